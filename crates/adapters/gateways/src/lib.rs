@@ -1,0 +1,1 @@
+//! Providers that carry messages: one file each.

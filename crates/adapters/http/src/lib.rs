@@ -1,0 +1,1 @@
+//! actix-web drives the use cases: routes, callers, error table, request ids.

@@ -1,0 +1,1 @@
+//! Signs and verifies access tokens with josekit; publishes the public keys.

@@ -1,0 +1,1 @@
+//! In-process request limiter, for one instance.

@@ -1,0 +1,9 @@
+//! A retried request has one effect and one answer (decisions, Idempotency-Key).
+
+mod ports;
+mod record;
+
+pub use ports::IdempotencyStore;
+#[cfg(feature = "mocks")]
+pub use ports::MockIdempotencyStore;
+pub use record::{Beginning, IdempotencyKey, Lifetimes, MalformedKey, Record, Slot};

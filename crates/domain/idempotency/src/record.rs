@@ -1,0 +1,134 @@
+use dwar_kernel::{BlindIndex, Digest, KeyMode, ProjectId, Sealed, Timestamp};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// What a client sent as `Idempotency-Key`: 1 to 255 visible ASCII characters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IdempotencyKey(String);
+
+/// The header is empty, too long or not visible ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MalformedKey;
+
+impl IdempotencyKey {
+    /// The client's text.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for IdempotencyKey {
+    type Err = MalformedKey;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let valid = (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        if valid { Ok(Self(text.to_owned())) } else { Err(MalformedKey) }
+    }
+}
+
+impl fmt::Debug for IdempotencyKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("IdempotencyKey(…)")
+    }
+}
+
+/// Where a record lives: one key of one route in one project and mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The route, a word of ours.
+    pub route: &'static str,
+    /// Digest of the client's key.
+    pub key: Digest,
+}
+
+/// How long a record counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// A first request that has not finished after this long is taken for dead.
+    pub lease: Duration,
+    /// An answer is given again for this long after the first request began.
+    pub keep: Duration,
+}
+
+/// A request that holds a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Digest of what was asked.
+    pub fingerprint: Digest,
+    /// Whose phone it was about, so that erasing the phone erases the record.
+    pub phone: BlindIndex,
+    /// When the first request began.
+    pub began_at: Timestamp,
+    /// The first answer, once there is one.
+    pub answer: Option<Sealed>,
+}
+
+/// The answer to a request for a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// The slot is this request's: do the work, then complete or abandon.
+    Fresh,
+    /// Another request with this key is at work.
+    Running,
+    /// The key was used for something else.
+    Reused,
+    /// The work is done; this was the answer.
+    Replay(Sealed),
+}
+
+impl Record {
+    /// What a later request with the same key gets; `None` means it may take the slot over.
+    pub fn judge(
+        &self,
+        fingerprint: Digest,
+        lifetimes: Lifetimes,
+        now: Timestamp,
+    ) -> Option<Beginning> {
+        let age = (now - self.began_at).to_std().unwrap_or_default();
+        match &self.answer {
+            _ if age >= lifetimes.keep => None,
+            _ if self.fingerprint != fingerprint => Some(Beginning::Reused),
+            Some(answer) => Some(Beginning::Replay(answer.clone())),
+            None if age >= lifetimes.lease => None,
+            None => Some(Beginning::Running),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIFETIMES: Lifetimes =
+        Lifetimes { lease: Duration::from_secs(60), keep: Duration::from_secs(86_400) };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+    }
+
+    fn record(answer: Option<Sealed>) -> Record {
+        Record { fingerprint: Digest([1; 32]), phone: BlindIndex([9; 32]), began_at: at(0), answer }
+    }
+
+    #[test]
+    fn replays_the_same_and_refuses_the_other() {
+        let answer = Sealed(vec![7]);
+        let done = record(Some(answer.clone()));
+        let last = at(86_399);
+        assert_eq!(done.judge(Digest([1; 32]), LIFETIMES, last), Some(Beginning::Replay(answer)));
+        assert_eq!(done.judge(Digest([2; 32]), LIFETIMES, last), Some(Beginning::Reused));
+        assert_eq!(done.judge(Digest([2; 32]), LIFETIMES, at(86_400)), None);
+    }
+
+    #[test]
+    fn a_dead_first_request_gives_its_slot_up() {
+        let open = record(None);
+        assert_eq!(open.judge(Digest([1; 32]), LIFETIMES, at(59)), Some(Beginning::Running));
+        assert_eq!(open.judge(Digest([1; 32]), LIFETIMES, at(60)), None);
+    }
+}

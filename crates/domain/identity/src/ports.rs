@@ -1,0 +1,47 @@
+use crate::{Erased, Identity, Sighting};
+use async_trait::async_trait;
+use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
+
+/// Remembers verified phone numbers per project and mode.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait IdentityStore: Send + Sync {
+    /// Makes or recognises the identity of a phone and gives its id.
+    ///
+    /// However many sightings of one phone come at once, there MUST be one identity after them.
+    async fn recognise(
+        &self,
+        project: ProjectId,
+        sighting: Sighting,
+    ) -> Result<IdentityId, StoreError>;
+
+    /// The identity with this id in this project and mode, or `None`.
+    async fn find(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        id: IdentityId,
+    ) -> Result<Option<Identity>, StoreError>;
+
+    /// The identity of this phone in this project and mode, or `None`.
+    async fn find_by_phone(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<Option<Identity>, StoreError>;
+
+    /// Erases the identity, its sessions and every other trace of its phone number in this
+    /// project and mode, as one step; `None` if there is no such identity.
+    ///
+    /// Traces are OTP requests with their attempts, sandbox messages and idempotency records.
+    /// Limits are not reset. A verify or refresh in flight MUST NOT leave a session of the erased
+    /// identity behind (specification, rule 8).
+    async fn erase(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        id: IdentityId,
+        now: Timestamp,
+    ) -> Result<Option<Erased>, StoreError>;
+}

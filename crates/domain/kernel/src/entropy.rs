@@ -1,0 +1,16 @@
+use crate::Timestamp;
+use uuid::Uuid;
+
+/// A cryptographically secure source of random bytes.
+pub trait Entropy: Send + Sync {
+    /// Fills the whole buffer. MUST never return with less, or with predictable bytes.
+    fn fill(&self, buffer: &mut [u8]);
+
+    /// A fresh UUIDv7 (RFC 9562 section 5.7) for `now`: sortable by time, not a secret.
+    fn uuid(&self, now: Timestamp) -> Uuid {
+        let mut tail = [0_u8; 10];
+        self.fill(&mut tail);
+        let millis = u64::try_from(now.timestamp_millis()).unwrap_or_default();
+        uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid()
+    }
+}

@@ -1,0 +1,29 @@
+use std::error::Error;
+
+/// Broken technology behind a port. A refusal is never one of these: it is an `Ok` outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The store cannot be reached or is too busy; the same call may succeed in a moment.
+    #[error("the store is out of reach: {0}")]
+    Unavailable(String),
+    /// What is stored cannot be what we wrote: names the table, the column and the row.
+    #[error("inconsistent data in {table}.{column} of row {row}")]
+    Inconsistent {
+        /// Table the row belongs to.
+        table: &'static str,
+        /// Column that cannot be read.
+        column: &'static str,
+        /// Primary key of the row.
+        row: String,
+    },
+    /// The store answered with a failure that is ours to mend.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// Whether trying again in a moment can help.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable(_))
+    }
+}

@@ -1,0 +1,124 @@
+use crate::Entropy;
+use std::fmt;
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const CHECKSUM: usize = 6;
+
+/// A secret in text form that a typo cannot survive: prefix, random base62, CRC-32 in base62.
+///
+/// The last six characters are the checksum of all before them, so a mistyped secret is refused
+/// without a look-up and scanners can tell a real one from noise. `Debug` shows the prefix alone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretText {
+    text: String,
+    prefix: usize,
+}
+
+impl SecretText {
+    /// A fresh secret of `body` random base62 characters (5.95 bits each) behind `prefix`.
+    pub fn generate(prefix: &str, body: usize, entropy: &dyn Entropy) -> Self {
+        let mut text = String::with_capacity(prefix.len() + body + CHECKSUM);
+        text.push_str(prefix);
+        push_random(&mut text, body, entropy);
+        let sum = checksum(&text);
+        text.push_str(&sum);
+        Self { text, prefix: prefix.len() }
+    }
+
+    /// Reads a secret of exactly this shape; `None` says nothing about why it is not one.
+    pub fn parse(text: &str, prefix: &str, body: usize) -> Option<Self> {
+        let rest = text.strip_prefix(prefix)?;
+        if rest.len() != body + CHECKSUM || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let (covered, sum) = text.split_at(text.len() - CHECKSUM);
+        (checksum(covered) == sum).then(|| Self { text: text.to_owned(), prefix: prefix.len() })
+    }
+
+    /// The whole secret. Only for the answer that hands it over and for its digest.
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}…", &self.text[..self.prefix])
+    }
+}
+
+/// Rejection sampling: a modulo would favour the first letters of the alphabet.
+fn push_random(text: &mut String, count: usize, entropy: &dyn Entropy) {
+    let target = text.len() + count;
+    let mut buffer = [0_u8; 64];
+    while text.len() < target {
+        entropy.fill(&mut buffer);
+        for byte in buffer.iter().map(|byte| usize::from(byte & 0x3f)).filter(|value| *value < 62) {
+            if text.len() == target {
+                break;
+            }
+            text.push(char::from(ALPHABET[byte]));
+        }
+    }
+}
+
+fn checksum(covered: &str) -> String {
+    let mut rest = usize::try_from(crc32(covered.as_bytes())).unwrap_or_default();
+    let mut digits = [ALPHABET[0]; CHECKSUM];
+    for digit in digits.iter_mut().rev() {
+        *digit = ALPHABET[rest % 62];
+        rest /= 62;
+    }
+    digits.iter().copied().map(char::from).collect()
+}
+
+/// CRC-32 as in ISO-HDLC (zip, PNG): reflected polynomial 0xEDB88320.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0_u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counting(std::sync::Mutex<u8>);
+
+    impl Entropy for Counting {
+        fn fill(&self, buffer: &mut [u8]) {
+            let mut next = self.0.lock().unwrap();
+            for byte in buffer {
+                *byte = *next;
+                *next = next.wrapping_add(1);
+            }
+        }
+    }
+
+    #[test]
+    fn crc_matches_the_published_check_value() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn reads_what_it_wrote_and_refuses_every_single_typo() {
+        let secret = SecretText::generate("svc_test_", 32, &Counting(0.into()));
+        let text = secret.expose();
+        assert_eq!(text.len(), 9 + 32 + 6);
+        assert_eq!(SecretText::parse(text, "svc_test_", 32).as_ref(), Some(&secret));
+        for at in 9..text.len() {
+            let mut typo = text.as_bytes().to_vec();
+            typo[at] = if typo[at] == b'x' { b'y' } else { b'x' };
+            let typo = String::from_utf8(typo).unwrap();
+            assert!(SecretText::parse(&typo, "svc_test_", 32).is_none(), "{typo}");
+        }
+    }
+
+    #[test]
+    fn hides_itself_from_debug() {
+        let secret = SecretText::generate("svc_test_", 32, &Counting(7.into()));
+        assert_eq!(format!("{secret:?}"), "svc_test_…");
+    }
+}

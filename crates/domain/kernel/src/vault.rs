@@ -1,0 +1,111 @@
+use crate::{KeyMode, Phone, ProjectId, StoreError};
+use std::fmt;
+
+/// What a digest or a sealed value is for: a value made for one purpose is useless for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// Look-up digest of an API key.
+    ApiKey,
+    /// Look-up digest of a refresh token.
+    RefreshToken,
+    /// Look-up digest of an `Idempotency-Key` and fingerprint of the body behind it.
+    Idempotency,
+    /// A phone number.
+    Phone,
+    /// A code that a fallback may still have to send.
+    Code,
+    /// An answer kept to be given again.
+    Answer,
+    /// A message in the sandbox inbox.
+    SandboxMessage,
+    /// A private signing key.
+    SigningKey,
+}
+
+/// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and nothing leads back.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Digest(…)")
+    }
+}
+
+/// The look-up form of a phone number inside one project and mode.
+///
+/// Two projects, or the two modes of one, get unrelated indexes for the same number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BlindIndex(pub [u8; 32]);
+
+impl fmt::Debug for BlindIndex {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("BlindIndex(…)")
+    }
+}
+
+/// An authenticated ciphertext; only a [`Vault`] opens it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sealed(pub Vec<u8>);
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Sealed({} bytes)", self.0.len())
+    }
+}
+
+/// The sealed value was made under another key, for another purpose or context, or was altered.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a sealed value could not be opened: wrong key, purpose or context, or altered data")]
+pub struct Unsealable;
+
+impl From<Unsealable> for StoreError {
+    fn from(cause: Unsealable) -> Self {
+        Self::Failed(Box::new(cause))
+    }
+}
+
+/// Keeps secrets and personal data unreadable at rest.
+///
+/// Keys live outside the database, so a dump of it gives neither numbers, codes nor tokens.
+pub trait Vault: Send + Sync {
+    /// Encrypts and authenticates `plain`, bound to `purpose` and to `context` (the owning row).
+    fn seal(&self, purpose: Purpose, context: &[u8], plain: &[u8]) -> Sealed;
+
+    /// Opens what [`Vault::seal`] made for the same purpose and context.
+    ///
+    /// # Errors
+    /// [`Unsealable`] whatever the cause, so that nothing is learnt from the difference.
+    fn open(
+        &self,
+        purpose: Purpose,
+        context: &[u8],
+        sealed: &Sealed,
+    ) -> Result<Vec<u8>, Unsealable>;
+
+    /// The keyed digest of `parts`; the boundary between parts counts.
+    fn digest(&self, purpose: Purpose, parts: &[&[u8]]) -> Digest;
+
+    /// The look-up form of `phone` in one project and mode.
+    fn phone_index(&self, project: ProjectId, mode: KeyMode, phone: &Phone) -> BlindIndex {
+        let project = project.uuid();
+        let parts =
+            [project.as_bytes().as_slice(), mode.as_str().as_bytes(), phone.national().as_bytes()];
+        BlindIndex(self.digest(Purpose::Phone, &parts).0)
+    }
+
+    /// Seals a phone number for the project it belongs to.
+    fn seal_phone(&self, project: ProjectId, phone: &Phone) -> Sealed {
+        self.seal(Purpose::Phone, project.uuid().as_bytes(), phone.national().as_bytes())
+    }
+
+    /// Opens a phone number sealed by [`Vault::seal_phone`].
+    ///
+    /// # Errors
+    /// [`Unsealable`] when it is not one of this project's.
+    fn open_phone(&self, project: ProjectId, sealed: &Sealed) -> Result<Phone, Unsealable> {
+        let plain = self.open(Purpose::Phone, project.uuid().as_bytes(), sealed)?;
+        let text = String::from_utf8(plain).map_err(|_| Unsealable)?;
+        text.parse().map_err(|_| Unsealable)
+    }
+}

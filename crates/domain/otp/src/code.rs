@@ -1,0 +1,177 @@
+use crate::Otp;
+use dwar_kernel::Entropy;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+
+/// A one-time code: exactly six ASCII digits, leading zeros included.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Code([u8; 6]);
+
+/// The text is not exactly six ASCII digits.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a code is exactly 6 digits")]
+pub struct InvalidCode;
+
+impl Code {
+    /// A uniformly random code, by rejection: a modulo would favour the small ones.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        const CODES: u32 = 1_000_000;
+        const FAIR: u32 = u32::MAX - u32::MAX % CODES;
+        loop {
+            let mut bytes = [0; 4];
+            entropy.fill(&mut bytes);
+            let draw = u32::from_le_bytes(bytes);
+            if draw < FAIR {
+                return Self::from_number(draw % CODES);
+            }
+        }
+    }
+
+    fn from_number(mut number: u32) -> Self {
+        let mut digits = [b'0'; 6];
+        for digit in digits.iter_mut().rev() {
+            *digit += u8::try_from(number % 10).unwrap_or_default();
+            number /= 10;
+        }
+        Self(digits)
+    }
+
+    /// The six digits. Only for the message that carries them and for the vault.
+    pub fn expose(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl FromStr for Code {
+    type Err = InvalidCode;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits: [u8; 6] = text.as_bytes().try_into().map_err(|_| InvalidCode)?;
+        if digits.iter().all(u8::is_ascii_digit) { Ok(Self(digits)) } else { Err(InvalidCode) }
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Code(••••••)")
+    }
+}
+
+/// What a store keeps of a code: HMAC-SHA-256 under a server secret, bound to its OTP request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CodeDigest {
+    /// Which of the server's secrets was used.
+    pub key: i32,
+    /// The digest.
+    pub mac: [u8; 32],
+}
+
+impl fmt::Debug for CodeDigest {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "CodeDigest(key {})", self.key)
+    }
+}
+
+/// The server secrets for codes: the first makes digests, all of them check, so that a secret can
+/// be replaced while codes made under the old one are out.
+#[derive(Clone)]
+pub struct CodeKeys(Vec<(i32, [u8; 32])>);
+
+impl CodeKeys {
+    /// Secrets in order of preference; the first one is for new codes.
+    pub fn new(current: [u8; 32], older: impl IntoIterator<Item = [u8; 32]>) -> Self {
+        let secrets = std::iter::once(current).chain(older);
+        Self(secrets.map(|secret| (key_id(&secret), secret)).collect())
+    }
+
+    /// The digest of `code` for the OTP request it is to be stored with.
+    pub fn digest(&self, binding: &[u8], code: &Code) -> CodeDigest {
+        let (key, secret) = self.0[0];
+        CodeDigest { key, mac: mac(&secret, binding, code) }
+    }
+
+    fn check(&self, binding: &[u8], code: &Code, stored: &CodeDigest) -> bool {
+        let secret = self.0.iter().find(|(key, _)| *key == stored.key);
+        secret.is_some_and(|(_, secret)| mac(secret, binding, code).ct_eq(&stored.mac).into())
+    }
+}
+
+impl fmt::Debug for CodeKeys {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "CodeKeys({} secrets)", self.0.len())
+    }
+}
+
+/// A code that somebody entered, with what it takes to judge it.
+#[derive(Clone, Debug)]
+pub struct Guess {
+    code: Code,
+    keys: Arc<CodeKeys>,
+}
+
+impl Guess {
+    /// A guess to be judged under `keys`.
+    pub const fn new(code: Code, keys: Arc<CodeKeys>) -> Self {
+        Self { code, keys }
+    }
+
+    /// Whether this is the code of `otp`, compared in constant time.
+    pub fn opens(&self, otp: &Otp) -> bool {
+        self.keys.check(&otp.binding(), &self.code, &otp.code)
+    }
+}
+
+fn mac(secret: &[u8; 32], binding: &[u8], code: &Code) -> [u8; 32] {
+    keyed(secret, &[b"dwar otp code 1", binding, &code.0])
+}
+
+/// Derived from the secret itself, so that reordering the configuration changes nothing.
+fn key_id(secret: &[u8; 32]) -> i32 {
+    let id = keyed(secret, &[b"dwar otp code key id"]);
+    i32::from_le_bytes([id[0], id[1], id[2], id[3]])
+}
+
+fn keyed(secret: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+    // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+    let mut block = [0; 64];
+    block[..32].copy_from_slice(secret);
+    let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_six_ascii_digits_and_nothing_else() {
+        assert_eq!("000042".parse::<Code>().unwrap().expose(), "000042");
+        for text in ["", "12345", "1234567", "12345a", " 12345", "+12345", "１２３４５６", "٣٤٥"]
+        {
+            assert_eq!(text.parse::<Code>(), Err(InvalidCode), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn keeps_leading_zeros() {
+        assert_eq!(Code::from_number(7).expose(), "000007");
+        assert_eq!(Code::from_number(999_999).expose(), "999999");
+    }
+
+    #[test]
+    fn an_older_secret_still_checks_and_a_removed_one_does_not() {
+        let (old, new) = ([1; 32], [2; 32]);
+        let code: Code = "123456".parse().unwrap();
+        let stored = CodeKeys::new(old, []).digest(b"otp", &code);
+        assert!(CodeKeys::new(new, [old]).check(b"otp", &code, &stored));
+        assert!(!CodeKeys::new(new, []).check(b"otp", &code, &stored));
+        assert!(!CodeKeys::new(old, []).check(b"another otp", &code, &stored));
+    }
+}

@@ -1,0 +1,324 @@
+use dwar_kernel::{AttemptId, Timestamp};
+use std::time::Duration;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
+
+        impl $name {
+            /// The word used in answers and tables.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// The variant a stored word stands for.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// A way to reach a phone.
+    Channel {
+        /// The messaging app, tried first.
+        Whatsapp = "whatsapp",
+        /// The fallback.
+        Sms = "sms",
+    }
+}
+
+words! {
+    /// Where an OTP request stands; later variants beat earlier ones and nothing moves back.
+    DeliveryStatus {
+        /// No provider has accepted it yet.
+        Queued = "queued",
+        /// A provider accepted it.
+        Sent = "sent",
+        /// Every channel failed.
+        Failed = "failed",
+        /// It reached the phone; beats a late failure too.
+        Delivered = "delivered",
+    }
+}
+
+words! {
+    /// Where one attempt over one channel stands; later variants beat earlier ones.
+    AttemptStatus {
+        /// The provider is being called.
+        Queued = "queued",
+        /// The provider accepted it.
+        Sent = "sent",
+        /// The provider refused it, or reported that it failed.
+        Failed = "failed",
+        /// It reached the phone.
+        Delivered = "delivered",
+    }
+}
+
+words! {
+    /// Why an attempt failed (decisions, Request and response bodies).
+    Reason {
+        /// The number has no account on the messaging app.
+        NotOnChannel = "not_on_channel",
+        /// The provider will not send to this number.
+        RejectedNumber = "rejected_number",
+        /// The recipient or the operator blocks such messages.
+        Blocked = "blocked",
+        /// The message template was refused.
+        TemplateRejected = "template_rejected",
+        /// Our credentials were refused.
+        ProviderAuth = "provider_auth",
+        /// The provider asks for fewer messages.
+        ProviderThrottled = "provider_throttled",
+        /// The provider is down.
+        ProviderUnavailable = "provider_unavailable",
+        /// The provider did not answer in time.
+        Timeout = "timeout",
+        /// Nobody knows; the outcome of the call may have been lost.
+        Unknown = "unknown",
+    }
+}
+
+/// One stop of a route: a channel and who serves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The channel.
+    pub channel: Channel,
+    /// The provider's name.
+    pub provider: String,
+}
+
+/// In which order a code is tried, and how patiently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The stops in order; at least one.
+    pub hops: Vec<Hop>,
+    /// How long a message that was accepted may go without a receipt before the next stop is
+    /// tried; `None` waits for no receipt.
+    pub receipt_window: Option<Duration>,
+    /// How long a provider may be silent before its call is taken for lost.
+    pub lease: Duration,
+}
+
+/// One try to deliver a code over one channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryAttempt {
+    /// Its id; also what we call it when we talk to the provider.
+    pub id: AttemptId,
+    /// The channel.
+    pub channel: Channel,
+    /// The provider's name.
+    pub provider: String,
+    /// What the provider calls it.
+    pub provider_ref: Option<String>,
+    /// Where it stands.
+    pub status: AttemptStatus,
+    /// Why it failed, if it did.
+    pub reason: Option<Reason>,
+    /// When it last changed.
+    pub at: Timestamp,
+}
+
+/// What became of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// The provider took it; some report later whether it arrived.
+    Accepted {
+        /// What the provider calls it.
+        provider_ref: Option<String>,
+        /// Whether a receipt is to be expected.
+        awaits_receipt: bool,
+    },
+    /// The provider refused it, or reported later that it failed.
+    Failed(Reason),
+    /// It reached the phone.
+    Delivered,
+    /// Its time is over: no receipt came, or whoever called the provider is gone.
+    Overdue,
+}
+
+/// What a delivered, or undeliverable, code costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// The price of this channel.
+    Channel(Channel),
+    /// Nothing: no channel accepted it.
+    Nothing,
+}
+
+/// What is to be done after a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing: the report was old news or is not the last word.
+    Wait,
+    /// Call this provider; the attempt is on record.
+    Try(DeliveryAttempt),
+    /// Settle the money. May come again; money is settled once.
+    Settle(Charge),
+}
+
+/// The delivery of one code: its attempts and when somebody has to look after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Where the whole request stands.
+    pub status: DeliveryStatus,
+    /// Every attempt, oldest first; never empty.
+    pub attempts: Vec<DeliveryAttempt>,
+    /// When it is overdue; `None` once nothing is pending.
+    pub due_at: Option<Timestamp>,
+}
+
+impl Delivery {
+    /// The intent to call the first provider of `route`.
+    pub fn begin(route: &Route, attempt: AttemptId, now: Timestamp) -> Self {
+        let mut delivery =
+            Self { status: DeliveryStatus::Queued, attempts: Vec::new(), due_at: None };
+        if let Some(hop) = route.hops.first() {
+            delivery.open(hop, attempt, route, now);
+        }
+        delivery
+    }
+
+    /// The channel that carried the code, or else the one tried last.
+    pub fn channel(&self) -> Option<Channel> {
+        let delivered = self.attempts.iter().find(|a| a.status == AttemptStatus::Delivered);
+        delivered.or_else(|| self.attempts.last()).map(|attempt| attempt.channel)
+    }
+
+    /// What the code costs, once nothing is pending.
+    pub fn charge(&self) -> Option<Charge> {
+        if self.due_at.is_some() {
+            return None;
+        }
+        let last_with = |status| self.attempts.iter().rev().find(|a| a.status == status);
+        let carrier =
+            last_with(AttemptStatus::Delivered).or_else(|| last_with(AttemptStatus::Sent));
+        Some(carrier.map_or(Charge::Nothing, |attempt| Charge::Channel(attempt.channel)))
+    }
+
+    /// Applies a report on `attempt`; a next attempt, if one is due, takes the id `next`.
+    ///
+    /// Reports may come twice, late or in the wrong order: statuses only move forward. With
+    /// `wanted` false (the code was used, replaced or locked) no further stop is tried.
+    pub fn report(
+        &mut self,
+        attempt: AttemptId,
+        report: Report,
+        wanted: bool,
+        route: &Route,
+        next: AttemptId,
+        now: Timestamp,
+    ) -> Step {
+        let was_last = self.attempts.last().is_some_and(|last| last.id == attempt);
+        let Some(found) = self.attempts.iter_mut().find(|a| a.id == attempt) else {
+            return Step::Wait;
+        };
+        if !found.learn(&report, now) {
+            return Step::Wait;
+        }
+        match report {
+            Report::Accepted { awaits_receipt, .. } => {
+                self.raise(DeliveryStatus::Sent);
+                let patience = route.receipt_window.filter(|_| awaits_receipt && was_last);
+                match patience.filter(|_| self.next_hop(route).is_some()) {
+                    Some(patience) => {
+                        self.due_at = Some(now + patience);
+                        Step::Wait
+                    }
+                    None => self.conclude(),
+                }
+            }
+            Report::Delivered => {
+                self.raise(DeliveryStatus::Delivered);
+                self.conclude()
+            }
+            Report::Failed(_) if !was_last => self.still_pending_or_conclude(),
+            Report::Failed(_) => self.advance(wanted, route, next, now),
+            Report::Overdue if !was_last => Step::Wait,
+            Report::Overdue => {
+                // A lost call is not repeated on another channel: whoever asked has gone, and
+                // will ask again.
+                let lost = self.attempts.last().is_some_and(|a| a.status == AttemptStatus::Failed);
+                self.advance(wanted && !lost, route, next, now)
+            }
+        }
+    }
+
+    fn still_pending_or_conclude(&mut self) -> Step {
+        if self.due_at.is_some() { Step::Wait } else { self.conclude() }
+    }
+
+    fn advance(&mut self, wanted: bool, route: &Route, next: AttemptId, now: Timestamp) -> Step {
+        match self.next_hop(route).filter(|_| wanted).cloned() {
+            Some(hop) => Step::Try(self.open(&hop, next, route, now)),
+            None => self.conclude(),
+        }
+    }
+
+    fn conclude(&mut self) -> Step {
+        self.due_at = None;
+        let charge = self.charge().unwrap_or(Charge::Nothing);
+        if charge == Charge::Nothing {
+            self.raise(DeliveryStatus::Failed);
+        }
+        Step::Settle(charge)
+    }
+
+    fn open(&mut self, hop: &Hop, id: AttemptId, route: &Route, now: Timestamp) -> DeliveryAttempt {
+        let attempt = DeliveryAttempt {
+            id,
+            channel: hop.channel,
+            provider: hop.provider.clone(),
+            provider_ref: None,
+            status: AttemptStatus::Queued,
+            reason: None,
+            at: now,
+        };
+        self.attempts.push(attempt.clone());
+        self.due_at = Some(now + route.lease);
+        attempt
+    }
+
+    fn next_hop<'route>(&self, route: &'route Route) -> Option<&'route Hop> {
+        route.hops.get(self.attempts.len())
+    }
+
+    fn raise(&mut self, status: DeliveryStatus) {
+        self.status = self.status.max(status);
+    }
+}
+
+impl DeliveryAttempt {
+    /// Takes the report in if it is news; a status never moves back.
+    fn learn(&mut self, report: &Report, now: Timestamp) -> bool {
+        let (status, reason) = match report {
+            Report::Accepted { provider_ref, .. } => {
+                if self.provider_ref.is_none() {
+                    self.provider_ref.clone_from(provider_ref);
+                }
+                (AttemptStatus::Sent, None)
+            }
+            Report::Failed(reason) => (AttemptStatus::Failed, Some(*reason)),
+            Report::Delivered => (AttemptStatus::Delivered, None),
+            Report::Overdue if self.status == AttemptStatus::Queued => {
+                (AttemptStatus::Failed, Some(Reason::Unknown))
+            }
+            Report::Overdue => return true,
+        };
+        if status <= self.status {
+            return false;
+        }
+        self.status = status;
+        self.reason = reason;
+        self.at = now;
+        true
+    }
+}
+
+#[cfg(test)]
+#[path = "delivery_tests.rs"]
+mod tests;

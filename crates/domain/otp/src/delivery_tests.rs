@@ -1,0 +1,130 @@
+use super::*;
+
+const WINDOW: Duration = Duration::from_secs(20);
+const LEASE: Duration = Duration::from_secs(30);
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+}
+
+fn id(number: u8) -> AttemptId {
+    format!("00000000-0000-7000-8000-0000000000{number:02}").parse().unwrap()
+}
+
+fn route() -> Route {
+    let hop = |channel| Hop { channel, provider: "fake".to_owned() };
+    Route {
+        hops: vec![hop(Channel::Whatsapp), hop(Channel::Sms)],
+        receipt_window: Some(WINDOW),
+        lease: LEASE,
+    }
+}
+
+fn accepted() -> Report {
+    Report::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: true }
+}
+
+struct Life(Delivery);
+
+impl Life {
+    fn new() -> Self {
+        Self(Delivery::begin(&route(), id(1), at(0)))
+    }
+
+    fn report(&mut self, attempt: u8, report: Report, seconds: i64) -> Step {
+        self.0.report(id(attempt), report, true, &route(), id(2), at(seconds))
+    }
+}
+
+#[test]
+fn an_accepted_message_waits_for_its_receipt_and_costs_its_channel() {
+    let mut life = Life::new();
+    assert_eq!(life.0.due_at, Some(at(30)));
+    assert_eq!(life.report(1, accepted(), 1), Step::Wait);
+    assert_eq!((life.0.status, life.0.due_at), (DeliveryStatus::Sent, Some(at(21))));
+    let step = life.report(1, Report::Delivered, 3);
+    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
+    assert_eq!((life.0.status, life.0.due_at), (DeliveryStatus::Delivered, None));
+}
+
+#[test]
+fn a_provider_without_receipts_is_settled_at_once() {
+    let mut life = Life::new();
+    let report = Report::Accepted { provider_ref: None, awaits_receipt: false };
+    assert_eq!(life.report(1, report, 1), Step::Settle(Charge::Channel(Channel::Whatsapp)));
+}
+
+#[test]
+fn a_refusal_tries_the_next_channel_and_two_refusals_fail_for_nothing() {
+    let mut life = Life::new();
+    let step = life.report(1, Report::Failed(Reason::NotOnChannel), 1);
+    assert!(matches!(step, Step::Try(attempt) if attempt.channel == Channel::Sms));
+    assert_eq!(life.0.due_at, Some(at(31)));
+    let step = life.report(2, Report::Failed(Reason::ProviderUnavailable), 2);
+    assert_eq!(step, Step::Settle(Charge::Nothing));
+    assert_eq!(life.0.status, DeliveryStatus::Failed);
+}
+
+#[test]
+fn a_late_failure_falls_back_and_costs_the_channel_that_accepted() {
+    let mut life = Life::new();
+    life.report(1, accepted(), 1);
+    let step = life.report(1, Report::Failed(Reason::Blocked), 2);
+    assert!(matches!(step, Step::Try(_)));
+    assert_eq!(life.report(2, accepted(), 3), Step::Settle(Charge::Channel(Channel::Sms)));
+}
+
+#[test]
+fn no_receipt_in_the_window_falls_back_and_the_last_acceptor_is_paid() {
+    let mut life = Life::new();
+    life.report(1, accepted(), 1);
+    assert!(matches!(life.report(1, Report::Overdue, 21), Step::Try(_)));
+    let step = life.report(2, Report::Failed(Reason::Timeout), 22);
+    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
+    assert_eq!(life.0.status, DeliveryStatus::Sent);
+}
+
+#[test]
+fn a_lost_call_is_not_repeated_elsewhere() {
+    let mut life = Life::new();
+    assert_eq!(life.report(1, Report::Overdue, 30), Step::Settle(Charge::Nothing));
+    assert_eq!(life.0.attempts[0].reason, Some(Reason::Unknown));
+    assert_eq!(life.0.status, DeliveryStatus::Failed);
+}
+
+#[test]
+fn an_unwanted_code_is_settled_without_fallback() {
+    let mut life = Life::new();
+    life.report(1, accepted(), 1);
+    let step = life.0.report(id(1), Report::Overdue, false, &route(), id(2), at(21));
+    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
+}
+
+#[test]
+fn repeated_and_reordered_reports_never_move_a_status_back() {
+    let mut life = Life::new();
+    life.report(1, Report::Delivered, 1);
+    for late in [accepted(), Report::Failed(Reason::Blocked), Report::Delivered] {
+        assert_eq!(life.report(1, late, 2), Step::Wait);
+        assert_eq!(life.0.status, DeliveryStatus::Delivered);
+    }
+    assert_eq!(life.0.attempts.len(), 1);
+}
+
+#[test]
+fn a_receipt_may_overtake_the_answer_of_the_call() {
+    let mut life = Life::new();
+    life.report(1, Report::Delivered, 1);
+    life.report(1, accepted(), 2);
+    assert_eq!(life.0.attempts[0].provider_ref.as_deref(), Some("ref"));
+}
+
+#[test]
+fn a_late_failure_of_the_first_channel_leaves_the_second_alone() {
+    let mut life = Life::new();
+    life.report(1, accepted(), 1);
+    life.report(1, Report::Overdue, 21);
+    assert_eq!(life.report(1, Report::Failed(Reason::Blocked), 22), Step::Wait);
+    assert_eq!(life.report(2, accepted(), 23), Step::Settle(Charge::Channel(Channel::Sms)));
+    assert_eq!(life.0.attempts.len(), 2);
+}

@@ -1,0 +1,19 @@
+//! The life of a one-time code: issued, delivered, guessed, used.
+
+mod budget;
+mod code;
+mod delivery;
+mod otp;
+mod ports;
+pub mod sandbox;
+
+pub use budget::{GuessBudget, GuessPolicy, SendPace};
+pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
+pub use delivery::{
+    AttemptStatus, Channel, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reason, Report,
+    Route, Step,
+};
+pub use otp::{Attempt, Otp, OtpState};
+pub use ports::{Gateway, Message, OtpStore, Outcome, Receipt, ReceiptTarget};
+#[cfg(feature = "mocks")]
+pub use ports::{MockGateway, MockOtpStore};

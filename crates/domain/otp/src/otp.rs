@@ -1,0 +1,159 @@
+use crate::{
+    CodeDigest, Delivery, DeliveryStatus, Guess, GuessBudget, GuessPolicy, Report, Route, Step,
+};
+use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, Sealed, Timestamp};
+
+/// Where a code stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OtpState {
+    /// It can be used until it expires.
+    Active,
+    /// Too many wrong guesses; it can no longer be used.
+    Locked,
+    /// It was used.
+    Used,
+    /// A newer code took its place.
+    Superseded,
+    /// No channel delivered it.
+    Void,
+}
+
+impl OtpState {
+    /// The word used in tables.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Locked => "locked",
+            Self::Used => "used",
+            Self::Superseded => "superseded",
+            Self::Void => "void",
+        }
+    }
+
+    /// The state a stored word stands for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Active, Self::Locked, Self::Used, Self::Superseded, Self::Void]
+            .into_iter()
+            .find(|state| state.as_str() == word)
+    }
+}
+
+/// One request to send a code, its code and its delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Otp {
+    /// The `otp_id` of the answer.
+    pub id: OtpId,
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The phone's look-up form.
+    pub phone: BlindIndex,
+    /// The phone number, unreadable at rest.
+    pub sealed_phone: Sealed,
+    /// The code's keyed digest.
+    pub code: CodeDigest,
+    /// The code, unreadable at rest, as long as a fallback may have to send it again.
+    pub sealed_code: Option<Sealed>,
+    /// Where the code stands.
+    pub state: OtpState,
+    /// Wrong guesses judged so far.
+    pub wrong: u32,
+    /// The wrong guess that locks it (specification, rule 3).
+    pub max_wrong: u32,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// The first instant at which it no longer works.
+    pub expires_at: Timestamp,
+    /// Its way to the phone.
+    pub delivery: Delivery,
+}
+
+/// The answer to a guess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// The right code, used up by this.
+    Accepted(OtpId),
+    /// A wrong code, counted.
+    Wrong,
+    /// The code is locked; nothing was compared.
+    Locked,
+    /// There is no active code.
+    NotFound,
+}
+
+impl Otp {
+    /// What a code's digest is bound to, so that it is worthless for any other request.
+    pub fn binding(&self) -> Vec<u8> {
+        Self::binding_of(self.id, self.project, self.mode, &self.phone)
+    }
+
+    /// [`Otp::binding`] of a request that is being put together.
+    pub fn binding_of(id: OtpId, project: ProjectId, mode: KeyMode, phone: &BlindIndex) -> Vec<u8> {
+        let ids = [id.uuid().into_bytes(), project.uuid().into_bytes()].concat();
+        [ids.as_slice(), mode.as_str().as_bytes(), &phone.0].concat()
+    }
+
+    /// Whether the code is in force at `now`: active or locked, and not expired.
+    pub fn in_force(&self, now: Timestamp) -> bool {
+        matches!(self.state, OtpState::Active | OtpState::Locked) && now < self.expires_at
+    }
+
+    /// Judges a guess (specification, rules 1 to 4; decisions, Verify).
+    ///
+    /// A wrong one is counted here and in `budget`; the last one allowed by either locks the code.
+    /// The right one uses the code up and clears the budget.
+    pub fn attempt(
+        &mut self,
+        guess: &Guess,
+        budget: &mut GuessBudget,
+        policy: &GuessPolicy,
+        now: Timestamp,
+    ) -> Attempt {
+        if !self.in_force(now) {
+            return Attempt::NotFound;
+        }
+        *budget = budget.at(policy, now);
+        if self.state == OtpState::Locked || budget.exhausted(policy) {
+            return Attempt::Locked;
+        }
+        if guess.opens(self) {
+            self.state = OtpState::Used;
+            *budget = GuessBudget::default();
+            return Attempt::Accepted(self.id);
+        }
+        self.wrong += 1;
+        budget.count_wrong(now);
+        if self.wrong >= self.max_wrong || budget.exhausted(policy) {
+            self.state = OtpState::Locked;
+        }
+        Attempt::Wrong
+    }
+
+    /// Applies a report on one of its attempts; see [`Delivery::report`].
+    ///
+    /// When every channel has failed there is no active code; the sealed code goes as soon as
+    /// nothing can need it any more.
+    pub fn report(
+        &mut self,
+        attempt: AttemptId,
+        report: Report,
+        route: &Route,
+        next: AttemptId,
+        now: Timestamp,
+    ) -> Step {
+        let wanted = self.state == OtpState::Active && now < self.expires_at;
+        let step = self.delivery.report(attempt, report, wanted, route, next, now);
+        if self.delivery.status == DeliveryStatus::Failed && self.state == OtpState::Active {
+            self.state = OtpState::Void;
+        }
+        if self.delivery.due_at.is_none() {
+            self.sealed_code = None;
+        }
+        step
+    }
+}
+
+#[cfg(test)]
+#[path = "otp_tests.rs"]
+mod tests;

@@ -1,0 +1,114 @@
+use super::*;
+use crate::{Channel, Code, CodeKeys, Hop};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+}
+
+fn keys() -> Arc<CodeKeys> {
+    Arc::new(CodeKeys::new([7; 32], []))
+}
+
+fn guess(code: &str) -> Guess {
+    Guess::new(code.parse().unwrap(), keys())
+}
+
+fn otp() -> Otp {
+    let id: OtpId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+    let project: ProjectId = "00000000-0000-7000-8000-000000000002".parse().unwrap();
+    let phone = BlindIndex([3; 32]);
+    let code: Code = "123456".parse().unwrap();
+    let route = Route {
+        hops: vec![Hop { channel: Channel::Sms, provider: "fake".to_owned() }],
+        receipt_window: None,
+        lease: Duration::from_secs(30),
+    };
+    let attempt = "00000000-0000-7000-8000-000000000003".parse().unwrap();
+    Otp {
+        id,
+        project,
+        mode: KeyMode::Live,
+        phone,
+        sealed_phone: Sealed(vec![]),
+        code: keys().digest(&Otp::binding_of(id, project, KeyMode::Live, &phone), &code),
+        sealed_code: None,
+        state: OtpState::Active,
+        wrong: 0,
+        max_wrong: 5,
+        created_at: at(0),
+        expires_at: at(600),
+        delivery: Delivery::begin(&route, attempt, at(0)),
+    }
+}
+
+fn attempt(otp: &mut Otp, code: &str, seconds: i64) -> Attempt {
+    otp.attempt(&guess(code), &mut GuessBudget::default(), &GuessPolicy::OFF, at(seconds))
+}
+
+#[test]
+fn the_right_code_works_once() {
+    let mut otp = otp();
+    assert_eq!(attempt(&mut otp, "123456", 1), Attempt::Accepted(otp.id));
+    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::NotFound);
+}
+
+#[test]
+fn five_wrong_codes_are_judged_and_the_fifth_locks() {
+    let mut otp = otp();
+    for _ in 0..5 {
+        assert_eq!(attempt(&mut otp, "000000", 1), Attempt::Wrong);
+    }
+    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Locked);
+    assert_eq!(attempt(&mut otp, "123456", 599), Attempt::Locked);
+    assert_eq!(attempt(&mut otp, "123456", 600), Attempt::NotFound);
+}
+
+#[test]
+fn the_right_code_succeeds_at_the_fifth_try() {
+    let mut otp = otp();
+    for _ in 0..4 {
+        attempt(&mut otp, "000000", 1);
+    }
+    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Accepted(otp.id));
+}
+
+#[test]
+fn expires_at_the_exact_instant() {
+    assert!(matches!(attempt(&mut otp(), "123456", 599), Attempt::Accepted(_)));
+    assert_eq!(attempt(&mut otp(), "123456", 600), Attempt::NotFound);
+}
+
+#[test]
+fn a_code_of_another_request_does_not_open_this_one() {
+    let mut other = otp();
+    other.id = "00000000-0000-7000-8000-000000000009".parse().unwrap();
+    assert!(!guess("123456").opens(&other));
+}
+
+#[test]
+fn the_budget_locks_before_the_code_does_and_a_success_clears_it() {
+    let policy =
+        GuessPolicy { stop_at: 100, stop_for: Duration::from_secs(86_400), ..GuessPolicy::OFF };
+    let mut budget = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)) };
+    let mut first = otp();
+    assert_eq!(first.attempt(&guess("000000"), &mut budget, &policy, at(1)), Attempt::Wrong);
+    assert_eq!(first.attempt(&guess("000000"), &mut budget, &policy, at(1)), Attempt::Wrong);
+    assert_eq!(first.attempt(&guess("123456"), &mut budget, &policy, at(2)), Attempt::Locked);
+    assert_eq!(budget.wrong, 100);
+
+    let mut budget = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)) };
+    otp().attempt(&guess("123456"), &mut budget, &policy, at(1));
+    assert_eq!(budget, GuessBudget::default());
+}
+
+#[test]
+fn a_code_that_reached_nobody_is_void_and_its_sealed_form_goes() {
+    let mut otp = otp();
+    otp.sealed_code = Some(Sealed(vec![1]));
+    let route = Route { hops: vec![], receipt_window: None, lease: Duration::ZERO };
+    let first = otp.delivery.attempts[0].id;
+    otp.report(first, Report::Failed(crate::Reason::Timeout), &route, first, at(1));
+    assert_eq!((otp.state, otp.sealed_code), (OtpState::Void, None));
+}

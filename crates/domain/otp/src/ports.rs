@@ -1,0 +1,166 @@
+use crate::{
+    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, Otp, Reason, Report, Route, Step,
+};
+use async_trait::async_trait;
+use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, Phone, ProjectId, StoreError, Timestamp};
+use std::fmt;
+use std::time::Duration;
+
+/// Keeps codes, their guesses and their delivery.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait OtpStore: Send + Sync {
+    /// Stores a new code with its first attempt and supersedes the phone's present one.
+    ///
+    /// However many come at once for one phone of one project and mode, there MUST be exactly one
+    /// code in force after them.
+    async fn issue(&self, otp: Otp) -> Result<(), StoreError>;
+
+    /// Judges a guess at the code in force for a phone, by [`Otp::attempt`].
+    ///
+    /// The count of wrong guesses MUST be on disk before this answers, and no two guesses may be
+    /// judged against the same count: of any number of right ones at once exactly one is accepted,
+    /// of wrong ones exactly `max_wrong` are judged.
+    async fn attempt(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+        guess: Guess,
+        policy: GuessPolicy,
+        now: Timestamp,
+    ) -> Result<Attempt, StoreError>;
+
+    /// Wrong guesses in a row for a phone, as counted by [`OtpStore::attempt`].
+    async fn guess_budget(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<GuessBudget, StoreError>;
+
+    /// Applies a report on an attempt, by [`Otp::report`]; `None` if there is no such request.
+    ///
+    /// A next attempt that the step asks for is on disk before this answers.
+    async fn report(
+        &self,
+        project: ProjectId,
+        otp: OtpId,
+        attempt: AttemptId,
+        report: Report,
+        route: Route,
+        next: AttemptId,
+        now: Timestamp,
+    ) -> Result<Option<(Otp, Step)>, StoreError>;
+
+    /// The request with this id in this project and mode, or `None`.
+    async fn find(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        otp: OtpId,
+    ) -> Result<Option<Otp>, StoreError>;
+
+    /// Which attempt a provider means by its reference.
+    async fn find_attempt(
+        &self,
+        provider: String,
+        provider_ref: String,
+    ) -> Result<Option<ReceiptTarget>, StoreError>;
+
+    /// Requests of every project that are due at `now`, oldest first, each handed to one caller:
+    /// a request given out is not due again before `lease` has passed.
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError>;
+
+    /// Drops requests made before `requests_before` and guess counts last raised before
+    /// `guesses_before`; gives the number of requests.
+    async fn sweep(
+        &self,
+        requests_before: Timestamp,
+        guesses_before: Timestamp,
+    ) -> Result<u64, StoreError>;
+}
+
+/// A code on its way to a phone.
+#[derive(Clone)]
+pub struct Message {
+    /// The request it belongs to.
+    pub otp: OtpId,
+    /// The attempt; a provider that takes a client reference gets this one.
+    pub attempt: AttemptId,
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The channel to take.
+    pub channel: Channel,
+    /// Where to.
+    pub phone: Phone,
+    /// The phone's look-up form.
+    pub phone_index: BlindIndex,
+    /// The code, for templates that take it alone.
+    pub code: Code,
+    /// The whole text, for channels that take one.
+    pub text: String,
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Message({} over {} to {})", self.otp, self.channel.as_str(), self.phone)
+    }
+}
+
+/// A provider's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It took the message.
+    Accepted {
+        /// What it calls the message.
+        provider_ref: Option<String>,
+        /// Whether it will report what became of it.
+        awaits_receipt: bool,
+    },
+    /// It did not.
+    Refused(Reason),
+}
+
+/// Hands messages to a provider.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait Gateway: Send + Sync {
+    /// The provider's name, as configured and as shown in attempts.
+    fn provider(&self) -> String;
+
+    /// Hands one message over. Every failure is a [`Outcome::Refused`] with its reason; the caller
+    /// bounds the time.
+    async fn deliver(&self, message: Message) -> Outcome;
+}
+
+/// What a provider reports about a message it had accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The provider's name.
+    pub provider: String,
+    /// What it calls the message.
+    pub provider_ref: String,
+    /// What became of it.
+    pub report: Report,
+}
+
+/// The attempt a receipt is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiptTarget {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The request.
+    pub otp: OtpId,
+    /// The attempt.
+    pub attempt: AttemptId,
+}

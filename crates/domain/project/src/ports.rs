@@ -1,0 +1,48 @@
+use crate::{Caller, KeyRecord, NewProject, Project, ProjectChange};
+use async_trait::async_trait;
+use dwar_kernel::{Digest, ProjectId, StoreError};
+
+/// Keeps projects and recognises their API keys.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ProjectStore: Send + Sync {
+    /// Creates a project with one key per mode.
+    async fn create(&self, project: NewProject, keys: [KeyRecord; 2]) -> Result<(), StoreError>;
+
+    /// Creates a project with one key per mode if the store holds no project yet.
+    ///
+    /// `false` means there was one. Of any number of calls at once on an empty store exactly one
+    /// MUST answer `true`.
+    async fn create_first(
+        &self,
+        project: NewProject,
+        keys: [KeyRecord; 2],
+    ) -> Result<bool, StoreError>;
+
+    /// Whom the key with this digest speaks for.
+    ///
+    /// MUST see every change that returned before this call began, from any process: a replaced
+    /// key is unknown to the very next request (specification, Authentication 4).
+    async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError>;
+
+    /// Puts `key` in the place of the project's present key of the same mode.
+    ///
+    /// `false` means there is no such project. The old key MUST be unknown once this returns.
+    async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError>;
+
+    /// Changes settings and gives the project as it then stands, or `None` if there is none.
+    async fn change(
+        &self,
+        project: ProjectId,
+        change: ProjectChange,
+    ) -> Result<Option<Project>, StoreError>;
+
+    /// One project, or `None`.
+    async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
+
+    /// The present keys of a project, live first; empty for an unknown project.
+    async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// Every project, oldest first.
+    async fn list(&self) -> Result<Vec<Project>, StoreError>;
+}

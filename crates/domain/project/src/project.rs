@@ -1,0 +1,91 @@
+use dwar_kernel::{ApiKeyId, KeyMode, ProjectId, Timestamp};
+
+/// A customer's project and its settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The tenant's id; also the `aud` and `client_id` of its access tokens.
+    pub id: ProjectId,
+    /// What a person calls it; also the brand in its messages.
+    pub name: String,
+    /// Whether `GET /v1/identity…` answers.
+    pub identity_lookup: bool,
+    /// Whether `DELETE /v1/identity/…` deletes.
+    pub identity_delete: bool,
+    /// Prices that differ from the configured ones.
+    pub prices: Prices,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// Prices of one delivered code per channel, in paise; `None` means the configured price.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// Price over WhatsApp.
+    pub whatsapp: Option<i64>,
+    /// Price over SMS.
+    pub sms: Option<i64>,
+}
+
+/// A project to be created, switches off as the specification says (Identity).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewProject {
+    /// Its id.
+    pub id: ProjectId,
+    /// What a person calls it.
+    pub name: String,
+    /// When it is made.
+    pub created_at: Timestamp,
+}
+
+/// What `project set` changes; `None` leaves a setting as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectChange {
+    /// New name.
+    pub name: Option<String>,
+    /// Identity look-up on or off.
+    pub identity_lookup: Option<bool>,
+    /// Identity deletion on or off.
+    pub identity_delete: Option<bool>,
+    /// `Some(None)` goes back to the configured WhatsApp price.
+    pub whatsapp_price: Option<Option<i64>>,
+    /// `Some(None)` goes back to the configured SMS price.
+    pub sms_price: Option<Option<i64>>,
+}
+
+impl NewProject {
+    /// The project as it stands right after its creation.
+    pub fn into_project(self) -> Project {
+        Project {
+            id: self.id,
+            name: self.name,
+            identity_lookup: false,
+            identity_delete: false,
+            prices: Prices::default(),
+            created_at: self.created_at,
+        }
+    }
+}
+
+impl Project {
+    /// Applies what is `Some` in `change`.
+    pub fn apply(&mut self, change: ProjectChange) {
+        if let Some(name) = change.name {
+            self.name = name;
+        }
+        self.identity_lookup = change.identity_lookup.unwrap_or(self.identity_lookup);
+        self.identity_delete = change.identity_delete.unwrap_or(self.identity_delete);
+        self.prices.whatsapp = change.whatsapp_price.unwrap_or(self.prices.whatsapp);
+        self.prices.sms = change.sms_price.unwrap_or(self.prices.sms);
+    }
+}
+
+/// Whom a valid API key speaks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The project, with its settings as of this request.
+    pub project: Project,
+    /// Which world the key opens.
+    pub mode: KeyMode,
+    /// Which key it was.
+    pub key: ApiKeyId,
+}

@@ -1,0 +1,45 @@
+use crate::{Admission, Quota, RequestKey, SendKey};
+use async_trait::async_trait;
+use dwar_kernel::{OtpId, StoreError, Timestamp};
+
+/// Counts requests per API key (specification, Limits).
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait RequestLimiter: Send + Sync {
+    /// Judges and, if admitted, counts one request, as one atomic step.
+    ///
+    /// However many come at once, at most `quota.limit` MUST be admitted in any window, and as
+    /// many as that MUST be. A refusal is not counted.
+    async fn hit(
+        &self,
+        key: RequestKey,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Admission, StoreError>;
+
+    /// Forgets windows that are empty at `now`, so that idle keys cost nothing.
+    async fn sweep(&self, now: Timestamp) -> Result<(), StoreError>;
+}
+
+/// Counts codes sent per phone; the count outlives a restart (decisions, Limits).
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SendLimiter: Send + Sync {
+    /// Judges and, if admitted, takes a place in the name of `send`, as one atomic step.
+    ///
+    /// However many come at once, at most `quota.limit` MUST be admitted in any window, and as
+    /// many as that MUST be. A refusal takes no place. Deleting an identity MUST NOT free one.
+    async fn admit(
+        &self,
+        key: SendKey,
+        send: OtpId,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Admission, StoreError>;
+
+    /// Gives back the place that `send` took, since nothing was sent; repetition is harmless.
+    async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
+
+    /// Drops places taken before `before`: the longest window in force ago. Gives their number.
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,40 @@
+use dwar_kernel::{ApiKeyId, BlindIndex, KeyMode, ProjectId};
+use std::time::Duration;
+
+/// At most `limit` admissions in any stretch of `window` length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// How many are admitted; 0 admits none.
+    pub limit: u32,
+    /// The length of the stretch.
+    pub window: Duration,
+}
+
+/// Which of the request windows of a key (specification, Limits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestScope {
+    /// `POST /v1/session/validate`.
+    Validate,
+    /// Everything under `/v1/` that has no limit of its own.
+    General,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestKey {
+    /// The API key, not the project: a regenerated key starts anew.
+    pub key: ApiKeyId,
+    /// Which window.
+    pub scope: RequestScope,
+}
+
+/// Whose sends are counted together: one phone of one project and mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SendKey {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The phone, as its look-up form only.
+    pub phone: BlindIndex,
+}

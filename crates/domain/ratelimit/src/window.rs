@@ -1,0 +1,145 @@
+use crate::Quota;
+use dwar_kernel::Timestamp;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The answer of a limiter, enough for `RateLimit-*` and `Retry-After`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admission {
+    /// Whether it was let in; a refusal is never counted.
+    pub admitted: bool,
+    /// The quota's limit.
+    pub limit: u32,
+    /// How many more are admitted right now.
+    pub remaining: u32,
+    /// Until the next place is free when none is left, else until the window is empty again.
+    pub reset: Duration,
+}
+
+impl Admission {
+    /// Whole seconds, at least one, after which a client may try again.
+    pub fn retry_after_seconds(&self) -> u64 {
+        ceil_seconds(self.reset).max(1)
+    }
+
+    /// Whole seconds until [`Admission::reset`].
+    pub fn reset_seconds(&self) -> u64 {
+        ceil_seconds(self.reset)
+    }
+}
+
+fn ceil_seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+}
+
+/// The admissions of one key that still occupy a place, oldest first.
+///
+/// An admission at `t` occupies its place while `now < t + window` and frees it at that instant.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    taken: VecDeque<Timestamp>,
+}
+
+impl Window {
+    /// Judges one more admission at `now` and, if admitted, counts it.
+    pub fn hit(&mut self, quota: Quota, now: Timestamp) -> Admission {
+        self.expire(quota.window, now);
+        let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
+        let admitted = self.taken.len() < limit;
+        if admitted {
+            self.taken.push_back(now);
+        }
+        let excess = self.taken.len().saturating_sub(limit);
+        let next_free = self.taken.get(excess).map(|at| left(*at, quota.window, now));
+        let remaining = limit.saturating_sub(self.taken.len());
+        Admission {
+            admitted,
+            limit: quota.limit,
+            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
+            reset: if remaining > 0 { quota.window } else { next_free.unwrap_or(quota.window) },
+        }
+    }
+
+    /// Drops what no longer occupies a place, and says whether nothing is left.
+    pub fn expire(&mut self, window: Duration, now: Timestamp) -> bool {
+        while self.taken.front().is_some_and(|at| left(*at, window, now).is_zero()) {
+            self.taken.pop_front();
+        }
+        self.taken.is_empty()
+    }
+}
+
+/// Collects the instants of earlier admissions, oldest first.
+impl FromIterator<Timestamp> for Window {
+    fn from_iter<I: IntoIterator<Item = Timestamp>>(taken: I) -> Self {
+        Self { taken: taken.into_iter().collect() }
+    }
+}
+
+/// How long an admission at `at` still occupies its place; a clock that stepped back never
+/// stretches this beyond one window.
+fn left(at: Timestamp, window: Duration, now: Timestamp) -> Duration {
+    let age = (now - at).to_std().unwrap_or_default();
+    window.saturating_sub(age)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUOTA: Quota = Quota { limit: 3, window: Duration::from_secs(600) };
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_timestamp_millis(1_800_000_000_000 + millis).unwrap()
+    }
+
+    fn judge(quota: Quota, taken: &[Timestamp], now: Timestamp) -> Admission {
+        taken.iter().copied().collect::<Window>().hit(quota, now)
+    }
+
+    #[test]
+    fn admits_up_to_the_limit_and_counts_down() {
+        let first = judge(QUOTA, &[], at(0));
+        assert_eq!((first.admitted, first.remaining, first.reset_seconds()), (true, 2, 600));
+        let third = judge(QUOTA, &[at(0), at(1_000)], at(2_000));
+        assert_eq!((third.admitted, third.remaining, third.reset_seconds()), (true, 0, 598));
+        let fourth = judge(QUOTA, &[at(0), at(1_000), at(2_000)], at(3_000));
+        assert_eq!((fourth.admitted, fourth.remaining), (false, 0));
+        assert_eq!(fourth.retry_after_seconds(), 597);
+    }
+
+    #[test]
+    fn frees_a_place_at_the_exact_instant() {
+        let taken = [at(0), at(1), at(2)];
+        assert!(!judge(QUOTA, &taken, at(599_999)).admitted);
+        assert!(judge(QUOTA, &taken, at(600_000)).admitted);
+    }
+
+    #[test]
+    fn a_client_that_waits_as_told_is_admitted() {
+        let taken = [at(0), at(700), at(900)];
+        let refused = judge(QUOTA, &taken, at(1_234));
+        let wait = i64::try_from(refused.retry_after_seconds()).unwrap() * 1_000;
+        assert!(judge(QUOTA, &taken, at(1_234 + wait)).admitted);
+    }
+
+    #[test]
+    fn a_tightened_quota_waits_for_as_many_places_as_it_lacks() {
+        let tight = Quota { limit: 1, ..QUOTA };
+        let taken = [at(0), at(100_000), at(200_000)];
+        assert_eq!(judge(tight, &taken, at(300_000)).retry_after_seconds(), 500);
+    }
+
+    #[test]
+    fn a_quota_of_none_admits_none() {
+        let none = Quota { limit: 0, ..QUOTA };
+        let answer = judge(none, &[], at(0));
+        assert_eq!((answer.admitted, answer.retry_after_seconds()), (false, 600));
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_does_not_stretch_the_wait() {
+        let refused = judge(QUOTA, &[at(0), at(0), at(0)], at(-300_000));
+        assert_eq!(refused.retry_after_seconds(), 600);
+    }
+}

@@ -1,0 +1,43 @@
+use crate::Session;
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp, TokenId};
+
+/// What an access token says (RFC 9068 section 2.2; decisions, Access token). No phone number.
+///
+/// `iss` is the signer's, `aud` and `client_id` are both the project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claims {
+    /// `jti`.
+    pub token: TokenId,
+    /// `sid`.
+    pub session: SessionId,
+    /// `sub`.
+    pub identity: IdentityId,
+    /// `aud` and `client_id`.
+    pub project: ProjectId,
+    /// `mode`.
+    pub mode: KeyMode,
+    /// `iat`, whole seconds.
+    pub issued_at: Timestamp,
+    /// `exp`, whole seconds: the first instant at which the token no longer counts.
+    pub expires_at: Timestamp,
+}
+
+impl Claims {
+    /// The claims of a session's current access token.
+    pub const fn of(session: &Session) -> Self {
+        Self {
+            token: session.access.token,
+            session: session.id,
+            identity: session.identity,
+            project: session.project,
+            mode: session.mode,
+            issued_at: session.access.issued_at,
+            expires_at: session.access.expires_at,
+        }
+    }
+}
+
+/// The token is not one of ours, or its time is over. Which of the two is nobody's business.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid access token")]
+pub struct InvalidToken;

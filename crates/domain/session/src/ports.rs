@@ -1,0 +1,117 @@
+use crate::{
+    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Presented, Rotation, RotationPolicy,
+    Session, SigningKey, Started, Successor,
+};
+use async_trait::async_trait;
+use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+
+/// Keeps sessions and every refresh token they ever had.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Puts a new session on record, if its identity still exists.
+    ///
+    /// A deletion of the identity at the same time MUST either come first, and this answers
+    /// [`Started::IdentityGone`], or take this session with it.
+    async fn start(&self, session: Session) -> Result<Started, StoreError>;
+
+    /// The session in whose line this refresh token is or was, or `None`.
+    async fn find_by_refresh(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        refresh: Digest,
+    ) -> Result<Option<Session>, StoreError>;
+
+    /// Exchanges a refresh token, by [`Session::rotate`]; `None` if no line has it.
+    ///
+    /// Of any number at once with the same token exactly one MUST be [`Rotation::Rotated`]. A
+    /// revocation that [`Rotation::Reused`] brings is on disk before this answers.
+    async fn rotate(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        presented: Presented,
+        next: Successor,
+        policy: RotationPolicy,
+        now: Timestamp,
+    ) -> Result<Option<Rotation>, StoreError>;
+
+    /// The session, or `None`; [`Session::honours`] tells whether a token counts.
+    ///
+    /// MUST see every revocation that returned before this call began, from any process.
+    async fn find(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        session: SessionId,
+    ) -> Result<Option<Session>, StoreError>;
+
+    /// Ends the session if it honours `token` at `now`; `false` if it does not.
+    ///
+    /// Neither token of the session MUST work for any request that begins after this returns, nor
+    /// may a refresh at the same time survive it.
+    async fn revoke(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        session: SessionId,
+        token: TokenId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Drops sessions that ended, by expiry or revocation, before `before`; gives their number.
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}
+
+/// Keeps signing keys.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SigningKeyStore: Send + Sync {
+    /// Every key that is not gone at `now`, oldest first.
+    async fn keys(&self, now: Timestamp) -> Result<Vec<SigningKey>, StoreError>;
+
+    /// Adds the first key; `false` if there is one of this algorithm that signs or will.
+    ///
+    /// Of any number at once on an empty store exactly one MUST answer `true`.
+    async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Adds a successor as one step: every other key stops signing at `key.signs_from` and is
+    /// published until `retire_until`, unless it ends sooner already.
+    async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError>;
+}
+
+/// Makes and checks access tokens.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait TokenSigner: Send + Sync {
+    /// Signs with the key that is active at `claims.issued_at`.
+    async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError>;
+
+    /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew.
+    ///
+    /// Only a key of ours, for its own algorithm, counts (RFC 8725). Revocation, project and mode
+    /// are the caller's to check.
+    ///
+    /// # Errors
+    /// The outer error is a store out of reach, the inner one an invalid token.
+    async fn verify(
+        &self,
+        token: &AccessToken,
+        now: Timestamp,
+    ) -> Result<Result<Claims, InvalidToken>, StoreError>;
+
+    /// The public keys of every key that is published at `now`.
+    async fn public_keys(&self, now: Timestamp) -> Result<JwkSet, StoreError>;
+
+    /// A fresh key, sealed, that is published at once and signs from `signs_from` on.
+    ///
+    /// # Errors
+    /// Fails only if the cryptographic library does.
+    fn generate(
+        &self,
+        algorithm: Algorithm,
+        now: Timestamp,
+        signs_from: Timestamp,
+    ) -> Result<SigningKey, StoreError>;
+}

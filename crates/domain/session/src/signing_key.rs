@@ -1,0 +1,138 @@
+use dwar_kernel::{Sealed, Timestamp};
+use std::fmt;
+use std::str::FromStr;
+
+/// How access tokens are signed (RFC 7518 section 3.1, RFC 8037).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// ECDSA on P-256 with SHA-256; the default.
+    Es256,
+    /// Ed25519.
+    EdDsa,
+    /// RSA with 3072 bits, PKCS #1 v1.5, SHA-256.
+    Rs256,
+}
+
+impl Algorithm {
+    /// The `alg` value.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Es256 => "ES256",
+            Self::EdDsa => "EdDSA",
+            Self::Rs256 => "RS256",
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// The text names no algorithm of ours.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an algorithm is ES256, EdDSA or RS256")]
+pub struct UnknownAlgorithm;
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Es256, Self::EdDsa, Self::Rs256]
+            .into_iter()
+            .find(|algorithm| algorithm.as_str() == text)
+            .ok_or(UnknownAlgorithm)
+    }
+}
+
+/// A key that signs, will sign or did sign access tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningKey {
+    /// RFC 7638 thumbprint of the public key.
+    pub kid: String,
+    /// Its algorithm; a key never serves another one.
+    pub algorithm: Algorithm,
+    /// The private JWK, unreadable at rest.
+    pub private: Sealed,
+    /// When it was made, and published.
+    pub created_at: Timestamp,
+    /// From when on it signs.
+    pub signs_from: Timestamp,
+    /// From when on it signs no more; `None` until a successor is known.
+    pub signs_until: Option<Timestamp>,
+    /// From when on it is no longer published: its last token has expired.
+    pub published_until: Option<Timestamp>,
+}
+
+/// Where a signing key stands at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// Published, does not sign yet.
+    Next,
+    /// Signs.
+    Active,
+    /// Signs no more; tokens it signed still count.
+    Retired,
+    /// No longer published.
+    Gone,
+}
+
+impl KeyState {
+    /// The word a person reads.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Next => "next",
+            Self::Active => "active",
+            Self::Retired => "retired",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+impl SigningKey {
+    /// Where the key stands at `now`.
+    pub fn state(&self, now: Timestamp) -> KeyState {
+        let reached = |instant: Option<Timestamp>| instant.is_some_and(|at| now >= at);
+        if reached(self.published_until) {
+            KeyState::Gone
+        } else if reached(self.signs_until) {
+            KeyState::Retired
+        } else if now >= self.signs_from {
+            KeyState::Active
+        } else {
+            KeyState::Next
+        }
+    }
+
+    /// The key that signs at `now`: the active one that started last.
+    pub fn active(keys: &[Self], now: Timestamp) -> Option<&Self> {
+        let active = keys.iter().filter(|key| key.state(now) == KeyState::Active);
+        active.max_by_key(|key| (key.signs_from, key.created_at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+    }
+
+    #[test]
+    fn moves_through_its_states_at_the_exact_instants() {
+        let key = SigningKey {
+            kid: "kid".to_owned(),
+            algorithm: Algorithm::Es256,
+            private: Sealed(vec![]),
+            created_at: at(0),
+            signs_from: at(600),
+            signs_until: Some(at(1_000)),
+            published_until: Some(at(2_000)),
+        };
+        let states = [599, 600, 999, 1_000, 1_999, 2_000].map(|second| key.state(at(second)));
+        use KeyState::{Active, Gone, Next, Retired};
+        assert_eq!(states, [Next, Active, Active, Retired, Retired, Gone]);
+    }
+}

@@ -1,0 +1,123 @@
+use crate::Paise;
+use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp};
+
+/// What kind of movement a ledger entry stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EntryKind {
+    /// Money paid in.
+    Credit,
+    /// Money set aside for a send that is under way.
+    Hold,
+    /// Held money spent on a send that a provider accepted.
+    Capture,
+    /// Held money given back.
+    Release,
+}
+
+impl EntryKind {
+    /// The word used in tables and statements.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Credit => "credit",
+            Self::Hold => "hold",
+            Self::Capture => "capture",
+            Self::Release => "release",
+        }
+    }
+
+    /// The kind a stored word stands for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Credit, Self::Hold, Self::Capture, Self::Release]
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
+    }
+}
+
+/// A wallet at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Everything the project owns here.
+    pub balance: Paise,
+    /// The part set aside by open holds.
+    pub held: Paise,
+}
+
+impl Balance {
+    /// What a new send may use.
+    pub const fn available(self) -> Paise {
+        Paise(self.balance.0 - self.held.0)
+    }
+}
+
+/// One movement; entries are only ever added.
+///
+/// The sum of all `amount`s of a project is its balance, the sum of all `held` its open holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerEntry {
+    /// The entry's id.
+    pub id: EntryId,
+    /// What kind of movement.
+    pub kind: EntryKind,
+    /// What it adds to the balance; negative for a capture, zero for a hold or release.
+    pub amount: Paise,
+    /// What it adds to the held part.
+    pub held: Paise,
+    /// The wallet right after it.
+    pub after: Balance,
+    /// What it is for: the OTP request's id, or the reference given with a credit.
+    pub reference: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Money to be paid in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credit {
+    /// The entry's id.
+    pub id: EntryId,
+    /// How much; more than zero.
+    pub amount: Paise,
+    /// Unique per project: a credit with a known reference changes nothing.
+    pub reference: String,
+}
+
+/// The answer to a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldOutcome {
+    /// The money is set aside.
+    Held,
+    /// Balance minus open holds is under the amount; nothing changed.
+    Insufficient,
+}
+
+/// How a hold ends. It ends once; a second ending changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// Spend this much (at most what is held) and give the rest back.
+    Capture(Paise),
+    /// Give everything back.
+    Release,
+}
+
+/// A hold that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenHold {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The send it was made for.
+    pub send: OtpId,
+    /// How much is set aside.
+    pub amount: Paise,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// What recomputing every wallet from its entries shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// How many projects have a wallet.
+    pub projects: u64,
+    /// Sum over all wallets of the distance between what is stored and what the entries and open
+    /// holds say; anything but zero is a defect.
+    pub difference: Paise,
+}

@@ -1,0 +1,13 @@
+//! Prepaid balance of a project: money, hold, ledger entry.
+
+mod ledger;
+mod money;
+mod ports;
+
+pub use ledger::{
+    Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold, Settlement,
+};
+pub use money::{InvalidAmount, Paise};
+#[cfg(feature = "mocks")]
+pub use ports::MockWalletStore;
+pub use ports::WalletStore;

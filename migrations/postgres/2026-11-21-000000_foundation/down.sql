@@ -1,0 +1,15 @@
+DROP TABLE sandbox_messages;
+DROP TABLE idempotency_records;
+DROP TABLE wallet_holds;
+DROP TABLE ledger_entries;
+DROP TABLE wallets;
+DROP TABLE send_slots;
+DROP TABLE guess_budgets;
+DROP TABLE otp_attempts;
+DROP TABLE otps;
+DROP TABLE signing_keys;
+DROP TABLE refresh_tokens;
+DROP TABLE sessions;
+DROP TABLE identities;
+DROP TABLE api_keys;
+DROP TABLE projects;
