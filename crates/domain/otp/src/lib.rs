@@ -13,7 +13,7 @@ pub use delivery::{
     AttemptStatus, Channel, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reason, Report,
     Route, Step,
 };
-pub use otp::{Attempt, Otp, OtpState};
+pub use otp::{Allowance, Attempt, Otp, OtpState};
 pub use ports::{Gateway, Message, OtpStore, Outcome, Receipt, ReceiptTarget};
 #[cfg(feature = "mocks")]
 pub use ports::{MockGateway, MockOtpStore};

@@ -2,6 +2,7 @@ use crate::{
     CodeDigest, Delivery, DeliveryStatus, Guess, GuessBudget, GuessPolicy, Report, Route, Step,
 };
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, Sealed, Timestamp};
+use std::time::Duration;
 
 /// Where a code stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,13 +74,24 @@ pub struct Otp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
     /// The right code, used up by this.
-    Accepted(OtpId),
+    Accepted(Allowance),
     /// A wrong code, counted.
-    Wrong,
+    Wrong(Allowance),
     /// The code is locked; nothing was compared.
-    Locked,
+    Locked(Allowance),
     /// There is no active code.
     NotFound,
+}
+
+/// How many wrong guesses a code still takes, enough for `RateLimit-*` and `Retry-After`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// How many it takes in all.
+    pub limit: u32,
+    /// How many of them are left.
+    pub remaining: u32,
+    /// Until the code, and with it the lock, is over.
+    pub reset: Duration,
 }
 
 impl Otp {
@@ -114,20 +126,32 @@ impl Otp {
             return Attempt::NotFound;
         }
         *budget = budget.at(policy, now);
-        if self.state == OtpState::Locked || budget.exhausted(policy) {
-            return Attempt::Locked;
+        if budget.exhausted(policy) {
+            self.state = OtpState::Locked;
+        }
+        if self.state == OtpState::Locked {
+            return Attempt::Locked(self.allowance(now));
         }
         if guess.opens(self) {
             self.state = OtpState::Used;
             *budget = GuessBudget::default();
-            return Attempt::Accepted(self.id);
+            return Attempt::Accepted(self.allowance(now));
         }
         self.wrong += 1;
         budget.count_wrong(now);
         if self.wrong >= self.max_wrong || budget.exhausted(policy) {
             self.state = OtpState::Locked;
         }
-        Attempt::Wrong
+        Attempt::Wrong(self.allowance(now))
+    }
+
+    fn allowance(&self, now: Timestamp) -> Allowance {
+        let open = self.state != OtpState::Locked;
+        Allowance {
+            limit: self.max_wrong,
+            remaining: if open { self.max_wrong.saturating_sub(self.wrong) } else { 0 },
+            reset: (self.expires_at - now).to_std().unwrap_or_default(),
+        }
     }
 
     /// Applies a report on one of its attempts; see [`Delivery::report`].

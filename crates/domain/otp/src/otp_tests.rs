@@ -43,6 +43,10 @@ fn otp() -> Otp {
     }
 }
 
+const fn left(remaining: u32, seconds: u64) -> Allowance {
+    Allowance { limit: 5, remaining, reset: Duration::from_secs(seconds) }
+}
+
 fn attempt(otp: &mut Otp, code: &str, seconds: i64) -> Attempt {
     otp.attempt(&guess(code), &mut GuessBudget::default(), &GuessPolicy::OFF, at(seconds))
 }
@@ -50,18 +54,18 @@ fn attempt(otp: &mut Otp, code: &str, seconds: i64) -> Attempt {
 #[test]
 fn the_right_code_works_once() {
     let mut otp = otp();
-    assert_eq!(attempt(&mut otp, "123456", 1), Attempt::Accepted(otp.id));
+    assert_eq!(attempt(&mut otp, "123456", 1), Attempt::Accepted(left(5, 599)));
     assert_eq!(attempt(&mut otp, "123456", 2), Attempt::NotFound);
 }
 
 #[test]
 fn five_wrong_codes_are_judged_and_the_fifth_locks() {
     let mut otp = otp();
-    for _ in 0..5 {
-        assert_eq!(attempt(&mut otp, "000000", 1), Attempt::Wrong);
+    for remaining in [4, 3, 2, 1, 0] {
+        assert_eq!(attempt(&mut otp, "000000", 1), Attempt::Wrong(left(remaining, 599)));
     }
-    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Locked);
-    assert_eq!(attempt(&mut otp, "123456", 599), Attempt::Locked);
+    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Locked(left(0, 598)));
+    assert_eq!(attempt(&mut otp, "123456", 599), Attempt::Locked(left(0, 1)));
     assert_eq!(attempt(&mut otp, "123456", 600), Attempt::NotFound);
 }
 
@@ -71,7 +75,7 @@ fn the_right_code_succeeds_at_the_fifth_try() {
     for _ in 0..4 {
         attempt(&mut otp, "000000", 1);
     }
-    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Accepted(otp.id));
+    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Accepted(left(1, 598)));
 }
 
 #[test]
@@ -93,9 +97,12 @@ fn the_budget_locks_before_the_code_does_and_a_success_clears_it() {
         GuessPolicy { stop_at: 100, stop_for: Duration::from_secs(86_400), ..GuessPolicy::OFF };
     let mut budget = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)) };
     let mut first = otp();
-    assert_eq!(first.attempt(&guess("000000"), &mut budget, &policy, at(1)), Attempt::Wrong);
-    assert_eq!(first.attempt(&guess("000000"), &mut budget, &policy, at(1)), Attempt::Wrong);
-    assert_eq!(first.attempt(&guess("123456"), &mut budget, &policy, at(2)), Attempt::Locked);
+    let judge = |otp: &mut Otp, budget: &mut GuessBudget, code, second| {
+        otp.attempt(&guess(code), budget, &policy, at(second))
+    };
+    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Attempt::Wrong(left(4, 599)));
+    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Attempt::Wrong(left(0, 599)));
+    assert_eq!(judge(&mut first, &mut budget, "123456", 2), Attempt::Locked(left(0, 598)));
     assert_eq!(budget.wrong, 100);
 
     let mut budget = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)) };

@@ -1,8 +1,11 @@
 //! What a test key can provoke, and where its messages land (decisions, Test keys).
 
-use crate::Channel;
+use crate::{Channel, Code, Message};
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, OtpId, Phone, ProjectId, Sealed, StoreError, Timestamp};
+use dwar_kernel::{
+    BlindIndex, OtpId, Phone, ProjectId, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
+};
+use std::fmt;
 
 /// What happens to a code sent with a test key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,55 @@ pub struct InboxMessage {
     pub at: Timestamp,
 }
 
+impl InboxMessage {
+    /// What `message` leaves behind in the inbox at `at`, sealed for its project and request.
+    pub fn seal(vault: &dyn Vault, message: &Message, at: Timestamp) -> Self {
+        let context = context(message.project, message.otp);
+        let plain = [message.code.expose(), &message.text].concat();
+        Self {
+            otp: message.otp,
+            phone: message.phone_index,
+            channel: message.channel,
+            content: vault.seal(Purpose::SandboxMessage, &context, plain.as_bytes()),
+            at,
+        }
+    }
+
+    /// What [`InboxMessage::seal`] put in for a message of `project`.
+    ///
+    /// # Errors
+    /// [`Unsealable`] when it is another project's or request's, or does not start with a code.
+    pub fn open(&self, vault: &dyn Vault, project: ProjectId) -> Result<Content, Unsealable> {
+        let context = context(project, self.otp);
+        let plain = vault.open(Purpose::SandboxMessage, &context, &self.content)?;
+        let plain = String::from_utf8(plain).map_err(|_| Unsealable)?;
+        let (code, text) = plain.split_at_checked(CODE_LEN).ok_or(Unsealable)?;
+        Ok(Content { code: code.parse().map_err(|_| Unsealable)?, text: text.to_owned() })
+    }
+}
+
+const CODE_LEN: usize = 6;
+
+/// Binds the content to its row's owner, so that it cannot be moved to another request.
+fn context(project: ProjectId, otp: OtpId) -> Vec<u8> {
+    [*project.uuid().as_bytes(), *otp.uuid().as_bytes()].concat()
+}
+
+/// What a message in the inbox says; `Debug` shows neither part.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The code alone.
+    pub code: Code,
+    /// The whole text, as the phone would have shown it.
+    pub text: String,
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Content(…)")
+    }
+}
+
 /// Keeps the messages of test keys.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
@@ -65,3 +117,7 @@ pub trait SandboxInbox: Send + Sync {
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError>;
 }
+
+#[cfg(test)]
+#[path = "sandbox_tests.rs"]
+mod tests;
