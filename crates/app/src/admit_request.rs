@@ -1,0 +1,28 @@
+use crate::{Limits, Toolbox};
+use dwar_kernel::StoreError;
+use dwar_project::Caller;
+use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
+use std::sync::Arc;
+
+/// Counts requests per API key (specification, Limits).
+pub struct AdmitRequest {
+    /// Tells the time.
+    pub tools: Toolbox,
+    /// Counts.
+    pub limiter: Arc<dyn RequestLimiter>,
+    /// How many per minute.
+    pub limits: Limits,
+}
+
+impl AdmitRequest {
+    /// Judges and, if admitted, counts one request of `caller`.
+    pub async fn admit(
+        &self,
+        caller: &Caller,
+        scope: RequestScope,
+    ) -> Result<Admission, StoreError> {
+        let quota = self.limits.of(caller.mode).requests(scope);
+        let key = RequestKey { key: caller.key, scope };
+        self.limiter.hit(key, quota, self.tools.now()).await
+    }
+}

@@ -1,0 +1,44 @@
+use crate::Toolbox;
+use dwar_identity::{Erased, IdentityStore};
+use dwar_kernel::{IdentityId, StoreError};
+use dwar_project::Caller;
+use std::sync::Arc;
+
+/// Erases an identity and revokes its sessions (`DELETE /v1/identity/{id}`).
+pub struct DeleteIdentity {
+    /// Tells the time.
+    pub tools: Toolbox,
+    /// Keeps identities.
+    pub identities: Arc<dyn IdentityStore>,
+}
+
+/// Why nothing was erased.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteIdentityError {
+    /// Deletion is off for the project.
+    #[error("identity deletion is not enabled")]
+    Disabled,
+    /// No such identity in the caller's project and mode.
+    #[error("no such identity")]
+    NotFound,
+    /// The store failed: the identity may be gone or not.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl DeleteIdentity {
+    /// Erases every trace of the identity (specification, rule 8); a malformed id is not found.
+    pub async fn delete(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<(IdentityId, Erased), DeleteIdentityError> {
+        if !caller.project.identity_delete {
+            return Err(DeleteIdentityError::Disabled);
+        }
+        let id: IdentityId = id.parse().map_err(|_| DeleteIdentityError::NotFound)?;
+        let now = self.tools.now();
+        let erased = self.identities.erase(caller.project.id, caller.mode, id, now).await?;
+        erased.map(|erased| (id, erased)).ok_or(DeleteIdentityError::NotFound)
+    }
+}

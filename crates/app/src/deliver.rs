@@ -1,0 +1,241 @@
+use crate::Toolbox;
+use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, ProjectId, Purpose, StoreError};
+use dwar_otp::{
+    Channel, Charge, Code, DeliveryAttempt, Gateway, Message, Otp, OtpStore, Outcome, Reason,
+    Report, Route, Step,
+};
+use dwar_project::Project;
+use dwar_ratelimit::{SendKey, SendLimiter};
+use dwar_wallet::{Paise, Settlement, WalletStore};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Takes a code along its route until a provider has it, and settles the money.
+///
+/// Each provider's answer is on disk before the next one is asked, so that whoever takes over
+/// after a crash knows how far it came.
+pub struct Deliver {
+    /// Time, ids, and the vault that opens phones and codes.
+    pub tools: Toolbox,
+    /// Keeps attempts.
+    pub otps: Arc<dyn OtpStore>,
+    /// Settles holds.
+    pub wallets: Arc<dyn WalletStore>,
+    /// Gets back the place of a send that reached nobody.
+    pub sends: Arc<dyn SendLimiter>,
+    /// Which providers, in which order.
+    pub routes: Routes,
+    /// What a message costs unless the project has its own price.
+    pub prices: PriceList,
+}
+
+/// The route of each mode and the gateways behind their provider names.
+#[derive(Clone)]
+pub struct Routes {
+    /// For live keys.
+    pub live: Route,
+    /// For test keys: the sandbox.
+    pub test: Route,
+    /// Every gateway that a hop names.
+    pub gateways: HashMap<String, Arc<dyn Gateway>>,
+}
+
+/// Configured price of one message per channel.
+#[derive(Clone, Copy, Debug)]
+pub struct PriceList {
+    /// Over WhatsApp.
+    pub whatsapp: Paise,
+    /// Over SMS.
+    pub sms: Paise,
+}
+
+impl Routes {
+    /// The route of a mode.
+    pub const fn of(&self, mode: KeyMode) -> &Route {
+        match mode {
+            KeyMode::Live => &self.live,
+            KeyMode::Test => &self.test,
+        }
+    }
+}
+
+impl PriceList {
+    /// What one message of `project` costs over `channel`.
+    pub fn price(&self, project: &Project, channel: Channel) -> Paise {
+        match channel {
+            Channel::Whatsapp => project.prices.whatsapp.map_or(self.whatsapp, Paise),
+            Channel::Sms => project.prices.sms.map_or(self.sms, Paise),
+        }
+    }
+
+    /// The price of the dearest stop of a route.
+    pub fn dearest(&self, project: &Project, route: &Route) -> Paise {
+        let prices = route.hops.iter().map(|hop| self.price(project, hop.channel));
+        prices.max().unwrap_or(Paise::ZERO)
+    }
+}
+
+impl Deliver {
+    /// Calls the provider of `attempt` and follows the route from there.
+    ///
+    /// Gives the request as it stands when nothing is left to be done right now. If it was erased
+    /// meanwhile, the request as it stood last.
+    pub async fn attempt(
+        &self,
+        project: &Project,
+        otp: Otp,
+        attempt: DeliveryAttempt,
+    ) -> Result<Otp, StoreError> {
+        self.follow(project, otp, Step::Try(attempt)).await
+    }
+
+    /// Applies a report that came from outside (a receipt, the sweep) and follows the route.
+    pub async fn report(
+        &self,
+        project: &Project,
+        mode: KeyMode,
+        otp: OtpId,
+        attempt: AttemptId,
+        report: Report,
+    ) -> Result<Option<Otp>, StoreError> {
+        match self.record(project.id, mode, otp, attempt, report).await? {
+            Some((otp, step)) => self.follow(project, otp, step).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Settles what is left of a send that nobody is looking after.
+    pub async fn settle(
+        &self,
+        project: &Project,
+        mode: KeyMode,
+        send: OtpId,
+        charge: Charge,
+    ) -> Result<(), StoreError> {
+        if mode.is_test() {
+            return Ok(());
+        }
+        let settlement = match charge {
+            Charge::Channel(channel) => Settlement::Capture(self.prices.price(project, channel)),
+            Charge::Nothing => Settlement::Release,
+        };
+        let now = self.tools.now();
+        let entries = [(); 2].map(|()| EntryId::new(now, self.tools.entropy.as_ref()));
+        self.wallets.settle(project.id, send, settlement, entries, now).await?;
+        Ok(())
+    }
+
+    async fn follow(
+        &self,
+        project: &Project,
+        mut otp: Otp,
+        mut step: Step,
+    ) -> Result<Otp, StoreError> {
+        loop {
+            let attempt = match step {
+                Step::Wait => return Ok(otp),
+                Step::Settle(charge) => {
+                    self.conclude(project, &otp, charge).await?;
+                    return Ok(otp);
+                }
+                Step::Try(attempt) => attempt,
+            };
+            let report = self.hand_over(project, &otp, &attempt).await;
+            let accepted = matches!(report, Report::Accepted { .. });
+            match self.record(otp.project, otp.mode, otp.id, attempt.id, report).await? {
+                Some((then, next)) => (otp, step) = (then, next),
+                // Erased while the provider was being called: only the money is left to settle.
+                None if accepted => step = Step::Settle(Charge::Channel(attempt.channel)),
+                None => step = Step::Settle(Charge::Nothing),
+            }
+        }
+    }
+
+    async fn record(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        otp: OtpId,
+        attempt: AttemptId,
+        report: Report,
+    ) -> Result<Option<(Otp, Step)>, StoreError> {
+        let now = self.tools.now();
+        let next = AttemptId::new(now, self.tools.entropy.as_ref());
+        let route = self.routes.of(mode).clone();
+        self.otps.report(project, otp, attempt, report, route, next, now).await
+    }
+
+    async fn conclude(
+        &self,
+        project: &Project,
+        otp: &Otp,
+        charge: Charge,
+    ) -> Result<(), StoreError> {
+        self.settle(project, otp.mode, otp.id, charge).await?;
+        if charge == Charge::Nothing {
+            let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
+            self.sends.forgive(key, otp.id).await?;
+        }
+        Ok(())
+    }
+
+    async fn hand_over(&self, project: &Project, otp: &Otp, attempt: &DeliveryAttempt) -> Report {
+        let Some(gateway) = self.routes.gateways.get(&attempt.provider) else {
+            tracing::error!(provider = %attempt.provider, "no gateway of this name is configured");
+            return Report::Failed(Reason::ProviderUnavailable);
+        };
+        let message = match self.message(project, otp, attempt) {
+            Ok(message) => message,
+            Err(cause) => {
+                tracing::error!(otp = %otp.id, error = %cause, "a message could not be put together");
+                return Report::Failed(Reason::Unknown);
+            }
+        };
+        let outcome = gateway.deliver(message).await;
+        tracing::info!(otp = %otp.id, attempt = %attempt.id, provider = %attempt.provider,
+            channel = attempt.channel.as_str(), ?outcome, "provider answered");
+        match outcome {
+            Outcome::Accepted { provider_ref, awaits_receipt } => {
+                Report::Accepted { provider_ref, awaits_receipt }
+            }
+            Outcome::Refused(reason) => Report::Failed(reason),
+        }
+    }
+
+    fn message(
+        &self,
+        project: &Project,
+        otp: &Otp,
+        attempt: &DeliveryAttempt,
+    ) -> Result<Message, StoreError> {
+        let phone: Phone = self.tools.vault.open_phone(otp.project, &otp.sealed_phone)?;
+        let code = self.code(otp)?;
+        let minutes = (otp.expires_at - otp.created_at).num_minutes();
+        let text = format!(
+            "{} is your {} verification code. It is valid for {minutes} minutes. \
+             Do not share it with anyone.",
+            code.expose(),
+            project.name
+        );
+        Ok(Message {
+            otp: otp.id,
+            attempt: attempt.id,
+            project: otp.project,
+            mode: otp.mode,
+            channel: attempt.channel,
+            phone,
+            phone_index: otp.phone,
+            code,
+            text,
+        })
+    }
+
+    fn code(&self, otp: &Otp) -> Result<Code, StoreError> {
+        let inconsistent =
+            || StoreError::Inconsistent { table: "otps", column: "code", row: otp.id.to_string() };
+        let sealed = otp.sealed_code.as_ref().ok_or_else(inconsistent)?;
+        let plain = self.tools.vault.open(Purpose::Code, otp.id.uuid().as_bytes(), sealed)?;
+        let digits = std::str::from_utf8(&plain).map_err(|_| inconsistent())?;
+        digits.parse().map_err(|_| inconsistent())
+    }
+}

@@ -1,0 +1,55 @@
+use dwar_kernel::KeyMode;
+use dwar_otp::GuessPolicy;
+use dwar_ratelimit::{Quota, RequestScope};
+
+/// Every limit of both modes (specification, Limits).
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// With a live key.
+    pub live: ModeLimits,
+    /// With a test key.
+    pub test: ModeLimits,
+    /// Wrong codes in a row across resends; live keys only.
+    pub guesses: GuessPolicy,
+}
+
+/// The limits of one mode.
+#[derive(Clone, Copy, Debug)]
+pub struct ModeLimits {
+    /// Codes sent per phone.
+    pub send: Quota,
+    /// Wrong guesses per code; the last of them locks it.
+    pub max_wrong: u32,
+    /// Requests to validate per API key.
+    pub validate: Quota,
+    /// All other requests per API key that have no limit of their own.
+    pub general: Quota,
+}
+
+impl Limits {
+    /// The limits of a mode.
+    pub const fn of(&self, mode: KeyMode) -> &ModeLimits {
+        match mode {
+            KeyMode::Live => &self.live,
+            KeyMode::Test => &self.test,
+        }
+    }
+
+    /// The guess budget of a mode: a test key may guess as it likes.
+    pub const fn guesses(&self, mode: KeyMode) -> GuessPolicy {
+        match mode {
+            KeyMode::Live => self.guesses,
+            KeyMode::Test => GuessPolicy::OFF,
+        }
+    }
+}
+
+impl ModeLimits {
+    /// The quota of a request window.
+    pub const fn requests(&self, scope: RequestScope) -> Quota {
+        match scope {
+            RequestScope::Validate => self.validate,
+            RequestScope::General => self.general,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+use crate::Toolbox;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Makes, rotates and lists signing keys (decisions, Access token).
+pub struct ManageSigningKeys {
+    /// Tells the time.
+    pub tools: Toolbox,
+    /// Keeps keys.
+    pub keys: Arc<dyn SigningKeyStore>,
+    /// Makes keys.
+    pub signer: Arc<dyn TokenSigner>,
+    /// How rotations overlap.
+    pub policy: SigningKeyPolicy,
+}
+
+/// How signing keys overlap.
+#[derive(Clone, Copy, Debug)]
+pub struct SigningKeyPolicy {
+    /// What new keys are.
+    pub algorithm: Algorithm,
+    /// For how long a new key is published before it signs: longer than verifiers cache.
+    pub publish_before: Duration,
+    /// For how long a key stays published after it stopped signing: the life of its last token.
+    pub publish_after: Duration,
+}
+
+impl ManageSigningKeys {
+    /// Sees to it that a key of the configured algorithm signs, now or soon.
+    ///
+    /// An empty store gets one that signs at once; after a change of the algorithm, a successor
+    /// takes over when verifiers have seen it.
+    pub async fn ensure(&self) -> Result<(), StoreError> {
+        let now = self.tools.now();
+        let keys = self.keys.keys(now).await?;
+        let usable = |key: &SigningKey| {
+            key.algorithm == self.policy.algorithm
+                && key.signs_until.is_none()
+                && matches!(key.state(now), KeyState::Active | KeyState::Next)
+        };
+        if keys.iter().any(usable) {
+            return Ok(());
+        }
+        if SigningKey::active(&keys, now).is_some() {
+            return self.rotate().await.map(drop);
+        }
+        let key = self.signer.generate(self.policy.algorithm, now, now)?;
+        self.keys.add_first(key, now).await.map(drop)
+    }
+
+    /// Publishes a new key now, which takes over once verifiers have seen it.
+    pub async fn rotate(&self) -> Result<SigningKey, StoreError> {
+        let now = self.tools.now();
+        let signs_from = now + self.policy.publish_before;
+        let key = self.signer.generate(self.policy.algorithm, now, signs_from)?;
+        self.keys.rotate(key.clone(), signs_from + self.policy.publish_after).await?;
+        Ok(key)
+    }
+
+    /// Every key that is not gone, oldest first, with where it stands.
+    pub async fn list(&self) -> Result<Vec<(SigningKey, KeyState)>, StoreError> {
+        let now: Timestamp = self.tools.now();
+        let keys = self.keys.keys(now).await?;
+        Ok(keys.into_iter().map(|key| (key.clone(), key.state(now))).collect())
+    }
+}

@@ -1,0 +1,30 @@
+use dwar_kernel::{OtpId, StoreError};
+use dwar_otp::{Otp, OtpStore};
+use dwar_project::Caller;
+use std::sync::Arc;
+
+/// Tells how far a code has come (`GET /v1/otp/status/{otp_id}`).
+pub struct OtpStatus {
+    /// Keeps requests.
+    pub otps: Arc<dyn OtpStore>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum OtpStatusError {
+    /// No request with this id in the caller's project and mode.
+    #[error("no such OTP request")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl OtpStatus {
+    /// The request with this id; a malformed id is not found.
+    pub async fn find(&self, caller: &Caller, id: &str) -> Result<Otp, OtpStatusError> {
+        let id: OtpId = id.parse().map_err(|_| OtpStatusError::NotFound)?;
+        let otp = self.otps.find(caller.project.id, caller.mode, id).await?;
+        otp.ok_or(OtpStatusError::NotFound)
+    }
+}

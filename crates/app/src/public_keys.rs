@@ -1,0 +1,19 @@
+use crate::Toolbox;
+use dwar_kernel::StoreError;
+use dwar_session::{JwkSet, TokenSigner};
+use std::sync::Arc;
+
+/// Gives the keys that verify access tokens (`GET /.well-known/jwks.json`).
+pub struct PublicKeys {
+    /// Tells the time.
+    pub tools: Toolbox,
+    /// Knows the keys.
+    pub signer: Arc<dyn TokenSigner>,
+}
+
+impl PublicKeys {
+    /// Every published public key.
+    pub async fn publish(&self) -> Result<JwkSet, StoreError> {
+        self.signer.public_keys(self.tools.now()).await
+    }
+}

@@ -1,0 +1,30 @@
+use crate::Deliver;
+use dwar_kernel::StoreError;
+use dwar_otp::{OtpStore, Receipt};
+use dwar_project::ProjectStore;
+use std::sync::Arc;
+
+/// Takes in what a provider reports about a message (decisions, Fallback).
+pub struct RecordReceipt {
+    /// Knows which attempt a reference means.
+    pub otps: Arc<dyn OtpStore>,
+    /// Knows the project's name and prices.
+    pub projects: Arc<dyn ProjectStore>,
+    /// Follows the route from there.
+    pub deliver: Arc<Deliver>,
+}
+
+impl RecordReceipt {
+    /// Applies one receipt; `false` if no attempt has its reference. Repetition is harmless.
+    pub async fn record(&self, receipt: Receipt) -> Result<bool, StoreError> {
+        let Receipt { provider, provider_ref, report } = receipt;
+        let Some(target) = self.otps.find_attempt(provider, provider_ref).await? else {
+            return Ok(false);
+        };
+        let Some(project) = self.projects.find(target.project).await? else {
+            return Ok(false);
+        };
+        let (mode, otp, attempt) = (target.mode, target.otp, target.attempt);
+        self.deliver.report(&project, mode, otp, attempt, report).await.map(|otp| otp.is_some())
+    }
+}

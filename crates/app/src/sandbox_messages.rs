@@ -1,0 +1,76 @@
+use crate::Toolbox;
+use dwar_kernel::{OtpId, Phone, StoreError, Timestamp};
+use dwar_otp::sandbox::{Content, SandboxInbox};
+use dwar_otp::{Channel, Code};
+use dwar_project::Caller;
+use std::sync::Arc;
+
+const NEWEST: u32 = 50;
+
+/// Shows what test keys would have sent (`GET /v1/sandbox/messages`).
+pub struct SandboxMessages {
+    /// Opens messages.
+    pub tools: Toolbox,
+    /// Keeps them.
+    pub inbox: Arc<dyn SandboxInbox>,
+}
+
+/// A message as it would have reached the phone.
+#[derive(Debug)]
+pub struct SandboxMessage {
+    /// The request it belongs to.
+    pub otp: OtpId,
+    /// The channel it would have taken.
+    pub channel: Channel,
+    /// The whole text.
+    pub text: String,
+    /// The code in it.
+    pub code: Code,
+    /// When it landed.
+    pub at: Timestamp,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxMessagesError {
+    /// Live keys have no sandbox.
+    #[error("the sandbox is for test keys")]
+    LiveKey,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl SandboxMessages {
+    /// Whether the caller has a sandbox at all.
+    ///
+    /// # Errors
+    /// [`SandboxMessagesError::LiveKey`], so that a live key learns nothing more.
+    pub const fn allow(caller: &Caller) -> Result<(), SandboxMessagesError> {
+        if caller.mode.is_test() { Ok(()) } else { Err(SandboxMessagesError::LiveKey) }
+    }
+
+    /// The newest messages to `phone`, newest first.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+    ) -> Result<Vec<SandboxMessage>, SandboxMessagesError> {
+        Self::allow(caller)?;
+        let project = caller.project.id;
+        let index = self.tools.vault.phone_index(project, caller.mode, phone);
+        let messages = self.inbox.messages(project, index, NEWEST).await?;
+        let vault = self.tools.vault.as_ref();
+        let opened = messages.into_iter().map(|message| {
+            let Content { code, text } = message.open(vault, project)?;
+            Ok(SandboxMessage {
+                otp: message.otp,
+                channel: message.channel,
+                text,
+                code,
+                at: message.at,
+            })
+        });
+        opened.collect::<Result<_, StoreError>>().map_err(Into::into)
+    }
+}

@@ -1,0 +1,133 @@
+use crate::{Deliver, Toolbox};
+use dwar_idempotency::IdempotencyStore;
+use dwar_kernel::{KeyMode, StoreError};
+use dwar_otp::{Charge, Otp, OtpStore, Report};
+use dwar_project::ProjectStore;
+use dwar_ratelimit::{RequestLimiter, SendLimiter};
+use dwar_session::SessionStore;
+use dwar_wallet::{OpenHold, WalletStore};
+use std::sync::Arc;
+use std::time::Duration;
+
+const BATCH: u32 = 100;
+
+/// Looks after what nobody else does: overdue sends, stale holds, expired rows.
+pub struct Sweep {
+    /// Tells the time.
+    pub tools: Toolbox,
+    /// Keeps requests.
+    pub otps: Arc<dyn OtpStore>,
+    /// Knows names and prices.
+    pub projects: Arc<dyn ProjectStore>,
+    /// Keeps holds.
+    pub wallets: Arc<dyn WalletStore>,
+    /// Keeps sessions.
+    pub sessions: Arc<dyn SessionStore>,
+    /// Keeps places of sends.
+    pub sends: Arc<dyn SendLimiter>,
+    /// Keeps request windows.
+    pub requests: Arc<dyn RequestLimiter>,
+    /// Keeps first answers.
+    pub idempotency: Arc<dyn IdempotencyStore>,
+    /// Follows routes and settles money.
+    pub deliver: Arc<Deliver>,
+    /// How long things are kept.
+    pub retention: Retention,
+}
+
+/// How long rows are kept after their use.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    /// OTP requests, from their making; their status can be asked for as long.
+    pub requests: Duration,
+    /// Counts of wrong guesses, from the last one.
+    pub guesses: Duration,
+    /// Sessions, from their end.
+    pub sessions: Duration,
+    /// Places of sends: the longest window in force.
+    pub sends: Duration,
+    /// First answers.
+    pub idempotency: Duration,
+    /// A hold open for longer than this is settled by what its request says.
+    pub holds: Duration,
+}
+
+/// What a tidying took away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// OTP requests.
+    pub requests: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Places of sends.
+    pub sends: u64,
+    /// First answers.
+    pub idempotency: u64,
+}
+
+impl Sweep {
+    /// Follows up every send that is due: a receipt that never came, a call whose caller is gone.
+    ///
+    /// Several instances share the work: each request goes to one of them. Gives their number.
+    pub async fn follow_up(&self) -> Result<u64, StoreError> {
+        let lease = self.deliver.routes.live.lease;
+        let due = self.otps.claim_due(self.tools.now(), lease, BATCH).await?;
+        let mut done = 0;
+        for otp in due {
+            self.follow_up_one(&otp).await?;
+            done += 1;
+        }
+        Ok(done)
+    }
+
+    /// Settles holds whose send nobody is looking after any more; gives their number.
+    pub async fn settle_stale_holds(&self) -> Result<u64, StoreError> {
+        let before = self.tools.now() - self.retention.holds;
+        let mut settled = 0;
+        for hold in self.wallets.stale_holds(before, BATCH).await? {
+            settled += u64::from(self.settle(&hold).await?);
+        }
+        Ok(settled)
+    }
+
+    /// Drops what is no longer needed.
+    pub async fn tidy(&self) -> Result<Swept, StoreError> {
+        let now = self.tools.now();
+        let keep = &self.retention;
+        self.requests.sweep(now).await?;
+        Ok(Swept {
+            requests: self.otps.sweep(now - keep.requests, now - keep.guesses).await?,
+            sessions: self.sessions.sweep(now - keep.sessions).await?,
+            sends: self.sends.sweep(now - keep.sends).await?,
+            idempotency: self.idempotency.sweep(now - keep.idempotency).await?,
+        })
+    }
+
+    async fn follow_up_one(&self, otp: &Otp) -> Result<(), StoreError> {
+        let project = self.projects.find(otp.project).await?;
+        let (Some(project), Some(last)) = (project, otp.delivery.attempts.last()) else {
+            return Ok(());
+        };
+        tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),
+            provider = %last.provider, "overdue: no receipt, or the outcome of the call is unknown");
+        self.deliver.report(&project, otp.mode, otp.id, last.id, Report::Overdue).await?;
+        Ok(())
+    }
+
+    /// Only live sends are held for. A request that is still on its way is left alone.
+    async fn settle(&self, hold: &OpenHold) -> Result<bool, StoreError> {
+        let Some(project) = self.projects.find(hold.project).await? else {
+            return Ok(false);
+        };
+        let otp = self.otps.find(hold.project, KeyMode::Live, hold.send).await?;
+        let charge = otp.map_or(Some(Charge::Nothing), |otp| otp.delivery.charge());
+        match charge {
+            Some(charge) => {
+                self.deliver.settle(&project, KeyMode::Live, hold.send, charge).await?;
+                tracing::warn!(otp = %hold.send, ?charge, "stale hold settled");
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+use crate::Toolbox;
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_session::{AccessToken, Claims, CurrentAccess, RefreshToken, Session, TokenSigner};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Makes sessions and their token pairs; verify and refresh share it.
+#[derive(Clone)]
+pub struct Tokens {
+    /// Time, randomness, vault.
+    pub tools: Toolbox,
+    /// Signs access tokens.
+    pub signer: Arc<dyn TokenSigner>,
+    /// How long they live.
+    pub policy: SessionPolicy,
+}
+
+/// Lifetimes and leeways of sessions (decisions, Session).
+#[derive(Clone, Copy, Debug)]
+pub struct SessionPolicy {
+    /// Of an access token.
+    pub access: Duration,
+    /// Of a refresh token, from its issue.
+    pub refresh: Duration,
+    /// Of a session, whatever is refreshed.
+    pub session: Duration,
+    /// Within this of its exchange a refresh token that comes again revokes nothing.
+    pub leeway: Duration,
+    /// Within this of its exchange it gets the same pair again, given the same `Idempotency-Key`.
+    pub replay: Duration,
+}
+
+/// What a verify or a refresh gives out.
+#[derive(Clone, Debug)]
+pub struct TokenPair {
+    /// The access token.
+    pub access: AccessToken,
+    /// The refresh token.
+    pub refresh: RefreshToken,
+    /// Whole seconds until the access token expires.
+    pub expires_in: i64,
+    /// Whole seconds until the refresh token expires.
+    pub refresh_expires_in: i64,
+    /// The session.
+    pub session: SessionId,
+    /// Whose it is.
+    pub identity: IdentityId,
+}
+
+impl Tokens {
+    /// A new session of `identity`, not yet on record, and its first refresh token.
+    pub(crate) fn open(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        now: Timestamp,
+    ) -> (Session, RefreshToken) {
+        let refresh = RefreshToken::generate(self.tools.entropy.as_ref());
+        let session = Session {
+            id: SessionId::new(now, self.tools.entropy.as_ref()),
+            project,
+            mode,
+            identity,
+            created_at: now,
+            expires_at: now + self.policy.session,
+            refresh: refresh.digest(self.tools.vault.as_ref()),
+            refresh_expires_at: now + self.policy.refresh.min(self.policy.session),
+            access: self.access(now),
+            predecessor: None,
+            revoked_at: None,
+        };
+        (session, refresh)
+    }
+
+    /// A fresh access token's place in a session; JWT times are whole seconds.
+    pub(crate) fn access(&self, now: Timestamp) -> CurrentAccess {
+        let issued_at = Timestamp::from_timestamp(now.timestamp(), 0).unwrap_or(now);
+        CurrentAccess {
+            token: TokenId::new(now, self.tools.entropy.as_ref()),
+            issued_at,
+            expires_at: issued_at + self.policy.access,
+        }
+    }
+
+    /// Signs the current access token of `session` and pairs it with `refresh`.
+    pub(crate) async fn pair(
+        &self,
+        session: &Session,
+        refresh: RefreshToken,
+        now: Timestamp,
+    ) -> Result<TokenPair, StoreError> {
+        let access = self.signer.sign(&Claims::of(session)).await?;
+        Ok(TokenPair {
+            access,
+            refresh,
+            expires_in: seconds(session.access.expires_at, now),
+            refresh_expires_in: seconds(session.refresh_expires_at, now),
+            session: session.id,
+            identity: session.identity,
+        })
+    }
+}
+
+/// Whole seconds from `now` to `end`, rounded up so that a lifetime of 900 s reads 900.
+pub(crate) fn seconds(end: Timestamp, now: Timestamp) -> i64 {
+    ((end - now).num_milliseconds().max(0) + 999) / 1_000
+}

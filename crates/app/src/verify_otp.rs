@@ -1,0 +1,118 @@
+use crate::{Limits, TokenPair, Tokens, Toolbox};
+use dwar_identity::{IdentityStore, Sighting};
+use dwar_kernel::{IdentityId, Phone, StoreError, Timestamp};
+use dwar_otp::{Allowance, Attempt, Code, CodeKeys, Guess, OtpStore};
+use dwar_project::Caller;
+use dwar_session::{SessionStore, Started};
+use std::sync::Arc;
+
+/// How often a login is tried again when its identity is deleted under it.
+const RACES_WITH_DELETION: usize = 3;
+
+/// Judges a code and opens a session: attempt, recognise, start (`POST /v1/otp/verify`).
+pub struct VerifyOtp {
+    /// Time, randomness, vault.
+    pub tools: Toolbox,
+    /// Judges codes.
+    pub otps: Arc<dyn OtpStore>,
+    /// Recognises phones.
+    pub identities: Arc<dyn IdentityStore>,
+    /// Records sessions.
+    pub sessions: Arc<dyn SessionStore>,
+    /// Makes token pairs.
+    pub tokens: Tokens,
+    /// Check codes.
+    pub codes: Arc<CodeKeys>,
+    /// How many guesses.
+    pub limits: Limits,
+}
+
+/// A login.
+#[derive(Debug)]
+pub struct VerifiedOtp {
+    /// The new session's tokens.
+    pub tokens: TokenPair,
+    /// The code's guesses as they stood.
+    pub allowance: Allowance,
+}
+
+/// Why a code opened nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyOtpError {
+    /// The phone has no active code.
+    #[error("no active code for this phone number")]
+    NotFound,
+    /// The code is wrong; this was counted.
+    #[error("the code is incorrect")]
+    Wrong(Allowance),
+    /// Too many wrong codes; it is locked.
+    #[error("too many incorrect attempts")]
+    Locked(Allowance),
+    /// A store failed. If that was after the code was accepted, the code is used up.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl VerifyOtp {
+    /// Judges `code` for `phone`; the right one logs in, exactly once.
+    ///
+    /// # Errors
+    /// Every wrong guess is counted on disk before this answers.
+    pub async fn verify(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        code: Code,
+    ) -> Result<VerifiedOtp, VerifyOtpError> {
+        let now = self.tools.now();
+        let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
+        let guess = Guess::new(code, Arc::clone(&self.codes));
+        let policy = self.limits.guesses(caller.mode);
+        let judged =
+            self.otps.attempt(caller.project.id, caller.mode, index, guess, policy, now).await?;
+        match judged {
+            Attempt::Accepted(allowance) => {
+                let tokens = self.log_in(caller, phone, now).await?;
+                Ok(VerifiedOtp { tokens, allowance })
+            }
+            Attempt::Wrong(allowance) => Err(VerifyOtpError::Wrong(allowance)),
+            Attempt::Locked(allowance) => Err(VerifyOtpError::Locked(allowance)),
+            Attempt::NotFound => Err(VerifyOtpError::NotFound),
+        }
+    }
+
+    async fn log_in(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        now: Timestamp,
+    ) -> Result<TokenPair, StoreError> {
+        for _ in 0..RACES_WITH_DELETION {
+            let identity = self.recognise(caller, phone, now).await?;
+            let (session, refresh) =
+                self.tokens.open(caller.project.id, caller.mode, identity, now);
+            let pair = self.tokens.pair(&session, refresh, now).await?;
+            if self.sessions.start(session).await? == Started::Started {
+                return Ok(pair);
+            }
+        }
+        Err(StoreError::Unavailable("the identity is being deleted over and over".to_owned()))
+    }
+
+    async fn recognise(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        now: Timestamp,
+    ) -> Result<IdentityId, StoreError> {
+        let Toolbox { entropy, vault, .. } = &self.tools;
+        let sighting = Sighting {
+            mode: caller.mode,
+            index: vault.phone_index(caller.project.id, caller.mode, phone),
+            phone: vault.seal_phone(caller.project.id, phone),
+            fresh: IdentityId::new(now, entropy.as_ref()),
+            at: now,
+        };
+        self.identities.recognise(caller.project.id, sighting).await
+    }
+}
