@@ -1,2 +1,13 @@
-//! stub
-fn main() {}
+//! Dwar: phone one-time-password authentication that a team runs itself.
+
+mod cli;
+mod config;
+mod secret;
+mod telemetry;
+mod wiring;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

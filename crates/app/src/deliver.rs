@@ -141,14 +141,19 @@ impl Deliver {
                 Step::Try(attempt) => attempt,
             };
             let report = self.hand_over(project, &otp, &attempt).await;
-            let accepted = matches!(report, Report::Accepted { .. });
+            let told = report.clone();
             match self.record(otp.project, otp.mode, otp.id, attempt.id, report).await? {
                 Some((then, next)) => (otp, step) = (then, next),
-                // Erased while the provider was being called: only the money is left to settle.
-                None if accepted => step = Step::Settle(Charge::Channel(attempt.channel)),
-                None => step = Step::Settle(Charge::Nothing),
+                None => step = self.outlive(&mut otp, attempt.id, told),
             }
         }
+    }
+
+    /// The last step of a request that was erased while its provider was being called: no further
+    /// stop, no receipt to wait for, only the money by what the provider said.
+    fn outlive(&self, otp: &mut Otp, attempt: AttemptId, report: Report) -> Step {
+        let over = Route { hops: Vec::new(), receipt_window: None, ..*self.routes.of(otp.mode) };
+        otp.report(attempt, report, &over, attempt, self.tools.now())
     }
 
     async fn record(

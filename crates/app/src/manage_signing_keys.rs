@@ -1,4 +1,5 @@
 use crate::Toolbox;
+use crate::tokens::whole_second;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner};
 use std::sync::Arc;
@@ -46,14 +47,15 @@ impl ManageSigningKeys {
         if SigningKey::active(&keys, now).is_some() {
             return self.rotate().await.map(drop);
         }
-        let key = self.signer.generate(self.policy.algorithm, now, now)?;
+        // A token is signed by the key that is active at its `iat`, a whole second.
+        let key = self.signer.generate(self.policy.algorithm, now, whole_second(now))?;
         self.keys.add_first(key, now).await.map(drop)
     }
 
     /// Publishes a new key now, which takes over once verifiers have seen it.
     pub async fn rotate(&self) -> Result<SigningKey, StoreError> {
         let now = self.tools.now();
-        let signs_from = now + self.policy.publish_before;
+        let signs_from = whole_second(now + self.policy.publish_before);
         let key = self.signer.generate(self.policy.algorithm, now, signs_from)?;
         self.keys.rotate(key.clone(), signs_from + self.policy.publish_after).await?;
         Ok(key)

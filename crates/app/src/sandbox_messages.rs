@@ -3,6 +3,7 @@ use dwar_kernel::{OtpId, Phone, StoreError, Timestamp};
 use dwar_otp::sandbox::{Content, SandboxInbox};
 use dwar_otp::{Channel, Code};
 use dwar_project::Caller;
+use std::fmt;
 use std::sync::Arc;
 
 const NEWEST: u32 = 50;
@@ -15,8 +16,7 @@ pub struct SandboxMessages {
     pub inbox: Arc<dyn SandboxInbox>,
 }
 
-/// A message as it would have reached the phone.
-#[derive(Debug)]
+/// A message as it would have reached the phone; `Debug` hides what it says.
 pub struct SandboxMessage {
     /// The request it belongs to.
     pub otp: OtpId,
@@ -28,6 +28,12 @@ pub struct SandboxMessage {
     pub code: Code,
     /// When it landed.
     pub at: Timestamp,
+}
+
+impl fmt::Debug for SandboxMessage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "SandboxMessage({} over {} at {})", self.otp, self.channel.as_str(), self.at)
+    }
 }
 
 /// Why there is no answer.

@@ -75,7 +75,7 @@ impl Tokens {
 
     /// A fresh access token's place in a session; JWT times are whole seconds.
     pub(crate) fn access(&self, now: Timestamp) -> CurrentAccess {
-        let issued_at = Timestamp::from_timestamp(now.timestamp(), 0).unwrap_or(now);
+        let issued_at = whole_second(now);
         CurrentAccess {
             token: TokenId::new(now, self.tools.entropy.as_ref()),
             issued_at,
@@ -105,4 +105,9 @@ impl Tokens {
 /// Whole seconds from `now` to `end`, rounded up so that a lifetime of 900 s reads 900.
 pub(crate) fn seconds(end: Timestamp, now: Timestamp) -> i64 {
     ((end - now).num_milliseconds().max(0) + 999) / 1_000
+}
+
+/// The whole second that `instant` lies in, as JWT times are (RFC 7519 section 2).
+pub(crate) fn whole_second(instant: Timestamp) -> Timestamp {
+    Timestamp::from_timestamp(instant.timestamp(), 0).unwrap_or(instant)
 }

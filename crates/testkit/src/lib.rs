@@ -1,1 +1,18 @@
 //! Contract suites for every port, fixed clock, seeded entropy, fixtures. For tests only.
+//!
+//! An adapter's test file opens its store and hands it to [`store_contract_tests!`]; what the
+//! ports promise is then checked against it, one test per promise.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+pub mod contract;
+mod doubles;
+mod fixtures;
+mod macros;
+mod race;
+mod stores;
+
+pub use doubles::{ClearVault, FixedClock, SeededEntropy};
+pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, seconds};
+pub use race::race;
+pub use stores::Stores;

@@ -23,7 +23,6 @@ struct Line<'message> {
     channel: &'static str,
     to: String,
     text: &'message str,
-    code: &'message str,
     otp_id: String,
 }
 
@@ -81,7 +80,6 @@ fn write_line(output: &mut dyn Write, message: &Message) -> io::Result<()> {
         channel: message.channel.as_str(),
         to: message.phone.e164(),
         text: &message.text,
-        code: message.code.expose(),
         otp_id: message.otp.to_string(),
     })?;
     line.push(b'\n');

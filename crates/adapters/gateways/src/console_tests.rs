@@ -64,7 +64,6 @@ async fn writes_one_json_object_a_line_and_accepts() {
             "channel": channel,
             "to": "+919876543210",
             "text": TEXT,
-            "code": "012345",
             "otp_id": OTP,
         })
     };

@@ -1,1 +1,25 @@
 //! actix-web drives the use cases: routes, callers, error table, request ids.
+//!
+//! A request passes [`mod@request_id`] (id, panics, headers, access log), then the routes, then a
+//! handler, which checks in the order of the decisions: `X-Api-Key`, limit, body, fields, rule.
+//! Every refusal, whoever makes it, goes through the one table in [`mod@error`].
+
+mod access_log;
+mod api;
+mod body;
+mod call;
+mod caller;
+mod error;
+mod handlers;
+mod json;
+mod limits;
+mod request_id;
+mod routes;
+mod server;
+mod tasks;
+mod uri;
+
+pub use api::{Api, Readiness, UseCases};
+pub use error::ErrorCode;
+pub use routes::app;
+pub use server::{Server, Settings, StopHandle};

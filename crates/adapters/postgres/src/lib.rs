@@ -1,1 +1,108 @@
 //! Every store port on PostgreSQL.
+//!
+//! Every rule is the domain's: a method locks and loads, lets the aggregate decide, and writes
+//! down what it decided, in one transaction at READ COMMITTED.
+
+mod convert;
+mod error;
+mod idempotency;
+mod identity;
+mod inbox;
+mod link;
+mod lock;
+mod migrations;
+mod otp;
+mod otp_row;
+mod pool;
+mod project;
+mod schema;
+mod send_limiter;
+mod session;
+mod settings;
+mod signing_key;
+mod wallet;
+
+pub use error::InvalidUrl;
+pub use settings::Settings;
+
+use diesel::prelude::*;
+use dwar_kernel::StoreError;
+use pool::Pool;
+use std::sync::Arc;
+
+/// How many rows one statement of a sweep drops at most, so that none runs into its time-out.
+const SWEEP_BATCH: i64 = 5_000;
+
+/// Every store port on one PostgreSQL database. Clones share the connections.
+#[derive(Clone)]
+pub struct PostgresStore {
+    pool: Pool,
+    url: Arc<str>,
+}
+
+impl PostgresStore {
+    /// A store that connects on demand: the server need not be up yet.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] if no connection could ever come of the settings.
+    pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
+        let url = settings.connection_url()?;
+        Ok(Self { pool: Pool::new(&settings, url.clone()), url: url.into() })
+    }
+
+    /// Brings the schema up to date; gives the versions of the migrations that it lacked.
+    ///
+    /// Any number of instances may do so at once: one migrates, the others wait for it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
+    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.apart(migrations::migrate).await
+    }
+
+    /// Versions of the migrations that the schema lacks; waits for one that is under way.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
+    pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+        self.apart(migrations::pending).await
+    }
+
+    /// Whether the database answers, in bounded time.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.pool
+            .run(|conn| {
+                diesel::sql_query("SELECT 1").execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn apart(
+        &self,
+        work: fn(&str) -> Result<Vec<String>, StoreError>,
+    ) -> Result<Vec<String>, StoreError> {
+        let url = Arc::clone(&self.url);
+        let job = tokio::task::spawn_blocking(move || work(&url));
+        job.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
+    }
+
+    /// Repeats a deletion of at most [`SWEEP_BATCH`] rows until it finds fewer.
+    async fn sweep_in_batches<W>(&self, work: W) -> Result<u64, StoreError>
+    where
+        W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
+    {
+        let mut dropped = 0;
+        loop {
+            let work = work.clone();
+            let batch = self.pool.run(move |conn| Ok(work(conn)?)).await?;
+            dropped += u64::try_from(batch).unwrap_or(u64::MAX);
+            if i64::try_from(batch).is_ok_and(|batch| batch < SWEEP_BATCH) {
+                return Ok(dropped);
+            }
+        }
+    }
+}

@@ -1,1 +1,23 @@
 //! Every store port on an embedded SQLite file.
+//!
+//! One thread writes, several connections read; see [`SqliteStore`].
+
+mod convert;
+mod error;
+mod idempotency;
+mod identity;
+mod inbox;
+mod migrations;
+mod otp;
+mod otp_row;
+mod pool;
+mod project;
+mod schema;
+mod send_limiter;
+mod session;
+mod signing_key;
+mod wallet;
+mod writer;
+
+pub use error::OpenError;
+pub use pool::{Settings, SqliteStore, Synchronous};

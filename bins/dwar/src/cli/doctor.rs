@@ -1,0 +1,187 @@
+use super::answer::Answer;
+use super::Failure;
+use crate::config::{Config, ConfigError, LiveGateway, RunMode};
+use crate::wiring::Core;
+use dwar_kernel::StoreError;
+use dwar_session::KeyState;
+use dwar_wallet::Paise;
+use serde_json::{Value, json};
+
+/// One thing that was looked at.
+struct Check {
+    name: &'static str,
+    status: Status,
+    detail: String,
+    /// What to do, if there is anything to do.
+    advice: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Ok,
+    /// Works, but not for everything or not for ever.
+    Warning,
+    Failed,
+}
+
+impl Status {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Looks at everything a service needs; changes nothing in the database.
+pub async fn run(config: Config) -> Result<Answer, Failure> {
+    let mut checks = vec![ok("configuration", "every setting is known and makes sense")];
+    match Core::open(config) {
+        Err(cause) => checks.push(failed("start", &cause, "mend the setting that it names")),
+        Ok(core) => {
+            checks.push(database(&core).await);
+            if checks.iter().all(|check| check.status != Status::Failed) {
+                checks.push(migrations(&core).await);
+                checks.push(master_key(&core).await);
+                checks.push(signing_keys(&core).await);
+                checks.push(ledger(&core).await);
+            }
+            checks.push(gateways(&core.config));
+        }
+    }
+    Ok(report(&checks))
+}
+
+/// What there is to say when the configuration cannot even be read.
+pub fn unconfigured(cause: &ConfigError) -> Answer {
+    report(&[failed("configuration", cause, "mend the setting that it names")])
+}
+
+async fn database(core: &Core) -> Check {
+    match core.stores.database.ping().await {
+        Ok(()) => ok("database", "answers"),
+        Err(cause) => failed("database", &cause, "check database.url and that the server runs"),
+    }
+}
+
+async fn migrations(core: &Core) -> Check {
+    match core.stores.database.pending_migrations().await {
+        Ok(pending) if pending.is_empty() => ok("migrations", "all applied"),
+        Ok(pending) => warning(
+            "migrations",
+            format!("{} to apply", pending.len()),
+            "run `dwar migrate`, or just start the service",
+        ),
+        Err(cause) => failed("migrations", &cause, "check the rights of the database user"),
+    }
+}
+
+async fn master_key(core: &Core) -> Check {
+    const NAME: &str = "master key";
+    match core.signer.public_keys(core.tools.now()).await {
+        Ok(_) => ok(NAME, "opens what is stored"),
+        Err(cause) if unmigrated(core).await => warning(NAME, short(&cause), "migrate first"),
+        Err(cause) => failed(
+            NAME,
+            &cause,
+            "set secrets.master_key to the one this database was made with, or add it to \
+             secrets.older_master_keys",
+        ),
+    }
+}
+
+async fn signing_keys(core: &Core) -> Check {
+    const NAME: &str = "signing keys";
+    match core.manage_signing_keys().list().await {
+        Ok(keys) if keys.iter().any(|(_, state)| *state == KeyState::Active) => {
+            ok(NAME, format!("{} known, one signs", keys.len()))
+        }
+        Ok(_) => warning(NAME, "none signs yet".to_owned(), "start the service; it makes one"),
+        Err(cause) if unmigrated(core).await => warning(NAME, short(&cause), "migrate first"),
+        Err(cause) => failed(NAME, &cause, "see the log"),
+    }
+}
+
+async fn ledger(core: &Core) -> Check {
+    const NAME: &str = "ledger";
+    match core.manage_wallets().audit().await {
+        Ok(audit) if audit.difference == Paise::ZERO => {
+            ok(NAME, format!("{} wallets agree with it", audit.projects))
+        }
+        Ok(audit) => Check {
+            name: NAME,
+            status: Status::Failed,
+            detail: format!("wallets are {} off", audit.difference),
+            advice: Some("compare `dwar wallet statement` with your records".to_owned()),
+        },
+        Err(cause) if unmigrated(core).await => warning(NAME, short(&cause), "migrate first"),
+        Err(cause) => failed(NAME, &cause, "see the log"),
+    }
+}
+
+fn gateways(config: &Config) -> Check {
+    const NAME: &str = "gateways";
+    match (config.gateways.live, config.environment) {
+        (LiveGateway::None, _) => warning(
+            NAME,
+            "live keys have no provider".to_owned(),
+            "set gateways.live; test keys work without",
+        ),
+        (LiveGateway::Console, RunMode::Development) => {
+            ok(NAME, "live codes go to standard output; fit for development only")
+        }
+        (LiveGateway::Console, RunMode::Production) => Check {
+            name: NAME,
+            status: Status::Failed,
+            detail: "the console gateway prints codes".to_owned(),
+            advice: Some("set gateways.live to a provider".to_owned()),
+        },
+    }
+}
+
+async fn unmigrated(core: &Core) -> bool {
+    core.stores.database.pending_migrations().await.is_ok_and(|pending| !pending.is_empty())
+}
+
+fn short(cause: &StoreError) -> String {
+    cause.to_string()
+}
+
+fn ok(name: &'static str, detail: impl Into<String>) -> Check {
+    Check { name, status: Status::Ok, detail: detail.into(), advice: None }
+}
+
+fn warning(name: &'static str, detail: String, advice: &str) -> Check {
+    Check { name, status: Status::Warning, detail, advice: Some(advice.to_owned()) }
+}
+
+fn failed(name: &'static str, cause: &dyn std::error::Error, advice: &str) -> Check {
+    Check {
+        name,
+        status: Status::Failed,
+        detail: cause.to_string(),
+        advice: Some(advice.to_owned()),
+    }
+}
+
+fn report(checks: &[Check]) -> Answer {
+    let good = checks.iter().all(|check| check.status != Status::Failed);
+    let json: Vec<Value> = checks
+        .iter()
+        .map(|check| {
+            json!({
+                "name": check.name,
+                "status": check.status.as_str(),
+                "detail": check.detail,
+                "advice": check.advice,
+            })
+        })
+        .collect();
+    let lines = checks.iter().map(|check| {
+        let advice = check.advice.as_ref().map_or_else(String::new, |a| format!("\n{:12}→ {a}", ""));
+        format!("{:<9} {:<14} {}{advice}", check.status.as_str(), check.name, check.detail)
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    Answer { json: json!({ "ok": good, "checks": json }), text, good }
+}

@@ -1,0 +1,151 @@
+//! The command line: what can be asked, and how answers are printed.
+
+mod answer;
+mod doctor;
+mod key;
+mod migrate;
+mod project;
+mod serve;
+mod signing_key;
+mod wallet;
+
+use crate::config::{self, Config, ConfigError};
+use crate::telemetry;
+use crate::wiring::{Core, WiringError};
+use answer::Answer;
+use clap::{Parser, Subcommand};
+use dwar_kernel::{ProjectId, StoreError};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Phone one-time-password authentication that a team runs itself.
+///
+/// Without a command, `dwar` serves. Settings come from dwar.toml (or --config), then from
+/// DWAR__SECTION__KEY variables. Logs go to standard error, answers to standard output. Exit
+/// status: 0 done, 1 refused or failed, 2 wrong usage.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Args {
+    /// Configuration file [default: dwar.toml, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print the answer as one JSON object
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service (what `dwar` alone does)
+    Serve,
+    /// Bring the database up to date and stop
+    Migrate,
+    /// Create, list, show and change projects
+    #[command(subcommand)]
+    Project(project::Command),
+    /// Replace API keys
+    #[command(subcommand)]
+    Key(key::Command),
+    /// Pay in, look into and check prepaid wallets
+    #[command(subcommand)]
+    Wallet(wallet::Command),
+    /// List and rotate the keys that sign access tokens
+    #[command(subcommand)]
+    SigningKey(signing_key::Command),
+    /// Check configuration, database, migrations, keys and gateways, and say what to do
+    Doctor,
+}
+
+/// Why a command did not do what it was asked, as a sentence for a person.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Failure(String);
+
+impl From<ConfigError> for Failure {
+    fn from(cause: ConfigError) -> Self {
+        Self(format!("configuration: {cause}"))
+    }
+}
+
+impl From<WiringError> for Failure {
+    fn from(cause: WiringError) -> Self {
+        Self(cause.to_string())
+    }
+}
+
+/// The cause goes to the log alone: it may name what a person at the terminal need not see.
+impl From<StoreError> for Failure {
+    fn from(cause: StoreError) -> Self {
+        tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
+        Self(match cause {
+            StoreError::Unavailable(_) => {
+                "the database is out of reach; `dwar doctor` says more".to_owned()
+            }
+            StoreError::Inconsistent { .. } | StoreError::Failed(_) => {
+                "the database failed; the log says more".to_owned()
+            }
+        })
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(cause: std::io::Error) -> Self {
+        Self(cause.to_string())
+    }
+}
+
+/// Runs the command of this process's arguments.
+pub fn run() -> ExitCode {
+    let args = Args::parse();
+    match execute(args) {
+        Ok(status) => status,
+        Err(failure) => {
+            // Nothing is left to be done if standard error is gone too.
+            let _ = writeln!(std::io::stderr(), "dwar: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(args: Args) -> Result<ExitCode, Failure> {
+    let config = match config::load(args.config.as_deref(), std::env::vars()) {
+        Ok(config) => config,
+        Err(cause) if matches!(args.command, Some(Command::Doctor)) => {
+            return doctor::unconfigured(&cause).print(args.json);
+        }
+        Err(cause) => return Err(cause.into()),
+    };
+    telemetry::start(&config.log)?;
+    match args.command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::run(config),
+        Command::Migrate => answer(args.json, migrate::run(config)),
+        Command::Project(command) => answer(args.json, project::run(config, command)),
+        Command::Key(command) => answer(args.json, key::run(config, command)),
+        Command::Wallet(command) => answer(args.json, wallet::run(config, command)),
+        Command::SigningKey(command) => answer(args.json, signing_key::run(config, command)),
+        Command::Doctor => answer(args.json, doctor::run(config)),
+    }
+}
+
+/// Runs a command on a small runtime of its own and prints what it says.
+fn answer(
+    json: bool,
+    command: impl Future<Output = Result<Answer, Failure>>,
+) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(command)?.print(json)
+}
+
+/// Opens the store, up to date, for a command.
+async fn open(config: Config) -> Result<Core, Failure> {
+    let core = Core::open(config)?;
+    core.stores.database.migrate().await?;
+    Ok(core)
+}
+
+fn no_such_project(id: ProjectId) -> Failure {
+    Failure(format!("there is no project {id}; `dwar project list` shows those there are"))
+}

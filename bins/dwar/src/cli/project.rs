@@ -1,0 +1,209 @@
+use super::answer::instant;
+use super::{Answer, Failure, no_such_project, open};
+use crate::config::Config;
+use clap::{Args, Subcommand, ValueEnum};
+use dwar_app::ManageProjects;
+use dwar_kernel::ProjectId;
+use dwar_project::{KeyRecord, Project, ProjectChange};
+use dwar_wallet::Paise;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Create a project and print its two API keys, once
+    Create(Create),
+    /// List every project
+    List,
+    /// Show one project, its settings and the last characters of its keys
+    Show {
+        /// The project's id
+        #[arg(long, value_name = "ID")]
+        project: ProjectId,
+    },
+    /// Change a project's settings, for the very next request
+    Set(Set),
+}
+
+#[derive(Args)]
+pub struct Create {
+    /// What people call it; it stands in the messages too
+    #[arg(long)]
+    name: String,
+    /// Opening balance of its wallet, such as 100 or 99.50
+    #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Paise::from_rupees)]
+    balance_rupees: Paise,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = true, id = "settings")]
+pub struct Settings {
+    /// What people call it
+    #[arg(long)]
+    name: Option<String>,
+    /// Whether GET /v1/identity answers
+    #[arg(long, value_name = "on|off")]
+    identity_lookup: Option<Switch>,
+    /// Whether DELETE /v1/identity deletes
+    #[arg(long, value_name = "on|off")]
+    identity_delete: Option<Switch>,
+    /// Price of one code over WhatsApp in paise, or `default`
+    #[arg(long, value_name = "PAISE", value_parser = price)]
+    whatsapp_price_paise: Option<Price>,
+    /// Price of one code over SMS in paise, or `default`
+    #[arg(long, value_name = "PAISE", value_parser = price)]
+    sms_price_paise: Option<Price>,
+}
+
+#[derive(Args)]
+pub struct Set {
+    /// The project's id
+    #[arg(long, value_name = "ID")]
+    project: ProjectId,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// A price of its own, or the configured one.
+#[derive(Clone, Copy)]
+struct Price(Option<i64>);
+
+fn price(text: &str) -> Result<Price, String> {
+    if text == "default" {
+        return Ok(Price(None));
+    }
+    let paise: u32 = text.parse().map_err(|_| "a price is whole paise, or `default`".to_owned())?;
+    Ok(Price(Some(paise.into())))
+}
+
+pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+    let projects = open(config).await?.manage_projects();
+    match command {
+        Command::Create(create) => created(&projects, create).await,
+        Command::List => listed(&projects).await,
+        Command::Show { project } => {
+            let found = projects.show(project).await?.ok_or_else(|| no_such_project(project))?;
+            Ok(shown(&found.0, &found.1))
+        }
+        Command::Set(set) => {
+            let change = change_of(set.settings)?;
+            let changed = projects.change(set.project, change).await?;
+            let changed = changed.ok_or_else(|| no_such_project(set.project))?;
+            Ok(Answer::new(json_of(&changed), text_of(&changed)))
+        }
+    }
+}
+
+async fn created(projects: &ManageProjects, create: Create) -> Result<Answer, Failure> {
+    let project = projects.create(&named(create.name)?, create.balance_rupees).await?;
+    let json = json!({
+        "project_id": project.id.to_string(),
+        "name": project.name,
+        "live_key": project.live_key.expose(),
+        "test_key": project.test_key.expose(),
+        "balance_paise": project.balance.0,
+    });
+    let text = format!(
+        "Project   {} ({})\nBalance   {}\nLive key  {}\nTest key  {}\n\n\
+         The keys are shown this once; `dwar key regenerate` makes new ones.",
+        project.name,
+        project.id,
+        project.balance,
+        project.live_key.expose(),
+        project.test_key.expose(),
+    );
+    Ok(Answer::new(json, text))
+}
+
+async fn listed(projects: &ManageProjects) -> Result<Answer, Failure> {
+    let all = projects.list().await?;
+    let json: Vec<Value> = all.iter().map(json_of).collect();
+    let lines: Vec<String> = all.iter().map(|one| format!("{}  {}", one.id, one.name)).collect();
+    let text = if lines.is_empty() {
+        "There is no project yet; `dwar project create` makes one.".to_owned()
+    } else {
+        lines.join("\n")
+    };
+    Ok(Answer::new(json!({ "projects": json }), text))
+}
+
+fn shown(project: &Project, keys: &[KeyRecord]) -> Answer {
+    let mut json = json_of(project);
+    json["keys"] = keys
+        .iter()
+        .map(|key| {
+            json!({
+                "id": key.id.to_string(),
+                "mode": key.mode.as_str(),
+                "last_four": key.last_four,
+                "created_at": instant(key.created_at),
+            })
+        })
+        .collect();
+    let mut text = text_of(project);
+    for key in keys {
+        // Writing to a String cannot fail.
+        let _ = write!(
+            text,
+            "\n{:<18} …{} since {}",
+            format!("{} key", key.mode),
+            key.last_four,
+            instant(key.created_at)
+        );
+    }
+    Answer::new(json, text)
+}
+
+fn change_of(settings: Settings) -> Result<ProjectChange, Failure> {
+    let on = |switch: Switch| switch == Switch::On;
+    Ok(ProjectChange {
+        name: settings.name.map(named).transpose()?,
+        identity_lookup: settings.identity_lookup.map(on),
+        identity_delete: settings.identity_delete.map(on),
+        whatsapp_price: settings.whatsapp_price_paise.map(|price| price.0),
+        sms_price: settings.sms_price_paise.map(|price| price.0),
+    })
+}
+
+/// Names stand in messages: something visible, on one line, not too long.
+fn named(name: String) -> Result<String, Failure> {
+    let fits = !name.trim().is_empty() && name.chars().count() <= 60;
+    if fits && !name.chars().any(char::is_control) {
+        Ok(name)
+    } else {
+        Err(Failure("a project's name is 1 to 60 visible characters on one line".to_owned()))
+    }
+}
+
+fn json_of(project: &Project) -> Value {
+    json!({
+        "project_id": project.id.to_string(),
+        "name": project.name,
+        "identity_lookup": project.identity_lookup,
+        "identity_delete": project.identity_delete,
+        "whatsapp_price_paise": project.prices.whatsapp,
+        "sms_price_paise": project.prices.sms,
+        "created_at": instant(project.created_at),
+    })
+}
+
+fn text_of(project: &Project) -> String {
+    let switch = |on: bool| if on { "on" } else { "off" };
+    let price = |own: Option<i64>| own.map_or("as configured".to_owned(), |p| Paise(p).to_string());
+    format!(
+        "Project            {} ({})\nIdentity look-up   {}\nIdentity deletion  {}\n\
+         WhatsApp price     {}\nSMS price          {}",
+        project.name,
+        project.id,
+        switch(project.identity_lookup),
+        switch(project.identity_delete),
+        price(project.prices.whatsapp),
+        price(project.prices.sms),
+    )
+}

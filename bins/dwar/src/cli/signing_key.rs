@@ -1,0 +1,59 @@
+use super::answer::instant;
+use super::{Answer, Failure, open};
+use crate::config::Config;
+use clap::Subcommand;
+use dwar_session::{KeyState, SigningKey};
+use serde_json::{Value, json};
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// List the keys that sign, will sign or did sign tokens that still count
+    List,
+    /// Publish a new key now; it takes over when verifiers have had time to see it
+    Rotate,
+}
+
+pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+    let keys = open(config).await?.manage_signing_keys();
+    match command {
+        Command::List => {
+            let listed = keys.list().await?;
+            let json: Vec<Value> = listed.iter().map(|(key, state)| json_of(key, *state)).collect();
+            let lines: Vec<String> = listed.iter().map(|(key, state)| line(key, *state)).collect();
+            let text = if lines.is_empty() {
+                "There is no signing key yet; `dwar serve` makes the first.".to_owned()
+            } else {
+                lines.join("\n")
+            };
+            Ok(Answer::new(json!({ "keys": json }), text))
+        }
+        Command::Rotate => {
+            keys.ensure().await?;
+            let key = keys.rotate().await?;
+            let text = format!(
+                "New {} key {}\nPublished now, signs from {}.",
+                key.algorithm,
+                key.kid,
+                instant(key.signs_from)
+            );
+            Ok(Answer::new(json_of(&key, KeyState::Next), text))
+        }
+    }
+}
+
+fn json_of(key: &SigningKey, state: KeyState) -> Value {
+    json!({
+        "kid": key.kid,
+        "algorithm": key.algorithm.as_str(),
+        "state": state.as_str(),
+        "created_at": instant(key.created_at),
+        "signs_from": instant(key.signs_from),
+        "signs_until": key.signs_until.map(instant),
+        "published_until": key.published_until.map(instant),
+    })
+}
+
+fn line(key: &SigningKey, state: KeyState) -> String {
+    let from = instant(key.signs_from);
+    format!("{:<8} {:<6} {}  signs from {from}", state.as_str(), key.algorithm.as_str(), key.kid)
+}

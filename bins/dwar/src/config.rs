@@ -1,0 +1,360 @@
+//! Configuration: embedded defaults, then a file, then the environment; typed and checked.
+
+use crate::secret::Secret;
+use config::{Environment, File, FileFormat};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Every key with its default; also the reference manual.
+pub const DEFAULTS: &str = include_str!("../../../config.default.toml");
+const FILE: &str = "dwar.toml";
+const PREFIX: &str = "DWAR";
+
+/// The whole configuration; the meaning of each key stands in `config.default.toml`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Config {
+    pub environment: RunMode,
+    pub demo: bool,
+    pub http: Http,
+    pub database: Database,
+    pub redis: Redis,
+    pub secrets: Secrets,
+    pub session: Session,
+    pub tokens: Tokens,
+    pub otp: Otp,
+    pub limits: Limits,
+    pub gateways: Gateways,
+    pub prices: Prices,
+    pub retention: Retention,
+    pub log: Log,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunMode {
+    Development,
+    Production,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Http {
+    pub address: String,
+    pub workers: usize,
+    pub max_connections: usize,
+    pub head_timeout_seconds: u64,
+    pub body_timeout_seconds: u64,
+    pub keep_alive_seconds: u64,
+    pub shutdown_timeout_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Database {
+    /// May hold a password.
+    pub url: Secret,
+    pub connections: u32,
+    pub acquire_timeout_ms: u64,
+    pub statement_timeout_ms: u64,
+    pub synchronous: Synchronous,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Synchronous {
+    Full,
+    Normal,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Redis {
+    pub url: Secret,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Secrets {
+    pub master_key: Secret,
+    pub master_key_file: String,
+    pub older_master_keys: Secret,
+    pub lookup_key: Secret,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Session {
+    pub access_seconds: u64,
+    pub refresh_seconds: u64,
+    pub session_seconds: u64,
+    pub leeway_seconds: u64,
+    pub replay_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Tokens {
+    pub issuer: String,
+    pub algorithm: String,
+    pub publish_before_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Otp {
+    pub lifetime_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Limits {
+    pub live: ModeLimits,
+    pub test: ModeLimits,
+    pub guesses: Guesses,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ModeLimits {
+    pub send: u32,
+    pub send_window_seconds: u64,
+    pub verify_attempts: u32,
+    pub validate_per_minute: u32,
+    pub general_per_minute: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Guesses {
+    pub slow_from: u32,
+    pub slow_seconds: u64,
+    pub slower_from: u32,
+    pub slower_seconds: u64,
+    pub stop_at: u32,
+    pub stop_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Gateways {
+    pub live: LiveGateway,
+    pub call_timeout_ms: u64,
+    pub fallback_window_seconds: u64,
+    pub sandbox: Sandbox,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LiveGateway {
+    Console,
+    None,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Sandbox {
+    pub receipt_ms: u64,
+    pub slow_receipt_ms: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Prices {
+    pub whatsapp_paise: u32,
+    pub sms_paise: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Retention {
+    pub requests_hours: u64,
+    pub sessions_hours: u64,
+    pub idempotency_hours: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Log {
+    pub format: LogFormat,
+    pub level: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Auto,
+    Pretty,
+    Json,
+}
+
+/// A configuration that cannot be used, with a sentence that says what to change.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{origin}: there is no setting `{key}`{hint}")]
+    UnknownKey { origin: String, key: String, hint: String },
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("{key}: {problem}")]
+    Invalid { key: &'static str, problem: String },
+}
+
+/// Reads the configuration from `file` (or `dwar.toml`, if it is there) and `environment`.
+pub fn load(
+    file: Option<&Path>,
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> Result<Config, ConfigError> {
+    let known = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
+    let environment: Vec<(String, String)> = environment
+        .into_iter()
+        .filter(|(name, _)| name.to_ascii_uppercase().starts_with(&format!("{PREFIX}__")))
+        .collect();
+    let mut builder = config::Config::builder()
+        .add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+    if let Some((path, text)) = read_file(file)? {
+        let used = keys_of(&text)
+            .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
+        refuse_unknown(&path.display().to_string(), used, &known)?;
+        builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
+    }
+    let names = environment.iter().map(|(name, _)| path_of(name)).collect();
+    refuse_unknown("environment", names, &known)?;
+    let source = Environment::with_prefix(PREFIX)
+        .prefix_separator("__")
+        .separator("__")
+        .source(Some(environment.into_iter().collect()));
+    let unreadable = |cause: config::ConfigError| ConfigError::Unreadable(cause.to_string());
+    let merged = builder.add_source(source).build().map_err(unreadable)?;
+    let config: Config = merged.try_deserialize().map_err(unreadable)?;
+    config.check()?;
+    Ok(config)
+}
+
+impl Config {
+    /// Refuses values that no part of the program could make sense of.
+    fn check(&self) -> Result<(), ConfigError> {
+        let positive = [
+            ("session.access_seconds", self.session.access_seconds),
+            ("session.refresh_seconds", self.session.refresh_seconds),
+            ("session.session_seconds", self.session.session_seconds),
+            ("otp.lifetime_seconds", self.otp.lifetime_seconds),
+            ("database.connections", self.database.connections.into()),
+            ("database.acquire_timeout_ms", self.database.acquire_timeout_ms),
+            ("database.statement_timeout_ms", self.database.statement_timeout_ms),
+            ("gateways.call_timeout_ms", self.gateways.call_timeout_ms),
+            ("limits.live.verify_attempts", self.limits.live.verify_attempts.into()),
+            ("limits.test.verify_attempts", self.limits.test.verify_attempts.into()),
+            ("limits.live.send_window_seconds", self.limits.live.send_window_seconds),
+            ("limits.test.send_window_seconds", self.limits.test.send_window_seconds),
+        ];
+        if let Some((key, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
+            return Err(invalid(key, "must be more than 0"));
+        }
+        if self.tokens.issuer.is_empty() {
+            return Err(invalid("tokens.issuer", "must not be empty"));
+        }
+        if !self.redis.url.expose().is_empty() {
+            return Err(invalid(
+                "redis.url",
+                "this version counts requests per instance only; leave it empty",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// An [`ConfigError::Invalid`] for one key.
+pub fn invalid(key: &'static str, problem: impl Into<String>) -> ConfigError {
+    ConfigError::Invalid { key, problem: problem.into() }
+}
+
+fn read_file(file: Option<&Path>) -> Result<Option<(PathBuf, String)>, ConfigError> {
+    let path = file.map_or_else(|| PathBuf::from(FILE), Path::to_path_buf);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some((path, text))),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound && file.is_none() => Ok(None),
+        Err(cause) => {
+            Err(ConfigError::Unreadable(format!("cannot read {}: {cause}", path.display())))
+        }
+    }
+}
+
+/// The dotted path of every leaf of a TOML document.
+fn keys_of(text: &str) -> Result<BTreeSet<String>, String> {
+    let table: toml::Table = text.parse().map_err(|cause: toml::de::Error| cause.to_string())?;
+    let mut keys = BTreeSet::new();
+    collect(&table, "", &mut keys);
+    Ok(keys)
+}
+
+fn collect(table: &toml::Table, above: &str, keys: &mut BTreeSet<String>) {
+    for (name, value) in table {
+        let path = format!("{above}{name}");
+        match value {
+            toml::Value::Table(below) => collect(below, &format!("{path}."), keys),
+            _ => drop(keys.insert(path)),
+        }
+    }
+}
+
+/// `DWAR__HTTP__ADDRESS` is `http.address`.
+fn path_of(variable: &str) -> String {
+    variable[PREFIX.len() + 2..].to_ascii_lowercase().replace("__", ".")
+}
+
+fn refuse_unknown(
+    origin: &str,
+    used: BTreeSet<String>,
+    known: &BTreeSet<String>,
+) -> Result<(), ConfigError> {
+    let Some(key) = used.into_iter().find(|key| !known.contains(key)) else {
+        return Ok(());
+    };
+    let near = known.iter().max_by(|a, b| {
+        strsim::jaro_winkler(a, &key).total_cmp(&strsim::jaro_winkler(b, &key))
+    });
+    let hint = near
+        .filter(|near| strsim::jaro_winkler(near, &key) > 0.8)
+        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Err(ConfigError::UnknownKey { origin: origin.to_owned(), key, hint })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_env(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        load(None, pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+    }
+
+    #[test]
+    fn the_defaults_are_the_specification() {
+        let config = from_env(&[]).unwrap();
+        assert_eq!((config.limits.live.send, config.limits.test.send), (3, 20));
+        assert_eq!(config.http.address, "127.0.0.1:8080");
+        assert_eq!(config.database.url.expose(), "sqlite://dwar.db");
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("own.toml");
+        std::fs::write(&file, "demo = false\n[http]\naddress = \"0.0.0.0:1\"\n").unwrap();
+        let env = [("DWAR__HTTP__ADDRESS".to_owned(), "0.0.0.0:2".to_owned())];
+        let config = load(Some(&file), env).unwrap();
+        assert_eq!((config.demo, config.http.address.as_str()), (false, "0.0.0.0:2"));
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused_with_the_nearest_one() {
+        let refused = from_env(&[("DWAR__HTTP__ADRESS", "x")]).unwrap_err().to_string();
+        insta::assert_snapshot!(refused, @"environment: there is no setting `http.adress`; did you mean `http.address`?");
+        let refused = from_env(&[("DWAR__ZZZ", "x")]).unwrap_err().to_string();
+        insta::assert_snapshot!(refused, @"environment: there is no setting `zzz`");
+    }
+
+    #[test]
+    fn a_wrong_type_or_a_zero_names_its_key() {
+        for (name, value, key) in [
+            ("DWAR__HTTP__WORKERS", "many", "http.workers"),
+            ("DWAR__SESSION__ACCESS_SECONDS", "0", "session.access_seconds"),
+            ("DWAR__REDIS__URL", "redis://localhost", "redis.url"),
+        ] {
+            let refused = from_env(&[(name, value)]).unwrap_err().to_string();
+            assert!(refused.contains(key), "{refused}");
+        }
+    }
+
+    #[test]
+    fn secrets_stay_out_of_debug_and_keep_their_digits() {
+        let digits = "1".repeat(64);
+        let config = from_env(&[("DWAR__SECRETS__MASTER_KEY", &digits)]).unwrap();
+        assert_eq!(config.secrets.master_key.expose(), digits);
+        assert!(!format!("{config:?}").contains(&digits));
+    }
+}

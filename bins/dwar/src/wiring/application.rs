@@ -1,0 +1,330 @@
+use super::core::{Core, WiringError};
+use super::policies;
+use crate::config::LiveGateway;
+use async_trait::async_trait;
+use dwar_app::{
+    AdmitRequest, Authenticate, CreatedProject, DeleteIdentity, Deliver, Demo, FindIdentity,
+    FirstStart, Idempotency, Logout, OtpPolicy, OtpStatus, PublicKeys, RecordReceipt,
+    RefreshSession, Routes, SandboxMessages, SendOtp, Sweep, Tokens, ValidateSession, VerifyOtp,
+};
+use dwar_gateways::{
+    ConsoleGateway, NoGateway, SandboxGateway, SandboxOptions, TimedGateway,
+};
+use dwar_http::{Readiness, Server, Settings, UseCases};
+use dwar_kernel::StoreError;
+use dwar_memory::MemoryRequestLimiter;
+use dwar_otp::{Channel, Gateway, Hop, Receipt, Route};
+use dwar_ratelimit::RequestLimiter;
+use dwar_wallet::Paise;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+
+const RECEIPTS_QUEUED: usize = 10_000;
+const FOLLOW_UP: Duration = Duration::from_secs(1);
+const TIDY: Duration = Duration::from_secs(60);
+const PREPARE_AGAIN: Duration = Duration::from_secs(2);
+/// What is left of a call when its time is up: writing down how it went.
+const LEASE_MARGIN: Duration = Duration::from_secs(10);
+const DEMO_BALANCE: Paise = Paise(10_000);
+
+/// The whole service, bound to its address but not yet serving.
+pub struct Application {
+    server: Server,
+    background: Background,
+}
+
+/// What goes on beside the requests.
+struct Background {
+    core: Core,
+    sweep: Sweep,
+    receipts: RecordReceipt,
+    inbound: mpsc::Receiver<Receipt>,
+}
+
+/// What every part of the service shares.
+struct Shared {
+    core: Core,
+    deliver: Arc<Deliver>,
+    requests: Arc<dyn RequestLimiter>,
+}
+
+impl Application {
+    /// Puts the service together and takes its address. Answers nothing yet.
+    ///
+    /// # Errors
+    /// [`WiringError::Listen`] if the address is not to be had.
+    pub fn build(core: Core, prepared: Arc<AtomicBool>) -> Result<Self, WiringError> {
+        let (outbound, inbound) = mpsc::channel(RECEIPTS_QUEUED);
+        let shared = Shared {
+            deliver: Arc::new(deliver(&core, outbound)),
+            requests: Arc::new(MemoryRequestLimiter::default()),
+            core,
+        };
+        let server = Server::bind(shared.http(), shared.use_cases(prepared));
+        let address = shared.core.config.http.address.clone();
+        let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
+        let background = Background {
+            sweep: shared.sweep(),
+            receipts: shared.record_receipt(),
+            inbound,
+            core: shared.core,
+        };
+        Ok(Self { server, background })
+    }
+
+    /// The addresses it listens on.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.server.addresses()
+    }
+
+    /// Serves until a signal to stop, then lets running requests finish.
+    pub async fn run(self) -> std::io::Result<()> {
+        let Background { core, sweep, receipts, inbound } = self.background;
+        let sweep = Arc::new(sweep);
+        let tasks = [
+            tokio::spawn(follow_up(Arc::clone(&sweep))),
+            tokio::spawn(tidy(sweep)),
+            tokio::spawn(take_receipts(receipts, inbound)),
+        ];
+        let served = self.server.run().await;
+        tasks.iter().for_each(tokio::task::JoinHandle::abort);
+        drop(core);
+        served
+    }
+}
+
+/// Brings the database up to date and sees to signing keys and demo project.
+///
+/// A database that is out of reach is waited for; anything else is an error.
+pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
+    loop {
+        match prepare_once(core).await {
+            Err(cause) if cause.is_transient() => {
+                tracing::warn!(error = %cause, "the database is out of reach; trying again");
+                tokio::time::sleep(PREPARE_AGAIN).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn prepare_once(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
+    core.stores.database.migrate().await?;
+    core.manage_signing_keys().ensure().await?;
+    // Fails if the master key cannot open what is stored, before the first client finds out.
+    core.signer.public_keys(core.tools.now()).await?;
+    let demo = core.wants_demo().then(|| Demo { name: "Demo".to_owned(), balance: DEMO_BALANCE });
+    FirstStart { projects: Arc::new(core.manage_projects()), demo }.run().await
+}
+
+impl Shared {
+    fn http(&self) -> Settings {
+        let http = &self.core.config.http;
+        Settings {
+            address: http.address.clone(),
+            workers: http.workers,
+            max_connections: http.max_connections,
+            head_timeout: Duration::from_secs(http.head_timeout_seconds),
+            body_timeout: Duration::from_secs(http.body_timeout_seconds),
+            keep_alive: Duration::from_secs(http.keep_alive_seconds),
+            shutdown_timeout: Duration::from_secs(http.shutdown_timeout_seconds),
+            ..Settings::default()
+        }
+    }
+
+    fn use_cases(&self, prepared: Arc<AtomicBool>) -> UseCases {
+        let Core { tools, stores, signer, codes, config, .. } = &self.core;
+        let limits = policies::limits(&config.limits);
+        let tokens = Tokens {
+            tools: tools.clone(),
+            signer: signer.clone(),
+            policy: policies::session(&config.session),
+        };
+        UseCases {
+            tools: tools.clone(),
+            authenticate: Authenticate { tools: tools.clone(), projects: stores.projects.clone() },
+            admit_request: AdmitRequest {
+                tools: tools.clone(),
+                limiter: self.requests.clone(),
+                limits,
+            },
+            send_otp: SendOtp {
+                tools: tools.clone(),
+                otps: stores.otps.clone(),
+                sends: stores.sends.clone(),
+                wallets: stores.wallets.clone(),
+                deliver: self.deliver.clone(),
+                codes: codes.clone(),
+                policy: OtpPolicy { lifetime: Duration::from_secs(config.otp.lifetime_seconds) },
+                limits,
+            },
+            otp_status: OtpStatus { otps: stores.otps.clone() },
+            verify_otp: VerifyOtp {
+                tools: tools.clone(),
+                otps: stores.otps.clone(),
+                identities: stores.identities.clone(),
+                sessions: stores.sessions.clone(),
+                tokens: tokens.clone(),
+                codes: codes.clone(),
+                limits,
+            },
+            validate_session: ValidateSession {
+                tools: tools.clone(),
+                signer: signer.clone(),
+                sessions: stores.sessions.clone(),
+            },
+            refresh_session: RefreshSession { sessions: stores.sessions.clone(), tokens },
+            logout: Logout {
+                tools: tools.clone(),
+                signer: signer.clone(),
+                sessions: stores.sessions.clone(),
+            },
+            find_identity: FindIdentity {
+                tools: tools.clone(),
+                identities: stores.identities.clone(),
+            },
+            delete_identity: DeleteIdentity {
+                tools: tools.clone(),
+                identities: stores.identities.clone(),
+            },
+            public_keys: PublicKeys { tools: tools.clone(), signer: signer.clone() },
+            sandbox_messages: SandboxMessages {
+                tools: tools.clone(),
+                inbox: stores.inbox.clone(),
+            },
+            idempotency: Idempotency {
+                tools: tools.clone(),
+                store: stores.idempotency.clone(),
+                lifetimes: policies::idempotency(&config.retention),
+            },
+            readiness: Arc::new(Ready { core: self.core.clone(), prepared }),
+        }
+    }
+
+    fn sweep(&self) -> Sweep {
+        let Core { tools, stores, config, .. } = &self.core;
+        Sweep {
+            tools: tools.clone(),
+            otps: stores.otps.clone(),
+            projects: stores.projects.clone(),
+            wallets: stores.wallets.clone(),
+            sessions: stores.sessions.clone(),
+            sends: stores.sends.clone(),
+            requests: self.requests.clone(),
+            idempotency: stores.idempotency.clone(),
+            deliver: self.deliver.clone(),
+            retention: policies::retention(config, self.deliver.routes.live.lease),
+        }
+    }
+
+    fn record_receipt(&self) -> RecordReceipt {
+        RecordReceipt {
+            otps: self.core.stores.otps.clone(),
+            projects: self.core.stores.projects.clone(),
+            deliver: self.deliver.clone(),
+        }
+    }
+}
+
+/// Ready means: prepared, and the database answers.
+struct Ready {
+    core: Core,
+    prepared: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl Readiness for Ready {
+    async fn ready(&self) -> bool {
+        self.prepared.load(Ordering::Acquire) && self.core.stores.database.ping().await.is_ok()
+    }
+}
+
+fn deliver(core: &Core, receipts: mpsc::Sender<Receipt>) -> Deliver {
+    let settings = &core.config.gateways;
+    let limit = Duration::from_millis(settings.call_timeout_ms);
+    let sandbox = SandboxGateway::new(
+        core.stores.inbox.clone(),
+        core.tools.vault.clone(),
+        core.tools.clock.clone(),
+        receipts,
+        SandboxOptions {
+            receipt_after: Duration::from_millis(settings.sandbox.receipt_ms),
+            slow_receipt_after: Duration::from_millis(settings.sandbox.slow_receipt_ms),
+            ..SandboxOptions::default()
+        },
+    );
+    let live: Arc<dyn Gateway> = match settings.live {
+        LiveGateway::Console => Arc::new(ConsoleGateway::stdout()),
+        LiveGateway::None => Arc::new(NoGateway),
+    };
+    let gateways: [Arc<dyn Gateway>; 2] = [live, Arc::new(sandbox)];
+    let route = |gateway: &Arc<dyn Gateway>| {
+        let hop = |channel| Hop { channel, provider: gateway.provider() };
+        let window = Duration::from_secs(settings.fallback_window_seconds);
+        Route {
+            hops: vec![hop(Channel::Whatsapp), hop(Channel::Sms)],
+            receipt_window: (!window.is_zero()).then_some(window),
+            lease: limit + LEASE_MARGIN,
+        }
+    };
+    let routes = Routes {
+        live: route(&gateways[0]),
+        test: route(&gateways[1]),
+        gateways: gateways
+            .into_iter()
+            .map(|gateway| (gateway.provider(), Arc::new(TimedGateway::new(gateway, limit)) as _))
+            .collect::<HashMap<_, Arc<dyn Gateway>>>(),
+    };
+    Deliver {
+        tools: core.tools.clone(),
+        otps: core.stores.otps.clone(),
+        wallets: core.stores.wallets.clone(),
+        sends: core.stores.sends.clone(),
+        routes,
+        prices: policies::prices(&core.config.prices),
+    }
+}
+
+async fn follow_up(sweep: Arc<Sweep>) {
+    let mut tick = tokio::time::interval(FOLLOW_UP);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        if let Err(error) = sweep.follow_up().await {
+            tracing::warn!(%error, "overdue sends could not be looked after");
+        }
+        if let Err(error) = sweep.settle_stale_holds().await {
+            tracing::warn!(%error, "stale holds could not be settled");
+        }
+    }
+}
+
+async fn tidy(sweep: Arc<Sweep>) {
+    let mut tick = tokio::time::interval(TIDY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        match sweep.tidy().await {
+            Ok(swept) => tracing::debug!(?swept, "tidied"),
+            Err(error) => tracing::warn!(%error, "expired rows could not be dropped"),
+        }
+    }
+}
+
+async fn take_receipts(receipts: RecordReceipt, mut inbound: mpsc::Receiver<Receipt>) {
+    let receipts = Arc::new(receipts);
+    while let Some(receipt) = inbound.recv().await {
+        let receipts = Arc::clone(&receipts);
+        // Each on its own: one that has to call the next provider must not hold up the others.
+        tokio::spawn(async move {
+            if let Err(error) = receipts.record(receipt).await {
+                tracing::warn!(%error, "a receipt could not be recorded");
+            }
+        });
+    }
+}

@@ -1,0 +1,10 @@
+//! Puts the program together: which adapter stands behind which port.
+
+mod application;
+mod core;
+mod keys;
+mod policies;
+mod stores;
+
+pub use application::{Application, prepare};
+pub use core::{Core, WiringError};

@@ -1,0 +1,95 @@
+//! Configuration in the words of the use cases.
+
+use crate::config::{self, Config, invalid, ConfigError};
+use dwar_app::{Limits, ModeLimits, PriceList, Retention, SessionPolicy, SigningKeyPolicy};
+use dwar_idempotency::Lifetimes;
+use dwar_otp::GuessPolicy;
+use dwar_ratelimit::Quota;
+use dwar_wallet::Paise;
+use std::time::Duration;
+
+const HOUR: u64 = 3_600;
+/// Clocks of verifiers may be a little behind.
+const VERIFIER_SKEW: Duration = Duration::from_secs(60);
+/// Longer than any send takes to its end, fallback window included.
+const HOLD_MARGIN: Duration = Duration::from_secs(60);
+
+pub const fn limits(limits: &config::Limits) -> Limits {
+    let guesses = &limits.guesses;
+    Limits {
+        live: mode(&limits.live),
+        test: mode(&limits.test),
+        guesses: GuessPolicy {
+            slow_from: guesses.slow_from,
+            slow_pace: Duration::from_secs(guesses.slow_seconds),
+            slower_from: guesses.slower_from,
+            slower_pace: Duration::from_secs(guesses.slower_seconds),
+            stop_at: guesses.stop_at,
+            stop_for: Duration::from_secs(guesses.stop_seconds),
+        },
+    }
+}
+
+const fn mode(limits: &config::ModeLimits) -> ModeLimits {
+    let minute = Duration::from_secs(60);
+    ModeLimits {
+        send: Quota {
+            limit: limits.send,
+            window: Duration::from_secs(limits.send_window_seconds),
+        },
+        max_wrong: limits.verify_attempts,
+        validate: Quota { limit: limits.validate_per_minute, window: minute },
+        general: Quota { limit: limits.general_per_minute, window: minute },
+    }
+}
+
+pub const fn session(session: &config::Session) -> SessionPolicy {
+    SessionPolicy {
+        access: Duration::from_secs(session.access_seconds),
+        refresh: Duration::from_secs(session.refresh_seconds),
+        session: Duration::from_secs(session.session_seconds),
+        leeway: Duration::from_secs(session.leeway_seconds),
+        replay: Duration::from_secs(session.replay_seconds),
+    }
+}
+
+pub fn signing_keys(config: &Config) -> Result<SigningKeyPolicy, ConfigError> {
+    let algorithm = config.tokens.algorithm.parse();
+    Ok(SigningKeyPolicy {
+        algorithm: algorithm.map_err(|_| invalid("tokens.algorithm", "is ES256, EdDSA or RS256"))?,
+        publish_before: Duration::from_secs(config.tokens.publish_before_seconds),
+        publish_after: Duration::from_secs(config.session.access_seconds) + VERIFIER_SKEW,
+    })
+}
+
+pub fn prices(prices: &config::Prices) -> PriceList {
+    PriceList {
+        whatsapp: Paise(prices.whatsapp_paise.into()),
+        sms: Paise(prices.sms_paise.into()),
+    }
+}
+
+pub const fn idempotency(retention: &config::Retention) -> Lifetimes {
+    Lifetimes {
+        lease: Duration::from_secs(60),
+        keep: Duration::from_secs(retention.idempotency_hours * HOUR),
+    }
+}
+
+/// Nothing goes before its last use: a send counts for the longest window in force.
+pub fn retention(config: &Config, lease: Duration) -> Retention {
+    let hours = |hours: u64| Duration::from_secs(hours * HOUR);
+    let seconds = Duration::from_secs;
+    let Limits { live, test, guesses } = limits(&config.limits);
+    let windows =
+        [live.send.window, test.send.window, guesses.slow_pace, guesses.slower_pace];
+    Retention {
+        requests: hours(config.retention.requests_hours)
+            .max(seconds(config.otp.lifetime_seconds)),
+        guesses: guesses.stop_for.max(hours(24)),
+        sessions: hours(config.retention.sessions_hours),
+        sends: windows.into_iter().max().unwrap_or_default(),
+        idempotency: hours(config.retention.idempotency_hours),
+        holds: lease * 2 + seconds(config.gateways.fallback_window_seconds) * 2 + HOLD_MARGIN,
+    }
+}

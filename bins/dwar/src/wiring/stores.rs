@@ -1,0 +1,146 @@
+use super::WiringError;
+use crate::config::{self, invalid};
+use async_trait::async_trait;
+use dwar_idempotency::IdempotencyStore;
+use dwar_identity::IdentityStore;
+use dwar_kernel::StoreError;
+use dwar_otp::OtpStore;
+use dwar_otp::sandbox::SandboxInbox;
+use dwar_postgres::PostgresStore;
+use dwar_project::ProjectStore;
+use dwar_ratelimit::SendLimiter;
+use dwar_session::{SessionStore, SigningKeyStore};
+use dwar_sqlite::SqliteStore;
+use dwar_wallet::WalletStore;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Every port that one database implements.
+#[derive(Clone)]
+pub struct Stores {
+    pub database: Arc<dyn Database>,
+    pub projects: Arc<dyn ProjectStore>,
+    pub otps: Arc<dyn OtpStore>,
+    pub inbox: Arc<dyn SandboxInbox>,
+    pub sessions: Arc<dyn SessionStore>,
+    pub signing_keys: Arc<dyn SigningKeyStore>,
+    pub identities: Arc<dyn IdentityStore>,
+    pub wallets: Arc<dyn WalletStore>,
+    pub sends: Arc<dyn SendLimiter>,
+    pub idempotency: Arc<dyn IdempotencyStore>,
+}
+
+/// The database as a whole, for who operates it.
+#[async_trait]
+pub trait Database: Send + Sync {
+    /// Brings the schema up to date.
+    async fn migrate(&self) -> Result<(), StoreError>;
+    /// Names what [`Database::migrate`] would apply.
+    async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
+    /// Tells whether it answers.
+    async fn ping(&self) -> Result<(), StoreError>;
+}
+
+macro_rules! is_database {
+    ($store:ty) => {
+        #[async_trait]
+        impl Database for $store {
+            async fn migrate(&self) -> Result<(), StoreError> {
+                let applied = <$store>::migrate(self).await?;
+                if !applied.is_empty() {
+                    tracing::info!(?applied, "database migrated");
+                }
+                Ok(())
+            }
+
+            async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+                <$store>::pending_migrations(self).await
+            }
+
+            async fn ping(&self) -> Result<(), StoreError> {
+                <$store>::ping(self).await
+            }
+        }
+
+        impl From<$store> for Stores {
+            fn from(store: $store) -> Self {
+                let store = Arc::new(store);
+                Self {
+                    database: store.clone(),
+                    projects: store.clone(),
+                    otps: store.clone(),
+                    inbox: store.clone(),
+                    sessions: store.clone(),
+                    signing_keys: store.clone(),
+                    identities: store.clone(),
+                    wallets: store.clone(),
+                    sends: store.clone(),
+                    idempotency: store,
+                }
+            }
+        }
+    };
+}
+
+is_database!(SqliteStore);
+is_database!(PostgresStore);
+
+/// Where the data lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A file of ours.
+    Sqlite(PathBuf),
+    /// A server.
+    Postgres,
+}
+
+impl Location {
+    /// Reads `database.url`.
+    pub fn of(database: &config::Database) -> Result<Self, WiringError> {
+        let url = database.url.expose();
+        match url.strip_prefix("sqlite://") {
+            Some(path) if !path.is_empty() => Ok(Self::Sqlite(PathBuf::from(path))),
+            _ if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                Ok(Self::Postgres)
+            }
+            _ => Err(invalid("database.url", "is sqlite://PATH or postgres://…").into()),
+        }
+    }
+}
+
+impl Stores {
+    /// Opens the configured database. PostgreSQL is connected to when it is first needed.
+    pub fn open(location: &Location, database: &config::Database) -> Result<Self, WiringError> {
+        let acquire = Duration::from_millis(database.acquire_timeout_ms);
+        let statement = Duration::from_millis(database.statement_timeout_ms);
+        match location {
+            Location::Sqlite(path) => {
+                let settings = dwar_sqlite::Settings {
+                    readers: database.connections,
+                    synchronous: match database.synchronous {
+                        config::Synchronous::Full => dwar_sqlite::Synchronous::Full,
+                        config::Synchronous::Normal => dwar_sqlite::Synchronous::Normal,
+                    },
+                    busy_timeout: statement,
+                    patience: acquire,
+                    ..dwar_sqlite::Settings::new(path)
+                };
+                Ok(SqliteStore::open(settings)?.into())
+            }
+            Location::Postgres => {
+                let settings = dwar_postgres::Settings {
+                    pool_size: database.connections,
+                    acquire_timeout: acquire,
+                    statement_timeout: statement,
+                    lock_timeout: statement,
+                    call_timeout: acquire + statement,
+                    ..dwar_postgres::Settings::new(database.url.expose())
+                };
+                let connected = PostgresStore::connect(settings);
+                let store = connected.map_err(|e| invalid("database.url", e.to_string()))?;
+                Ok(store.into())
+            }
+        }
+    }
+}

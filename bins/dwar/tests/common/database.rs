@@ -1,0 +1,83 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tempfile::TempDir;
+use tokio_postgres::NoTls;
+
+/// A fresh database; it goes with this value.
+pub enum Database {
+    Sqlite(TempDir),
+    Postgres { folder: TempDir, server: String, name: String },
+    /// None any more.
+    None,
+}
+
+impl Database {
+    pub fn sqlite() -> Self {
+        Self::Sqlite(tempfile::tempdir().unwrap())
+    }
+
+    /// A new database on the server of DWAR_TEST_POSTGRES_URL.
+    pub async fn postgres() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let server = std::env::var("DWAR_TEST_POSTGRES_URL")
+            .expect("DWAR_TEST_POSTGRES_URL names a server; scripts/test.sh starts one");
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("dwar_binary_{}_{count}", std::process::id());
+        execute(&server, &format!("CREATE DATABASE {name}")).await;
+        Self::Postgres { folder: tempfile::tempdir().unwrap(), server, name }
+    }
+
+    /// Where relative paths of the service lead.
+    pub fn folder(&self) -> &Path {
+        match self {
+            Self::Sqlite(folder) | Self::Postgres { folder, .. } => folder.path(),
+            Self::None => Path::new("."),
+        }
+    }
+
+    pub fn url(&self) -> String {
+        match self {
+            Self::Sqlite(folder) => format!("sqlite://{}/dwar.db", folder.path().display()),
+            Self::Postgres { server, name, .. } => {
+                let (base, _) = server.rsplit_once('/').unwrap();
+                format!("{base}/{name}")
+            }
+            Self::None => String::new(),
+        }
+    }
+
+    /// Breaks every connection to a PostgreSQL database and lets no new one in.
+    pub async fn shut(&self) {
+        let Self::Postgres { server, name, .. } = self else { return };
+        execute(server, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")).await;
+        let others = format!("FROM pg_stat_activity WHERE datname = '{name}'");
+        execute(server, &format!("SELECT pg_terminate_backend(pid) {others}")).await;
+    }
+
+    /// Undoes [`Database::shut`].
+    pub async fn reopen(&self) {
+        let Self::Postgres { server, name, .. } = self else { return };
+        execute(server, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")).await;
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Self::Postgres { server, name, .. } = self {
+            let (server, sql) = (server.clone(), format!("DROP DATABASE {name} WITH (FORCE)"));
+            // A runtime of its own: this one may be shutting down.
+            let dropping = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.unwrap().block_on(execute(&server, &sql));
+            });
+            let _a_failed_drop_only_leaves_litter = dropping.join();
+        }
+    }
+}
+
+async fn execute(url: &str, sql: &str) {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    let driving = tokio::spawn(connection);
+    client.batch_execute(sql).await.unwrap();
+    driving.abort();
+}

@@ -1,0 +1,312 @@
+//! Runs the real binary on a database of its own, and talks to it as its users do.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+mod database;
+
+pub use database::Database;
+
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running service.
+pub struct Service {
+    pub world: World,
+    pub base: String,
+    pub client: reqwest::Client,
+    child: Child,
+    stdout: Arc<Mutex<Vec<String>>>,
+    stderr: Arc<Mutex<Vec<String>>>,
+}
+
+/// A configuration and a database: what outlives a restart.
+pub struct World {
+    pub database: Database,
+    pub settings: Vec<(String, String)>,
+    phones: AtomicU32,
+}
+
+/// A project with both its keys.
+#[derive(Clone, Debug)]
+pub struct Project {
+    pub id: String,
+    pub live: String,
+    pub test: String,
+}
+
+/// A response, taken apart.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+    pub body: Value,
+}
+
+impl World {
+    pub fn new(database: Database) -> Self {
+        let settings = [
+            ("DWAR__HTTP__ADDRESS", "127.0.0.1:0"),
+            ("DWAR__LOG__FORMAT", "json"),
+            ("DWAR__DEMO", "false"),
+            ("DWAR__HTTP__WORKERS", "2"),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self { database, settings: settings.to_vec(), phones: AtomicU32::new(0) }
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.settings.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The binary with this world's settings and nothing else from this process.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dwar"));
+        command
+            .args(arguments)
+            .current_dir(self.database.folder())
+            .env_clear()
+            .env("DWAR__DATABASE__URL", self.database.url())
+            .envs(self.settings.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// What a command answers as JSON; fails the test if the command fails.
+    pub fn cli(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {error}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    pub fn project(&self, rupees: &str) -> Project {
+        let made = self.cli(&["project", "create", "--name", "Acme", "--balance-rupees", rupees]);
+        let text = |field: &str| made[field].as_str().unwrap().to_owned();
+        Project { id: text("project_id"), live: text("live_key"), test: text("test_key") }
+    }
+
+    pub fn balance(&self, project: &Project) -> Value {
+        self.cli(&["wallet", "balance", "--project", &project.id])
+    }
+
+    /// A number that no other call has given, and no magic one.
+    pub fn phone(&self) -> String {
+        format!("98{:08}", self.phones.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Service {
+    pub fn start(database: Database) -> Self {
+        Self::start_in(World::new(database))
+    }
+
+    /// Starts the binary and waits until it is ready.
+    pub fn start_in(world: World) -> Self {
+        let mut child = world
+            .command(&["serve"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (stdout, _) = collect(child.stdout.take().unwrap());
+        let (stderr, listening) = collect(child.stderr.take().unwrap());
+        let base = loop {
+            let line = listening.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("not listening: {:?}", stderr.lock()));
+            if let Some((_, rest)) = line.split_once("Dwar is listening on ") {
+                break rest.split('"').next().unwrap().to_owned();
+            }
+        };
+        Self { world, base, client: reqwest::Client::new(), child, stdout, stderr }
+    }
+
+    /// Stops the process at once, as a crash would, and gives the world back.
+    pub fn kill(mut self) -> World {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let world = std::mem::replace(&mut self.world, World::new(Database::None));
+        world
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let until = Instant::now() + patience;
+        while Instant::now() < until {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        None
+    }
+
+    pub fn stdout(&self) -> Vec<String> {
+        self.stdout.lock().unwrap().clone()
+    }
+
+    pub fn stderr(&self) -> Vec<String> {
+        self.stderr.lock().unwrap().clone()
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    pub async fn post(&self, key: &str, path: &str, body: Value) -> Answer {
+        let request = self.request(Method::POST, path).header("X-Api-Key", key).json(&body);
+        answer(request).await
+    }
+
+    pub async fn get(&self, key: &str, path: &str) -> Answer {
+        answer(self.request(Method::GET, path).header("X-Api-Key", key)).await
+    }
+
+    pub async fn delete(&self, key: &str, path: &str) -> Answer {
+        answer(self.request(Method::DELETE, path).header("X-Api-Key", key)).await
+    }
+
+    pub async fn send(&self, key: &str, phone: &str) -> Answer {
+        self.post(key, "/v1/otp/send", json!({ "phone": phone })).await
+    }
+
+    pub async fn verify(&self, key: &str, phone: &str, code: &str) -> Answer {
+        self.post(key, "/v1/otp/verify", json!({ "phone": phone, "code": code })).await
+    }
+
+    /// The code of the newest message to `phone`: from the sandbox, or from the console gateway.
+    pub async fn code(&self, key: &str, phone: &str) -> String {
+        if key.starts_with("svc_test_") {
+            let inbox = self.get(key, &format!("/v1/sandbox/messages?phone={phone}")).await;
+            return inbox.body["messages"][0]["code"].as_str().unwrap().to_owned();
+        }
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let lines = self.stdout();
+            let message = lines.iter().rev().filter(|line| line.contains(phone)).find_map(|line| {
+                serde_json::from_str::<Value>(line).ok()?["text"].as_str().map(str::to_owned)
+            });
+            if let Some(text) = message {
+                return text[..6].to_owned();
+            }
+            assert!(Instant::now() < until, "no message to {phone}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Sends a code to `phone`, reads it, and verifies it.
+    pub async fn log_in(&self, key: &str, phone: &str) -> Value {
+        self.send(key, phone).await.ok();
+        let code = self.code(key, phone).await;
+        self.verify(key, phone, &code).await.ok()
+    }
+
+    pub async fn validate(&self, key: &str, token: &Value) -> Answer {
+        self.post(key, "/v1/session/validate", json!({ "access_token": token })).await
+    }
+
+    pub async fn refresh(&self, key: &str, token: &Value) -> Answer {
+        self.post(key, "/v1/session/refresh", json!({ "refresh_token": token })).await
+    }
+
+    pub async fn logout(&self, key: &str, token: &Value) -> Answer {
+        self.post(key, "/v1/session/logout", json!({ "access_token": token })).await
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+impl Answer {
+    pub fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The body of a success.
+    pub fn ok(self) -> Value {
+        assert_eq!(self.status, StatusCode::OK, "{}", self.text);
+        self.body
+    }
+
+    /// Checks a refusal: status, code, the three fields and the request id.
+    pub fn refused(&self, status: u16, code: &str) {
+        assert_eq!((self.status.as_u16(), self.code()), (status, code), "{}", self.text);
+        let mut fields: Vec<&str> =
+            self.body.as_object().unwrap().keys().map(String::as_str).collect();
+        fields.sort_unstable();
+        assert_eq!(fields, ["code", "error", "request_id"]);
+        assert_eq!(self.body["request_id"], self.header("x-request-id"));
+        assert!(!self.header("x-request-id").is_empty());
+        assert!(self.body["error"].as_str().is_some_and(|text| !text.is_empty()));
+    }
+}
+
+pub async fn answer(request: RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    let text = response.text().await.unwrap();
+    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+    Answer { status, headers, text, body }
+}
+
+/// Collects the lines of a stream, and passes each on while anybody listens.
+fn collect(
+    stream: impl std::io::Read + Send + 'static,
+) -> (Arc<Mutex<Vec<String>>>, mpsc::Receiver<String>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let (sender, receiver) = mpsc::channel();
+    let kept = Arc::clone(&lines);
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let _nobody_listens = sender.send(line.clone());
+            kept.lock().unwrap().push(line);
+        }
+    });
+    (lines, receiver)
+}
+
+/// Runs one test body on both databases: `both!(name, |database| async …)`.
+#[macro_export]
+macro_rules! on_both_databases {
+    ($($(#[$attribute:meta])* $name:ident;)+) => {
+        mod sqlite {
+            $($(#[$attribute])*
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $name() {
+                super::$name($crate::common::Database::sqlite()).await;
+            })+
+        }
+        mod postgres {
+            $($(#[$attribute])*
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+            async fn $name() {
+                super::$name($crate::common::Database::postgres().await).await;
+            })+
+        }
+    };
+}

@@ -1,0 +1,67 @@
+use async_trait::async_trait;
+use dwar_otp::{Gateway, Message, Outcome, Reason};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bounds the time of another gateway's calls.
+///
+/// A call that takes longer is given up as [`Reason::Timeout`]; what became of it is unknown
+/// (decisions, Fallback).
+pub struct TimedGateway {
+    inner: Arc<dyn Gateway>,
+    limit: Duration,
+}
+
+impl TimedGateway {
+    /// Gives each call of `inner` at most `limit`.
+    pub fn new(inner: Arc<dyn Gateway>, limit: Duration) -> Self {
+        Self { inner, limit }
+    }
+}
+
+#[async_trait]
+impl Gateway for TimedGateway {
+    fn provider(&self) -> String {
+        self.inner.provider()
+    }
+
+    async fn deliver(&self, message: Message) -> Outcome {
+        let call = tokio::time::timeout(self.limit, self.inner.deliver(message));
+        call.await.unwrap_or(Outcome::Refused(Reason::Timeout))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::message;
+    use dwar_kernel::KeyMode;
+    use dwar_otp::Channel;
+
+    struct Slow(Duration);
+
+    #[async_trait]
+    impl Gateway for Slow {
+        fn provider(&self) -> String {
+            "slow".to_owned()
+        }
+
+        async fn deliver(&self, _: Message) -> Outcome {
+            tokio::time::sleep(self.0).await;
+            Outcome::Accepted { provider_ref: None, awaits_receipt: false }
+        }
+    }
+
+    async fn deliver(needs: u64) -> Outcome {
+        let slow = Arc::new(Slow(Duration::from_millis(needs)));
+        let timed = TimedGateway::new(slow, Duration::from_millis(8_000));
+        assert_eq!(timed.provider(), "slow");
+        timed.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn gives_a_call_up_when_its_time_is_over_and_not_before() {
+        assert!(matches!(deliver(7_999).await, Outcome::Accepted { .. }));
+        assert_eq!(deliver(8_001).await, Outcome::Refused(Reason::Timeout));
+    }
+}

@@ -1,0 +1,88 @@
+use crate::api::{Api, UseCases};
+use crate::error::{ApiError, ErrorCode};
+use crate::limits::RateLimit;
+use actix_web::dev::Payload;
+use actix_web::http::header::HeaderValue;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse};
+use dwar_kernel::{KeyMode, ProjectId};
+use serde::Serialize;
+use std::cell::{Cell, RefCell};
+use std::future::{Ready, ready};
+use std::rc::Rc;
+
+/// What a handler gives.
+pub(crate) type Answer = Result<HttpResponse, ApiError>;
+
+/// What is learnt about a request on its way, for its answer's headers and its line in the log.
+pub(crate) struct Trail {
+    pub(crate) request_id: HeaderValue,
+    pub(crate) caller: Cell<Option<(ProjectId, KeyMode)>>,
+    pub(crate) rate: Cell<Option<RateLimit>>,
+    /// The body, until it has been read to its end.
+    pub(crate) payload: RefCell<Option<Payload>>,
+}
+
+impl Trail {
+    pub(crate) fn new(request_id: HeaderValue, payload: Payload) -> Self {
+        let payload = Some(payload).filter(|payload| !matches!(payload, Payload::None));
+        Self {
+            request_id,
+            caller: Cell::default(),
+            rate: Cell::default(),
+            payload: RefCell::new(payload),
+        }
+    }
+
+    /// The request id as text; always visible ASCII.
+    pub(crate) fn request_id(&self) -> &str {
+        self.request_id.to_str().unwrap_or_default()
+    }
+}
+
+/// One request in a handler's hands.
+pub(crate) struct Call {
+    pub(crate) request: HttpRequest,
+    pub(crate) api: Data<Api>,
+    pub(crate) trail: Rc<Trail>,
+}
+
+impl Call {
+    pub(crate) fn use_cases(&self) -> &UseCases {
+        &self.api.use_cases
+    }
+
+    /// Tells the client how it stands with the limit of this call.
+    pub(crate) fn limited_by(&self, rate: impl Into<RateLimit>) {
+        self.trail.rate.set(Some(rate.into()));
+    }
+}
+
+impl FromRequest for Call {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let api = request.app_data::<Data<Api>>().cloned();
+        let trail = request.extensions().get::<Rc<Trail>>().cloned();
+        let call = api.zip(trail).map(|(api, trail)| Self { request: request.clone(), api, trail });
+        ready(call.ok_or_else(|| ErrorCode::InternalError.into()))
+    }
+}
+
+/// A 200 with this body.
+pub(crate) fn ok(body: &impl Serialize) -> Answer {
+    Ok(json(encode(body)?))
+}
+
+/// A 200 with a body that is JSON already.
+pub(crate) fn json(body: Vec<u8>) -> HttpResponse {
+    HttpResponse::Ok().content_type(JSON).body(body)
+}
+
+/// The media type of every body; a constant so that no answer allocates it.
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+pub(crate) fn encode(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
+    serde_json::to_vec(body).map_err(|_| ErrorCode::InternalError.into())
+}

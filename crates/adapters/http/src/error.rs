@@ -1,0 +1,283 @@
+use crate::limits::RateLimit;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use dwar_app::{
+    AuthenticateError, DeleteIdentityError, FindIdentityError, IdempotencyError, LogoutError,
+    OtpStatusError, RefreshSessionError, SandboxMessagesError, SendOtpError, ValidateSessionError,
+    VerifyOtpError,
+};
+use dwar_kernel::StoreError;
+use std::error::Error;
+use std::fmt;
+
+macro_rules! table {
+    ($($variant:ident $code:literal $status:ident $message:literal)+) => {
+        /// Every refusal a client can meet: the specification's, in its order, then our own.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ErrorCode { $(#[doc = $message] $variant,)+ }
+
+        impl ErrorCode {
+            /// The whole table, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable word clients switch on.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $code,)+ }
+            }
+
+            /// The sentence for people.
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$variant => $message,)+ }
+            }
+
+            const fn status_code(self) -> StatusCode {
+                match self { $(Self::$variant => StatusCode::$status,)+ }
+            }
+        }
+    };
+}
+
+table! {
+    MissingApiKey "MISSING_API_KEY" UNAUTHORIZED
+        "The X-Api-Key header is missing."
+    InvalidApiKey "INVALID_API_KEY" UNAUTHORIZED
+        "The API key is not recognised."
+    InvalidPhone "INVALID_PHONE" UNPROCESSABLE_ENTITY
+        "The phone number is not a valid Indian mobile number."
+    InvalidOtpCode "INVALID_OTP_CODE" UNPROCESSABLE_ENTITY
+        "The code must be exactly 6 digits."
+    MissingAccessToken "MISSING_ACCESS_TOKEN" UNPROCESSABLE_ENTITY
+        "The body lacks access_token."
+    MissingRefreshToken "MISSING_REFRESH_TOKEN" UNPROCESSABLE_ENTITY
+        "The body lacks refresh_token."
+    OtpRateLimited "OTP_RATE_LIMITED" TOO_MANY_REQUESTS
+        "Too many codes were requested for this phone number."
+    OtpNotFound "OTP_NOT_FOUND" BAD_REQUEST
+        "There is no active code for this phone number."
+    InvalidOtp "INVALID_OTP" BAD_REQUEST
+        "The code is incorrect."
+    VerifyRateLimited "VERIFY_RATE_LIMITED" TOO_MANY_REQUESTS
+        "Too many incorrect attempts; request a new code."
+    SmsFailed "SMS_FAILED" INTERNAL_SERVER_ERROR
+        "The code could not be delivered over any channel. Nothing was charged."
+    OtpRequestNotFound "OTP_REQUEST_NOT_FOUND" NOT_FOUND
+        "There is no OTP request with this id."
+    InsufficientBalance "INSUFFICIENT_BALANCE" PAYMENT_REQUIRED
+        "The wallet balance is too low. Nothing was sent or charged."
+    SessionExpired "SESSION_EXPIRED" UNAUTHORIZED
+        "The refresh token is expired or invalid."
+    InvalidAccessToken "INVALID_ACCESS_TOKEN" UNAUTHORIZED
+        "The access token is invalid or expired."
+    RateLimited "RATE_LIMITED" TOO_MANY_REQUESTS
+        "Too many requests with this API key."
+    IdentityDeleteDisabled "IDENTITY_DELETE_DISABLED" FORBIDDEN
+        "Identity deletion is not enabled for this project."
+    IdentityNotFound "IDENTITY_NOT_FOUND" NOT_FOUND
+        "There is no such identity."
+    InvalidRequest "INVALID_REQUEST" BAD_REQUEST
+        "The request cannot be read."
+    NotFound "NOT_FOUND" NOT_FOUND
+        "There is no such resource."
+    MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED
+        "The resource does not support this method."
+    PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE
+        "The body is too large."
+    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE
+        "The body must be JSON."
+    IdentityLookupDisabled "IDENTITY_LOOKUP_DISABLED" FORBIDDEN
+        "Identity look-up is not enabled for this project."
+    IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT
+        "The first request with this Idempotency-Key is still running."
+    IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
+        "The Idempotency-Key was already used with another body."
+    InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
+        "Something went wrong on our side."
+    ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
+        "The service is temporarily unavailable."
+}
+
+/// Seconds after which a client may come back when a store was out of reach.
+const RETRY_AN_OUTAGE: u64 = 2;
+
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+impl ErrorCode {
+    /// The HTTP status that goes with it.
+    pub fn status(self) -> u16 {
+        self.status_code().as_u16()
+    }
+
+    /// The code behind its stable word.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == word)
+    }
+
+    /// What stands for a failure that the framework noticed before any code of ours did.
+    pub(crate) fn of_status(status: StatusCode) -> Self {
+        let same = |code: &Self| code.status_code() == status;
+        let of_the_framework =
+            [Self::NotFound, Self::MethodNotAllowed, Self::PayloadTooLarge, Self::InvalidRequest];
+        match of_the_framework.into_iter().find(same) {
+            Some(code) => code,
+            None if status.is_client_error() => Self::InvalidRequest,
+            None => Self::InternalError,
+        }
+    }
+
+    /// `WWW-Authenticate` of a 401 (RFC 9110 section 11.6.1, RFC 6750 section 3).
+    const fn challenge(self) -> Option<&'static str> {
+        match self {
+            Self::MissingApiKey | Self::InvalidApiKey => Some(r#"ApiKey realm="v1""#),
+            Self::InvalidAccessToken | Self::SessionExpired => {
+                Some(r#"Bearer realm="v1", error="invalid_token""#)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A refusal on its way out; the outermost middleware, which knows the request id, words it.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    pub(crate) code: ErrorCode,
+    rate: Option<RateLimit>,
+    allow: Option<&'static str>,
+    replayed: bool,
+    cause: Option<Box<StoreError>>,
+}
+
+impl ApiError {
+    /// A refusal by a limit.
+    pub(crate) fn limited(code: ErrorCode, rate: impl Into<RateLimit>) -> Self {
+        Self { rate: Some(rate.into()), ..code.into() }
+    }
+
+    /// A method that the resource does not have; `allow` lists those it has.
+    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
+        Self { allow: Some(allow), ..ErrorCode::MethodNotAllowed.into() }
+    }
+
+    /// A refusal that was kept as the first answer to an `Idempotency-Key`.
+    pub(crate) fn replayed(code: ErrorCode) -> Self {
+        Self { replayed: true, ..code.into() }
+    }
+
+    /// The limit it was measured against, if any.
+    pub(crate) const fn rate(&self) -> Option<RateLimit> {
+        self.rate
+    }
+
+    /// Writes what must never reach a client: which technology failed, and how.
+    pub(crate) fn log_cause(&self) {
+        let Some(cause) = &self.cause else { return };
+        let mut chain = cause.to_string();
+        let mut next = cause.source();
+        while let Some(deeper) = next {
+            chain.push_str(": ");
+            chain.push_str(&deeper.to_string());
+            next = deeper.source();
+        }
+        if cause.is_transient() {
+            tracing::warn!(cause = chain, "a store is out of reach");
+        } else {
+            tracing::error!(cause = chain, "a store failed");
+        }
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        match self.code.status_code() {
+            StatusCode::TOO_MANY_REQUESTS => Some(self.rate.map_or(1, RateLimit::retry_after)),
+            StatusCode::SERVICE_UNAVAILABLE => Some(RETRY_AN_OUTAGE),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.code.as_str())
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.code.status_code()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::new(self.status_code());
+        let headers = response.headers_mut();
+        let mut fixed = |name, value| headers.insert(name, HeaderValue::from_static(value));
+        self.code.challenge().map(|value| fixed(header::WWW_AUTHENTICATE, value));
+        self.allow.map(|value| fixed(header::ALLOW, value));
+        self.replayed.then(|| fixed(REPLAYED, "true"));
+        self.retry_after().map(|value| headers.insert(header::RETRY_AFTER, value.into()));
+        response
+    }
+}
+
+impl From<ErrorCode> for ApiError {
+    fn from(code: ErrorCode) -> Self {
+        Self { code, rate: None, allow: None, replayed: false, cause: None }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(cause: StoreError) -> Self {
+        let code = if cause.is_transient() {
+            ErrorCode::ServiceUnavailable
+        } else {
+            ErrorCode::InternalError
+        };
+        Self { cause: Some(Box::new(cause)), ..code.into() }
+    }
+}
+
+/// Use cases whose refusals carry nothing but their name.
+macro_rules! refusals {
+    ($($error:ident { $($variant:ident => $code:ident),+ })+) => {$(
+        impl From<$error> for ApiError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $($error::$variant => ErrorCode::$code.into(),)+
+                    $error::Store(cause) => cause.into(),
+                }
+            }
+        }
+    )+};
+}
+
+refusals! {
+    AuthenticateError { Unrecognised => InvalidApiKey }
+    OtpStatusError { NotFound => OtpRequestNotFound }
+    ValidateSessionError { Invalid => InvalidAccessToken }
+    RefreshSessionError { Expired => SessionExpired }
+    LogoutError { Invalid => InvalidAccessToken }
+    FindIdentityError { Disabled => IdentityLookupDisabled, NotFound => IdentityNotFound }
+    DeleteIdentityError { Disabled => IdentityDeleteDisabled, NotFound => IdentityNotFound }
+    SandboxMessagesError { LiveKey => NotFound }
+    IdempotencyError { Conflict => IdempotencyConflict, Reused => IdempotencyKeyReused }
+}
+
+impl From<SendOtpError> for ApiError {
+    fn from(error: SendOtpError) -> Self {
+        match error {
+            SendOtpError::RateLimited(at) => Self::limited(ErrorCode::OtpRateLimited, at),
+            SendOtpError::InsufficientBalance => ErrorCode::InsufficientBalance.into(),
+            SendOtpError::Undeliverable => ErrorCode::SmsFailed.into(),
+            SendOtpError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<VerifyOtpError> for ApiError {
+    fn from(error: VerifyOtpError) -> Self {
+        match error {
+            VerifyOtpError::NotFound => ErrorCode::OtpNotFound.into(),
+            VerifyOtpError::Wrong(at) => Self::limited(ErrorCode::InvalidOtp, at),
+            VerifyOtpError::Locked(at) => Self::limited(ErrorCode::VerifyRateLimited, at),
+            VerifyOtpError::Store(cause) => cause.into(),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+use crate::ErrorCode;
+use crate::call::{Answer, Call, ok};
+use crate::json::Health;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// A store that is silent for this long is no store.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// `GET /healthz`: the process lives.
+pub(crate) async fn alive(_: Call) -> Answer {
+    ok(&Health { status: "ok" })
+}
+
+/// `GET /readyz`: the stores answer and nobody has asked the process to stop.
+pub(crate) async fn ready(call: Call) -> Answer {
+    let stores = timeout(PATIENCE, call.use_cases().ready.ready());
+    if !call.api.is_stopping() && stores.await.unwrap_or(false) {
+        ok(&Health { status: "ready" })
+    } else {
+        Err(ErrorCode::ServiceUnavailable.into())
+    }
+}

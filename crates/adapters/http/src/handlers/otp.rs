@@ -1,0 +1,47 @@
+use crate::ErrorCode;
+use crate::call::{Answer, Call, json, ok};
+use crate::error::REPLAYED;
+use crate::handlers::send_once::send_once;
+use crate::json::{Pair, SendBody, StatusBody, VerifyBody};
+use actix_web::http::header::HeaderValue;
+use std::sync::Arc;
+
+/// `POST /v1/otp/send`.
+pub(crate) async fn send(call: Call) -> Answer {
+    let caller = call.caller().await?;
+    let key = call.idempotency_key()?;
+    let body: SendBody = call.body().await?;
+    let phone = body.phone.or(ErrorCode::InvalidPhone)?;
+    let use_cases = call.use_cases().clone();
+    let sent = async move { send_once(&use_cases, &caller, &phone, key.as_ref()).await };
+    let sent = call.api.tasks.finish(sent).await?;
+    let mut response = json(sent.body);
+    match sent.admission {
+        Some(admission) => call.limited_by(admission),
+        None => {
+            response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        }
+    }
+    Ok(response)
+}
+
+/// `GET /v1/otp/status/{otp_id}`.
+pub(crate) async fn status(call: Call) -> Answer {
+    let caller = call.general_caller().await?;
+    let id = call.id_in_path()?;
+    let otp = call.use_cases().otp_status.find(&caller, &id).await?;
+    ok(&StatusBody::of(&otp))
+}
+
+/// `POST /v1/otp/verify`.
+pub(crate) async fn verify(call: Call) -> Answer {
+    let caller = call.caller().await?;
+    let body: VerifyBody = call.body().await?;
+    let phone = body.phone.or(ErrorCode::InvalidPhone)?;
+    let code = body.code.or(ErrorCode::InvalidOtpCode)?;
+    let otps = Arc::clone(&call.use_cases().verify_otp);
+    let verified = async move { otps.verify(&caller, &phone, code).await };
+    let verified = call.api.tasks.finish(verified).await?;
+    call.limited_by(verified.allowance);
+    ok(&Pair::of(&verified.tokens))
+}

@@ -1,0 +1,12 @@
+use crate::call::{Answer, Call, ok};
+use crate::json::MessagesBody;
+use dwar_app::SandboxMessages;
+
+/// `GET /v1/sandbox/messages?phone=…`.
+pub(crate) async fn messages(call: Call) -> Answer {
+    let caller = call.general_caller().await?;
+    SandboxMessages::allow(&caller)?;
+    let phone = call.phone_in_query()?;
+    let messages = call.use_cases().sandbox_messages.list(&caller, &phone).await?;
+    ok(&MessagesBody::of(&messages, &phone))
+}

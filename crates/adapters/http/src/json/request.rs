@@ -1,0 +1,122 @@
+use crate::error::{ApiError, ErrorCode};
+use dwar_kernel::Phone;
+use dwar_otp::Code;
+use dwar_session::AccessToken;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct SendBody {
+    pub(crate) phone: Field<Phone>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct VerifyBody {
+    pub(crate) phone: Field<Phone>,
+    pub(crate) code: Field<Code>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct AccessBody {
+    pub(crate) access_token: Field<Token>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct RefreshBody {
+    pub(crate) refresh_token: Field<Token>,
+}
+
+/// A token as a client sent it: any text but the empty one.
+pub(crate) struct Token(String);
+
+impl Token {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Token {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        if text.is_empty() { Err(()) } else { Ok(Self(text.to_owned())) }
+    }
+}
+
+impl From<Token> for AccessToken {
+    fn from(Token(text): Token) -> Self {
+        Self::new(text)
+    }
+}
+
+/// A member that is a string which reads as `T`. Absent, of another type or unreadable are one
+/// thing, and become an error only when its turn in the order of checks has come.
+pub(crate) struct Field<T>(Option<T>);
+
+impl<T> Field<T> {
+    pub(crate) fn or(self, code: ErrorCode) -> Result<T, ApiError> {
+        self.0.ok_or_else(|| code.into())
+    }
+}
+
+impl<T> Default for Field<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: FromStr> Deserialize<'de> for Field<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Lenient(PhantomData)).map(Self)
+    }
+}
+
+struct Lenient<T>(PhantomData<T>);
+
+impl<'de, T: FromStr> Visitor<'de> for Lenient<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("any value")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(text.parse().ok())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}

@@ -1,0 +1,157 @@
+use crate::access_log::Line;
+use crate::api::Api;
+use crate::call::{JSON, Trail};
+use crate::error::{ApiError, ErrorCode};
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::error::InternalError;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::web::{Bytes, Data};
+use actix_web::{Error, HttpMessage, HttpResponse};
+use dwar_app::Toolbox;
+use futures_util::FutureExt;
+use serde::Serialize;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use tracing::Instrument;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const LONGEST_REQUEST_ID: usize = 64;
+
+/// The outermost middleware, the only one: gives every request an id, every answer its headers,
+/// every refusal its body, and catches panics, so that one request never takes another with it.
+pub(crate) async fn identify(
+    mut request: ServiceRequest,
+    next: Next<BoxBody>,
+) -> Result<ServiceResponse, Error> {
+    let Some(api) = request.app_data::<Data<Api>>() else {
+        return Err(ApiError::from(ErrorCode::InternalError).into());
+    };
+    let id = request_id(request.headers(), &api.use_cases.tools);
+    let trail = Rc::new(Trail::new(id, request.take_payload()));
+    request.extensions_mut().insert(Rc::clone(&trail));
+    let mut line = Line::begin(&request);
+    // At the highest level, so that no filter takes the id away from lines that carry it.
+    let span = tracing::error_span!("request", request_id = trail.request_id());
+
+    let work = AssertUnwindSafe(async move { next.call(request).await });
+    let outcome = work.catch_unwind().instrument(span.clone()).await;
+    let (request, response) = match outcome {
+        Ok(Ok(response)) => {
+            let (request, response) = response.into_parts();
+            (Some(request), response)
+        }
+        Ok(Err(error)) => (None, HttpResponse::from_error(error)),
+        Err(_) => {
+            span.in_scope(|| tracing::error!("a request panicked"));
+            (None, HttpResponse::from_error(ApiError::from(ErrorCode::InternalError)))
+        }
+    };
+    let (response, code) = span.in_scope(|| complete(&trail, response));
+    line.pattern(request.as_ref());
+    line.write(&trail, &response, code);
+    match request {
+        Some(request) => Ok(ServiceResponse::new(request, response)),
+        // The request went down with the panic, and an answer needs one: it goes out as an error.
+        None => {
+            Err(InternalError::from_response(code.map_or("", ErrorCode::as_str), response).into())
+        }
+    }
+}
+
+/// A sane incoming id is kept; anything else is replaced by a fresh UUIDv7.
+fn request_id(headers: &HeaderMap, tools: &Toolbox) -> HeaderValue {
+    let mut values = headers.get_all(REQUEST_ID);
+    let sane = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        (1..=LONGEST_REQUEST_ID).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
+    };
+    let first = values.next().filter(sane);
+    match (first, values.next()) {
+        (Some(id), None) => id.clone(),
+        _ => {
+            let fresh = tools.entropy.uuid(tools.now()).to_string();
+            HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("unknown"))
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    error: &'static str,
+    code: &'static str,
+    request_id: &'a str,
+}
+
+/// Adds what every answer carries; a refusal gets its body here.
+fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<ErrorCode>) {
+    let code = refusal(trail, &response);
+    if let Some(code) = code {
+        let request_id = trail.request_id();
+        let body = ErrorBody { error: code.message(), code: code.as_str(), request_id };
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        response = response.set_body(BoxBody::new(Bytes::from(body)));
+        response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    }
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, trail.request_id.clone());
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    if let Some(rate) = trail.rate.get() {
+        rate.write(headers);
+    }
+    match trail.payload.take() {
+        Some(unread) => (response.map_body(|_, body| Held::over(body, unread)), code),
+        None => (response, code),
+    }
+}
+
+/// Which row of the table this answer is, and why, for the log.
+fn refusal(trail: &Trail, response: &HttpResponse) -> Option<ErrorCode> {
+    match response.error().and_then(Error::as_error::<ApiError>) {
+        Some(error) => {
+            error.log_cause();
+            trail.rate.set(error.rate().or(trail.rate.get()));
+            Some(error.code)
+        }
+        None if response.status().is_client_error() || response.status().is_server_error() => {
+            Some(ErrorCode::of_status(response.status()))
+        }
+        None => None,
+    }
+}
+
+/// A body that keeps the unread rest of its request alive until it is out.
+///
+/// The server closes the connection after such an answer. Were the rest dropped earlier, it would
+/// go on reading a chunked one for as long as a slow client cares to send.
+struct Held {
+    body: BoxBody,
+    _unread: Payload,
+}
+
+impl Held {
+    fn over(body: BoxBody, unread: Payload) -> BoxBody {
+        BoxBody::new(Self { body, _unread: unread })
+    }
+}
+
+impl MessageBody for Held {
+    type Error = <BoxBody as MessageBody>::Error;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Pin::new(&mut self.body).poll_next(context)
+    }
+}

@@ -1,0 +1,51 @@
+use crate::error::{ApiError, ErrorCode};
+use std::future::Future;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tracing::Instrument;
+
+/// Work that goes on when its client hangs up, and that a shutdown waits for.
+///
+/// It runs on the runtime that outlives the workers: theirs end with their connections.
+pub(crate) struct Tasks {
+    runtime: Handle,
+    running: watch::Sender<()>,
+}
+
+impl Tasks {
+    pub(crate) fn new(runtime: Handle) -> Self {
+        Self { runtime, running: watch::Sender::new(()) }
+    }
+
+    /// Does `work` to its end, even if this future is dropped before that.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` if it panics; other tasks never notice.
+    pub(crate) async fn finish<T, E>(
+        &self,
+        work: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        E: Into<ApiError> + Send + 'static,
+    {
+        let running = self.running.subscribe();
+        let work = async move {
+            let outcome = work.await;
+            drop(running);
+            outcome
+        };
+        match self.runtime.spawn(work.in_current_span()).await {
+            Ok(outcome) => outcome.map_err(Into::into),
+            Err(cause) => {
+                tracing::error!(panicked = cause.is_panic(), "a task did not finish");
+                Err(ErrorCode::InternalError.into())
+            }
+        }
+    }
+
+    /// Waits until no work is left.
+    pub(crate) async fn idle(&self) {
+        self.running.closed().await;
+    }
+}

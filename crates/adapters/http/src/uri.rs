@@ -1,0 +1,95 @@
+use crate::call::Call;
+use crate::error::{ApiError, ErrorCode};
+use dwar_kernel::Phone;
+use std::borrow::Cow;
+
+impl Call {
+    /// The phone number in the query, `?phone=…`.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST` if any part of the query cannot be read, `INVALID_PHONE` if there is no
+    /// phone, more than one, or no valid one.
+    pub(crate) fn phone_in_query(&self) -> Result<Phone, ApiError> {
+        let mut phones = Vec::with_capacity(1);
+        for pair in self.request.query_string().split('&') {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name, true)?, decode(value, true)?);
+            if name == "phone" {
+                phones.push(value);
+            }
+        }
+        let [phone] = phones.as_slice() else {
+            return Err(ErrorCode::InvalidPhone.into());
+        };
+        read_phone(phone).ok_or_else(|| ErrorCode::InvalidPhone.into())
+    }
+
+    /// The last segment of the path.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST` if the path cannot be read.
+    pub(crate) fn id_in_path(&self) -> Result<Cow<'_, str>, ApiError> {
+        let path = self.request.uri().path();
+        decode(path.rsplit('/').next().unwrap_or_default(), false)
+    }
+
+    /// Whether the path is text at all.
+    pub(crate) fn check_path(&self) -> Result<(), ApiError> {
+        decode(self.request.uri().path(), false).map(drop)
+    }
+}
+
+/// A form-encoded `+91…` arrives with a blank where the plus was; that one blank is read as plus.
+fn read_phone(text: &str) -> Option<Phone> {
+    match text.strip_prefix(' ') {
+        Some(rest) => format!("+{rest}").parse().ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Percent-decoding that refuses what it cannot read; in a form a plus is a blank.
+fn decode(text: &str, form: bool) -> Result<Cow<'_, str>, ApiError> {
+    if !text.contains(['%', '+']) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut bytes = text.bytes();
+    let mut decoded = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => hex(bytes.next())? << 4 | hex(bytes.next())?,
+            b'+' if form => b' ',
+            other => other,
+        });
+    }
+    String::from_utf8(decoded).map(Cow::Owned).map_err(|_| ErrorCode::InvalidRequest.into())
+}
+
+fn hex(digit: Option<u8>) -> Result<u8, ApiError> {
+    let value = digit.and_then(|digit| char::from(digit).to_digit(16));
+    let value = value.and_then(|value| u8::try_from(value).ok());
+    value.ok_or_else(|| ErrorCode::InvalidRequest.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decodes_what_is_readable_and_refuses_the_rest() {
+        assert_eq!(decode("a%20b+c%C3%A9", true).unwrap(), "a b cé");
+        assert_eq!(decode("a+b%2f", false).unwrap(), "a+b/");
+        for text in ["%", "%4", "%zz", "%+1", "%ff", "%C3", "a%"] {
+            assert_eq!(decode(text, true).unwrap_err().code, ErrorCode::InvalidRequest, "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_one_leading_blank_as_a_plus() {
+        for text in [" 919876543210", "+919876543210", "9876543210"] {
+            assert_eq!(read_phone(text).unwrap().e164(), "+919876543210", "{text:?}");
+        }
+        for text in ["  919876543210", " +919876543210", " 9876543210", "+91 9876543210", ""] {
+            assert_eq!(read_phone(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+use crate::key::Key;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use dwar_kernel::{StoreError, Timestamp, Vault};
+use dwar_session::{JwkSet, KeyState, SigningKey};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The keys as read from the store at one instant, oldest first; where each stands is asked anew
+/// each time, so that it changes on the millisecond.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    records: Vec<SigningKey>,
+    keys: Vec<Arc<Key>>,
+}
+
+impl Ring {
+    /// Opens `records`. What `previous` holds is not parsed again: a kid is the key's digest.
+    ///
+    /// # Errors
+    /// [`StoreError`] if any key is unusable: signing with another one in silence would be worse.
+    pub(crate) fn open(
+        records: Vec<SigningKey>,
+        previous: Option<&Self>,
+        vault: &dyn Vault,
+    ) -> Result<Self, StoreError> {
+        let known = |kid: &str| previous.and_then(|ring| ring.keys.iter().find(|k| k.kid == kid));
+        let keys = records.iter().map(|record| match known(&record.kid) {
+            Some(key) => Ok(Arc::clone(key)),
+            None => Key::open(record, vault).map(Arc::new),
+        });
+        let keys = keys.collect::<Result<_, _>>()?;
+        Ok(Self { records, keys })
+    }
+
+    /// The key that signs at `now`.
+    pub(crate) fn active(&self, now: Timestamp) -> Option<&Key> {
+        let kid = &SigningKey::active(&self.records, now)?.kid;
+        self.keys.iter().find(|key| key.kid == *kid).map(AsRef::as_ref)
+    }
+
+    /// The published key whose tokens begin with `header`.
+    ///
+    /// The header of a key is one constant text, so comparing it checks `alg`, `typ` and `kid` at
+    /// once and leaves no room for `crit`, `jwk`, `jku`, `x5u` or a second spelling (RFC 8725).
+    pub(crate) fn by_header(&self, header: &str, now: Timestamp) -> Option<&Key> {
+        self.published(now).find(|key| key.header == header)
+    }
+
+    /// The public keys of all that are published at `now`.
+    pub(crate) fn jwks(&self, now: Timestamp) -> JwkSet {
+        let keys: Vec<_> = self.published(now).map(|key| key.public.as_str()).collect();
+        let json = format!(r#"{{"keys":[{}]}}"#, keys.join(","));
+        let etag = URL_SAFE_NO_PAD.encode(Sha256::digest(&json));
+        JwkSet { json, etag }
+    }
+
+    fn published(&self, now: Timestamp) -> impl Iterator<Item = &Key> {
+        let all = self.records.iter().zip(&self.keys);
+        all.filter(move |(record, _)| record.state(now) != KeyState::Gone)
+            .map(|(_, key)| key.as_ref())
+    }
+}

@@ -1,0 +1,152 @@
+use super::*;
+use crate::testing::{
+    ALGORITHMS, Keys, PlainVault, at, claims, key, part, payload, signer, signer_with,
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+fn parsed(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap()
+}
+
+#[tokio::test]
+async fn a_token_says_what_rfc_9068_asks_and_verifies() {
+    for algorithm in ALGORITHMS {
+        let key = key(algorithm);
+        let signer = signer_with(&key);
+        let token = signer.sign(&claims()).await.unwrap();
+        let header = json!({ "alg": algorithm.as_str(), "typ": "at+jwt", "kid": key.kid });
+        assert_eq!(parsed(&part(&token, 0)), header);
+        assert_eq!(parsed(&part(&token, 1)), payload());
+        assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(claims()));
+    }
+}
+
+#[tokio::test]
+async fn an_es256_signature_is_always_the_64_bytes_of_jose() {
+    let signer = signer_with(&key(Algorithm::Es256));
+    for _ in 0..1_000 {
+        let token = signer.sign(&claims()).await.unwrap();
+        assert_eq!(part(&token, 2).len(), 64);
+        assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(claims()));
+    }
+}
+
+#[tokio::test]
+async fn a_token_ends_at_the_very_millisecond() {
+    let signer = signer_with(&key(Algorithm::Es256));
+    let token = signer.sign(&claims()).await.unwrap();
+    let last = at(900) - Duration::from_millis(1);
+    assert_eq!(signer.verify(&token, last).await.unwrap(), Ok(claims()));
+    assert_eq!(signer.verify(&token, at(900)).await.unwrap(), Err(InvalidToken));
+}
+
+#[tokio::test]
+async fn a_token_from_a_clock_ahead_of_ours_counts() {
+    let signer = signer_with(&key(Algorithm::Es256));
+    let token = signer.sign(&claims()).await.unwrap();
+    assert_eq!(signer.verify(&token, at(-2)).await.unwrap(), Ok(claims()));
+}
+
+#[tokio::test]
+async fn a_rotation_takes_effect_at_its_exact_instants() {
+    let (old, mut new) = (key(Algorithm::Es256), key(Algorithm::EdDsa));
+    new.signs_from = at(100);
+    let store = Arc::new(Keys::default());
+    store.add_first(old.clone(), at(-9_000)).await.unwrap();
+    store.rotate(new.clone(), at(1_100)).await.unwrap();
+    let signer = signer(store);
+
+    let mut claims = claims();
+    let mut sign_at = async |second| {
+        claims.issued_at = at(second);
+        claims.expires_at = at(5_000);
+        let token = signer.sign(&claims).await.unwrap();
+        let kid = parsed(&part(&token, 0))["kid"].as_str().unwrap().to_owned();
+        (token, kid)
+    };
+    let (last_of_old, kid) = sign_at(99).await;
+    assert_eq!(kid, old.kid);
+    let (first_of_new, kid) = sign_at(100).await;
+    assert_eq!(kid, new.kid);
+
+    let end = at(1_100) - Duration::from_millis(1);
+    let published = async |now| {
+        let set = signer.public_keys(now).await.unwrap();
+        let keys = parsed(set.json.as_bytes())["keys"].clone();
+        let kids = keys.as_array().unwrap().iter().map(|key| key["kid"].clone()).collect();
+        (set.etag, Value::Array(kids))
+    };
+    let (both, kids) = published(at(0)).await;
+    assert_eq!(kids, json!([old.kid, new.kid]));
+    assert_eq!(published(end).await.0, both);
+    let verified = async |token, at| signer.verify(token, at).await.unwrap().is_ok();
+    assert!(verified(&last_of_old, end).await);
+    assert!(!verified(&last_of_old, at(1_100)).await);
+    assert!(verified(&first_of_new, at(1_100)).await);
+
+    let (one, kids) = published(at(1_100)).await;
+    assert_eq!(kids, json!([new.kid]));
+    assert_ne!(one, both);
+}
+
+#[tokio::test]
+async fn the_key_set_holds_public_members_only() {
+    for (algorithm, kind, members) in [
+        (Algorithm::Es256, "EC", &["alg", "crv", "kid", "kty", "use", "x", "y"][..]),
+        (Algorithm::EdDsa, "OKP", &["alg", "crv", "kid", "kty", "use", "x"]),
+        (Algorithm::Rs256, "RSA", &["alg", "e", "kid", "kty", "n", "use"]),
+    ] {
+        let stored = key(algorithm);
+        let set = signer_with(&stored).public_keys(at(0)).await.unwrap();
+        let set = parsed(set.json.as_bytes());
+        let published = set["keys"][0].as_object().unwrap();
+        let mut names: Vec<_> = published.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, members);
+        assert_eq!(
+            (&published["kid"], &published["alg"], &published["kty"], &published["use"]),
+            (&json!(stored.kid), &json!(algorithm.as_str()), &json!(kind), &json!("sig"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_empty_store_publishes_an_empty_set_and_signs_nothing() {
+    let signer = signer(Arc::new(Keys::default()));
+    assert_eq!(signer.public_keys(at(0)).await.unwrap().json, r#"{"keys":[]}"#);
+    let refused = signer.sign(&claims()).await;
+    assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_key_added_after_the_ring_was_read_signs_at_once() {
+    let store = Arc::new(Keys::default());
+    let signer = signer(Arc::clone(&store) as _);
+    assert_eq!(signer.public_keys(at(0)).await.unwrap().json, r#"{"keys":[]}"#);
+    let key = signer.generate(Algorithm::Es256, at(0), at(0)).unwrap();
+    assert_eq!((key.created_at, key.signs_from), (at(0), at(0)));
+    assert_eq!((key.signs_until, key.published_until), (None, None));
+    store.add_first(key, at(0)).await.unwrap();
+    let token = signer.sign(&claims()).await.unwrap();
+    assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(claims()));
+}
+
+#[tokio::test]
+async fn a_key_sealed_for_another_row_stops_everything() {
+    let mut moved = key(Algorithm::Es256);
+    moved.kid = key(Algorithm::Es256).kid;
+    let refused = signer_with(&moved).public_keys(at(0)).await;
+    assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+
+    let mut mislabelled = key(Algorithm::Es256);
+    mislabelled.algorithm = Algorithm::Rs256;
+    let refused = signer_with(&mislabelled).public_keys(at(0)).await;
+    assert!(matches!(refused, Err(StoreError::Inconsistent { .. })), "{refused:?}");
+}
+
+#[test]
+fn shows_its_issuer_alone() {
+    let signer = JosekitSigner::new(Arc::new(Keys::default()), Arc::new(PlainVault), "me");
+    assert_eq!(format!("{signer:?}"), "JosekitSigner(me)");
+}

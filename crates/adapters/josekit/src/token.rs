@@ -1,0 +1,124 @@
+use crate::key::Key;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_session::{AccessToken, Claims, InvalidToken};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Bytes; an RS256 token of ours with a long issuer stays under 2 KiB.
+const LONGEST: usize = 4_096;
+
+/// The claims on the wire (RFC 9068 section 2.2).
+#[derive(Serialize, Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    iss: Cow<'a, str>,
+    #[serde(borrow)]
+    aud: Cow<'a, str>,
+    #[serde(borrow)]
+    sub: Cow<'a, str>,
+    #[serde(borrow)]
+    client_id: Cow<'a, str>,
+    #[serde(borrow)]
+    sid: Cow<'a, str>,
+    #[serde(borrow)]
+    jti: Cow<'a, str>,
+    #[serde(borrow)]
+    mode: Cow<'a, str>,
+    iat: i64,
+    exp: i64,
+    /// Never written; honoured if it is there.
+    #[serde(skip_serializing)]
+    nbf: Option<i64>,
+}
+
+/// A token in compact form, cut up but not believed.
+pub(crate) struct Unverified<'a> {
+    pub(crate) header: &'a str,
+    signed: &'a str,
+    payload: &'a str,
+    signature: &'a str,
+}
+
+/// The compact form of `claims` under `key`.
+pub(crate) fn sign(key: &Key, issuer: &str, claims: &Claims) -> Result<AccessToken, StoreError> {
+    let project = claims.project.to_string();
+    let wire = Wire {
+        iss: issuer.into(),
+        aud: project.as_str().into(),
+        sub: claims.identity.to_string().into(),
+        client_id: project.as_str().into(),
+        sid: claims.session.to_string().into(),
+        jti: claims.token.to_string().into(),
+        mode: claims.mode.as_str().into(),
+        iat: claims.issued_at.timestamp(),
+        exp: claims.expires_at.timestamp(),
+        nbf: None,
+    };
+    let payload = serde_json::to_vec(&wire).map_err(|cause| StoreError::Failed(cause.into()))?;
+    let mut token = String::with_capacity(1_024);
+    token.push_str(&key.header);
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(payload, &mut token);
+    let signature = key.signer.sign(token.as_bytes());
+    let signature = signature.map_err(|cause| StoreError::Failed(cause.into()))?;
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+    Ok(AccessToken::new(token))
+}
+
+impl<'a> Unverified<'a> {
+    /// Cuts a token of at most 4 KiB into its three parts.
+    pub(crate) fn split(token: &'a AccessToken) -> Result<Self, InvalidToken> {
+        let text = token.expose();
+        if text.len() > LONGEST {
+            return Err(InvalidToken);
+        }
+        let (signed, signature) = text.rsplit_once('.').ok_or(InvalidToken)?;
+        let (header, payload) = signed.split_once('.').ok_or(InvalidToken)?;
+        Ok(Self { header, signed, payload, signature })
+    }
+
+    /// The claims, if `key` signed them for `issuer` and they hold at `now`.
+    pub(crate) fn verify(
+        &self,
+        key: &Key,
+        issuer: &str,
+        now: Timestamp,
+    ) -> Result<Claims, InvalidToken> {
+        let signature = URL_SAFE_NO_PAD.decode(self.signature).map_err(|_| InvalidToken)?;
+        key.verifier.verify(self.signed.as_bytes(), &signature).map_err(|_| InvalidToken)?;
+        let payload = URL_SAFE_NO_PAD.decode(self.payload).map_err(|_| InvalidToken)?;
+        let wire: Wire<'_> = serde_json::from_slice(&payload).map_err(|_| InvalidToken)?;
+        wire.claims(issuer, now).ok_or(InvalidToken)
+    }
+}
+
+impl Wire<'_> {
+    fn claims(&self, issuer: &str, now: Timestamp) -> Option<Claims> {
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0);
+        let (issued_at, expires_at) = (at(self.iat)?, at(self.exp)?);
+        let begun = match self.nbf {
+            Some(instant) => now >= at(instant)?,
+            None => true,
+        };
+        let holds = self.iss == issuer
+            && self.aud == self.client_id
+            && issued_at < expires_at
+            && now < expires_at
+            && begun;
+        if !holds {
+            return None;
+        }
+        Some(Claims {
+            token: self.jti.parse().ok()?,
+            session: self.sid.parse().ok()?,
+            identity: self.sub.parse().ok()?,
+            project: self.aud.parse().ok()?,
+            mode: self.mode.parse().ok()?,
+            issued_at,
+            expires_at,
+        })
+    }
+}

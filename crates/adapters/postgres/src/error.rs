@@ -1,0 +1,120 @@
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use dwar_kernel::StoreError;
+
+/// The settings cannot work. For whoever starts the program; never quotes the URL.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the database URL {0}")]
+pub struct InvalidUrl(pub(crate) &'static str);
+
+/// What can go wrong inside one piece of work on a connection.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// PostgreSQL refused, or did not answer.
+    Query(QueryError),
+    /// Anything that is a store's error already, such as a row that cannot be read.
+    Store(StoreError),
+}
+
+impl Failure {
+    /// Whether the same work may succeed at once on the same or another connection, and nothing
+    /// of it can have been kept. Not for a connection lost while committing.
+    pub(crate) fn may_be_repeated(&self) -> bool {
+        match self {
+            Self::Query(cause) => is_lost(cause) || is_conflict(cause),
+            Self::Store(_) => false,
+        }
+    }
+
+    /// Whether the connection is of no use any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::Query(cause) if is_lost(cause))
+    }
+
+    /// A connection lost during `COMMIT` leaves open what became of the work: the caller has to
+    /// know, and nobody may do it twice.
+    pub(crate) fn while_committing(self) -> Self {
+        match self {
+            Self::Query(cause) if is_lost(&cause) => {
+                tracing::warn!(%cause, "connection lost while committing");
+                unavailable("the connection was lost while committing").into()
+            }
+            other => other,
+        }
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(cause: QueryError) -> Self {
+        Self::Query(cause)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+/// Logs the detail and keeps it from whoever reads the error's text.
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Store(cause) => {
+                if !cause.is_transient() {
+                    tracing::error!(%cause, "a row cannot be read or written");
+                }
+                cause
+            }
+            Failure::Query(cause) if is_lost(&cause) => {
+                tracing::warn!(%cause, "connection to PostgreSQL lost");
+                unavailable("the connection to PostgreSQL was lost")
+            }
+            Failure::Query(cause) if is_conflict(&cause) || is_timeout(&cause) => {
+                tracing::warn!(%cause, "PostgreSQL is too busy");
+                unavailable("PostgreSQL is too busy")
+            }
+            Failure::Query(cause) => {
+                tracing::error!(%cause, "a query failed");
+                Self::Failed(Box::new(cause))
+            }
+        }
+    }
+}
+
+/// An error that says which part of the store is out of reach.
+pub(crate) fn unavailable(what: &str) -> StoreError {
+    StoreError::Unavailable(what.to_owned())
+}
+
+/// The connection is of no use any more; its transaction, if not committing, is undone.
+fn is_lost(cause: &QueryError) -> bool {
+    use DatabaseErrorKind::{ClosedConnection, UnableToSendCommand};
+    matches!(cause, QueryError::BrokenTransactionManager)
+        || kind(cause)
+            .is_some_and(|(kind, _)| matches!(kind, ClosedConnection | UnableToSendCommand))
+}
+
+/// PostgreSQL undid the transaction because of another one (SQLSTATE 40001, 40P01).
+fn is_conflict(cause: &QueryError) -> bool {
+    kind(cause).is_some_and(|(kind, message)| {
+        matches!(kind, DatabaseErrorKind::SerializationFailure)
+            || message.starts_with("deadlock detected")
+    })
+}
+
+/// A time-out of ours ended the statement, or the server is a standby or short of something.
+///
+/// diesel passes SQLSTATE on for a few errors alone, so the server's English text has to tell.
+fn is_timeout(cause: &QueryError) -> bool {
+    kind(cause).is_some_and(|(kind, message)| {
+        matches!(kind, DatabaseErrorKind::ReadOnlyTransaction)
+            || message.starts_with("canceling statement due to")
+    })
+}
+
+fn kind(cause: &QueryError) -> Option<(&DatabaseErrorKind, &str)> {
+    match cause {
+        QueryError::DatabaseError(kind, detail) => Some((kind, detail.message())),
+        _ => None,
+    }
+}

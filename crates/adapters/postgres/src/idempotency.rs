@@ -1,0 +1,154 @@
+use crate::PostgresStore;
+use crate::convert::{Row, sealed_bytes};
+use crate::error::{Failure, unavailable};
+use crate::schema::idempotency_records::{self, dsl};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_kernel::{Sealed, StoreError, Timestamp};
+
+/// How often a slot may vanish between the look and the lock before we give up.
+const TRIES: u32 = 5;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = idempotency_records, treat_none_as_null = true)]
+struct RecordRow {
+    fingerprint: Vec<u8>,
+    phone_index: Vec<u8>,
+    began_at: Timestamp,
+    answer: Option<Vec<u8>>,
+}
+
+impl From<&Record> for RecordRow {
+    fn from(record: &Record) -> Self {
+        Self {
+            fingerprint: record.fingerprint.0.to_vec(),
+            phone_index: record.phone.0.to_vec(),
+            began_at: record.began_at,
+            answer: sealed_bytes(record.answer.as_ref()),
+        }
+    }
+}
+
+impl RecordRow {
+    fn into_record(self, slot: &Slot) -> Result<Record, StoreError> {
+        let read = Row::new("idempotency_records", format!("{} {}", slot.project, slot.route));
+        Ok(Record {
+            fingerprint: read.digest("fingerprint", self.fingerprint)?,
+            phone: read.index("phone_index", self.phone_index)?,
+            began_at: self.began_at,
+            answer: self.answer.map(Sealed),
+        })
+    }
+}
+
+#[async_trait]
+impl IdempotencyStore for PostgresStore {
+    async fn begin(
+        &self,
+        slot: Slot,
+        record: Record,
+        lifetimes: Lifetimes,
+    ) -> Result<Beginning, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                for _ in 0..TRIES {
+                    if let Some(beginning) = take(conn, &slot, &record, lifetimes)? {
+                        return Ok(beginning);
+                    }
+                }
+                Err(unavailable("a record is taken and freed too fast").into())
+            })
+            .await
+    }
+
+    async fn complete(
+        &self,
+        slot: Slot,
+        began_at: Timestamp,
+        answer: Sealed,
+    ) -> Result<(), StoreError> {
+        self.pool
+            .run(move |conn| {
+                let (project, mode, route, key) = key_of(&slot);
+                diesel::update(dsl::idempotency_records.find((project, mode, route, key)))
+                    .filter(dsl::began_at.eq(began_at).and(dsl::answer.is_null()))
+                    .set(dsl::answer.eq(&answer.0))
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
+        self.pool
+            .run(move |conn| {
+                let (project, mode, route, key) = key_of(&slot);
+                let held = dsl::idempotency_records
+                    .find((project, mode, route, key))
+                    .filter(dsl::began_at.eq(began_at).and(dsl::answer.is_null()));
+                diesel::delete(held).execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.sweep_in_batches(move |conn| {
+            let old = diesel::alias!(idempotency_records as old);
+            let old = old
+                .filter(old.field(dsl::began_at).lt(before))
+                .select(old.field(dsl::key_digest))
+                .limit(crate::SWEEP_BATCH);
+            // A slot may be taken over meanwhile: the condition has to stand outside as well.
+            let old = dsl::idempotency_records
+                .filter(dsl::key_digest.eq_any(old))
+                .filter(dsl::began_at.lt(before));
+            diesel::delete(old).execute(conn)
+        })
+        .await
+    }
+}
+
+/// Takes a slot that is free or given up, or tells what holds it; `None` if that has just gone.
+fn take(
+    conn: &mut PgConnection,
+    slot: &Slot,
+    record: &Record,
+    lifetimes: Lifetimes,
+) -> Result<Option<Beginning>, Failure> {
+    let (project, mode, route, key) = key_of(slot);
+    let fresh = (
+        dsl::project_id.eq(project),
+        dsl::mode.eq(mode),
+        dsl::route.eq(route),
+        dsl::key_digest.eq(key),
+        RecordRow::from(record),
+    );
+    // Waits for whoever is about to insert the same.
+    let inserted = diesel::insert_into(dsl::idempotency_records)
+        .values(fresh)
+        .on_conflict_do_nothing()
+        .execute(conn)?;
+    if inserted == 1 {
+        return Ok(Some(Beginning::Fresh));
+    }
+    let held: Option<RecordRow> = dsl::idempotency_records
+        .find((project, mode, route, key))
+        .select(RecordRow::as_select())
+        .for_update()
+        .first(conn)
+        .optional()?;
+    let Some(held) = held else { return Ok(None) };
+    let judged = held.into_record(slot)?.judge(record.fingerprint, lifetimes, record.began_at);
+    if judged.is_none() {
+        diesel::update(dsl::idempotency_records.find((project, mode, route, key)))
+            .set(RecordRow::from(record))
+            .execute(conn)?;
+    }
+    Ok(Some(judged.unwrap_or(Beginning::Fresh)))
+}
+
+fn key_of(slot: &Slot) -> (uuid::Uuid, &'static str, &'static str, &[u8]) {
+    (slot.project.uuid(), slot.mode.as_str(), slot.route, slot.key.0.as_slice())
+}

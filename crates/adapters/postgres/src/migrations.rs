@@ -1,0 +1,45 @@
+use crate::error::{Failure, unavailable};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
+use dwar_kernel::StoreError;
+
+const MIGRATIONS: EmbeddedMigrations =
+    diesel_migrations::embed_migrations!("../../../migrations/postgres");
+
+/// Any number, as long as every instance of every release uses the same.
+const LOCK: i64 = 0x6477_6172;
+
+/// Brings the schema up to date; gives the versions that it lacked.
+pub(crate) fn migrate(url: &str) -> Result<Vec<String>, StoreError> {
+    let mut conn = alone(url)?;
+    let applied = conn.run_pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
+    Ok(applied.iter().map(ToString::to_string).collect())
+}
+
+/// The versions that the schema lacks.
+pub(crate) fn pending(url: &str) -> Result<Vec<String>, StoreError> {
+    let mut conn = alone(url)?;
+    let pending = conn.pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
+    Ok(pending.iter().map(|migration| migration.name().version().to_string()).collect())
+}
+
+/// A connection of its own that is the only one at this, until it is dropped.
+///
+/// The lock is the session's, since a migration may opt out of transactions. No time-outs: a
+/// migration takes as long as it takes, and whoever comes second waits for it.
+fn alone(url: &str) -> Result<PgConnection, StoreError> {
+    let mut conn = PgConnection::establish(url).map_err(|cause| {
+        tracing::warn!(%cause, "no connection to PostgreSQL");
+        unavailable("PostgreSQL cannot be reached")
+    })?;
+    conn.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0")
+        .and_then(|()| {
+            diesel::sql_query("SELECT pg_advisory_lock($1)")
+                .bind::<BigInt, _>(LOCK)
+                .execute(&mut conn)
+        })
+        .map_err(Failure::from)?;
+    Ok(conn)
+}

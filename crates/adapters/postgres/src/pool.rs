@@ -1,0 +1,192 @@
+use crate::Settings;
+use crate::error::{Failure, unavailable};
+use crate::link::{Links, Manager};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::r2d2;
+use dwar_kernel::StoreError;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use tracing::Span;
+
+/// How often one call may begin anew after a lost connection or a conflict.
+const TRIES: u32 = 5;
+
+/// How long a task that no request waits for may take.
+const LONG: Duration = Duration::from_secs(600);
+
+/// Runs work on pooled connections, off the async threads and in bounded time.
+///
+/// There are as many permits as connections: callers beyond that wait without holding a thread.
+#[derive(Clone)]
+pub(crate) struct Pool {
+    links: Links,
+    permits: Arc<Semaphore>,
+    acquire_timeout: Duration,
+    call_timeout: Duration,
+}
+
+impl Pool {
+    /// A pool that connects on demand: the server need not be up yet.
+    pub(crate) fn new(settings: &Settings, url: String) -> Self {
+        let size = settings.pool_size.max(1);
+        // While the server is away this is also, halved, the longest pause between two tries.
+        let patience = settings.acquire_timeout.max(Duration::from_millis(100));
+        let links = r2d2::Pool::builder()
+            .max_size(size)
+            .min_idle(Some(1))
+            .connection_timeout(patience)
+            .test_on_check_out(true)
+            .error_handler(Box::new(crate::link::LogFailures))
+            .build_unchecked(Manager::new(url));
+        let permits = usize::try_from(size).unwrap_or(Semaphore::MAX_PERMITS);
+        Self {
+            links,
+            permits: Arc::new(Semaphore::new(permits)),
+            acquire_timeout: settings.acquire_timeout,
+            call_timeout: settings.call_timeout,
+        }
+    }
+
+    /// One statement; MUST be harmless if it runs twice, since a lost connection repeats it.
+    pub(crate) async fn run<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.call(self.call_timeout, move |conn, _| work(conn)).await
+    }
+
+    /// One transaction, kept as a whole or not at all, and at most once.
+    pub(crate) async fn transaction<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.call(self.call_timeout, move |conn, deadline| {
+            let mut committing = false;
+            let outcome = conn.transaction(|conn| {
+                let value = work(conn)?;
+                // Whoever asked has been told that it failed.
+                deadline.check()?;
+                committing = true;
+                Ok(value)
+            });
+            outcome.map_err(
+                |cause: Failure| {
+                    if committing { cause.while_committing() } else { cause }
+                },
+            )
+        })
+        .await
+    }
+
+    /// Several statements that read one and the same state.
+    pub(crate) async fn snapshot<T, W>(&self, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.read_within(self.call_timeout, work).await
+    }
+
+    /// As [`Pool::snapshot`], for what reads whole tables and no request waits for.
+    pub(crate) async fn long_snapshot<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let unbounded = move |conn: &mut PgConnection| {
+            conn.batch_execute("SET LOCAL statement_timeout = 0")?;
+            work(conn)
+        };
+        self.read_within(LONG, unbounded).await
+    }
+
+    async fn read_within<T, W>(&self, patience: Duration, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let read = move |conn: &mut PgConnection, _| {
+            conn.build_transaction().repeatable_read().read_only().run(|conn| work(conn))
+        };
+        self.call(patience, read).await
+    }
+
+    async fn call<T, W>(&self, patience: Duration, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection, Deadline) -> Result<T, Failure> + Send + 'static,
+    {
+        let deadline = Deadline(Instant::now() + patience);
+        let wait = self.acquire_timeout.min(patience);
+        let permit = tokio::time::timeout(wait, Arc::clone(&self.permits).acquire_owned())
+            .await
+            .map_err(|_| unavailable("every connection is in use"))?
+            .map_err(|cause| StoreError::Failed(Box::new(cause)))?;
+        let (links, span) = (self.links.clone(), Span::current());
+        let acquire_timeout = self.acquire_timeout;
+        // The permit goes along: if the caller gives up, the connection is in use all the same.
+        let job = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            span.in_scope(|| repeat(&links, acquire_timeout, deadline, work))
+        });
+        // The server's own time-outs are of no use if it is frozen or its packets get lost.
+        match tokio::time::timeout_at(deadline.0.into(), job).await {
+            Ok(finished) => finished.map_err(|cause| StoreError::Failed(Box::new(cause)))?,
+            Err(_) => {
+                tracing::warn!("PostgreSQL did not answer in time");
+                Err(unavailable("PostgreSQL did not answer in time"))
+            }
+        }
+    }
+}
+
+/// When an answer is of no use any more.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    fn check(self) -> Result<(), Failure> {
+        if self.left().is_zero() {
+            return Err(unavailable("PostgreSQL did not answer in time").into());
+        }
+        Ok(())
+    }
+
+    fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+}
+
+fn repeat<T, W>(
+    links: &Links,
+    acquire_timeout: Duration,
+    deadline: Deadline,
+    mut work: W,
+) -> Result<T, StoreError>
+where
+    W: FnMut(&mut PgConnection, Deadline) -> Result<T, Failure>,
+{
+    let mut tries = 1;
+    loop {
+        let outcome = {
+            let mut link = links
+                .get_timeout(acquire_timeout.min(deadline.left()))
+                .map_err(|_| unavailable("PostgreSQL cannot be reached"))?;
+            deadline.check()?;
+            work(link.connection(), deadline)
+        };
+        match outcome {
+            Err(cause)
+                if cause.may_be_repeated() && tries < TRIES && !deadline.left().is_zero() =>
+            {
+                tracing::debug!(?cause, tries, "beginning anew");
+                tries += 1;
+            }
+            outcome => return outcome.map_err(StoreError::from),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+use crate::PostgresStore;
+use crate::convert::Row;
+use crate::error::Failure;
+use crate::lock::Lock;
+use crate::schema::{api_keys, projects};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
+use dwar_project::{Caller, KeyRecord, NewProject, Prices, Project, ProjectChange, ProjectStore};
+use uuid::Uuid;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = projects, treat_none_as_null = true)]
+struct ProjectRow {
+    id: Uuid,
+    name: String,
+    identity_lookup: bool,
+    identity_delete: bool,
+    whatsapp_price: Option<i64>,
+    sms_price: Option<i64>,
+    created_at: Timestamp,
+}
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = api_keys)]
+struct KeyRow {
+    id: Uuid,
+    project_id: Uuid,
+    mode: String,
+    digest: Vec<u8>,
+    last_four: String,
+    created_at: Timestamp,
+}
+
+impl From<Project> for ProjectRow {
+    fn from(project: Project) -> Self {
+        Self {
+            id: project.id.uuid(),
+            name: project.name,
+            identity_lookup: project.identity_lookup,
+            identity_delete: project.identity_delete,
+            whatsapp_price: project.prices.whatsapp,
+            sms_price: project.prices.sms,
+            created_at: project.created_at,
+        }
+    }
+}
+
+impl From<ProjectRow> for Project {
+    fn from(row: ProjectRow) -> Self {
+        Self {
+            id: row.id.into(),
+            name: row.name,
+            identity_lookup: row.identity_lookup,
+            identity_delete: row.identity_delete,
+            prices: Prices { whatsapp: row.whatsapp_price, sms: row.sms_price },
+            created_at: row.created_at,
+        }
+    }
+}
+
+impl KeyRow {
+    fn new(project: ProjectId, key: KeyRecord) -> Self {
+        Self {
+            id: key.id.uuid(),
+            project_id: project.uuid(),
+            mode: key.mode.as_str().to_owned(),
+            digest: key.digest.0.to_vec(),
+            last_four: key.last_four,
+            created_at: key.created_at,
+        }
+    }
+}
+
+impl TryFrom<KeyRow> for KeyRecord {
+    type Error = StoreError;
+
+    fn try_from(row: KeyRow) -> Result<Self, StoreError> {
+        let read = Row::new("api_keys", row.id);
+        Ok(Self {
+            id: row.id.into(),
+            mode: read.parse("mode", &row.mode)?,
+            digest: read.digest("digest", row.digest)?,
+            last_four: row.last_four,
+            created_at: row.created_at,
+        })
+    }
+}
+
+fn insert(
+    conn: &mut PgConnection,
+    project: &NewProject,
+    keys: &[KeyRecord; 2],
+) -> Result<(), Failure> {
+    let row = ProjectRow::from(project.clone().into_project());
+    diesel::insert_into(projects::table).values(row).execute(conn)?;
+    let keys = keys.clone().map(|key| KeyRow::new(project.id, key));
+    diesel::insert_into(api_keys::table).values(Vec::from(keys)).execute(conn)?;
+    Ok(())
+}
+
+#[async_trait]
+impl ProjectStore for PostgresStore {
+    async fn create(&self, project: NewProject, keys: [KeyRecord; 2]) -> Result<(), StoreError> {
+        self.pool.transaction(move |conn| insert(conn, &project, &keys)).await
+    }
+
+    async fn create_first(
+        &self,
+        project: NewProject,
+        keys: [KeyRecord; 2],
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                Lock::FirstProject.take(conn)?;
+                let any = diesel::select(diesel::dsl::exists(projects::table.select(projects::id)))
+                    .get_result(conn)?;
+                if any {
+                    return Ok(false);
+                }
+                insert(conn, &project, &keys)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
+        let found: Option<(ProjectRow, KeyRow)> = self
+            .pool
+            .run(move |conn| {
+                let found = projects::table
+                    .inner_join(api_keys::table)
+                    .filter(api_keys::digest.eq(key.0.as_slice()))
+                    .select((ProjectRow::as_select(), KeyRow::as_select()))
+                    .first(conn)
+                    .optional()?;
+                Ok(found)
+            })
+            .await?;
+        let Some((project, key)) = found else { return Ok(None) };
+        let key = KeyRecord::try_from(key)?;
+        Ok(Some(Caller { project: project.into(), mode: key.mode, key: key.id }))
+    }
+
+    async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let known: Option<Uuid> = projects::table
+                    .find(project.uuid())
+                    .select(projects::id)
+                    .for_key_share()
+                    .first(conn)
+                    .optional()?;
+                if known.is_none() {
+                    return Ok(false);
+                }
+                let row = KeyRow::new(project, key.clone());
+                diesel::insert_into(api_keys::table)
+                    .values(&row)
+                    .on_conflict((api_keys::project_id, api_keys::mode))
+                    .do_update()
+                    .set((api_keys::id.eq(row.id), &row))
+                    .execute(conn)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn change(
+        &self,
+        project: ProjectId,
+        change: ProjectChange,
+    ) -> Result<Option<Project>, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let row: Option<ProjectRow> = projects::table
+                    .find(project.uuid())
+                    .select(ProjectRow::as_select())
+                    .for_update()
+                    .first(conn)
+                    .optional()?;
+                let Some(mut changed) = row.map(Project::from) else { return Ok(None) };
+                changed.apply(change.clone());
+                diesel::update(projects::table.find(project.uuid()))
+                    .set(ProjectRow::from(changed.clone()))
+                    .execute(conn)?;
+                Ok(Some(changed))
+            })
+            .await
+    }
+
+    async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let row: Option<ProjectRow> = projects::table
+                    .find(project.uuid())
+                    .select(ProjectRow::as_select())
+                    .first(conn)
+                    .optional()?;
+                Ok(row.map(Project::from))
+            })
+            .await
+    }
+
+    async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let rows: Vec<KeyRow> = api_keys::table
+                    .filter(api_keys::project_id.eq(project.uuid()))
+                    .order(api_keys::mode)
+                    .select(KeyRow::as_select())
+                    .load(conn)?;
+                let keys = rows.into_iter().map(KeyRecord::try_from).collect::<Result<_, _>>()?;
+                Ok(keys)
+            })
+            .await
+    }
+
+    async fn list(&self) -> Result<Vec<Project>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let rows: Vec<ProjectRow> = projects::table
+                    .order((projects::created_at, projects::id))
+                    .select(ProjectRow::as_select())
+                    .load(conn)?;
+                Ok(rows.into_iter().map(Project::from).collect())
+            })
+            .await
+    }
+}

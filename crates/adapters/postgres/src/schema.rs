@@ -1,0 +1,195 @@
+//! The tables of `migrations/postgres`, as diesel sees them.
+
+diesel::table! {
+    projects (id) {
+        id -> Uuid,
+        name -> Text,
+        identity_lookup -> Bool,
+        identity_delete -> Bool,
+        whatsapp_price -> Nullable<BigInt>,
+        sms_price -> Nullable<BigInt>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    api_keys (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        mode -> Text,
+        digest -> Bytea,
+        last_four -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    identities (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        mode -> Text,
+        phone_index -> Bytea,
+        phone_sealed -> Bytea,
+        created_at -> Timestamptz,
+        last_verified_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    sessions (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        mode -> Text,
+        identity_id -> Uuid,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        refresh_digest -> Bytea,
+        refresh_expires_at -> Timestamptz,
+        access_token_id -> Uuid,
+        access_issued_at -> Timestamptz,
+        access_expires_at -> Timestamptz,
+        predecessor_digest -> Nullable<Bytea>,
+        rotated_at -> Nullable<Timestamptz>,
+        replay_key -> Nullable<Bytea>,
+        replay_answer -> Nullable<Bytea>,
+        revoked_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    refresh_tokens (digest) {
+        digest -> Bytea,
+        session_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    signing_keys (kid) {
+        kid -> Text,
+        algorithm -> Text,
+        private_sealed -> Bytea,
+        created_at -> Timestamptz,
+        signs_from -> Timestamptz,
+        signs_until -> Nullable<Timestamptz>,
+        published_until -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    otps (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        mode -> Text,
+        phone_index -> Bytea,
+        phone_sealed -> Bytea,
+        code_key -> Integer,
+        code_mac -> Bytea,
+        code_sealed -> Nullable<Bytea>,
+        state -> Text,
+        wrong -> Integer,
+        max_wrong -> Integer,
+        status -> Text,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        due_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    otp_attempts (id) {
+        id -> Uuid,
+        otp_id -> Uuid,
+        position -> Integer,
+        channel -> Text,
+        provider -> Text,
+        provider_ref -> Nullable<Text>,
+        status -> Text,
+        reason -> Nullable<Text>,
+        changed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    guess_budgets (project_id, mode, phone_index) {
+        project_id -> Uuid,
+        mode -> Text,
+        phone_index -> Bytea,
+        wrong -> Integer,
+        last_wrong_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    send_slots (send_id) {
+        send_id -> Uuid,
+        project_id -> Uuid,
+        mode -> Text,
+        phone_index -> Bytea,
+        taken_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    wallets (project_id) {
+        project_id -> Uuid,
+        balance -> BigInt,
+        held -> BigInt,
+        entries -> BigInt,
+    }
+}
+
+diesel::table! {
+    ledger_entries (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        position -> BigInt,
+        kind -> Text,
+        amount -> BigInt,
+        held -> BigInt,
+        balance_after -> BigInt,
+        held_after -> BigInt,
+        reference -> Text,
+        made_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    wallet_holds (send_id) {
+        send_id -> Uuid,
+        project_id -> Uuid,
+        amount -> BigInt,
+        held_since -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    idempotency_records (project_id, mode, route, key_digest) {
+        project_id -> Uuid,
+        mode -> Text,
+        route -> Text,
+        key_digest -> Bytea,
+        fingerprint -> Bytea,
+        phone_index -> Bytea,
+        began_at -> Timestamptz,
+        answer -> Nullable<Bytea>,
+    }
+}
+
+diesel::table! {
+    sandbox_messages (id) {
+        id -> BigInt,
+        project_id -> Uuid,
+        otp_id -> Uuid,
+        phone_index -> Bytea,
+        channel -> Text,
+        content -> Bytea,
+        landed_at -> Timestamptz,
+    }
+}
+
+diesel::joinable!(api_keys -> projects (project_id));
+diesel::joinable!(otp_attempts -> otps (otp_id));
+
+diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
+diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
+diesel::allow_tables_to_appear_in_same_query!(refresh_tokens, sessions);

@@ -1,0 +1,335 @@
+use crate::PostgresStore;
+use crate::convert::Row;
+use crate::error::Failure;
+use crate::schema::{ledger_entries, wallet_holds, wallets};
+use async_trait::async_trait;
+use diesel::dsl::{exists, select, sql};
+use diesel::prelude::*;
+use diesel::sql_types;
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_wallet::{
+    Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold, Paise, Settlement,
+    WalletStore,
+};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// What a ledger entry is made of before the wallet has taken it in.
+struct Movement<'reference> {
+    id: EntryId,
+    kind: EntryKind,
+    amount: i64,
+    held: i64,
+    reference: &'reference str,
+    at: Timestamp,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = ledger_entries)]
+struct EntryRow {
+    id: Uuid,
+    kind: String,
+    amount: i64,
+    held: i64,
+    balance_after: i64,
+    held_after: i64,
+    reference: String,
+    made_at: Timestamp,
+}
+
+impl TryFrom<EntryRow> for LedgerEntry {
+    type Error = StoreError;
+
+    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
+        let read = Row::new("ledger_entries", row.id);
+        Ok(Self {
+            id: row.id.into(),
+            kind: read.known("kind", EntryKind::from_word(&row.kind))?,
+            amount: Paise(row.amount),
+            held: Paise(row.held),
+            after: balance_of((row.balance_after, row.held_after)),
+            reference: row.reference,
+            at: row.made_at,
+        })
+    }
+}
+
+#[async_trait]
+impl WalletStore for PostgresStore {
+    async fn credit(
+        &self,
+        project: ProjectId,
+        credit: Credit,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                open(conn, project)?;
+                let movement = Movement {
+                    id: credit.id,
+                    kind: EntryKind::Credit,
+                    amount: credit.amount.0,
+                    held: 0,
+                    reference: &credit.reference,
+                    at: now,
+                };
+                // Locks the wallet, so that nobody else can use the reference meanwhile.
+                wallets::table
+                    .find(project.uuid())
+                    .select(wallets::project_id)
+                    .for_update()
+                    .first::<Uuid>(conn)?;
+                if is_known(conn, project, &movement)? {
+                    return Ok(false);
+                }
+                post(conn, project, &movement)
+            })
+            .await
+    }
+
+    async fn hold(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        amount: Paise,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<HoldOutcome, StoreError> {
+        let reference = send.to_string();
+        self.pool
+            .transaction(move |conn| {
+                if amount == Paise::ZERO {
+                    // Nothing covers nothing, even where no wallet was opened by a credit.
+                    open(conn, project)?;
+                }
+                let movement = Movement {
+                    id: entry,
+                    kind: EntryKind::Hold,
+                    amount: 0,
+                    held: amount.0,
+                    reference: &reference,
+                    at: now,
+                };
+                if !post(conn, project, &movement)? {
+                    return Ok(HoldOutcome::Insufficient);
+                }
+                diesel::insert_into(wallet_holds::table)
+                    .values((
+                        wallet_holds::send_id.eq(send.uuid()),
+                        wallet_holds::project_id.eq(project.uuid()),
+                        wallet_holds::amount.eq(amount.0),
+                        wallet_holds::held_since.eq(now),
+                    ))
+                    .execute(conn)?;
+                Ok(HoldOutcome::Held)
+            })
+            .await
+    }
+
+    async fn settle(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        settlement: Settlement,
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let reference = send.to_string();
+        self.pool
+            .transaction(move |conn| {
+                let hold = wallet_holds::table
+                    .find(send.uuid())
+                    .filter(wallet_holds::project_id.eq(project.uuid()));
+                // Whoever deletes the hold settles it.
+                let held: Option<i64> = diesel::delete(hold)
+                    .returning(wallet_holds::amount)
+                    .get_result(conn)
+                    .optional()?;
+                let Some(held) = held else { return Ok(false) };
+                let movement = |id, kind, amount, held| Movement {
+                    id,
+                    kind,
+                    amount,
+                    held,
+                    reference: &reference,
+                    at: now,
+                };
+                let spent = match settlement {
+                    Settlement::Capture(Paise(price)) => price.clamp(0, held),
+                    Settlement::Release => 0,
+                };
+                let [capture, release] = entries;
+                if spent > 0 {
+                    post(conn, project, &movement(capture, EntryKind::Capture, -spent, -spent))?;
+                }
+                if held > spent {
+                    post(conn, project, &movement(release, EntryKind::Release, 0, spent - held))?;
+                }
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let found: Option<(i64, i64)> = wallets::table
+                    .find(project.uuid())
+                    .select((wallets::balance, wallets::held))
+                    .first(conn)
+                    .optional()?;
+                Ok(found.map(balance_of).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn statement(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let rows: Vec<EntryRow> = ledger_entries::table
+                    .filter(ledger_entries::project_id.eq(project.uuid()))
+                    .order(ledger_entries::position.desc())
+                    .limit(i64::from(limit))
+                    .select(EntryRow::as_select())
+                    .load(conn)?;
+                Ok(rows.into_iter().map(LedgerEntry::try_from).collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    async fn stale_holds(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<OpenHold>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let rows: Vec<(Uuid, Uuid, i64, Timestamp)> = wallet_holds::table
+                    .filter(wallet_holds::held_since.lt(before))
+                    .order((wallet_holds::held_since, wallet_holds::send_id))
+                    .limit(i64::from(limit))
+                    .select((
+                        wallet_holds::project_id,
+                        wallet_holds::send_id,
+                        wallet_holds::amount,
+                        wallet_holds::held_since,
+                    ))
+                    .load(conn)?;
+                let hold =
+                    |(project, send, amount, since): (Uuid, Uuid, i64, Timestamp)| OpenHold {
+                        project: project.into(),
+                        send: send.into(),
+                        amount: Paise(amount),
+                        since,
+                    };
+                Ok(rows.into_iter().map(hold).collect())
+            })
+            .await
+    }
+
+    async fn audit(&self) -> Result<Audit, StoreError> {
+        self.pool.long_snapshot(audit).await
+    }
+}
+
+/// Makes sure that the project has a wallet.
+fn open(conn: &mut PgConnection, project: ProjectId) -> QueryResult<usize> {
+    diesel::insert_into(wallets::table)
+        .values((
+            wallets::project_id.eq(project.uuid()),
+            wallets::balance.eq(0),
+            wallets::held.eq(0),
+            wallets::entries.eq(0),
+        ))
+        .on_conflict_do_nothing()
+        .execute(conn)
+}
+
+fn is_known(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    movement: &Movement<'_>,
+) -> QueryResult<bool> {
+    let same = ledger_entries::table
+        .filter(ledger_entries::project_id.eq(project.uuid()))
+        .filter(ledger_entries::kind.eq(movement.kind.as_str()))
+        .filter(ledger_entries::reference.eq(movement.reference));
+    select(exists(same)).get_result(conn)
+}
+
+/// Moves money and writes the entry; `false` if the balance does not cover what would be held.
+///
+/// One guarded statement judges and moves, so that no other can come between.
+fn post(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    movement: &Movement<'_>,
+) -> Result<bool, Failure> {
+    let free = wallets::balance - wallets::held;
+    let after: Option<(i64, i64, i64)> = diesel::update(wallets::table.find(project.uuid()))
+        .filter(free.ge(movement.held - movement.amount))
+        .set((
+            wallets::balance.eq(wallets::balance + movement.amount),
+            wallets::held.eq(wallets::held + movement.held),
+            wallets::entries.eq(wallets::entries + 1),
+        ))
+        .returning((wallets::balance, wallets::held, wallets::entries))
+        .get_result(conn)
+        .optional()?;
+    let Some((balance, held, position)) = after else { return Ok(false) };
+    diesel::insert_into(ledger_entries::table)
+        .values((
+            ledger_entries::id.eq(movement.id.uuid()),
+            ledger_entries::project_id.eq(project.uuid()),
+            ledger_entries::position.eq(position),
+            ledger_entries::kind.eq(movement.kind.as_str()),
+            ledger_entries::amount.eq(movement.amount),
+            ledger_entries::held.eq(movement.held),
+            ledger_entries::balance_after.eq(balance),
+            ledger_entries::held_after.eq(held),
+            ledger_entries::reference.eq(movement.reference),
+            ledger_entries::made_at.eq(movement.at),
+        ))
+        .execute(conn)?;
+    Ok(true)
+}
+
+const fn balance_of((balance, held): (i64, i64)) -> Balance {
+    Balance { balance: Paise(balance), held: Paise(held) }
+}
+
+fn audit(conn: &mut PgConnection) -> Result<Audit, Failure> {
+    // sum() of bigint is numeric, which neither the domain nor diesel's casts know.
+    let total = |column| sql::<sql_types::BigInt>(column);
+    let wallets: Vec<(Uuid, i64, i64)> =
+        wallets::table.select((wallets::project_id, wallets::balance, wallets::held)).load(conn)?;
+    let entries: Vec<(Uuid, i64, i64)> = ledger_entries::table
+        .group_by(ledger_entries::project_id)
+        .select((
+            ledger_entries::project_id,
+            total("sum(amount)::bigint"),
+            total("sum(held)::bigint"),
+        ))
+        .load(conn)?;
+    let holds: Vec<(Uuid, i64)> = wallet_holds::table
+        .group_by(wallet_holds::project_id)
+        .select((wallet_holds::project_id, total("sum(amount)::bigint")))
+        .load(conn)?;
+    let entries: HashMap<_, _> =
+        entries.into_iter().map(|(project, amount, held)| (project, (amount, held))).collect();
+    let holds: HashMap<_, _> = holds.into_iter().collect();
+    let distance = |(project, balance, held): &(Uuid, i64, i64)| {
+        let (amount, entered) = entries.get(project).copied().unwrap_or_default();
+        let open = holds.get(project).copied().unwrap_or_default();
+        [balance.abs_diff(amount), held.abs_diff(entered), held.abs_diff(open)]
+    };
+    let difference = wallets.iter().flat_map(distance).fold(0, u64::saturating_add);
+    Ok(Audit {
+        projects: u64::try_from(wallets.len()).unwrap_or(u64::MAX),
+        difference: Paise(i64::try_from(difference).unwrap_or(i64::MAX)),
+    })
+}

@@ -1,0 +1,19 @@
+//! PostgreSQL keeps what the ports promise.
+
+mod support;
+
+use dwar_testkit::Stores;
+use std::sync::Arc;
+use support::Database;
+
+async fn open() -> (Stores, Database) {
+    let database = Database::create();
+    let store = Arc::new(database.store().await);
+    (Stores::of(&store), database)
+}
+
+dwar_testkit::store_contract_tests! {
+    #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+    shared: open().await,
+    fresh: open().await,
+}

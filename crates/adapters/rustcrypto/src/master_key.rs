@@ -1,0 +1,180 @@
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
+use dwar_kernel::Entropy;
+use hkdf::Hkdf;
+use sha2::Sha256;
+use std::fmt;
+use std::str::FromStr;
+
+const HEX_LENGTH: usize = 64;
+
+/// A server secret of 32 random bytes, from which every working key is derived.
+///
+/// It never works itself: each use gets its own sub-key by HKDF-SHA-256 (RFC 5869, no salt).
+/// Lives outside the database. `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MasterKey([u8; 32]);
+
+/// The text is not a master key; it is not repeated here, since it may nearly be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidMasterKey {
+    /// It is neither base64 nor hexadecimal.
+    #[error(
+        "a master key is 32 random bytes in base64 (44 characters) or hexadecimal \
+         (64 characters); this text is neither"
+    )]
+    Unreadable,
+    /// It is one of them, with another number of bytes.
+    #[error("a master key has exactly 32 bytes; this one has {0}")]
+    Length(usize),
+}
+
+impl MasterKey {
+    /// Takes 32 bytes that are as good as random already.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// A fresh key.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0; 32];
+        entropy.fill(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The key in base64, for the file or variable that keeps it.
+    pub fn to_text(&self) -> String {
+        general_purpose::STANDARD.encode(self.0)
+    }
+
+    /// The secret for the digests of one-time codes that belongs to this master key.
+    ///
+    /// The current master's goes first into the code keys and the older ones' behind it, so that
+    /// codes sent before a rotation still verify.
+    pub fn code_secret(&self) -> [u8; 32] {
+        self.derive("dwar code secret 1", &[])
+    }
+
+    /// Names the key without betraying it, so that a sealed value tells what opens it.
+    pub(crate) fn id(&self) -> [u8; 4] {
+        let [a, b, c, d, ..] = self.derive("dwar key id 1", &[]);
+        [a, b, c, d]
+    }
+
+    /// The sub-key for `label` and `detail`; a label holds no NUL, so the two cannot be confused.
+    #[expect(clippy::expect_used, reason = "HKDF refuses only more than 255 * 32 bytes of output")]
+    pub(crate) fn derive(&self, label: &str, detail: &[&[u8]]) -> [u8; 32] {
+        let mut info = vec![label.as_bytes(), b"\0"];
+        info.extend_from_slice(detail);
+        let mut sub_key = [0; 32];
+        Hkdf::<Sha256>::new(None, &self.0)
+            .expand_multi_info(&info, &mut sub_key)
+            .expect("32 bytes are one block");
+        sub_key
+    }
+}
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("MasterKey(…)")
+    }
+}
+
+/// Reads base64 (either alphabet, padding optional) or hexadecimal; white space around is cut off,
+/// since files end in a newline.
+impl FromStr for MasterKey {
+    type Err = InvalidMasterKey;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        // 64 hexadecimal digits would also be base64, of 48 bytes.
+        let bytes = if text.len() == HEX_LENGTH { from_hex(text) } else { None };
+        let bytes = bytes.or_else(|| from_base64(text)).ok_or(InvalidMasterKey::Unreadable)?;
+        let length = bytes.len();
+        bytes.try_into().map(Self).map_err(|_| InvalidMasterKey::Length(length))
+    }
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pairs = text.as_bytes().chunks_exact(2);
+    pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+}
+
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let config =
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    [&alphabet::STANDARD, &alphabet::URL_SAFE]
+        .into_iter()
+        .find_map(|alphabet| GeneralPurpose::new(alphabet, config).decode(text).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    struct Fixed(u8);
+
+    impl Entropy for Fixed {
+        fn fill(&self, buffer: &mut [u8]) {
+            buffer.fill(self.0);
+        }
+    }
+
+    #[test]
+    fn reads_every_spelling_of_the_same_bytes() {
+        let key = MasterKey([0xfb; 32]);
+        let base64 = key.to_text();
+        assert_eq!(base64.len(), 44);
+        for text in [
+            base64.clone(),
+            base64.trim_end_matches('=').to_owned(),
+            base64.replace('+', "-").replace('/', "_"),
+            format!("  {base64}\r\n"),
+            hex(&[0xfb; 32]),
+            hex(&[0xfb; 32]).to_uppercase(),
+        ] {
+            assert_eq!(text.parse::<MasterKey>().as_ref(), Ok(&key), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_other_lengths_and_other_text() {
+        use InvalidMasterKey::{Length, Unreadable};
+        for (text, error) in [
+            ("", Length(0)),
+            ("c2hvcnQ=", Length(5)),
+            (hex(&[7; 16]).as_str(), Length(24)),
+            (general_purpose::STANDARD.encode([7; 33]).as_str(), Length(33)),
+            ("correct horse battery staple", Unreadable),
+            ("z".repeat(63).as_str(), Unreadable),
+            ("ü".repeat(32).as_str(), Unreadable),
+        ] {
+            assert_eq!(text.parse::<MasterKey>(), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn generates_from_the_given_entropy_and_hides_itself() {
+        let key = MasterKey::generate(&Fixed(9));
+        assert_eq!(key, MasterKey::from_bytes([9; 32]));
+        assert_eq!(format!("{key:?}"), "MasterKey(…)");
+    }
+
+    /// RFC 5869, appendix A.3 (SHA-256, no salt, no info), first 32 of its 42 bytes.
+    #[test]
+    fn hkdf_is_the_published_one() {
+        let mut okm = [0; 42];
+        Hkdf::<Sha256>::new(None, &[0x0b; 22]).expand(&[], &mut okm).unwrap();
+        assert_eq!(
+            hex(&okm),
+            "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d\
+             9d201395faa4b61a96c8"
+        );
+    }
+}

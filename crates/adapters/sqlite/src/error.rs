@@ -1,0 +1,95 @@
+use diesel::ConnectionError;
+use diesel::r2d2::PoolError;
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use dwar_kernel::StoreError;
+use std::path::PathBuf;
+
+/// Why a database file could not be opened. For whoever starts the program, not for clients.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The file cannot be created or touched.
+    #[error("cannot create or touch the database file {}: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        cause: std::io::Error,
+    },
+    /// The path is not valid UTF-8, which SQLite asks for.
+    #[error("the path of the database file is not UTF-8: {}", .0.display())]
+    PathEncoding(PathBuf),
+    /// The file is there, but SQLite cannot open it.
+    #[error("cannot open the database file: {0}")]
+    Connection(#[from] ConnectionError),
+    /// SQLite opened the file, but refuses to work with it: locked, or not a database.
+    #[error("cannot set up the database: {0}")]
+    Setup(#[from] QueryError),
+    /// The readers' connections could not be opened.
+    #[error("cannot open the readers' connections: {0}")]
+    Readers(#[from] PoolError),
+    /// The writer's thread could not be started.
+    #[error("cannot start the writer's thread: {0}")]
+    Thread(#[source] std::io::Error),
+}
+
+/// What can go wrong inside one piece of work on a connection.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// SQLite refused.
+    Query(QueryError),
+    /// Anything that is a store's error already, such as a row that cannot be read.
+    Store(StoreError),
+}
+
+impl From<QueryError> for Failure {
+    fn from(cause: QueryError) -> Self {
+        Self::Query(cause)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+/// Logs the detail and keeps it from whoever reads the error's text.
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Store(cause) => {
+                tracing::error!(%cause, "work on the database failed");
+                cause
+            }
+            Failure::Query(cause) if is_transient(&cause) => {
+                tracing::warn!(%cause, "SQLite is out of reach");
+                unavailable("SQLite is locked, or its disk is full or failing")
+            }
+            Failure::Query(cause) => {
+                tracing::error!(%cause, "a query failed");
+                Self::Failed(Box::new(cause))
+            }
+        }
+    }
+}
+
+/// An error that says which part of the store is out of reach.
+pub(crate) fn unavailable(what: &str) -> StoreError {
+    StoreError::Unavailable(what.to_owned())
+}
+
+/// diesel passes no result code on, so the texts of `sqlite3_errstr` have to tell.
+pub(crate) fn is_transient(cause: &QueryError) -> bool {
+    const TRANSIENT: [&str; 6] = [
+        "database is locked",
+        "database table is locked",
+        "database or disk is full",
+        "disk I/O error",
+        "unable to open database file",
+        "attempt to write a readonly database",
+    ];
+    let QueryError::DatabaseError(DatabaseErrorKind::Unknown, detail) = cause else {
+        return false;
+    };
+    TRANSIENT.iter().any(|text| detail.message().starts_with(text))
+}

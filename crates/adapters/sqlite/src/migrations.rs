@@ -1,0 +1,42 @@
+use crate::pool::SqliteStore;
+use diesel::SqliteConnection;
+use diesel::migration::{Migration, Result as MigrationResult};
+use diesel::sqlite::Sqlite;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use dwar_kernel::StoreError;
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
+
+impl SqliteStore {
+    /// Brings the schema up to date, all or nothing, and names the migrations it ran.
+    ///
+    /// Of several processes at once one does it and the others find it done.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file is out of reach or a migration fails; the schema is as before.
+    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.write(|connection| Ok(run(connection).map_err(StoreError::Failed)?)).await
+    }
+
+    /// Names the migrations that [`SqliteStore::migrate`] would run, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file is out of reach.
+    pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+        let pending = |connection: &mut SqliteConnection| {
+            let pending = connection.pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
+            Ok(names(&pending))
+        };
+        self.write(pending).await
+    }
+}
+
+fn run(connection: &mut SqliteConnection) -> MigrationResult<Vec<String>> {
+    let pending = connection.pending_migrations(MIGRATIONS)?;
+    connection.run_migrations(&pending)?;
+    Ok(names(&pending))
+}
+
+fn names(migrations: &[Box<dyn Migration<Sqlite>>]) -> Vec<String> {
+    migrations.iter().map(|migration| migration.name().to_string()).collect()
+}

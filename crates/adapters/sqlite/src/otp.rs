@@ -1,0 +1,205 @@
+use crate::convert::Row;
+use crate::error::Failure;
+use crate::otp_row::{self, OtpRow};
+use crate::pool::{SWEEP, SqliteStore};
+use crate::schema::{guess_budgets, otp_attempts, otps};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_otp::{
+    Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
+    Route, Step,
+};
+use std::time::Duration;
+
+#[async_trait]
+impl OtpStore for SqliteStore {
+    async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let present = in_force(connection, otp.project, otp.mode, otp.phone)?;
+            if let Some(present) = present {
+                let mut superseded = present.clone();
+                superseded.state = OtpState::Superseded;
+                otp_row::save(connection, &present, &superseded)?;
+            }
+            Ok(otp_row::insert(connection, &otp)?)
+        })
+        .await
+    }
+
+    async fn attempt(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+        guess: Guess,
+        policy: GuessPolicy,
+        now: Timestamp,
+    ) -> Result<Attempt, StoreError> {
+        self.write(move |connection| {
+            let Some(before) = in_force(connection, project, mode, phone)? else {
+                return Ok(Attempt::NotFound);
+            };
+            let counted = otp_row::budget(connection, project, mode, phone)?;
+            let (mut otp, mut budget) = (before.clone(), counted);
+            let attempt = otp.attempt(&guess, &mut budget, &policy, now);
+            otp_row::save(connection, &before, &otp)?;
+            if budget != counted {
+                otp_row::save_budget(connection, &otp, budget)?;
+            }
+            Ok(attempt)
+        })
+        .await
+    }
+
+    async fn guess_budget(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<GuessBudget, StoreError> {
+        self.read(move |connection| otp_row::budget(connection, project, mode, phone)).await
+    }
+
+    async fn report(
+        &self,
+        project: ProjectId,
+        otp: OtpId,
+        attempt: AttemptId,
+        report: Report,
+        route: Route,
+        next: AttemptId,
+        now: Timestamp,
+    ) -> Result<Option<(Otp, Step)>, StoreError> {
+        self.write(move |connection| {
+            let found = otps::table
+                .filter(otps::id.eq(otp.to_string()))
+                .filter(otps::project_id.eq(project.to_string()))
+                .select(OtpRow::as_select())
+                .first(connection)
+                .optional()?;
+            let Some(before) = otp_row::load(connection, found)? else { return Ok(None) };
+            let mut otp = before.clone();
+            let step = otp.report(attempt, report, &route, next, now);
+            otp_row::save(connection, &before, &otp)?;
+            Ok(Some((otp, step)))
+        })
+        .await
+    }
+
+    async fn find(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        otp: OtpId,
+    ) -> Result<Option<Otp>, StoreError> {
+        self.read(move |connection| {
+            connection.transaction(|connection| {
+                let found = otps::table
+                    .filter(otps::id.eq(otp.to_string()))
+                    .filter(otps::project_id.eq(project.to_string()))
+                    .filter(otps::mode.eq(mode.as_str()))
+                    .select(OtpRow::as_select())
+                    .first(connection)
+                    .optional()?;
+                otp_row::load(connection, found)
+            })
+        })
+        .await
+    }
+
+    async fn find_attempt(
+        &self,
+        provider: String,
+        provider_ref: String,
+    ) -> Result<Option<ReceiptTarget>, StoreError> {
+        self.read(move |connection| {
+            let found = otp_attempts::table
+                .inner_join(otps::table)
+                .filter(otp_attempts::provider.eq(provider))
+                .filter(otp_attempts::provider_ref.eq(provider_ref))
+                .order(otp_attempts::id.desc())
+                .select((otps::project_id, otps::mode, otps::id, otp_attempts::id))
+                .first::<(String, String, String, String)>(connection)
+                .optional()?;
+            let Some((project, mode, otp, attempt)) = found else { return Ok(None) };
+            let row = Row::new("otps", &otp);
+            Ok(Some(ReceiptTarget {
+                project: row.parse("project_id", &project)?,
+                mode: row.parse("mode", &mode)?,
+                otp: row.parse("id", &otp)?,
+                attempt: Row::new("otp_attempts", &attempt).parse("id", &attempt)?,
+            }))
+        })
+        .await
+    }
+
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError> {
+        self.write(move |connection| {
+            let due = otps::table
+                .filter(otps::due_at.le(now.timestamp_millis()))
+                .order((otps::due_at, otps::id))
+                .limit(i64::from(limit))
+                .select(OtpRow::as_select())
+                .load(connection)?;
+            let mut claimed = Vec::with_capacity(due.len());
+            for row in due {
+                let Some(before) = otp_row::load(connection, Some(row))? else { continue };
+                let mut otp = before.clone();
+                otp.delivery.due_at = Some(now + lease);
+                otp_row::save(connection, &before, &otp)?;
+                claimed.push(otp);
+            }
+            Ok(claimed)
+        })
+        .await
+    }
+
+    async fn sweep(
+        &self,
+        requests_before: Timestamp,
+        guesses_before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let requests_before = requests_before.timestamp_millis();
+        let guesses_before = guesses_before.timestamp_millis();
+        self.write(move |connection| {
+            let stale =
+                guess_budgets::table.filter(guess_budgets::last_wrong_at.lt(guesses_before));
+            Ok(diesel::delete(stale).execute(connection)?)
+        })
+        .await?;
+        self.drain(move |connection| {
+            let old: Vec<String> = otps::table
+                .filter(otps::created_at.lt(requests_before))
+                .select(otps::id)
+                .limit(SWEEP.into())
+                .load(connection)?;
+            diesel::delete(otps::table.filter(otps::id.eq_any(old))).execute(connection)
+        })
+        .await
+    }
+}
+
+/// The phone's active or locked code, expired or not; the schema allows one.
+fn in_force(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    mode: KeyMode,
+    phone: BlindIndex,
+) -> Result<Option<Otp>, Failure> {
+    let active = otps::state.eq(OtpState::Active.as_str());
+    let found = otps::table
+        .filter(otps::project_id.eq(project.to_string()))
+        .filter(otps::mode.eq(mode.as_str()))
+        .filter(otps::phone_index.eq(phone.0.as_slice()))
+        .filter(active.or(otps::state.eq(OtpState::Locked.as_str())))
+        .select(OtpRow::as_select())
+        .first(connection)
+        .optional()?;
+    otp_row::load(connection, found)
+}

@@ -1,0 +1,259 @@
+use crate::error::{Failure, OpenError, is_transient, unavailable};
+use crate::writer::Writer;
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
+use dwar_kernel::StoreError;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use tracing::Span;
+
+/// How many rows one turn of a sweep drops: a few milliseconds of the writer's time.
+pub(crate) const SWEEP: u16 = 500;
+
+/// How to open a database file.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The file; it is made, for its owner alone, if there is none.
+    pub path: PathBuf,
+    /// How many reads go on at once; at least one.
+    pub readers: u32,
+    /// What an answered write survives.
+    pub synchronous: Synchronous,
+    /// How long to wait for another process that writes.
+    pub busy_timeout: Duration,
+    /// How many writes may wait; at least one.
+    pub queue: usize,
+    /// How long to wait for a place in that queue, or for a free reader.
+    pub patience: Duration,
+}
+
+/// What an answered write survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// A loss of power: the disk is flushed at each commit.
+    #[default]
+    Full,
+    /// The death of the process, but not a loss of power, which may undo the last commits.
+    Normal,
+}
+
+impl Settings {
+    /// The defaults for a server: 8 readers, flushed commits, 5 s for another process, 1024 writes
+    /// waiting, 3 s of patience.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            readers: 8,
+            synchronous: Synchronous::Full,
+            busy_timeout: Duration::from_secs(5),
+            queue: 1024,
+            patience: Duration::from_secs(3),
+        }
+    }
+}
+
+/// Implements every store port on one SQLite file, which other processes may use as well.
+///
+/// Writes go through one thread in the order of arrival (see `writer.rs`), reads through a pool of
+/// connections that cannot write. A read that begins after a write was answered sees it. Clones
+/// share everything; the file is at rest once the last one is dropped.
+#[derive(Clone)]
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    writer: Writer,
+    readers: Pool<ConnectionManager<SqliteConnection>>,
+    scans: Arc<Semaphore>,
+    patience: Duration,
+}
+
+impl SqliteStore {
+    /// Opens the file, without touching its schema; see [`SqliteStore::migrate`].
+    ///
+    /// # Errors
+    /// [`OpenError`] if the file cannot be made, is no database, or stays locked for longer than
+    /// the busy timeout.
+    pub fn open(settings: Settings) -> Result<Self, OpenError> {
+        let file = File::new(&settings)?;
+        let connection = file.connect()?;
+        let count = settings.readers.max(1);
+        let readers = Pool::builder()
+            .max_size(count)
+            .test_on_check_out(false)
+            .max_lifetime(None)
+            .idle_timeout(None)
+            .connection_timeout(settings.patience)
+            .connection_customizer(Box::new(file.clone()))
+            .build(ConnectionManager::new(file.url.clone()))?;
+        let reopen = move || file.connect().inspect_err(log_reopening).ok();
+        let writer = Writer::start(connection, reopen, settings.queue, settings.patience)
+            .map_err(OpenError::Thread)?;
+        // Scans leave half of the connections to look-ups.
+        let scans = Arc::new(Semaphore::new(usize::try_from(count / 2).unwrap_or(1).max(1)));
+        let patience = settings.patience;
+        Ok(Self { shared: Arc::new(Shared { writer, readers, scans, patience }) })
+    }
+
+    /// Tells whether the store can write and read right now; changes nothing.
+    ///
+    /// # Errors
+    /// Whatever a write or a read would meet: a stopped writer, a full queue, a locked file.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.write(|_| Ok(())).await?;
+        self.read(|connection| {
+            let one = diesel::select(1.into_sql::<diesel::sql_types::Integer>());
+            Ok(one.execute(connection).map(|_| ())?)
+        })
+        .await
+    }
+
+    /// Runs `work` as one atomic step on the writer and answers once it is on disk.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.shared.writer.submit(work).await
+    }
+
+    /// Repeats a deletion of [`SWEEP`] rows until fewer are left and gives how many rows went.
+    ///
+    /// Each turn is a step of its own, so that other writes get theirs in between.
+    pub(crate) async fn drain<F>(&self, turn: F) -> Result<u64, StoreError>
+    where
+        F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Copy + Send + 'static,
+    {
+        let mut total = 0;
+        loop {
+            let gone = self.write(move |connection| Ok(turn(connection)?)).await?;
+            total += u64::try_from(gone).unwrap_or_default();
+            if gone < usize::from(SWEEP) {
+                return Ok(total);
+            }
+        }
+    }
+
+    /// Runs a look-up by index on a reader, here and now.
+    ///
+    /// It takes some 20 µs, as long as the way to another thread and back would (measured: twice
+    /// the reads per second). Only when every connection is taken does it go that way and wait.
+    pub(crate) async fn read<T, F>(&self, query: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        match self.shared.readers.try_get() {
+            Some(mut connection) => Ok(query(&mut connection)?),
+            None => self.scan(query).await,
+        }
+    }
+
+    /// Runs a query of any length on a reader, on a thread that may block.
+    pub(crate) async fn scan<T, F>(&self, query: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let place = Arc::clone(&self.shared.scans).acquire_owned();
+        let Ok(Ok(place)) = tokio::time::timeout(self.shared.patience, place).await else {
+            tracing::warn!("a read found no free connection");
+            return Err(unavailable("too many reads are waiting"));
+        };
+        let readers = self.shared.readers.clone();
+        let span = Span::current();
+        let work = move || {
+            let _place = place;
+            let _entered = span.enter();
+            let mut connection = readers.get().map_err(|cause| {
+                tracing::error!(%cause, "no reader's connection");
+                unavailable("no connection for a read")
+            })?;
+            Ok(query(&mut connection)?)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|cause| Err(StoreError::Failed(Box::new(cause))))
+    }
+}
+
+/// Where the database is and how each connection to it is set up.
+#[derive(Clone, Debug)]
+struct File {
+    path: PathBuf,
+    url: String,
+    synchronous: Synchronous,
+    busy_timeout: Duration,
+}
+
+impl File {
+    /// The path is made absolute, since SQLite gives a meaning to `:memory:` and `file:…`.
+    fn new(settings: &Settings) -> Result<Self, OpenError> {
+        let path = std::path::absolute(&settings.path)
+            .map_err(|cause| OpenError::File { path: settings.path.clone(), cause })?;
+        let url = path.to_str().map(str::to_owned);
+        let url = url.ok_or_else(|| OpenError::PathEncoding(path.clone()))?;
+        let Settings { synchronous, busy_timeout, .. } = *settings;
+        Ok(Self { path, url, synchronous, busy_timeout })
+    }
+
+    /// A connection that may write, to a file that exists for its owner alone.
+    fn connect(&self) -> Result<SqliteConnection, OpenError> {
+        create(&self.path).map_err(|cause| OpenError::File { path: self.path.clone(), cause })?;
+        let mut connection = SqliteConnection::establish(&self.url)?;
+        self.set_up(&mut connection)?;
+        self.use_wal(&mut connection)?;
+        Ok(connection)
+    }
+
+    fn set_up(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        let busy = self.busy_timeout.as_millis();
+        let synchronous = match self.synchronous {
+            Synchronous::Full => "FULL",
+            Synchronous::Normal => "NORMAL",
+        };
+        connection.batch_execute(&format!(
+            "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = {synchronous}; \
+             PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
+        ))
+    }
+
+    /// SQLite does not wait for a lock when it changes the journal's mode, so this does.
+    fn use_wal(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        let start = Instant::now();
+        loop {
+            match connection.batch_execute("PRAGMA journal_mode = WAL") {
+                Err(cause) if is_transient(&cause) && start.elapsed() < self.busy_timeout => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+/// Readers cannot write, whatever a query says.
+impl CustomizeConnection<SqliteConnection, PoolError> for File {
+    fn on_acquire(&self, connection: &mut SqliteConnection) -> Result<(), PoolError> {
+        self.set_up(connection)
+            .and_then(|()| connection.batch_execute("PRAGMA query_only = ON"))
+            .map_err(PoolError::QueryError)
+    }
+}
+
+/// SQLite gives the files beside it (`-wal`, `-shm`) the permissions of the database.
+fn create(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|_| ())
+}
+
+fn log_reopening(cause: &OpenError) {
+    tracing::error!(%cause, "the database cannot be opened again");
+}

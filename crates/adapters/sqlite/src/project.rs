@@ -1,0 +1,207 @@
+use crate::convert::Row;
+use crate::error::Failure;
+use crate::pool::SqliteStore;
+use crate::schema::{api_keys, projects};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{Digest, ProjectId, StoreError};
+use dwar_project::{Caller, KeyRecord, NewProject, Prices, Project, ProjectChange, ProjectStore};
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
+#[diesel(table_name = projects, treat_none_as_null = true)]
+struct ProjectRow {
+    id: String,
+    name: String,
+    identity_lookup: bool,
+    identity_delete: bool,
+    whatsapp_price: Option<i64>,
+    sms_price: Option<i64>,
+    created_at: i64,
+}
+
+impl From<Project> for ProjectRow {
+    fn from(project: Project) -> Self {
+        Self {
+            id: project.id.to_string(),
+            name: project.name,
+            identity_lookup: project.identity_lookup,
+            identity_delete: project.identity_delete,
+            whatsapp_price: project.prices.whatsapp,
+            sms_price: project.prices.sms,
+            created_at: project.created_at.timestamp_millis(),
+        }
+    }
+}
+
+impl TryFrom<ProjectRow> for Project {
+    type Error = StoreError;
+
+    fn try_from(stored: ProjectRow) -> Result<Self, StoreError> {
+        let row = Row::new("projects", &stored.id);
+        Ok(Self {
+            id: row.parse("id", &stored.id)?,
+            identity_lookup: stored.identity_lookup,
+            identity_delete: stored.identity_delete,
+            prices: Prices { whatsapp: stored.whatsapp_price, sms: stored.sms_price },
+            created_at: row.instant("created_at", stored.created_at)?,
+            name: stored.name,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = api_keys)]
+struct KeyRow {
+    id: String,
+    project_id: String,
+    mode: String,
+    digest: Vec<u8>,
+    last_four: String,
+    created_at: i64,
+}
+
+impl KeyRow {
+    fn new(project: ProjectId, key: KeyRecord) -> Self {
+        Self {
+            id: key.id.to_string(),
+            project_id: project.to_string(),
+            mode: key.mode.to_string(),
+            digest: key.digest.0.to_vec(),
+            last_four: key.last_four,
+            created_at: key.created_at.timestamp_millis(),
+        }
+    }
+}
+
+impl TryFrom<KeyRow> for KeyRecord {
+    type Error = StoreError;
+
+    fn try_from(stored: KeyRow) -> Result<Self, StoreError> {
+        let row = Row::new("api_keys", &stored.id);
+        Ok(Self {
+            id: row.parse("id", &stored.id)?,
+            mode: row.parse("mode", &stored.mode)?,
+            digest: row.digest("digest", &stored.digest)?,
+            created_at: row.instant("created_at", stored.created_at)?,
+            last_four: stored.last_four,
+        })
+    }
+}
+
+#[async_trait]
+impl ProjectStore for SqliteStore {
+    async fn create(&self, project: NewProject, keys: [KeyRecord; 2]) -> Result<(), StoreError> {
+        self.write(move |connection| insert(connection, project, keys)).await
+    }
+
+    async fn create_first(
+        &self,
+        project: NewProject,
+        keys: [KeyRecord; 2],
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            if projects::table.count().get_result::<i64>(connection)? > 0 {
+                return Ok(false);
+            }
+            insert(connection, project, keys).map(|()| true)
+        })
+        .await
+    }
+
+    async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
+        self.read(move |connection| {
+            let found = api_keys::table
+                .inner_join(projects::table)
+                .filter(api_keys::digest.eq(key.0.as_slice()))
+                .select((KeyRow::as_select(), ProjectRow::as_select()))
+                .first::<(KeyRow, ProjectRow)>(connection)
+                .optional()?;
+            let Some((key, project)) = found else { return Ok(None) };
+            let key = KeyRecord::try_from(key)?;
+            Ok(Some(Caller { project: project.try_into()?, mode: key.mode, key: key.id }))
+        })
+        .await
+    }
+
+    async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            if load(connection, project)?.is_none() {
+                return Ok(false);
+            }
+            let present = api_keys::table
+                .filter(api_keys::project_id.eq(project.to_string()))
+                .filter(api_keys::mode.eq(key.mode.as_str()));
+            diesel::delete(present).execute(connection)?;
+            let row = KeyRow::new(project, key);
+            diesel::insert_into(api_keys::table).values(row).execute(connection)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn change(
+        &self,
+        project: ProjectId,
+        change: ProjectChange,
+    ) -> Result<Option<Project>, StoreError> {
+        self.write(move |connection| {
+            let Some(mut project) = load(connection, project)? else { return Ok(None) };
+            project.apply(change);
+            let row = ProjectRow::from(project.clone());
+            diesel::update(&row).set(&row).execute(connection)?;
+            Ok(Some(project))
+        })
+        .await
+    }
+
+    async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {
+        self.read(move |connection| load(connection, project)).await
+    }
+
+    async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError> {
+        self.read(move |connection| {
+            let rows = api_keys::table
+                .filter(api_keys::project_id.eq(project.to_string()))
+                .order(api_keys::mode)
+                .select(KeyRow::as_select())
+                .load(connection)?;
+            Ok(rows.into_iter().map(KeyRecord::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn list(&self) -> Result<Vec<Project>, StoreError> {
+        self.scan(|connection| {
+            let rows = projects::table
+                .order((projects::created_at, projects::id))
+                .select(ProjectRow::as_select())
+                .load(connection)?;
+            Ok(rows.into_iter().map(Project::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}
+
+fn insert(
+    connection: &mut SqliteConnection,
+    project: NewProject,
+    keys: [KeyRecord; 2],
+) -> Result<(), Failure> {
+    let keys = keys.map(|key| KeyRow::new(project.id, key));
+    diesel::insert_into(projects::table)
+        .values(ProjectRow::from(project.into_project()))
+        .execute(connection)?;
+    for key in keys {
+        diesel::insert_into(api_keys::table).values(key).execute(connection)?;
+    }
+    Ok(())
+}
+
+fn load(connection: &mut SqliteConnection, project: ProjectId) -> Result<Option<Project>, Failure> {
+    let row = projects::table
+        .find(project.to_string())
+        .select(ProjectRow::as_select())
+        .first(connection)
+        .optional()?;
+    Ok(row.map(Project::try_from).transpose()?)
+}

@@ -1,0 +1,163 @@
+use crate::error::{Failure, unavailable};
+use diesel::SqliteConnection;
+use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::result::QueryResult;
+use dwar_kernel::StoreError;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tracing::Span;
+
+/// How many writes share one commit at most: enough to hide the disk, few enough to stay quick.
+const BATCH: usize = 128;
+
+type Savepoint = AnsiTransactionManager;
+type Queue = mpsc::Receiver<Box<dyn Job>>;
+
+/// The one thread that writes, in the order of arrival.
+///
+/// SQLite lets one connection write at a time. A queue in front of it is fairer than its lock, and
+/// lets every write that waits share one commit, hence one flush of the disk. Each is answered
+/// after that commit, so an answer means that the write is on disk.
+pub(crate) struct Writer {
+    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+    patience: Duration,
+}
+
+impl Writer {
+    /// Starts the thread on a connection that `open` gives, now and after each broken commit.
+    pub(crate) fn start<Open>(
+        connection: SqliteConnection,
+        open: Open,
+        length: usize,
+        patience: Duration,
+    ) -> std::io::Result<Self>
+    where
+        Open: Fn() -> Option<SqliteConnection> + Send + 'static,
+    {
+        let (queue, waiting) = mpsc::channel(length.max(1));
+        let thread = std::thread::Builder::new()
+            .name("dwar-sqlite-writer".to_owned())
+            .spawn(move || serve(waiting, connection, &open))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread), patience })
+    }
+
+    /// Runs `work` as one atomic step and answers once it is on disk.
+    ///
+    /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
+    /// its answer any more.
+    pub(crate) async fn submit<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let task = Task { work: Some(work), outcome: None, reply, span: Span::current() };
+        let Some(queue) = &self.queue else { return Err(stopped()) };
+        queue.send_timeout(Box::new(task), self.patience).await.map_err(|cause| {
+            tracing::warn!(%cause, "a write found no place in the queue");
+            unavailable("too many writes are waiting")
+        })?;
+        answer.await.map_err(|_| stopped())?
+    }
+}
+
+/// Lets the thread finish what is in its queue, so that the file is at rest afterwards.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the writer's thread had panicked");
+        }
+    }
+}
+
+fn serve(
+    mut queue: Queue,
+    mut connection: SqliteConnection,
+    open: &dyn Fn() -> Option<SqliteConnection>,
+) {
+    let mut batch = Vec::with_capacity(BATCH);
+    while queue.blocking_recv_many(&mut batch, BATCH) > 0 {
+        let committed = commit(&mut connection, &mut batch);
+        if let Err(cause) = &committed {
+            tracing::error!(%cause, writes = batch.len(), "a commit failed");
+            // Whatever state the old connection is in, a new one is in none.
+            connection = open().unwrap_or(connection);
+        }
+        for job in batch.drain(..) {
+            job.answer(committed.is_ok());
+        }
+    }
+}
+
+/// One transaction for the whole batch. IMMEDIATE, since a lock that is asked for only after the
+/// first read is refused outright if another process wrote meanwhile.
+fn commit(connection: &mut SqliteConnection, batch: &mut [Box<dyn Job>]) -> QueryResult<()> {
+    connection.immediate_transaction(|connection| {
+        batch.iter_mut().try_for_each(|job| job.run(connection))
+    })
+}
+
+trait Job: Send {
+    /// Does the work; an error means that the savepoint, and with it the transaction, is lost.
+    fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()>;
+
+    /// Tells whoever waits, if anybody still does.
+    fn answer(self: Box<Self>, committed: bool);
+}
+
+struct Task<T, F> {
+    work: Option<F>,
+    outcome: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+    span: Span,
+}
+
+impl<T, F> Job for Task<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send,
+{
+    fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        let Some(work) = self.work.take() else { return Ok(()) };
+        let _entered = self.span.enter();
+        Savepoint::begin_transaction(connection)?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(connection)));
+        let outcome = outcome.unwrap_or_else(|panic| Err(Failure::Store(panicked(panic))));
+        let kept = outcome.is_ok();
+        self.outcome = Some(outcome.map_err(StoreError::from));
+        if kept {
+            Savepoint::commit_transaction(connection)
+        } else {
+            Savepoint::rollback_transaction(connection)
+        }
+    }
+
+    fn answer(self: Box<Self>, committed: bool) {
+        let answer = match self.outcome {
+            Some(Err(cause)) => Err(cause),
+            Some(Ok(value)) if committed => Ok(value),
+            _ => Err(unavailable("the write could not be committed")),
+        };
+        // Whoever asked may have given up; the write stands all the same.
+        let _ = self.reply.send(answer);
+    }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
+    let said = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+    let text = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    StoreError::Failed(format!("a write panicked: {text}").into())
+}
+
+fn stopped() -> StoreError {
+    unavailable("the writer has stopped")
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

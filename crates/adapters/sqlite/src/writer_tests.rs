@@ -1,0 +1,170 @@
+use super::*;
+use crate::{Settings, SqliteStore};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use std::sync::mpsc::{Sender, channel};
+use tokio::task::JoinHandle;
+
+diesel::table! {
+    notes (text) {
+        text -> Text,
+    }
+}
+
+struct Scene {
+    store: SqliteStore,
+    _folder: tempfile::TempDir,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(Settings::new(folder.path().join("t.db"))).unwrap();
+        let table = "CREATE TABLE notes (text text PRIMARY KEY);
+             CREATE TABLE remarks (text text REFERENCES notes (text) DEFERRABLE INITIALLY DEFERRED)";
+        store.write(|connection| Ok(connection.batch_execute(table)?)).await.unwrap();
+        Self { store, _folder: folder }
+    }
+
+    /// Keeps the writer busy until the sender goes, so that what follows waits for one commit.
+    async fn hold(&self) -> (Sender<()>, JoinHandle<Result<(), StoreError>>) {
+        let (release, held) = channel::<()>();
+        let (begun, running) = oneshot::channel();
+        let work = move |_: &mut SqliteConnection| {
+            let _ = begun.send(());
+            let _ = held.recv();
+            Ok(())
+        };
+        let store = self.store.clone();
+        let holder = tokio::spawn(async move { store.write(work).await });
+        running.await.unwrap();
+        (release, holder)
+    }
+
+    /// Puts work into the queue and returns once it is there.
+    async fn queue<F>(&self, work: F) -> JoinHandle<Result<(), StoreError>>
+    where
+        F: FnOnce(&mut SqliteConnection) -> Result<(), Failure> + Send + 'static,
+    {
+        let store = self.store.clone();
+        let task = tokio::spawn(async move { store.write(work).await });
+        tokio::task::yield_now().await;
+        task
+    }
+
+    async fn note(&self, text: &'static str) -> JoinHandle<Result<(), StoreError>> {
+        self.queue(move |connection| insert(connection, text)).await
+    }
+
+    async fn notes(&self) -> Vec<String> {
+        let all = notes::table.select(notes::text).order(notes::text);
+        self.store.read(move |connection| Ok(all.load(connection)?)).await.unwrap()
+    }
+}
+
+fn insert(connection: &mut SqliteConnection, text: &str) -> Result<(), Failure> {
+    diesel::insert_into(notes::table).values(notes::text.eq(text)).execute(connection)?;
+    Ok(())
+}
+
+/// A row that breaks a promise which SQLite checks at the commit alone.
+fn break_at_commit(connection: &mut SqliteConnection) -> Result<(), Failure> {
+    Ok(connection.batch_execute("INSERT INTO remarks VALUES ('on nothing')")?)
+}
+
+#[tokio::test]
+async fn failing_and_panicking_work_undoes_itself_alone() {
+    let scene = Scene::open().await;
+    let (release, _) = scene.hold().await;
+    let first = scene.note("first").await;
+    let refused = scene.note("first").await;
+    let failed = scene
+        .queue(|connection| {
+            insert(connection, "failed")?;
+            Err(Failure::Store(unavailable("on purpose")))
+        })
+        .await;
+    let panicked = scene
+        .queue(|connection| {
+            insert(connection, "panicked")?;
+            panic!("on purpose")
+        })
+        .await;
+    let last = scene.note("last").await;
+    drop(release);
+    first.await.unwrap().unwrap();
+    last.await.unwrap().unwrap();
+    assert!(matches!(refused.await.unwrap(), Err(StoreError::Failed(_))));
+    assert!(matches!(failed.await.unwrap(), Err(StoreError::Unavailable(_))));
+    assert!(matches!(panicked.await.unwrap(), Err(StoreError::Failed(_))));
+    assert_eq!(scene.notes().await, ["first", "last"]);
+}
+
+#[tokio::test]
+async fn a_failed_commit_fails_every_write_in_it_and_none_after_it() {
+    let scene = Scene::open().await;
+    let (release, holder) = scene.hold().await;
+    let first = scene.note("first").await;
+    let breaker = scene.queue(break_at_commit).await;
+    let last = scene.note("last").await;
+    drop(release);
+    holder.await.unwrap().unwrap();
+    for task in [first, breaker, last] {
+        assert!(matches!(task.await.unwrap(), Err(StoreError::Unavailable(_))));
+    }
+    assert!(scene.notes().await.is_empty());
+    scene.note("after").await.await.unwrap().unwrap();
+    assert_eq!(scene.notes().await, ["after"]);
+}
+
+/// SQLite ends the whole transaction by itself when the disk is full or failing.
+#[tokio::test]
+async fn a_transaction_that_ended_under_its_writes_fails_them_all() {
+    let scene = Scene::open().await;
+    let (release, _) = scene.hold().await;
+    let first = scene.note("first").await;
+    let lost = scene.queue(|connection| Ok(connection.batch_execute("ROLLBACK")?)).await;
+    let last = scene.note("last").await;
+    drop(release);
+    for task in [first, lost, last] {
+        assert!(matches!(task.await.unwrap(), Err(StoreError::Unavailable(_))));
+    }
+    assert!(scene.notes().await.is_empty());
+    scene.note("after").await.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_write_that_nobody_waits_for_is_done_all_the_same() {
+    let scene = Scene::open().await;
+    let (release, _) = scene.hold().await;
+    scene.note("abandoned").await.abort();
+    drop(release);
+    scene.note("after").await.await.unwrap().unwrap();
+    assert_eq!(scene.notes().await, ["abandoned", "after"]);
+}
+
+#[tokio::test]
+async fn a_full_queue_is_unavailable_after_the_patience() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        queue: 1,
+        patience: Duration::from_millis(20),
+        ..Settings::new(folder.path().join("t.db"))
+    };
+    let store = SqliteStore::open(settings).unwrap();
+    let scene = Scene { store, _folder: folder };
+    let (release, _) = scene.hold().await;
+    let waiting = scene.queue(|_| Ok(())).await;
+    let refused = scene.store.write(|_| Ok(())).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))));
+    drop(release);
+    waiting.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_cannot_write() {
+    let scene = Scene::open().await;
+    let refused = scene.store.read(|connection| insert(connection, "sneaked in")).await;
+    assert!(refused.is_err());
+    assert!(scene.notes().await.is_empty());
+}

@@ -1,0 +1,199 @@
+//! What a database in a file promises beyond the ports: it lasts, is private, and can be shared.
+
+#![allow(clippy::unwrap_used, reason = "the helpers run inside tests")]
+
+use diesel::connection::{Connection, SimpleConnection};
+use dwar_identity::IdentityStore;
+use dwar_kernel::{KeyMode, StoreError};
+use dwar_otp::{Attempt, GuessPolicy, OtpStore};
+use dwar_project::ProjectStore;
+use dwar_sqlite::{OpenError, Settings, SqliteStore, Synchronous};
+use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, race};
+use dwar_wallet::{Credit, HoldOutcome, Paise, WalletStore};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+fn database(folder: &TempDir) -> PathBuf {
+    folder.path().join("dwar.db")
+}
+
+async fn open(path: &Path) -> SqliteStore {
+    let store = SqliteStore::open(Settings::new(path)).unwrap();
+    store.migrate().await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn what_was_answered_is_there_after_a_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = Fixtures::random();
+    let (project, keys) = (make.project(), make.keys());
+    let id = project.id;
+    let line = make.line(id, KeyMode::Live);
+    let otp = make.otp(&line);
+    {
+        let store = open(&database(&folder)).await;
+        store.create(project.clone(), keys.clone()).await.unwrap();
+        store.issue(otp.clone()).await.unwrap();
+        let guess = make.guess(WRONG_CODE);
+        let judged = store.attempt(id, KeyMode::Live, line.index, guess, GuessPolicy::OFF, START);
+        assert!(matches!(judged.await.unwrap(), Attempt::Wrong(_)));
+    }
+    let store = open(&database(&folder)).await;
+    assert_eq!(ProjectStore::find(&store, id).await.unwrap(), Some(project.into_project()));
+    assert_eq!(store.keys(id).await.unwrap(), keys);
+    let stored = OtpStore::find(&store, id, KeyMode::Live, otp.id).await.unwrap().unwrap();
+    assert_eq!(stored.wrong, 1);
+}
+
+#[tokio::test]
+async fn nothing_lies_beside_a_closed_database() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(&database(&folder)).await);
+    let files = std::fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names, ["dwar.db"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let _store = open(&path).await;
+    for suffix in ["", "-wal", "-shm"] {
+        let file = format!("{}{suffix}", path.display());
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+/// Two stores share nothing but the file, as two processes would.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_stores_on_one_file_hold_exactly_what_the_balance_covers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let stores = [open(&path).await, open(&path).await];
+    let make = Fixtures::random();
+    let project = make.project();
+    let id = project.id;
+    stores[0].create(project, make.keys()).await.unwrap();
+    let credit = Credit { id: make.id(), amount: Paise(1_000), reference: "receipt".to_owned() };
+    assert!(stores[1].credit(id, credit, START).await.unwrap());
+    let outcomes = race(40, |number| {
+        let (store, send, entry) = (stores[number % 2].clone(), make.id(), make.id());
+        async move { store.hold(id, send, Paise(100), entry, START).await.unwrap() }
+    })
+    .await;
+    let held = outcomes.iter().filter(|outcome| **outcome == HoldOutcome::Held).count();
+    assert_eq!(held, 10);
+    assert_eq!(stores[0].audit().await.unwrap().difference, Paise::ZERO);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let stores = [open(&path).await, open(&path).await];
+    let make = Fixtures::random();
+    let project = make.project();
+    let id = project.id;
+    stores[0].create(project, make.keys()).await.unwrap();
+    let line = make.line(id, KeyMode::Live);
+    stores[1].issue(make.otp(&line)).await.unwrap();
+    let answers = race(20, |number| {
+        let (store, line) = (stores[number % 2].clone(), line.clone());
+        let (guess, sighting) = (make.guess(CODE), make.sighting(&line));
+        async move {
+            let policy = GuessPolicy::OFF;
+            let judged = store.attempt(id, line.mode, line.index, guess, policy, START).await;
+            (judged.unwrap(), store.recognise(id, sighting).await.unwrap())
+        }
+    })
+    .await;
+    let accepted = answers.iter().filter(|(judged, _)| matches!(judged, Attempt::Accepted(_)));
+    assert_eq!(accepted.count(), 1);
+    assert!(answers.iter().all(|(_, identity)| *identity == answers[0].1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_empty_file_can_be_set_up_by_many_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let ran = race(8, |_| {
+        let path = path.clone();
+        async move {
+            let open = move || SqliteStore::open(Settings::new(path)).unwrap();
+            let store = tokio::task::spawn_blocking(open).await.unwrap();
+            (store.migrate().await.unwrap().len(), store.pending_migrations().await.unwrap().len())
+        }
+    })
+    .await;
+    assert_eq!(ran.iter().filter(|(ran, _)| *ran > 0).count(), 1);
+    assert!(ran.iter().all(|(_, pending)| *pending == 0));
+}
+
+#[tokio::test]
+async fn migrations_are_named_until_they_have_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(Settings::new(database(&folder))).unwrap();
+    let pending = store.pending_migrations().await.unwrap();
+    assert!(pending[0].ends_with("_foundation"), "{pending:?}");
+    assert_eq!(store.migrate().await.unwrap(), pending);
+    assert!(store.pending_migrations().await.unwrap().is_empty());
+    assert!(store.migrate().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn another_process_that_holds_the_lock_for_too_long_makes_writes_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let settings = Settings {
+        busy_timeout: Duration::from_millis(50),
+        synchronous: Synchronous::Normal,
+        ..Settings::new(&path)
+    };
+    let store = SqliteStore::open(settings).unwrap();
+    let mut other = diesel::SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    assert!(matches!(store.ping().await, Err(StoreError::Unavailable(_))));
+    other.batch_execute("COMMIT").unwrap();
+    store.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    std::fs::write(&path, "this is not a database, and long enough to tell; ".repeat(40)).unwrap();
+    let refused = SqliteStore::open(Settings::new(&path)).err().unwrap();
+    assert!(matches!(refused, OpenError::Setup(_)), "{refused}");
+    assert!(refused.to_string().contains("not a database"), "{refused}");
+    let refused = SqliteStore::open(Settings::new(folder.path().join("no/folder.db"))).err();
+    assert!(matches!(refused, Some(OpenError::File { .. })));
+}
+
+#[tokio::test]
+async fn an_error_text_shows_no_sql() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(Settings::new(database(&folder))).unwrap();
+    let refused = store.list().await.err().unwrap();
+    assert_eq!(refused.to_string(), "the store failed");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let store = open(&path).await;
+    let make = Fixtures::random();
+    let (project, keys) = (make.project(), make.keys());
+    let (id, key) = (project.id, keys[0].id.to_string());
+    store.create(project, keys).await.unwrap();
+    let mut other = diesel::SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    other.batch_execute("UPDATE api_keys SET digest = x'00' WHERE mode = 'live'").unwrap();
+    let refused = store.keys(id).await.err().unwrap();
+    assert_eq!(refused.to_string(), format!("inconsistent data in api_keys.digest of row {key}"));
+}

@@ -1,0 +1,39 @@
+use crate::common::{LIMITS, World, down};
+use dwar_app::AdmitRequest;
+use dwar_kernel::KeyMode;
+use dwar_ratelimit::{Admission, MockRequestLimiter, RequestKey, RequestScope};
+use dwar_testkit::{START, minutes};
+use mockall::predicate::eq;
+use std::sync::Arc;
+
+fn admit(world: &World, limiter: MockRequestLimiter) -> AdmitRequest {
+    AdmitRequest { tools: world.tools(), limiter: Arc::new(limiter), limits: LIMITS }
+}
+
+#[tokio::test]
+async fn each_mode_and_scope_has_the_specifications_quota() {
+    for (mode, scope, limit) in [
+        (KeyMode::Live, RequestScope::Validate, 3_000),
+        (KeyMode::Live, RequestScope::General, 1_000),
+        (KeyMode::Test, RequestScope::Validate, 300),
+        (KeyMode::Test, RequestScope::General, 100),
+    ] {
+        let world = World::of(mode);
+        let key = RequestKey { key: world.caller.key, scope };
+        let quota = dwar_ratelimit::Quota { limit, window: minutes(1) };
+        let answer = Admission { admitted: false, limit, remaining: 0, reset: minutes(1) };
+        let mut limiter = MockRequestLimiter::new();
+        let hit = limiter.expect_hit().with(eq(key), eq(quota), eq(START));
+        hit.times(1).returning(move |_, _, _| Ok(answer));
+        let told = admit(&world, limiter).admit(&world.caller, scope).await;
+        assert_eq!(told.unwrap(), answer);
+    }
+}
+
+#[tokio::test]
+async fn a_limiter_that_fails_admits_nobody() {
+    let world = World::live();
+    let mut limiter = MockRequestLimiter::new();
+    limiter.expect_hit().returning(|_, _, _| Err(down()));
+    assert!(admit(&world, limiter).admit(&world.caller, RequestScope::General).await.is_err());
+}

@@ -1,0 +1,227 @@
+use super::{LIMITS, World};
+use dwar_app::{Deliver, OtpPolicy, RecordReceipt, Routes, SendOtp};
+use dwar_otp::{
+    Channel, GuessBudget, Hop, Message, MockGateway, Otp, OtpStore, Outcome, Reason, Report, Route,
+};
+use dwar_ratelimit::{Admission, SendLimiter};
+use dwar_testkit::{START, minutes};
+use dwar_wallet::{HoldOutcome, Paise, Settlement, WalletStore};
+use mockall::predicate::{always, eq};
+use std::collections::HashMap;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+/// A provider takes the message and will not report on it.
+pub fn accepted() -> Outcome {
+    Outcome::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: false }
+}
+
+/// A provider takes the message and will report what became of it.
+pub fn awaiting_receipt() -> Outcome {
+    Outcome::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: true }
+}
+
+pub fn refused() -> Outcome {
+    Outcome::Refused(Reason::NotOnChannel)
+}
+
+/// What the ports of a send are told to expect, each exactly once unless it says otherwise.
+impl World {
+    /// The phone has room for one more code.
+    pub fn admits(&mut self) -> &mut Self {
+        if !self.caller.mode.is_test() {
+            self.guessed(0);
+        }
+        self.sends.expect_admit().times(1).returning(|_, _, quota, _| {
+            let (limit, remaining) = (quota.limit, quota.limit - 1);
+            Ok(Admission { admitted: true, limit, remaining, reset: quota.window })
+        });
+        self
+    }
+
+    /// The phone has this many wrong guesses in a row behind it, the last one just now.
+    pub fn guessed(&mut self, wrong: u32) -> &mut Self {
+        let Self { line, caller, .. } = self;
+        let budget = GuessBudget { wrong, last_wrong_at: Some(START) };
+        self.otps
+            .expect_guess_budget()
+            .with(eq(line.project), eq(caller.mode), eq(line.index))
+            .times(1)
+            .returning(move |_, _, _| Ok(budget));
+        self
+    }
+
+    pub fn holds(&mut self, amount: Paise) -> &mut Self {
+        self.hold(amount, HoldOutcome::Held)
+    }
+
+    pub fn hold(&mut self, amount: Paise, outcome: HoldOutcome) -> &mut Self {
+        self.wallets
+            .expect_hold()
+            .with(eq(self.line.project), always(), eq(amount), always(), always())
+            .times(1)
+            .returning(move |_, _, _, _, _| Ok(outcome));
+        self
+    }
+
+    pub fn settles(&mut self, settlement: Settlement) -> &mut Self {
+        self.wallets
+            .expect_settle()
+            .with(eq(self.line.project), always(), eq(settlement), always(), always())
+            .times(1)
+            .returning(|_, _, _, _, _| Ok(true));
+        self
+    }
+
+    pub fn forgives(&mut self) -> &mut Self {
+        self.sends
+            .expect_forgive()
+            .with(eq(self.line.send_key()), always())
+            .times(1)
+            .returning(|_, _| Ok(()));
+        self
+    }
+
+    /// A request that is on record already, just made.
+    pub fn on_record(&mut self) -> Otp {
+        let otp = self.make.otp(&self.line);
+        self.kept.lock().unwrap().push(otp.clone());
+        otp
+    }
+
+    /// A request on record that WhatsApp accepted just now and will report on.
+    pub fn sent_by_whatsapp(&mut self) -> Otp {
+        let otp = self.on_record();
+        let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
+        let mut kept = self.kept.lock().unwrap();
+        let (first, row) = (otp.delivery.attempts[0].id, kept.last_mut().unwrap());
+        row.report(first, accepted, &self.make.route(), first, START);
+        row.clone()
+    }
+
+    /// The store takes one new request and applies reports to it.
+    pub fn issues(&mut self) -> &mut Self {
+        let kept = Arc::clone(&self.kept);
+        self.otps.expect_issue().times(1).returning(move |otp| {
+            kept.lock().unwrap().push(otp);
+            Ok(())
+        });
+        self.applies_reports()
+    }
+
+    /// The store applies reports to what it keeps, by the rule of [`Otp::report`].
+    pub fn applies_reports(&mut self) -> &mut Self {
+        let kept = Arc::clone(&self.kept);
+        self.otps.expect_report().returning(
+            move |project, otp, attempt, report, route, next, now| {
+                let mut kept = kept.lock().unwrap();
+                let row = kept.iter_mut().find(|row| row.id == otp && row.project == project);
+                Ok(row.map(|row| {
+                    let step = row.report(attempt, report, &route, next, now);
+                    (row.clone(), step)
+                }))
+            },
+        );
+        self
+    }
+
+    /// The request is erased before the provider has answered.
+    pub fn issues_and_loses(&mut self) -> &mut Self {
+        self.otps.expect_issue().times(1).returning(|_| Ok(()));
+        self.otps.expect_report().times(1).returning(|_, _, _, _, _, _, _| Ok(None));
+        self
+    }
+
+    pub fn whatsapp(&mut self, outcome: Outcome) -> &mut Self {
+        answer(&mut self.meta, &self.messages, outcome);
+        self
+    }
+
+    pub fn sms(&mut self, outcome: Outcome) -> &mut Self {
+        answer(&mut self.msg91, &self.messages, outcome);
+        self
+    }
+
+    pub fn sandbox(&mut self, outcome: Outcome) -> &mut Self {
+        answer(&mut self.sandbox, &self.messages, outcome);
+        self
+    }
+
+    /// Every message that a gateway was given, oldest first.
+    pub fn messages(&self) -> Vec<Message> {
+        self.messages.lock().unwrap().clone()
+    }
+
+    /// The newest request as the store keeps it.
+    pub fn stored(&self) -> Otp {
+        self.kept.lock().unwrap().last().unwrap().clone()
+    }
+
+    /// The use case over the mocks as they were told.
+    pub fn send_otp(&mut self) -> SendOtp {
+        let (otps, wallets, sends) = self.shared();
+        SendOtp {
+            deliver: self.deliver(&otps, &wallets, &sends),
+            tools: self.tools(),
+            codes: Arc::clone(&self.make.codes),
+            policy: OtpPolicy { lifetime: minutes(10) },
+            limits: LIMITS,
+            otps,
+            sends,
+            wallets,
+        }
+    }
+
+    /// The use case over the mocks as they were told.
+    pub fn record_receipt(&mut self) -> RecordReceipt {
+        let (otps, wallets, sends) = self.shared();
+        let deliver = self.deliver(&otps, &wallets, &sends);
+        RecordReceipt { otps, projects: Arc::new(take(&mut self.projects)), deliver }
+    }
+
+    /// The ports that a use case and its [`Deliver`] both hold.
+    pub fn shared(&mut self) -> (Arc<dyn OtpStore>, Arc<dyn WalletStore>, Arc<dyn SendLimiter>) {
+        let otps = Arc::new(take(&mut self.otps));
+        let wallets = Arc::new(take(&mut self.wallets));
+        (otps, wallets, Arc::new(take(&mut self.sends)))
+    }
+
+    pub fn deliver(
+        &mut self,
+        otps: &Arc<dyn OtpStore>,
+        wallets: &Arc<dyn WalletStore>,
+        sends: &Arc<dyn SendLimiter>,
+    ) -> Arc<Deliver> {
+        Arc::new(Deliver {
+            tools: self.tools(),
+            otps: Arc::clone(otps),
+            wallets: Arc::clone(wallets),
+            sends: Arc::clone(sends),
+            routes: self.routes(),
+            prices: self.prices,
+        })
+    }
+
+    /// Live over the two providers, test over the sandbox.
+    fn routes(&mut self) -> Routes {
+        let hop = |channel| Hop { channel, provider: "sandbox".to_owned() };
+        let live = self.make.route();
+        let test =
+            Route { hops: [Channel::Whatsapp, Channel::Sms].map(hop).to_vec(), ..live.clone() };
+        let gateways = [
+            ("meta", take(&mut self.meta)),
+            ("msg91", take(&mut self.msg91)),
+            ("sandbox", take(&mut self.sandbox)),
+        ];
+        let gateways = gateways.map(|(name, gateway)| (name.to_owned(), Arc::new(gateway) as _));
+        Routes { live, test, gateways: HashMap::from(gateways) }
+    }
+}
+
+fn answer(gateway: &mut MockGateway, messages: &Arc<Mutex<Vec<Message>>>, outcome: Outcome) {
+    let messages = Arc::clone(messages);
+    gateway.expect_deliver().times(1).returning(move |message| {
+        messages.lock().unwrap().push(message);
+        outcome.clone()
+    });
+}

@@ -1,0 +1,158 @@
+use dwar_app::{Limits, ModeLimits, PriceList, SessionPolicy, Tokens, Toolbox};
+use dwar_kernel::{KeyMode, StoreError};
+use dwar_otp::{GuessPolicy, Message, MockGateway, MockOtpStore, Otp};
+use dwar_project::{Caller, MockProjectStore};
+use dwar_ratelimit::{MockSendLimiter, Quota};
+use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
+use dwar_testkit::{
+    ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, minutes, seconds,
+};
+use dwar_wallet::{MockWalletStore, Paise};
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The specification's table, and the decisions' guess budget.
+pub const LIMITS: Limits = Limits {
+    live: ModeLimits {
+        send: per(3, minutes(10)),
+        max_wrong: 5,
+        validate: per(3_000, minutes(1)),
+        general: per(1_000, minutes(1)),
+    },
+    test: ModeLimits {
+        send: per(20, minutes(10)),
+        max_wrong: 20,
+        validate: per(300, minutes(1)),
+        general: per(100, minutes(1)),
+    },
+    guesses: GuessPolicy {
+        slow_from: 30,
+        slow_pace: minutes(10),
+        slower_from: 60,
+        slower_pace: minutes(60),
+        stop_at: 100,
+        stop_for: minutes(24 * 60),
+    },
+};
+const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };
+const SESSIONS: SessionPolicy = SessionPolicy {
+    access: minutes(15),
+    refresh: days(30),
+    session: days(90),
+    leeway: seconds(10),
+    replay: seconds(60),
+};
+
+/// A caller, a phone, a clock, and a mock of each port that several use cases share.
+pub struct World {
+    /// Makes domain values.
+    pub make: Fixtures,
+    pub clock: Arc<FixedClock>,
+    entropy: Arc<SeededEntropy>,
+    pub caller: Caller,
+    /// The phone that calls are about.
+    pub line: Line,
+    pub otps: MockOtpStore,
+    pub sends: MockSendLimiter,
+    pub wallets: MockWalletStore,
+    pub projects: MockProjectStore,
+    pub sessions: MockSessionStore,
+    pub signer: MockTokenSigner,
+    pub meta: MockGateway,
+    pub msg91: MockGateway,
+    pub sandbox: MockGateway,
+    pub prices: PriceList,
+    /// What gateways were given.
+    pub messages: Arc<Mutex<Vec<Message>>>,
+    /// The requests that the mocked store keeps.
+    pub kept: Arc<Mutex<Vec<Otp>>>,
+}
+
+impl World {
+    pub fn live() -> Self {
+        Self::of(KeyMode::Live)
+    }
+
+    pub fn test() -> Self {
+        Self::of(KeyMode::Test)
+    }
+
+    pub fn of(mode: KeyMode) -> Self {
+        let make = Fixtures::seeded(1);
+        let project = make.project().into_project();
+        let line = make.line(project.id, mode);
+        Self {
+            clock: Arc::new(FixedClock::at(START)),
+            entropy: Arc::new(SeededEntropy::new(2)),
+            caller: Caller { project, mode, key: make.id() },
+            line,
+            make,
+            otps: MockOtpStore::new(),
+            sends: MockSendLimiter::new(),
+            wallets: MockWalletStore::new(),
+            projects: MockProjectStore::new(),
+            sessions: MockSessionStore::new(),
+            signer: MockTokenSigner::new(),
+            meta: MockGateway::new(),
+            msg91: MockGateway::new(),
+            sandbox: MockGateway::new(),
+            prices: PRICES,
+            messages: Arc::default(),
+            kept: Arc::default(),
+        }
+    }
+
+    pub fn tools(&self) -> Toolbox {
+        Toolbox {
+            clock: Arc::clone(&self.clock) as _,
+            entropy: Arc::clone(&self.entropy) as _,
+            vault: Arc::new(ClearVault),
+        }
+    }
+
+    /// The same caller with a key of another project.
+    pub fn stranger(&self) -> Caller {
+        Caller { project: self.make.project().into_project(), ..self.caller.clone() }
+    }
+
+    /// The same project's caller in the other mode.
+    pub fn other_mode(&self) -> Caller {
+        let mode = if self.caller.mode.is_test() { KeyMode::Live } else { KeyMode::Test };
+        Caller { mode, ..self.caller.clone() }
+    }
+
+    /// The signer signs whatever it is given.
+    pub fn signs(&mut self) -> &mut Self {
+        let sign = |claims: &dwar_session::Claims| Ok(AccessToken::new(claims.token.to_string()));
+        self.signer.expect_sign().returning(sign);
+        self
+    }
+
+    pub fn tokens(&mut self) -> Tokens {
+        let signer = Arc::new(take(&mut self.signer));
+        Tokens { tools: self.tools(), signer, policy: SESSIONS }
+    }
+
+    /// The project of the caller is found, any number of times.
+    pub fn knows_project(&mut self) -> &mut Self {
+        let project = self.caller.project.clone();
+        self.projects
+            .expect_find()
+            .returning(move |id| Ok(Some(project.clone()).filter(|known| known.id == id)));
+        self
+    }
+}
+
+/// A store that is out of reach.
+pub fn down() -> StoreError {
+    StoreError::Unavailable("down".to_owned())
+}
+
+const fn per(limit: u32, window: Duration) -> Quota {
+    Quota { limit, window }
+}
+
+const fn days(count: u64) -> Duration {
+    minutes(count * 24 * 60)
+}

@@ -1,0 +1,28 @@
+//! The use cases over mocked ports, one file each, one test per branch.
+//!
+//! A mock that was told to expect nothing fails the test when it is called: a port that a test
+//! does not mention must stay untouched.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod admit_request;
+mod authenticate;
+mod common;
+mod delete_identity;
+mod find_identity;
+mod first_start;
+mod idempotency;
+mod logout;
+mod manage_projects;
+mod manage_signing_keys;
+mod manage_wallets;
+mod otp_status;
+mod public_keys;
+mod record_receipt;
+mod refresh_session;
+mod sandbox_messages;
+mod send_otp;
+mod send_otp_fallback;
+mod sweep;
+mod validate_session;
+mod verify_otp;

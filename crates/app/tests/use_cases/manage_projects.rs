@@ -1,0 +1,171 @@
+use crate::common::{World, down};
+use dwar_app::{CreatedProject, ManageProjects, RegenerateKeyError};
+use dwar_kernel::{KeyMode, ProjectId};
+use dwar_project::{ApiKey, KeyRecord, ProjectChange};
+use dwar_testkit::{ClearVault, START};
+use dwar_wallet::Paise;
+use mockall::predicate::eq;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+fn manage(world: &mut World) -> ManageProjects {
+    ManageProjects {
+        tools: world.tools(),
+        projects: Arc::new(take(&mut world.projects)),
+        wallets: Arc::new(take(&mut world.wallets)),
+    }
+}
+
+/// The wallet of a new project takes its opening balance.
+fn opens_wallet(world: &mut World, amount: Paise) {
+    let credit = world.wallets.expect_credit().times(1).withf(move |_, credit, now| {
+        (credit.amount, credit.reference.as_str(), *now) == (amount, "opening balance", START)
+    });
+    credit.returning(|_, _, _| Ok(true));
+}
+
+/// What a store may keep of a key.
+fn assert_is_record_of(record: &KeyRecord, key: &ApiKey) {
+    assert_eq!((record.mode, record.digest), (key.mode(), key.digest(&ClearVault)));
+    assert!(key.expose().ends_with(&record.last_four));
+    assert!(!format!("{record:?}").contains(key.expose()));
+    assert_eq!((record.last_four.len(), record.created_at), (4, START));
+}
+
+#[tokio::test]
+async fn a_new_project_shows_its_keys_and_stores_their_digests() {
+    let mut world = World::live();
+    let stored = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&stored);
+    world.projects.expect_create().times(1).returning(move |new, keys| {
+        *seen.lock().unwrap() = Some((new, keys));
+        Ok(())
+    });
+    opens_wallet(&mut world, Paise(10_000));
+    let created = manage(&mut world).create("Chai", Paise(10_000)).await.unwrap();
+    let (new, [live, test]) = stored.lock().unwrap().take().unwrap();
+    assert_eq!((created.id, &created.name), (new.id, &new.name));
+    assert_eq!((new.name.as_str(), created.balance), ("Chai", Paise(10_000)));
+    assert_eq!((created.live_key.mode(), created.test_key.mode()), (KeyMode::Live, KeyMode::Test));
+    assert_is_record_of(&live, &created.live_key);
+    assert_is_record_of(&test, &created.test_key);
+    assert_ne!(live.id, test.id);
+}
+
+#[tokio::test]
+async fn nothing_shows_a_key_in_debug() {
+    let mut world = World::live();
+    world.projects.expect_create().returning(|_, _| Ok(()));
+    let created = manage(&mut world).create("Chai", Paise::ZERO).await.unwrap();
+    let shown = format!("{created:?}");
+    for key in [&created.live_key, &created.test_key] {
+        assert!(!shown.contains(key.expose()), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn no_opening_balance_is_no_credit() {
+    let mut world = World::live();
+    world.projects.expect_create().times(1).returning(|_, _| Ok(()));
+    assert!(manage(&mut world).create("Chai", Paise::ZERO).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_project_that_could_not_be_made_gets_no_money() {
+    let mut world = World::live();
+    world.projects.expect_create().returning(|_, _| Err(down()));
+    assert!(manage(&mut world).create("Chai", Paise(1)).await.is_err());
+}
+
+#[tokio::test]
+async fn the_first_project_is_made_on_an_empty_store() {
+    let mut world = World::live();
+    let digests = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&digests);
+    world.projects.expect_create_first().times(1).returning(move |_, keys| {
+        seen.lock().unwrap().extend(keys.map(|key| key.digest));
+        Ok(true)
+    });
+    opens_wallet(&mut world, Paise(500));
+    let created = manage(&mut world).create_first("Demo", Paise(500)).await.unwrap();
+    let CreatedProject { live_key, test_key, .. } = created.unwrap();
+    let shown = [live_key, test_key].map(|key| key.digest(&ClearVault));
+    assert_eq!(*digests.lock().unwrap(), shown);
+}
+
+#[tokio::test]
+async fn the_first_project_is_never_made_a_second_time() {
+    let mut world = World::live();
+    world.projects.expect_create_first().times(1).returning(|_, _| Ok(false));
+    assert!(manage(&mut world).create_first("Demo", Paise(500)).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
+    for mode in [KeyMode::Live, KeyMode::Test] {
+        let mut world = World::live();
+        let (project, stored) = (world.line.project, Arc::new(Mutex::new(None)));
+        let seen = Arc::clone(&stored);
+        world.projects.expect_replace_key().times(1).returning(move |project, record| {
+            *seen.lock().unwrap() = Some((project, record));
+            Ok(true)
+        });
+        let key = manage(&mut world).regenerate_key(project, mode).await.unwrap();
+        let (of, record) = stored.lock().unwrap().take().unwrap();
+        assert_eq!((of, key.mode()), (project, mode));
+        assert_is_record_of(&record, &key);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_project_gets_no_key() {
+    let mut world = World::live();
+    world.projects.expect_replace_key().times(1).returning(|_, _| Ok(false));
+    let project: ProjectId = world.make.id();
+    let answer = manage(&mut world).regenerate_key(project, KeyMode::Live).await;
+    assert!(matches!(answer, Err(RegenerateKeyError::NoSuchProject)));
+}
+
+#[tokio::test]
+async fn a_key_that_was_not_stored_is_not_shown() {
+    let mut world = World::live();
+    world.projects.expect_replace_key().returning(|_, _| Err(down()));
+    let project = world.line.project;
+    let answer = manage(&mut world).regenerate_key(project, KeyMode::Live).await;
+    assert!(matches!(answer, Err(RegenerateKeyError::Store(_))));
+}
+
+#[tokio::test]
+async fn a_change_gives_the_project_as_it_then_stands() {
+    let mut world = World::live();
+    let change = ProjectChange { identity_lookup: Some(true), ..ProjectChange::default() };
+    let mut project = world.caller.project.clone();
+    project.identity_lookup = true;
+    let (id, then) = (project.id, project.clone());
+    let port = world.projects.expect_change().with(eq(id), eq(change.clone()));
+    port.times(1).returning(move |_, _| Ok(Some(then.clone())));
+    assert_eq!(manage(&mut world).change(id, change).await.unwrap(), Some(project));
+}
+
+#[tokio::test]
+async fn a_project_is_shown_with_its_keys_and_an_unknown_one_not_at_all() {
+    let mut world = World::live();
+    let (project, keys) = (world.caller.project.clone(), world.make.keys().to_vec());
+    let told = keys.clone();
+    world.knows_project();
+    let port = world.projects.expect_keys().with(eq(project.id));
+    port.times(1).returning(move |_| Ok(told.clone()));
+    let unknown = world.make.id();
+    let manage = manage(&mut world);
+    assert_eq!(manage.show(project.id).await.unwrap(), Some((project, keys)));
+    assert_eq!(manage.show(unknown).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn every_project_is_listed() {
+    let mut world = World::live();
+    let projects = vec![world.caller.project.clone(), world.stranger().project];
+    let told = projects.clone();
+    world.projects.expect_list().times(1).returning(move || Ok(told.clone()));
+    assert_eq!(manage(&mut world).list().await.unwrap(), projects);
+}

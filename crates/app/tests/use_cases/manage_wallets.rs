@@ -1,0 +1,121 @@
+use crate::common::{World, down};
+use dwar_app::{CreditError, ManageWallets};
+use dwar_testkit::START;
+use dwar_wallet::{Audit, Balance, EntryKind, LedgerEntry, Paise};
+use mockall::predicate::eq;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+fn manage(world: &mut World) -> ManageWallets {
+    ManageWallets {
+        tools: world.tools(),
+        projects: Arc::new(take(&mut world.projects)),
+        wallets: Arc::new(take(&mut world.wallets)),
+    }
+}
+
+/// No project has been made yet.
+fn empty() -> World {
+    let mut world = World::live();
+    world.projects.expect_find().returning(|_| Ok(None));
+    world
+}
+
+#[tokio::test]
+async fn nothing_or_less_is_not_paid_in() {
+    let mut world = World::live();
+    let (project, manage) = (world.line.project, manage(&mut world));
+    for amount in [Paise::ZERO, Paise(-1), Paise(i64::MIN)] {
+        let answer = manage.credit(project, amount, None).await;
+        assert!(matches!(answer, Err(CreditError::NotPositive)), "{amount}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_project_has_no_wallet() {
+    let mut world = empty();
+    let (project, manage) = (world.line.project, manage(&mut world));
+    let credit = manage.credit(project, Paise(1), None).await;
+    assert!(matches!(credit, Err(CreditError::NoSuchProject)));
+    assert!(matches!(manage.balance(project).await, Err(CreditError::NoSuchProject)));
+    assert!(matches!(manage.statement(project, 9).await, Err(CreditError::NoSuchProject)));
+}
+
+#[tokio::test]
+async fn money_is_paid_in_under_its_reference() {
+    for fresh in [true, false] {
+        let mut world = World::live();
+        let project = world.line.project;
+        let credit = world.knows_project().wallets.expect_credit().times(1);
+        credit
+            .withf(move |to, credit, now| {
+                (*to, credit.amount, credit.reference.as_str()) == (project, Paise(5), "bank-7")
+                    && *now == START
+            })
+            .returning(move |_, _, _| Ok(fresh));
+        let reference = Some("bank-7".to_owned());
+        let answer = manage(&mut world).credit(project, Paise(5), reference).await;
+        assert_eq!(answer.unwrap(), fresh);
+    }
+}
+
+#[tokio::test]
+async fn without_a_reference_every_call_pays_in() {
+    let mut world = World::live();
+    let references = Arc::new(Mutex::new(Vec::new()));
+    let (seen, project) = (Arc::clone(&references), world.line.project);
+    world.knows_project().wallets.expect_credit().times(2).returning(move |_, credit, _| {
+        seen.lock().unwrap().push(credit.reference);
+        Ok(true)
+    });
+    let manage = manage(&mut world);
+    for _ in 0..2 {
+        assert!(manage.credit(project, Paise(5), None).await.unwrap());
+    }
+    let references = references.lock().unwrap();
+    assert_ne!(references[0], references[1]);
+}
+
+#[tokio::test]
+async fn a_wallet_is_shown_as_it_stands() {
+    let mut world = World::live();
+    let (project, balance) = (world.line.project, Balance { balance: Paise(9), held: Paise(2) });
+    let port = world.knows_project().wallets.expect_balance().with(eq(project));
+    port.times(1).returning(move |_| Ok(balance));
+    assert_eq!(manage(&mut world).balance(project).await.unwrap(), balance);
+}
+
+#[tokio::test]
+async fn a_statement_is_as_long_as_was_asked_for() {
+    let mut world = World::live();
+    let entry = LedgerEntry {
+        id: world.make.id(),
+        kind: EntryKind::Credit,
+        amount: Paise(5),
+        held: Paise::ZERO,
+        after: Balance { balance: Paise(5), held: Paise::ZERO },
+        reference: "bank-7".to_owned(),
+        at: START,
+    };
+    let (project, told) = (world.line.project, entry.clone());
+    let port = world.knows_project().wallets.expect_statement().with(eq(project), eq(3));
+    port.times(1).returning(move |_, _| Ok(vec![told.clone()]));
+    assert_eq!(manage(&mut world).statement(project, 3).await.unwrap(), [entry]);
+}
+
+#[tokio::test]
+async fn an_audit_is_passed_on() {
+    let mut world = World::live();
+    let audit = Audit { projects: 2, difference: Paise(1) };
+    world.wallets.expect_audit().times(1).returning(move || Ok(audit));
+    assert_eq!(manage(&mut world).audit().await.unwrap(), audit);
+}
+
+#[tokio::test]
+async fn a_store_out_of_reach_is_told_as_such() {
+    let mut world = World::live();
+    let project = world.line.project;
+    world.knows_project().wallets.expect_credit().returning(|_, _, _| Err(down()));
+    let answer = manage(&mut world).credit(project, Paise(1), None).await;
+    assert!(matches!(answer, Err(CreditError::Store(_))));
+}

@@ -1,0 +1,192 @@
+use crate::common::{World, down};
+use dwar_app::{RefreshSession, RefreshSessionError, TokenPair};
+use dwar_idempotency::IdempotencyKey;
+use dwar_kernel::{Digest, Purpose, Sealed, Vault};
+use dwar_session::{Presented, RefreshToken, Rotation, RotationPolicy, Session, Successor};
+use dwar_testkit::{ClearVault, START, minutes, seconds};
+use mockall::predicate::eq;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+type Answer = Result<TokenPair, RefreshSessionError>;
+type Rotations = Arc<Mutex<Vec<(Presented, Successor)>>>;
+
+const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
+
+fn refresh_session(world: &mut World) -> RefreshSession {
+    RefreshSession { sessions: Arc::new(take(&mut world.sessions)), tokens: world.tokens() }
+}
+
+async fn refresh(world: &mut World, token: &RefreshToken, key: Option<&str>) -> Answer {
+    let key = key.map(|key| key.parse::<IdempotencyKey>().unwrap());
+    let caller = world.caller.clone();
+    refresh_session(world).refresh(&caller, token.expose(), key.as_ref()).await
+}
+
+/// A caller with a live session and its refresh token.
+fn logged_in() -> (World, Session, RefreshToken) {
+    let mut world = World::live();
+    world.signs();
+    let token = RefreshToken::generate(&world.make.entropy);
+    let mut session = world.make.session(&world.line, world.make.id());
+    session.refresh = token.digest(&ClearVault);
+    (world, session, token)
+}
+
+/// The store knows the session by its refresh token.
+fn known(world: &mut World, session: &Session) {
+    let (found, digest) = (session.clone(), session.refresh);
+    let find = world.sessions.expect_find_by_refresh();
+    find.with(eq(session.project), eq(session.mode), eq(digest))
+        .returning(move |_, _, _| Ok(Some(found.clone())));
+}
+
+/// The store answers every exchange like this; gives what it was asked.
+fn rotates(world: &mut World, outcome: Option<Rotation>) -> Rotations {
+    let asked = Rotations::default();
+    let (seen, line) = (Arc::clone(&asked), world.line.clone());
+    world
+        .sessions
+        .expect_rotate()
+        .withf(move |project, mode, _, _, policy, _| {
+            (*project, *mode, *policy) == (line.project, line.mode, POLICY)
+        })
+        .times(1)
+        .returning(move |_, _, presented, next, _, _| {
+            seen.lock().unwrap().push((presented, next));
+            Ok(outcome.clone())
+        });
+    asked
+}
+
+fn expired(answer: &Answer) -> bool {
+    matches!(answer, Err(RefreshSessionError::Expired))
+}
+
+#[tokio::test]
+async fn a_malformed_token_costs_no_look_up() {
+    let mut world = World::live();
+    let caller = world.caller.clone();
+    let use_case = refresh_session(&mut world);
+    for token in ["", "svc_rt_", "eyJhbGciOi.J9.x"] {
+        assert!(expired(&use_case.refresh(&caller, token, None).await), "{token}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_token_is_expired_and_rotates_nothing() {
+    let (mut world, _, token) = logged_in();
+    world.sessions.expect_find_by_refresh().times(1).returning(|_, _, _| Ok(None));
+    assert!(expired(&refresh(&mut world, &token, None).await));
+}
+
+#[tokio::test]
+async fn the_present_token_gets_the_pair_that_was_put_on_record() {
+    let (mut world, session, token) = logged_in();
+    known(&mut world, &session);
+    let asked = rotates(&mut world, Some(Rotation::Rotated));
+    let pair = refresh(&mut world, &token, None).await.unwrap();
+    let (presented, next) = asked.lock().unwrap().remove(0);
+    assert_eq!(presented, Presented { refresh: session.refresh, key: None });
+    assert_eq!(next.refresh, pair.refresh.digest(&ClearVault));
+    assert_eq!(next.access.token.to_string(), pair.access.expose());
+    assert_ne!((next.refresh, next.access.token), (session.refresh, session.access.token));
+    assert_eq!((pair.session, pair.identity), (session.id, session.identity));
+    assert_eq!((pair.expires_in, pair.refresh_expires_in), (900, 30 * 86_400));
+    assert_eq!(next.replay, None);
+}
+
+#[tokio::test]
+async fn a_refresh_token_ends_with_its_session() {
+    let (mut world, mut session, token) = logged_in();
+    session.expires_at = START + minutes(60);
+    known(&mut world, &session);
+    let asked = rotates(&mut world, Some(Rotation::Rotated));
+    let pair = refresh(&mut world, &token, None).await.unwrap();
+    assert_eq!(asked.lock().unwrap()[0].1.refresh_expires_at, session.expires_at);
+    assert_eq!(pair.refresh_expires_in, 3_600);
+}
+
+#[tokio::test]
+async fn whatever_is_not_exchanged_is_expired() {
+    for outcome in [None, Some(Rotation::Refused), Some(Rotation::Reused)] {
+        let (mut world, session, token) = logged_in();
+        known(&mut world, &session);
+        rotates(&mut world, outcome);
+        assert!(expired(&refresh(&mut world, &token, Some("key-1")).await));
+    }
+}
+
+#[tokio::test]
+async fn a_replay_gives_the_same_pair_with_what_is_left_of_its_life() {
+    let (mut world, session, token) = logged_in();
+    known(&mut world, &session);
+    let asked = rotates(&mut world, Some(Rotation::Rotated));
+    let first = refresh(&mut world, &token, Some("key-1")).await.unwrap();
+    let replay = asked.lock().unwrap().remove(0).1.replay.unwrap();
+
+    world.clock.advance(seconds(40));
+    world.signs();
+    known(&mut world, &session);
+    let again = rotates(&mut world, Some(Rotation::Replayed(replay.answer)));
+    let second = refresh(&mut world, &token, Some("key-1")).await.unwrap();
+    assert_eq!(again.lock().unwrap()[0].0.key, Some(replay.key));
+    assert_eq!((&second.access, &second.refresh), (&first.access, &first.refresh));
+    assert_eq!((second.session, second.identity), (session.id, session.identity));
+    assert_eq!((second.expires_in, second.refresh_expires_in), (860, 30 * 86_400 - 40));
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_a_store_failure() {
+    let unreadable = [
+        Sealed(b"of another session".to_vec()),
+        ClearVault.seal(Purpose::Answer, logged_in().1.id.uuid().as_bytes(), b"only one line"),
+    ];
+    for answer in unreadable {
+        let (mut world, session, token) = logged_in();
+        known(&mut world, &session);
+        rotates(&mut world, Some(Rotation::Replayed(answer)));
+        let answer = refresh(&mut world, &token, Some("key-1")).await;
+        assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
+    }
+}
+
+#[tokio::test]
+async fn the_digest_of_a_key_differs_per_key_and_project() {
+    async fn digest(
+        world: &mut World,
+        session: &Session,
+        key: &str,
+        token: &RefreshToken,
+    ) -> Digest {
+        known(world, session);
+        let asked = rotates(world, None);
+        world.signs();
+        assert!(expired(&refresh(world, token, Some(key)).await));
+        let (presented, next) = asked.lock().unwrap().remove(0);
+        assert_eq!(presented.key, next.replay.map(|replay| replay.key));
+        presented.key.unwrap()
+    }
+    let (mut world, mut session, token) = logged_in();
+    let first = digest(&mut world, &session, "key-1", &token).await;
+    assert_eq!(digest(&mut world, &session, "key-1", &token).await, first);
+    assert_ne!(digest(&mut world, &session, "key-2", &token).await, first);
+    world.caller = world.stranger();
+    world.line.project = world.caller.project.id;
+    session.project = world.caller.project.id;
+    assert_ne!(digest(&mut world, &session, "key-1", &token).await, first);
+}
+
+#[tokio::test]
+async fn a_store_failure_is_never_an_expiry() {
+    let (mut blind, _, token) = logged_in();
+    blind.sessions.expect_find_by_refresh().returning(|_, _, _| Err(down()));
+    let answer = refresh(&mut blind, &token, None).await;
+    assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
+
+    let (mut stuck, session, token) = logged_in();
+    known(&mut stuck, &session);
+    stuck.sessions.expect_rotate().returning(|_, _, _, _, _, _| Err(down()));
+    let answer = refresh(&mut stuck, &token, None).await;
+    assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
+}

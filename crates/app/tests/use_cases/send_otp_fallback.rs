@@ -1,0 +1,89 @@
+//! What a send does when a provider refuses, or the request goes while a provider is called.
+
+use crate::common::{World, accepted, awaiting_receipt, refused};
+use dwar_app::{SendOtpError, SentOtp};
+use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, OtpState, Reason};
+use dwar_testkit::seconds;
+use dwar_wallet::{Paise, Settlement};
+
+async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
+    world.send_otp().send(&world.caller, &world.line.phone).await
+}
+
+/// Admitted, and the dearest price is held.
+fn paid_for() -> World {
+    let mut world = World::live();
+    world.admits().holds(Paise(30));
+    world
+}
+
+#[tokio::test]
+async fn a_refusal_of_whatsapp_sends_the_same_code_by_sms_at_the_price_of_sms() {
+    let mut world = paid_for();
+    let paid = Settlement::Capture(Paise(20));
+    world.issues().whatsapp(refused()).sms(accepted()).settles(paid);
+    let sent = send(&mut world).await.unwrap();
+    assert_eq!(sent.otp.delivery.channel(), Some(Channel::Sms));
+    let [first, second] = <[_; 2]>::try_from(world.messages()).unwrap();
+    assert_eq!((first.channel, second.channel), (Channel::Whatsapp, Channel::Sms));
+    assert_eq!((first.otp, first.code.expose()), (second.otp, second.code.expose()));
+    assert_ne!(first.attempt, second.attempt);
+}
+
+#[tokio::test]
+async fn a_code_that_every_channel_refuses_costs_neither_money_nor_a_place() {
+    let mut world = paid_for();
+    world.issues().whatsapp(refused()).sms(refused()).settles(Settlement::Release).forgives();
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+    assert_eq!(world.stored().state, OtpState::Void);
+}
+
+#[tokio::test]
+async fn a_test_code_that_fails_gives_its_place_back_and_leaves_the_wallet_alone() {
+    let mut world = World::test();
+    world.admits().issues().sandbox(refused()).sandbox(refused()).forgives();
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+}
+
+#[tokio::test]
+async fn a_message_that_awaits_its_receipt_is_not_settled_yet() {
+    let mut world = paid_for();
+    world.issues().whatsapp(awaiting_receipt());
+    let sent = send(&mut world).await.unwrap();
+    assert_eq!(sent.otp.delivery.status, DeliveryStatus::Sent);
+    assert_eq!(sent.otp.delivery.due_at, Some(sent.otp.created_at + seconds(20)));
+}
+
+#[tokio::test]
+async fn a_provider_without_a_gateway_counts_as_down() {
+    let mut world = paid_for();
+    world.issues().sms(accepted()).settles(Settlement::Capture(Paise(20)));
+    let mut use_case = world.send_otp();
+    let deliver = std::sync::Arc::get_mut(&mut use_case.deliver).unwrap();
+    deliver.routes.gateways.remove("meta");
+    let sent = use_case.send(&world.caller, &world.line.phone).await.unwrap();
+    let first = &sent.otp.delivery.attempts[0];
+    assert_eq!(first.status, AttemptStatus::Failed);
+    assert_eq!(first.reason, Some(Reason::ProviderUnavailable));
+}
+
+#[tokio::test]
+async fn a_request_erased_while_the_provider_accepted_is_charged() {
+    let mut world = paid_for();
+    world.issues_and_loses().whatsapp(accepted()).settles(Settlement::Capture(Paise(30)));
+    assert_eq!(send(&mut world).await.unwrap().otp.delivery.status, DeliveryStatus::Sent);
+}
+
+#[tokio::test]
+async fn a_request_erased_while_the_provider_accepted_waits_for_no_receipt() {
+    let mut world = paid_for();
+    world.issues_and_loses().whatsapp(awaiting_receipt()).settles(Settlement::Capture(Paise(30)));
+    assert!(send(&mut world).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_request_erased_while_the_provider_refused_is_undeliverable_and_free() {
+    let mut world = paid_for();
+    world.issues_and_loses().whatsapp(refused()).settles(Settlement::Release).forgives();
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+}

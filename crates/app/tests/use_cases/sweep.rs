@@ -1,0 +1,224 @@
+use crate::common::{World, accepted, down};
+use dwar_app::{Retention, Sweep, Swept};
+use dwar_idempotency::MockIdempotencyStore;
+use dwar_kernel::{KeyMode, OtpId};
+use dwar_otp::{AttemptStatus, Channel, Delivery, DeliveryStatus, Otp, Reason, Report};
+use dwar_ratelimit::MockRequestLimiter;
+use dwar_testkit::{START, minutes, seconds};
+use dwar_wallet::{OpenHold, Paise, Settlement};
+use mockall::predicate::eq;
+use std::mem::take;
+use std::sync::Arc;
+
+const KEEP: Retention = Retention {
+    requests: minutes(1),
+    guesses: minutes(2),
+    sessions: minutes(3),
+    sends: minutes(4),
+    idempotency: minutes(5),
+    holds: minutes(6),
+};
+
+fn sweep(world: &mut World) -> Sweep {
+    let (otps, wallets, sends) = world.shared();
+    Sweep {
+        deliver: world.deliver(&otps, &wallets, &sends),
+        tools: world.tools(),
+        projects: Arc::new(take(&mut world.projects)),
+        sessions: Arc::new(take(&mut world.sessions)),
+        requests: Arc::new(MockRequestLimiter::new()),
+        idempotency: Arc::new(MockIdempotencyStore::new()),
+        retention: KEEP,
+        otps,
+        wallets,
+        sends,
+    }
+}
+
+/// These requests are due now.
+fn due(world: &mut World, otps: Vec<Otp>) {
+    world
+        .otps
+        .expect_claim_due()
+        .with(eq(START), eq(seconds(30)), eq(100))
+        .times(1)
+        .returning(move |_, _, _| Ok(otps.clone()));
+    world.knows_project().applies_reports();
+}
+
+/// One hold is open for too long; its request stands at `delivery`, or is gone.
+fn stale(delivery: Option<Delivery>) -> World {
+    let mut world = World::live();
+    let mut otp = world.make.otp(&world.line);
+    let (project, send) = (otp.project, otp.id);
+    let hold = OpenHold { project, send, amount: Paise(30), since: START };
+    let holds = world.wallets.expect_stale_holds().with(eq(START - KEEP.holds), eq(100));
+    holds.times(1).returning(move |_, _| Ok(vec![hold]));
+    let find = world.otps.expect_find().with(eq(project), eq(KeyMode::Live), eq(send));
+    find.returning(move |_, _, _| {
+        Ok(delivery.clone().map(|delivery| {
+            otp.delivery = delivery;
+            otp.clone()
+        }))
+    });
+    world.knows_project();
+    world
+}
+
+/// A delivery whose only report was this.
+fn after(report: Report) -> Option<Delivery> {
+    let world = World::live();
+    let mut delivery = world.make.otp(&world.line).delivery;
+    let first = delivery.attempts[0].id;
+    delivery.report(first, report, false, &world.make.route(), first, START);
+    Some(delivery)
+}
+
+async fn settle(world: &mut World) -> u64 {
+    sweep(world).settle_stale_holds().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_message_without_its_receipt_goes_out_by_sms() {
+    let mut world = World::live();
+    let otp = world.sent_by_whatsapp();
+    due(&mut world, vec![otp]);
+    world.sms(accepted()).settles(Settlement::Capture(Paise(20)));
+    assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
+    assert_eq!(world.messages()[0].channel, Channel::Sms);
+}
+
+#[tokio::test]
+async fn a_call_that_was_lost_is_given_up_and_free() {
+    let mut world = World::live();
+    let otp = world.on_record();
+    due(&mut world, vec![otp]);
+    world.settles(Settlement::Release).forgives();
+    assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
+    let delivery = world.stored().delivery;
+    assert_eq!(delivery.status, DeliveryStatus::Failed);
+    assert_eq!(delivery.attempts[0].status, AttemptStatus::Failed);
+    assert_eq!(delivery.attempts[0].reason, Some(Reason::Unknown));
+}
+
+#[tokio::test]
+async fn a_lost_test_call_leaves_the_wallet_alone() {
+    let mut world = World::test();
+    let otp = world.on_record();
+    due(&mut world, vec![otp]);
+    world.forgives();
+    assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn every_request_that_is_due_is_followed_up() {
+    let mut world = World::live();
+    let otps = vec![world.on_record(), world.on_record(), world.on_record()];
+    due(&mut world, otps);
+    world.wallets.expect_settle().times(3).returning(|_, _, _, _, _| Ok(true));
+    world.sends.expect_forgive().times(3).returning(|_, _| Ok(()));
+    assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 3);
+    let kept = world.kept.lock().unwrap();
+    assert!(kept.iter().all(|otp| otp.delivery.status == DeliveryStatus::Failed));
+}
+
+#[tokio::test]
+async fn nothing_due_is_nothing_done() {
+    let mut world = World::live();
+    due(&mut world, vec![]);
+    assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_request_of_a_project_that_is_gone_is_left() {
+    let mut world = World::live();
+    let otp = world.on_record();
+    due(&mut world, vec![otp]);
+    world.projects.checkpoint();
+    world.projects.expect_find().times(1).returning(|_| Ok(None));
+    assert!(sweep(&mut world).follow_up().await.is_ok());
+    assert_eq!(world.stored().delivery.status, DeliveryStatus::Queued);
+}
+
+#[tokio::test]
+async fn a_store_failure_ends_the_round() {
+    let mut world = World::live();
+    world.otps.expect_claim_due().returning(|_, _, _| Err(down()));
+    assert!(sweep(&mut world).follow_up().await.is_err());
+}
+
+#[tokio::test]
+async fn the_hold_of_a_missing_request_is_released() {
+    let mut world = stale(None);
+    world.settles(Settlement::Release);
+    assert_eq!(settle(&mut world).await, 1);
+}
+
+#[tokio::test]
+async fn the_hold_of_a_failed_request_is_released() {
+    let mut world = stale(after(Report::Failed(Reason::Blocked)));
+    world.settles(Settlement::Release);
+    assert_eq!(settle(&mut world).await, 1);
+}
+
+#[tokio::test]
+async fn the_hold_of_a_delivered_request_is_captured() {
+    let mut world = stale(after(Report::Delivered));
+    world.settles(Settlement::Capture(Paise(30)));
+    assert_eq!(settle(&mut world).await, 1);
+}
+
+#[tokio::test]
+async fn the_hold_of_a_pending_request_is_left_alone() {
+    let pending = Report::Accepted { provider_ref: None, awaits_receipt: true };
+    assert_eq!(settle(&mut stale(after(pending))).await, 0);
+}
+
+#[tokio::test]
+async fn the_hold_of_a_project_that_is_gone_is_left_alone() {
+    let mut world = stale(None);
+    world.projects.checkpoint();
+    world.projects.expect_find().times(1).returning(|_| Ok(None));
+    assert_eq!(settle(&mut world).await, 0);
+}
+
+#[tokio::test]
+async fn a_settlement_names_the_send_of_its_hold() {
+    let mut world = stale(None);
+    let asked = Arc::new(std::sync::Mutex::new(Vec::<OtpId>::new()));
+    let (found, settled) = (Arc::clone(&asked), Arc::clone(&asked));
+    world.otps.checkpoint();
+    world.otps.expect_find().returning(move |_, _, send| {
+        found.lock().unwrap().push(send);
+        Ok(None)
+    });
+    world.wallets.expect_settle().returning(move |_, send, _, _, _| {
+        settled.lock().unwrap().push(send);
+        Ok(true)
+    });
+    settle(&mut world).await;
+    let asked = asked.lock().unwrap();
+    assert_eq!((asked.len(), asked[0]), (2, asked[1]));
+}
+
+#[tokio::test]
+async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
+    let mut world = World::live();
+    let cuts = (eq(START - KEEP.requests), eq(START - KEEP.guesses));
+    world.otps.expect_sweep().with(cuts.0, cuts.1).times(1).returning(|_, _| Ok(1));
+    let sessions = world.sessions.expect_sweep().with(eq(START - KEEP.sessions));
+    sessions.times(1).returning(|_| Ok(2));
+    world.sends.expect_sweep().with(eq(START - KEEP.sends)).times(1).returning(|_| Ok(3));
+    let mut idempotency = MockIdempotencyStore::new();
+    let answers = idempotency.expect_sweep().with(eq(START - KEEP.idempotency));
+    answers.times(1).returning(|_| Ok(4));
+    let mut requests = MockRequestLimiter::new();
+    requests.expect_sweep().with(eq(START)).times(1).returning(|_| Ok(()));
+    let sweep = Sweep {
+        idempotency: Arc::new(idempotency),
+        requests: Arc::new(requests),
+        ..sweep(&mut world)
+    };
+    let swept = Swept { requests: 1, sessions: 2, sends: 3, idempotency: 4 };
+    assert_eq!(sweep.tidy().await.unwrap(), swept);
+}

@@ -1,0 +1,221 @@
+use crate::common::{LIMITS, World, down};
+use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
+use dwar_identity::MockIdentityStore;
+use dwar_kernel::{IdentityId, KeyMode, StoreError, Vault};
+use dwar_otp::{Allowance, Attempt, GuessPolicy};
+use dwar_session::{Session, Started};
+use dwar_testkit::{CODE, ClearVault, START, minutes};
+use mockall::Sequence;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+const LEFT: Allowance = Allowance { limit: 5, remaining: 4, reset: minutes(9) };
+
+async fn verify(
+    world: &mut World,
+    identities: MockIdentityStore,
+) -> Result<VerifiedOtp, VerifyOtpError> {
+    let use_case = VerifyOtp {
+        tools: world.tools(),
+        otps: Arc::new(take(&mut world.otps)),
+        identities: Arc::new(identities),
+        sessions: Arc::new(take(&mut world.sessions)),
+        tokens: world.tokens(),
+        codes: Arc::clone(&world.make.codes),
+        limits: LIMITS,
+    };
+    use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap()).await
+}
+
+/// The store judges one guess for the world's phone this way.
+fn judges(world: &mut World, attempt: Attempt) {
+    let (line, policy) = (world.line.clone(), LIMITS.guesses(world.caller.mode));
+    let expected =
+        world.otps.expect_attempt().times(1).withf(move |project, mode, phone, _, with, now| {
+            (*project, *mode, *phone) == (line.project, line.mode, line.index)
+                && (*with, *now) == (policy, START)
+        });
+    expected.returning(move |_, _, _, _, _, _| Ok(attempt));
+}
+
+/// The right code, and a signer.
+fn accepted() -> World {
+    let mut world = World::live();
+    judges(&mut world, Attempt::Accepted(LEFT));
+    world.signs();
+    world
+}
+
+/// Recognises the phone each time as the fresh identity that was offered, and collects these.
+fn newcomers(times: usize) -> (MockIdentityStore, Arc<Mutex<Vec<IdentityId>>>) {
+    let offered = Arc::new(Mutex::new(Vec::new()));
+    let (mut identities, seen) = (MockIdentityStore::new(), Arc::clone(&offered));
+    identities.expect_recognise().times(times).returning(move |_, sighting| {
+        seen.lock().unwrap().push(sighting.fresh);
+        Ok(sighting.fresh)
+    });
+    (identities, offered)
+}
+
+/// Each start of a session ends like this; gives what was to be started.
+fn starts(world: &mut World, mut outcomes: Vec<Started>) -> Arc<Mutex<Vec<Session>>> {
+    let started = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&started);
+    let expected = world.sessions.expect_start().times(outcomes.len());
+    expected.returning(move |session| {
+        seen.lock().unwrap().push(session);
+        Ok(outcomes.remove(0))
+    });
+    started
+}
+
+#[tokio::test]
+async fn the_right_code_is_judged_then_recognised_then_starts_a_session() {
+    let mut world = World::live();
+    world.signs();
+    let (order, known) = (&mut Sequence::new(), world.make.id::<IdentityId>());
+    let attempt = world.otps.expect_attempt().times(1).in_sequence(order);
+    attempt.returning(|_, _, _, _, _, _| Ok(Attempt::Accepted(LEFT)));
+    let mut identities = MockIdentityStore::new();
+    let recognise = identities.expect_recognise().times(1).in_sequence(order);
+    recognise.returning(move |_, _| Ok(known));
+    let start = world.sessions.expect_start().times(1).in_sequence(order);
+    start.returning(|_| Ok(Started::Started));
+    let verified = verify(&mut world, identities).await.unwrap();
+    assert_eq!((verified.tokens.identity, verified.allowance), (known, LEFT));
+}
+
+#[tokio::test]
+async fn a_phone_is_recognised_in_its_project_and_mode() {
+    let (mut world, mut identities) = (accepted(), MockIdentityStore::new());
+    let line = world.line.clone();
+    let recognise = identities.expect_recognise().times(1).withf(move |project, sighting| {
+        let phone = ClearVault.open_phone(line.project, &sighting.phone);
+        (*project, sighting.mode, sighting.index) == (line.project, line.mode, line.index)
+            && (phone, sighting.at) == (Ok(line.phone.clone()), START)
+    });
+    recognise.returning(|_, sighting| Ok(sighting.fresh));
+    starts(&mut world, vec![Started::Started]);
+    assert!(verify(&mut world, identities).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
+    let mut world = accepted();
+    let started = starts(&mut world, vec![Started::Started]);
+    let verified = verify(&mut world, newcomers(1).0).await.unwrap();
+    let session = started.lock().unwrap().remove(0);
+    assert_eq!(session.refresh, verified.tokens.refresh.digest(&ClearVault));
+    assert_eq!(session.access.token.to_string(), verified.tokens.access.expose());
+    assert_eq!((session.id, session.identity), (verified.tokens.session, verified.tokens.identity));
+    assert_eq!((session.project, session.mode), (world.line.project, KeyMode::Live));
+    assert_eq!((session.predecessor, session.revoked_at), (None, None));
+}
+
+#[tokio::test]
+async fn a_session_lives_as_long_as_the_decisions_say() {
+    let mut world = accepted();
+    let started = starts(&mut world, vec![Started::Started]);
+    let tokens = verify(&mut world, newcomers(1).0).await.unwrap().tokens;
+    let session = started.lock().unwrap().remove(0);
+    assert_eq!((tokens.expires_in, tokens.refresh_expires_in), (900, 30 * 86_400));
+    assert_eq!(session.expires_at, START + minutes(90 * 24 * 60));
+    assert_eq!(session.access.issued_at.timestamp_subsec_millis(), 0);
+}
+
+#[tokio::test]
+async fn nothing_shows_the_tokens_in_debug() {
+    let mut world = accepted();
+    starts(&mut world, vec![Started::Started]);
+    let verified = verify(&mut world, newcomers(1).0).await.unwrap();
+    let shown = format!("{verified:?}");
+    for secret in [verified.tokens.access.expose(), verified.tokens.refresh.expose(), CODE] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn an_identity_that_is_deleted_meanwhile_is_made_anew() {
+    let mut world = accepted();
+    let started = starts(&mut world, vec![Started::IdentityGone, Started::Started]);
+    let (identities, offered) = newcomers(2);
+    let verified = verify(&mut world, identities).await.unwrap();
+    let (offered, started) = (offered.lock().unwrap(), started.lock().unwrap());
+    assert_ne!(offered[0], offered[1]);
+    assert_eq!(verified.tokens.identity, offered[1]);
+    assert_eq!(verified.tokens.session, started[1].id);
+    assert_ne!(started[0].id, started[1].id);
+}
+
+#[tokio::test]
+async fn a_login_gives_up_after_three_deletions() {
+    let mut world = accepted();
+    starts(&mut world, vec![Started::IdentityGone; 3]);
+    let answer = verify(&mut world, newcomers(3).0).await;
+    assert!(matches!(answer, Err(VerifyOtpError::Store(StoreError::Unavailable(_)))));
+}
+
+#[tokio::test]
+async fn a_wrong_code_opens_nothing() {
+    let mut world = World::live();
+    judges(&mut world, Attempt::Wrong(LEFT));
+    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    assert!(matches!(answer, Err(VerifyOtpError::Wrong(left)) if left == LEFT));
+}
+
+#[tokio::test]
+async fn a_locked_code_opens_nothing() {
+    let mut world = World::live();
+    judges(&mut world, Attempt::Locked(LEFT));
+    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    assert!(matches!(answer, Err(VerifyOtpError::Locked(left)) if left == LEFT));
+}
+
+#[tokio::test]
+async fn no_code_opens_nothing() {
+    let mut world = World::live();
+    judges(&mut world, Attempt::NotFound);
+    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
+}
+
+#[tokio::test]
+async fn a_test_key_has_no_guess_budget() {
+    let mut world = World::test();
+    let off =
+        world.otps.expect_attempt().times(1).withf(|_, mode, _, _, policy, _| {
+            (*mode, *policy) == (KeyMode::Test, GuessPolicy::OFF)
+        });
+    off.returning(|_, _, _, _, _, _| Ok(Attempt::NotFound));
+    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
+}
+
+#[tokio::test]
+async fn a_store_failure_at_any_step_is_told_and_opens_nothing() {
+    let mut unjudged = World::live();
+    unjudged.otps.expect_attempt().returning(|_, _, _, _, _, _| Err(down()));
+    let answer = verify(&mut unjudged, MockIdentityStore::new()).await;
+    assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
+
+    let mut identities = MockIdentityStore::new();
+    identities.expect_recognise().returning(|_, _| Err(down()));
+    let answer = verify(&mut accepted_unsigned(), identities).await;
+    assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
+
+    let mut unsigned = accepted_unsigned();
+    unsigned.signer.expect_sign().returning(|_| Err(down()));
+    let answer = verify(&mut unsigned, newcomers(1).0).await;
+    assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
+
+    let mut unstarted = accepted();
+    unstarted.sessions.expect_start().times(1).returning(|_| Err(down()));
+    let answer = verify(&mut unstarted, newcomers(1).0).await;
+    assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
+}
+
+fn accepted_unsigned() -> World {
+    let mut world = World::live();
+    judges(&mut world, Attempt::Accepted(LEFT));
+    world
+}

@@ -1,0 +1,177 @@
+//! What [`dwar_idempotency::IdempotencyStore`] promises.
+
+use super::{CROWD, ROUNDS, count};
+use crate::stores::Scene;
+use crate::{MS, START, Stores, minutes, race, seconds};
+use dwar_idempotency::{Beginning, Lifetimes, Record, Slot};
+use dwar_kernel::{Digest, KeyMode, Sealed, Timestamp};
+use std::sync::Arc;
+
+const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
+
+impl Scene {
+    fn slot(&self) -> Slot {
+        self.make.slot(&self.line())
+    }
+
+    async fn begin(&self, slot: Slot, record: Record) -> Beginning {
+        self.stores.idempotency.begin(slot, record, LIFETIMES).await.unwrap()
+    }
+
+    /// A free slot that now holds the record it gives.
+    async fn begun(&self) -> (Slot, Record) {
+        let (slot, record) = (self.slot(), self.make.record(&self.line()));
+        assert_eq!(self.begin(slot, record.clone()).await, Beginning::Fresh);
+        (slot, record)
+    }
+
+    async fn complete(&self, slot: Slot, began_at: Timestamp) -> Sealed {
+        let answer = self.make.sealed();
+        self.stores.idempotency.complete(slot, began_at, answer.clone()).await.unwrap();
+        answer
+    }
+
+    async fn abandon(&self, slot: Slot, began_at: Timestamp) {
+        self.stores.idempotency.abandon(slot, began_at).await.unwrap();
+    }
+}
+
+fn later(record: &Record, began_at: Timestamp) -> Record {
+    Record { began_at, ..record.clone() }
+}
+
+fn reworded(record: &Record, fingerprint: Digest) -> Record {
+    Record { fingerprint, ..record.clone() }
+}
+
+/// A repetition waits for the first request and then gets its answer; another question is refused.
+pub async fn a_repetition_gets_the_first_answer(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (slot, record) = scene.begun().await;
+    let other = reworded(&record, scene.make.digest());
+    assert_eq!(scene.begin(slot, record.clone()).await, Beginning::Running);
+    assert_eq!(scene.begin(slot, other.clone()).await, Beginning::Reused);
+    let answer = scene.complete(slot, record.began_at).await;
+    for _ in 0..2 {
+        assert_eq!(scene.begin(slot, record.clone()).await, Beginning::Replay(answer.clone()));
+    }
+    assert_eq!(scene.begin(slot, other).await, Beginning::Reused);
+}
+
+/// An abandoned slot is free again; one that has its answer cannot be abandoned.
+pub async fn abandon_frees_an_unanswered_slot(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (slot, record) = scene.begun().await;
+    scene.abandon(slot, record.began_at).await;
+    let other = reworded(&record, scene.make.digest());
+    assert_eq!(scene.begin(slot, other.clone()).await, Beginning::Fresh);
+    let answer = scene.complete(slot, other.began_at).await;
+    scene.abandon(slot, other.began_at).await;
+    assert_eq!(scene.begin(slot, other).await, Beginning::Replay(answer));
+}
+
+/// A request that does not finish is taken for dead at the exact end of its lease; what it still
+/// says is then of no effect.
+pub async fn a_dead_request_loses_its_slot(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (slot, dead) = scene.begun().await;
+    let end = START + LIFETIMES.lease;
+    assert_eq!(scene.begin(slot, later(&dead, end - MS)).await, Beginning::Running);
+    let heir = later(&dead, end);
+    assert_eq!(scene.begin(slot, heir.clone()).await, Beginning::Fresh);
+    scene.complete(slot, dead.began_at).await;
+    assert_eq!(scene.begin(slot, heir.clone()).await, Beginning::Running);
+    scene.abandon(slot, dead.began_at).await;
+    assert_eq!(scene.begin(slot, heir.clone()).await, Beginning::Running);
+    let answer = scene.complete(slot, heir.began_at).await;
+    assert_eq!(scene.begin(slot, heir).await, Beginning::Replay(answer));
+}
+
+/// An answer is given until the exact end of its time; then the slot is free for any question.
+pub async fn an_answer_is_kept_to_the_exact_instant(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (slot, record) = scene.begun().await;
+    let answer = scene.complete(slot, record.began_at).await;
+    let end = START + LIFETIMES.keep;
+    let last = scene.begin(slot, later(&record, end - MS)).await;
+    assert_eq!(last, Beginning::Replay(answer));
+    let other = later(&reworded(&record, scene.make.digest()), end);
+    assert_eq!(scene.begin(slot, other.clone()).await, Beginning::Fresh);
+    assert_eq!(scene.begin(slot, other).await, Beginning::Running);
+    assert_eq!(scene.begin(slot, later(&record, end)).await, Beginning::Reused);
+}
+
+/// Projects, modes, routes and keys have slots of their own.
+pub async fn slots_are_apart(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (slot, record) = scene.begun().await;
+    let others = [
+        Slot { project: scene.another().await, ..slot },
+        Slot { mode: KeyMode::Test, ..slot },
+        Slot { route: "session/refresh", ..slot },
+        Slot { key: scene.make.digest(), ..slot },
+    ];
+    for other in others {
+        scene.complete(other, record.began_at).await;
+        assert_eq!(scene.begin(other, record.clone()).await, Beginning::Fresh);
+        scene.abandon(other, record.began_at).await;
+    }
+    assert_eq!(scene.begin(slot, record).await, Beginning::Running);
+}
+
+async fn begin_at_once(scene: &Scene, slot: Slot, record: &Record) -> Vec<Beginning> {
+    race(CROWD, |_| {
+        let (store, record) = (Arc::clone(&scene.stores.idempotency), record.clone());
+        async move { store.begin(slot, record, LIFETIMES).await.unwrap() }
+    })
+    .await
+}
+
+/// Of two hundred beginnings at once, on a free slot and on a given-up one, exactly one is fresh.
+pub async fn beginnings_at_once_are_fresh_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let (slot, record) = (scene.slot(), scene.make.record(&scene.line()));
+        for record in [record.clone(), later(&record, START + LIFETIMES.lease)] {
+            let answers = begin_at_once(&scene, slot, &record).await;
+            assert_eq!(count(&answers, |answer| *answer == Beginning::Fresh), 1);
+            assert_eq!(count(&answers, |answer| *answer == Beginning::Running), CROWD - 1);
+        }
+    }
+}
+
+/// Of different questions under one key at once one is fresh and the others are refused.
+pub async fn questions_at_once_are_answered_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let slot = scene.slot();
+        let answers = race(50, |_| {
+            let store = Arc::clone(&stores.idempotency);
+            let record = scene.make.record(&scene.line());
+            async move { store.begin(slot, record, LIFETIMES).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| *answer == Beginning::Fresh), 1);
+        assert_eq!(count(&answers, |answer| *answer == Beginning::Reused), answers.len() - 1);
+    }
+}
+
+/// Fresh: a sweep drops records that began before the instant, answered or not.
+pub async fn sweep_drops_old_records(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let record = scene.make.record(&scene.line());
+    let instant = START + seconds(30);
+    let [answered, running, kept] = [scene.slot(), scene.slot(), scene.slot()];
+    let (old, new) = (later(&record, instant - MS), later(&record, instant));
+    for (slot, record) in [(answered, &old), (running, &old), (kept, &new)] {
+        assert_eq!(scene.begin(slot, record.clone()).await, Beginning::Fresh);
+    }
+    scene.complete(answered, old.began_at).await;
+    assert_eq!(stores.idempotency.sweep(instant - MS).await.unwrap(), 0);
+    assert_eq!(stores.idempotency.sweep(instant).await.unwrap(), 2);
+    assert_eq!(stores.idempotency.sweep(instant).await.unwrap(), 0);
+    for slot in [answered, running] {
+        assert_eq!(scene.begin(slot, new.clone()).await, Beginning::Fresh);
+    }
+    assert_eq!(scene.begin(kept, new).await, Beginning::Running);
+}

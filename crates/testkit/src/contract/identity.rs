@@ -1,0 +1,266 @@
+//! What [`dwar_identity::IdentityStore`] promises.
+
+use super::{ROUNDS, count};
+use crate::stores::Scene;
+use crate::{Line, START, Stores, WRONG_CODE, minutes, race, seconds};
+use dwar_idempotency::{Beginning, Lifetimes};
+use dwar_identity::{Erased, Identity, Sighting};
+use dwar_kernel::{IdentityId, KeyMode};
+use dwar_otp::{GuessPolicy, Report};
+use dwar_ratelimit::Quota;
+use dwar_session::{Presented, RotationPolicy, Session, Started};
+use std::sync::Arc;
+
+async fn by_id(stores: &Stores, line: &Line, id: IdentityId) -> Option<Identity> {
+    stores.identities.find(line.project, line.mode, id).await.unwrap()
+}
+
+async fn by_phone(stores: &Stores, line: &Line) -> Option<Identity> {
+    stores.identities.find_by_phone(line.project, line.mode, line.index).await.unwrap()
+}
+
+async fn erase(stores: &Stores, line: &Line, id: IdentityId) -> Option<Erased> {
+    stores.identities.erase(line.project, line.mode, id, START + seconds(1)).await.unwrap()
+}
+
+/// A new phone gets the fresh id; a known one keeps its id and its first date.
+pub async fn recognise_makes_once_and_then_recognises(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let first = scene.make.sighting(&line);
+    let id = stores.identities.recognise(line.project, first.clone()).await.unwrap();
+    assert_eq!(id, first.fresh);
+    let mut identity = Identity {
+        id,
+        project: line.project,
+        mode: line.mode,
+        phone: first.phone,
+        created_at: first.at,
+        last_verified_at: first.at,
+    };
+    assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
+    assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
+
+    let again = Sighting { at: START + minutes(1), ..scene.make.sighting(&line) };
+    assert_eq!(stores.identities.recognise(line.project, again.clone()).await.unwrap(), id);
+    identity.last_verified_at = again.at;
+    assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
+    assert_eq!(by_phone(stores, &line).await, Some(identity));
+    assert_eq!(by_id(stores, &line, again.fresh).await, None);
+}
+
+/// The same phone elsewhere is somebody else, and nobody is found across project or mode.
+pub async fn identities_stay_inside_project_and_mode(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let id = scene.identity(&line).await;
+    for elsewhere in scene.elsewhere(&line).await {
+        assert_eq!(by_id(stores, &elsewhere, id).await, None);
+        assert_eq!(by_phone(stores, &elsewhere).await, None);
+        assert_eq!(erase(stores, &elsewhere, id).await, None);
+        assert_ne!(scene.identity(&elsewhere).await, id);
+    }
+    assert_eq!(by_phone(stores, &scene.line()).await, None);
+    assert_eq!(by_phone(stores, &line).await.map(|identity| identity.id), Some(id));
+}
+
+/// However many sightings of one phone come at once, there is one identity after them.
+pub async fn sightings_at_once_make_one_identity(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        let answers = race(100, |_| {
+            let store = Arc::clone(&stores.identities);
+            let (project, sighting) = (line.project, scene.make.sighting(&line));
+            async move { store.recognise(project, sighting).await.unwrap() }
+        })
+        .await;
+        let id = by_phone(stores, &line).await.unwrap().id;
+        assert_eq!(count(&answers, |answer| *answer == id), answers.len());
+    }
+}
+
+/// Erasing takes the identity and its sessions, and counts those that were alive.
+pub async fn erase_takes_identity_and_sessions(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (line, other) = (scene.line(), scene.line());
+    let alive = [scene.session(&line).await, scene.session(&line).await];
+    let revoked = scene.session(&line).await;
+    let id = revoked.identity;
+    let token = revoked.access.token;
+    stores.sessions.revoke(line.project, line.mode, revoked.id, token, START).await.unwrap();
+    let over = Session { expires_at: START + seconds(1), ..scene.make.session(&line, id) };
+    stores.sessions.start(over.clone()).await.unwrap();
+    let bystander = scene.session(&other).await;
+
+    assert_eq!(erase(stores, &line, id).await, Some(Erased { sessions_revoked: 2 }));
+    assert_eq!(by_id(stores, &line, id).await, None);
+    assert_eq!(by_phone(stores, &line).await, None);
+    for session in alive.into_iter().chain([revoked, over]) {
+        assert_eq!(find_session(stores, &session).await, None);
+        let (mode, refresh) = (session.mode, session.refresh);
+        let found = stores.sessions.find_by_refresh(line.project, mode, refresh).await.unwrap();
+        assert_eq!(found, None);
+    }
+    assert_eq!(erase(stores, &line, id).await, None);
+    assert_eq!(find_session(stores, &bystander).await, Some(bystander));
+    assert_ne!(scene.identity(&line).await, id);
+}
+
+/// Everything but the identity that knows the phone of a line.
+struct Traces {
+    line: Line,
+    otp: dwar_otp::Otp,
+    slot: dwar_idempotency::Slot,
+}
+
+const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
+const ONE_SEND: Quota = Quota { limit: 1, window: minutes(10) };
+
+impl Traces {
+    async fn leave(scene: &Scene, line: &Line) -> Self {
+        let (stores, line) = (&scene.stores, line.clone());
+        let (otp, slot) = (scene.make.otp(&line), scene.make.slot(&line));
+        let (project, mode, index) = (line.project, line.mode, line.index);
+        stores.otps.issue(otp.clone()).await.unwrap();
+        let accepted =
+            Report::Accepted { provider_ref: Some(otp.id.to_string()), awaits_receipt: true };
+        let (first, route, next) =
+            (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
+        stores.otps.report(project, otp.id, first, accepted, route, next, START).await.unwrap();
+        let guess = scene.make.guess(WRONG_CODE);
+        let policy = GuessPolicy::OFF;
+        stores.otps.attempt(project, mode, index, guess, policy, START).await.unwrap();
+        stores.inbox.deposit(project, scene.make.message(&otp, START)).await.unwrap();
+        let record = scene.make.record(&line);
+        stores.idempotency.begin(slot, record, LIFETIMES).await.unwrap();
+        stores.idempotency.complete(slot, START, scene.make.sealed()).await.unwrap();
+        stores.sends.admit(line.send_key(), otp.id, ONE_SEND, START).await.unwrap();
+        Self { line, otp, slot }
+    }
+
+    /// Whether all of them are there, or none is; limits stand either way.
+    async fn assert(&self, scene: &Scene, there: bool) {
+        let (stores, otp) = (&scene.stores, &self.otp);
+        let Line { project, mode, index, .. } = self.line;
+        assert_eq!(stores.otps.find(project, mode, otp.id).await.unwrap().is_some(), there);
+        let attempt = stores.otps.find_attempt("meta".to_owned(), otp.id.to_string()).await;
+        assert_eq!(attempt.unwrap().is_some(), there);
+        let inbox = stores.inbox.messages(project, index, 9).await.unwrap();
+        assert_eq!(inbox.iter().any(|message| message.otp == otp.id), there);
+        let budget = stores.otps.guess_budget(project, mode, index).await.unwrap();
+        assert_eq!(budget.wrong, 1);
+        let send = scene.make.id();
+        let admission = stores.sends.admit(self.line.send_key(), send, ONE_SEND, START).await;
+        assert!(!admission.unwrap().admitted);
+        let record = scene.make.record(&self.line);
+        let beginning = stores.idempotency.begin(self.slot, record, LIFETIMES).await.unwrap();
+        assert_eq!(beginning == Beginning::Reused, there);
+        assert_eq!(beginning == Beginning::Fresh, !there);
+    }
+}
+
+/// Erasing takes every trace of the phone in this project and mode; limits are not reset.
+pub async fn erase_takes_every_trace_of_the_phone(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let id = scene.identity(&line).await;
+    let other = scene.another().await;
+    let bystanders = [
+        scene.line(),
+        scene.make.line(scene.project, KeyMode::Test),
+        Line { project: other, ..line.clone() },
+    ];
+    let traces = Traces::leave(&scene, &line).await;
+    let mut kept = Vec::new();
+    for bystander in &bystanders {
+        scene.identity(bystander).await;
+        kept.push(Traces::leave(&scene, bystander).await);
+    }
+    assert_eq!(erase(stores, &line, id).await, Some(Erased { sessions_revoked: 0 }));
+    traces.assert(&scene, false).await;
+    for (bystander, traces) in bystanders.iter().zip(kept) {
+        assert!(by_phone(stores, bystander).await.is_some());
+        traces.assert(&scene, true).await;
+    }
+}
+
+/// Of many deletions at once exactly one finds the identity.
+pub async fn erasures_at_once_erase_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        let id = scene.session(&line).await.identity;
+        let answers = race(20, |_| {
+            let (store, project, mode) = (Arc::clone(&stores.identities), line.project, line.mode);
+            async move { store.erase(project, mode, id, START).await.unwrap() }
+        })
+        .await;
+        let erased = Some(Erased { sessions_revoked: 1 });
+        assert_eq!(count(&answers, |answer| *answer == erased), 1);
+        assert_eq!(count(&answers, Option::is_none), answers.len() - 1);
+    }
+}
+
+async fn find_session(stores: &Stores, session: &Session) -> Option<Session> {
+    stores.sessions.find(session.project, session.mode, session.id).await.unwrap()
+}
+
+/// No login or refresh that is in flight while the identity is erased leaves a session behind.
+pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
+    const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
+    let scene = Scene::open(stores).await;
+    for round in 0..ROUNDS * 5 {
+        let line = scene.line();
+        let present = scene.session(&line).await;
+        let id = present.identity;
+        let fresh: Vec<_> = (0..30).map(|_| scene.make.session(&line, id)).collect();
+        let erasing = round % fresh.len();
+        race(fresh.len(), |number| {
+            let (stores, fresh) = (stores.clone(), fresh[number].clone());
+            let next = scene.make.successor(&present, START);
+            let presented = Presented { refresh: present.refresh, key: None };
+            let (project, mode) = (line.project, line.mode);
+            async move {
+                if number == erasing {
+                    let erased = stores.identities.erase(project, mode, id, START).await.unwrap();
+                    assert!(erased.is_some());
+                } else if number % 2 == 0 {
+                    let started = stores.sessions.start(fresh).await.unwrap();
+                    assert!(matches!(started, Started::Started | Started::IdentityGone));
+                } else {
+                    let sessions = &stores.sessions;
+                    sessions.rotate(project, mode, presented, next, POLICY, START).await.unwrap();
+                }
+            }
+        })
+        .await;
+        assert_eq!(by_id(stores, &line, id).await, None);
+        for session in fresh.iter().chain([&present]) {
+            assert_eq!(find_session(stores, session).await, None);
+        }
+    }
+}
+
+/// A verification in flight while the identity is erased makes a new one or comes to nothing.
+pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        let id = scene.identity(&line).await;
+        race(10, |number| {
+            let (store, sighting) = (Arc::clone(&stores.identities), scene.make.sighting(&line));
+            let (project, mode) = (line.project, line.mode);
+            async move {
+                if number == 0 {
+                    assert!(store.erase(project, mode, id, START).await.unwrap().is_some());
+                } else {
+                    store.recognise(project, sighting).await.unwrap();
+                }
+            }
+        })
+        .await;
+        assert_eq!(by_id(stores, &line, id).await, None);
+        assert_ne!(by_phone(stores, &line).await.map(|identity| identity.id), Some(id));
+    }
+}

@@ -1,0 +1,44 @@
+//! What [`dwar_otp::sandbox::SandboxInbox`] promises.
+
+use crate::stores::Scene;
+use crate::{Line, START, Stores, seconds};
+use dwar_kernel::KeyMode;
+use dwar_otp::Channel;
+use dwar_otp::sandbox::InboxMessage;
+
+impl Scene {
+    async fn deposit(&self, line: &Line, second: u64, channel: Channel) -> InboxMessage {
+        let at = START + seconds(second);
+        let otp = self.make.otp_with(line, crate::CODE, at);
+        self.stores.otps.issue(otp.clone()).await.unwrap();
+        let message = InboxMessage { channel, ..self.make.message(&otp, at) };
+        self.stores.inbox.deposit(line.project, message.clone()).await.unwrap();
+        message
+    }
+}
+
+/// The newest messages to a phone come first, as many as asked for.
+pub async fn messages_are_newest_first_and_bounded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.make.line(scene.project, KeyMode::Test);
+    assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap(), []);
+    let first = scene.deposit(&line, 0, Channel::Whatsapp).await;
+    let second = scene.deposit(&line, 1, Channel::Sms).await;
+    let third = scene.deposit(&line, 2, Channel::Whatsapp).await;
+    let newest = |limit| stores.inbox.messages(scene.project, line.index, limit);
+    assert_eq!(newest(9).await.unwrap(), [third.clone(), second.clone(), first]);
+    assert_eq!(newest(2).await.unwrap(), [third, second]);
+}
+
+/// Messages stay inside their project and with their phone.
+pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.make.line(scene.project, KeyMode::Test);
+    let other = Line { project: scene.another().await, ..line.clone() };
+    let stranger = scene.make.line(scene.project, KeyMode::Test);
+    for line in [&line, &other, &stranger] {
+        let message = scene.deposit(line, 0, Channel::Whatsapp).await;
+        assert_eq!(stores.inbox.messages(line.project, line.index, 9).await.unwrap(), [message]);
+    }
+    assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap().len(), 1);
+}

@@ -1,0 +1,26 @@
+//! What the ports promise, one function per promise.
+//!
+//! «shared» functions work on a store that other tests use at the same moment and that holds rows
+//! of earlier runs: each makes its own project with fresh ids. «fresh» ones see or change rows of
+//! every tenant and need a store of their own, empty but migrated. [`crate::store_contract_tests!`]
+//! knows which is which. A store MUST be set up to queue 200 callers without turning one away.
+
+pub mod idempotency;
+pub mod identity;
+pub mod inbox;
+pub mod otp;
+pub mod project;
+pub mod request_limiter;
+pub mod sends;
+pub mod session;
+pub mod signing_key;
+pub mod wallet;
+
+/// How many come at once where the specification's limits are at stake.
+const CROWD: usize = 200;
+/// How often a race is run: a missing lock that slips through once will not slip through always.
+const ROUNDS: usize = 4;
+
+fn count<T>(answers: &[T], wanted: impl Fn(&T) -> bool) -> usize {
+    answers.iter().filter(|answer| wanted(answer)).count()
+}

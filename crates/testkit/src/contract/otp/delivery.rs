@@ -1,0 +1,159 @@
+use super::{Verdict, stored};
+use crate::contract::{ROUNDS, count};
+use crate::stores::Scene;
+use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
+use dwar_kernel::{AttemptId, OtpId, Timestamp};
+use dwar_otp::{
+    Channel, Charge, DeliveryStatus, GuessPolicy, Otp, OtpState, Reason, ReceiptTarget, Report,
+    Step,
+};
+use std::sync::Arc;
+
+fn accepted(provider_ref: &str) -> Report {
+    Report::Accepted { provider_ref: Some(provider_ref.to_owned()), awaits_receipt: true }
+}
+
+impl Scene {
+    /// Reports to the store and to `otp` itself: the two must agree, in the answer and on record.
+    async fn report(&self, otp: &mut Otp, attempt: usize, report: Report, second: u64) -> Step {
+        let (route, next, now) = (self.make.route(), self.make.id(), START + seconds(second));
+        let attempt = otp.delivery.attempts[attempt].id;
+        let step = otp.report(attempt, report.clone(), &route, next, now);
+        let (project, id) = (otp.project, otp.id);
+        let answer = self.stores.otps.report(project, id, attempt, report, route, next, now).await;
+        assert_eq!(answer.unwrap(), Some((otp.clone(), step.clone())));
+        assert_eq!(stored(&self.stores, otp).await.as_ref(), Some(&*otp));
+        step
+    }
+}
+
+/// A refusal puts the next attempt on record before it is answered, and its report ends the way.
+pub async fn a_refusal_opens_the_next_attempt(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut otp = scene.issued(&scene.line()).await;
+    let step = scene.report(&mut otp, 0, Report::Failed(Reason::NotOnChannel), 1).await;
+    assert!(matches!(step, Step::Try(attempt) if attempt.channel == Channel::Sms));
+    assert_eq!(stored(stores, &otp).await.unwrap().delivery.attempts.len(), 2);
+    let step = scene.report(&mut otp, 1, accepted("a"), 2).await;
+    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Sms)));
+    assert_eq!(otp.sealed_code, None);
+    scene.report(&mut otp, 1, Report::Delivered, 3).await;
+    assert_eq!(otp.delivery.status, DeliveryStatus::Delivered);
+}
+
+/// A receipt that fails to come, or comes late, is applied as the domain says.
+pub async fn late_reports_are_applied_as_the_domain_says(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut otp = scene.issued(&scene.line()).await;
+    assert_eq!(scene.report(&mut otp, 0, accepted("b"), 1).await, Step::Wait);
+    assert!(matches!(scene.report(&mut otp, 0, Report::Overdue, 21).await, Step::Try(_)));
+    assert_eq!(scene.report(&mut otp, 0, Report::Failed(Reason::Blocked), 22).await, Step::Wait);
+    scene.report(&mut otp, 1, accepted("c"), 23).await;
+    scene.report(&mut otp, 0, Report::Delivered, 24).await;
+}
+
+/// A report that comes again changes nothing.
+pub async fn a_repeated_report_changes_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut otp = scene.issued(&scene.line()).await;
+    scene.report(&mut otp, 0, Report::Delivered, 1).await;
+    let once = otp.clone();
+    for report in [Report::Delivered, Report::Failed(Reason::Blocked), Report::Delivered] {
+        assert_eq!(scene.report(&mut otp, 0, report, 2).await, Step::Wait);
+    }
+    assert_eq!(otp, once);
+}
+
+/// When every channel failed there is no code any more.
+pub async fn a_code_that_reached_nobody_is_void(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let mut otp = scene.issued(&line).await;
+    scene.report(&mut otp, 0, Report::Failed(Reason::RejectedNumber), 1).await;
+    let step = scene.report(&mut otp, 1, Report::Failed(Reason::ProviderThrottled), 1).await;
+    assert_eq!(step, Step::Settle(Charge::Nothing));
+    assert_eq!((otp.state, otp.delivery.status), (OtpState::Void, DeliveryStatus::Failed));
+    assert_eq!(scene.try_code(&line, CODE).await, Verdict::NotFound);
+}
+
+/// A report on a request that is not the project's is `None`; an unknown attempt changes nothing.
+pub async fn a_report_stays_inside_its_project(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let otp = scene.issued(&scene.line()).await;
+    let report = async |project, id: OtpId, attempt: AttemptId| {
+        let (route, next) = (scene.make.route(), scene.make.id());
+        let report = Report::Delivered;
+        stores.otps.report(project, id, attempt, report, route, next, START).await.unwrap()
+    };
+    let attempt = otp.delivery.attempts[0].id;
+    assert_eq!(report(scene.another().await, otp.id, attempt).await, None);
+    assert_eq!(report(scene.project, scene.make.id(), attempt).await, None);
+    let unknown = report(scene.project, otp.id, scene.make.id()).await;
+    assert_eq!(unknown, Some((otp.clone(), Step::Wait)));
+    assert_eq!(stored(stores, &otp).await, Some(otp));
+}
+
+/// A provider's reference leads to its attempt, per provider.
+pub async fn a_reference_leads_to_its_attempt(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut otp = scene.issued(&scene.line()).await;
+    let reference = format!("ref-{}", otp.id);
+    let find = async |provider: &str, reference: &str| {
+        stores.otps.find_attempt(provider.to_owned(), reference.to_owned()).await.unwrap()
+    };
+    assert_eq!(find("meta", &reference).await, None);
+    scene.report(&mut otp, 0, accepted(&reference), 1).await;
+    let attempt = otp.delivery.attempts[0].id;
+    let target = ReceiptTarget { project: otp.project, mode: otp.mode, otp: otp.id, attempt };
+    assert_eq!(find("meta", &reference).await, Some(target));
+    assert_eq!(find("msg91", &reference).await, None);
+    assert_eq!(find("meta", &reference[1..]).await, None);
+}
+
+/// Of one failure reported many times at once exactly one opens the next attempt.
+pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let otp = scene.issued(&scene.line()).await;
+        let answers = race(50, |_| {
+            let (store, project, id) = (Arc::clone(&stores.otps), otp.project, otp.id);
+            let (route, next) = (scene.make.route(), scene.make.id());
+            let (first, report) = (otp.delivery.attempts[0].id, Report::Failed(Reason::Timeout));
+            async move {
+                let now: Timestamp = START + seconds(1);
+                store.report(project, id, first, report, route, next, now).await.unwrap().unwrap()
+            }
+        })
+        .await;
+        assert_eq!(count(&answers, |(_, step)| matches!(step, Step::Try(_))), 1);
+        assert_eq!(count(&answers, |(_, step)| *step == Step::Wait), answers.len() - 1);
+        assert_eq!(stored(stores, &otp).await.unwrap().delivery.attempts.len(), 2);
+    }
+}
+
+/// Guesses and reports at the same moment do not undo each other.
+pub async fn guesses_and_reports_at_once_lose_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        let otp = scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
+        race(20, |number| {
+            let (store, guess) = (Arc::clone(&stores.otps), scene.make.guess(WRONG_CODE));
+            let (project, mode, index, id) = (otp.project, otp.mode, otp.phone, otp.id);
+            let (route, next) = (scene.make.route(), scene.make.id());
+            let (first, now) = (otp.delivery.attempts[0].id, START + seconds(1));
+            async move {
+                if number % 2 == 0 {
+                    let policy = GuessPolicy::OFF;
+                    store.attempt(project, mode, index, guess, policy, now).await.unwrap();
+                } else {
+                    let report = Report::Delivered;
+                    store.report(project, id, first, report, route, next, now).await.unwrap();
+                }
+            }
+        })
+        .await;
+        let otp = stored(stores, &otp).await.unwrap();
+        assert_eq!((otp.wrong, otp.delivery.status), (10, DeliveryStatus::Delivered));
+    }
+}

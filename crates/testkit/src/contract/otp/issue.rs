@@ -1,0 +1,109 @@
+use super::{Verdict, stored};
+use crate::contract::{ROUNDS, count};
+use crate::stores::Scene;
+use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
+use dwar_kernel::{KeyMode, OtpId};
+use dwar_otp::{Delivery, GuessPolicy, Otp, OtpState, Route};
+use std::sync::Arc;
+
+/// A request is found again exactly as it was issued.
+pub async fn issue_keeps_everything(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let otp = scene.issued(&scene.line()).await;
+    assert_eq!(stored(stores, &otp).await.as_ref(), Some(&otp));
+
+    let route = Route { hops: scene.make.route().hops.split_off(1), ..scene.make.route() };
+    let line = scene.make.line(scene.project, KeyMode::Test);
+    let bare = Otp {
+        sealed_code: None,
+        max_wrong: 20,
+        delivery: Delivery {
+            due_at: None,
+            ..Delivery::begin(&route, scene.make.id(), START + seconds(1))
+        },
+        ..scene.make.otp(&line)
+    };
+    let bare = scene.issue(bare).await;
+    assert_eq!(stored(stores, &bare).await, Some(bare));
+}
+
+/// A request is found in its own project and mode only.
+pub async fn find_stays_inside_project_and_mode(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let otp = scene.issued(&scene.line()).await;
+    let (other, unknown) = (scene.another().await, scene.make.id::<OtpId>());
+    let absent = [
+        (other, KeyMode::Live, otp.id),
+        (scene.project, KeyMode::Test, otp.id),
+        (scene.project, KeyMode::Live, unknown),
+    ];
+    for (project, mode, id) in absent {
+        assert_eq!(stores.otps.find(project, mode, id).await.unwrap(), None);
+    }
+}
+
+/// A new code takes the place of the present one, of this phone alone.
+pub async fn issue_supersedes_the_present_code(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let first = scene.issue(scene.make.otp_with(&line, "111111", START)).await;
+    let mut bystanders = vec![scene.line()];
+    bystanders.extend(scene.elsewhere(&line).await);
+    for bystander in &bystanders {
+        scene.issued(bystander).await;
+    }
+    let second = scene.issue(scene.make.otp_with(&line, "222222", START)).await;
+    assert_eq!(stored(stores, &first).await.unwrap().state, OtpState::Superseded);
+    assert_eq!(stored(stores, &second).await.unwrap().state, OtpState::Active);
+    assert_eq!(scene.try_code(&line, "111111").await, Verdict::Wrong);
+    assert_eq!(scene.try_code(&line, "222222").await, Verdict::Accepted);
+    assert_eq!(stored(stores, &second).await.unwrap().state, OtpState::Used);
+    for bystander in &bystanders {
+        assert!(scene.try_code(bystander, CODE).await == Verdict::Accepted);
+    }
+}
+
+/// A new code works after the last one was locked, used or expired; a used one stays used.
+pub async fn issue_works_whatever_became_of_the_last_code(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let locked = scene.issued(&line).await;
+    for _ in 0..locked.max_wrong {
+        scene.try_code(&line, WRONG_CODE).await;
+    }
+    let used = scene.issued(&line).await;
+    assert_eq!(stored(stores, &locked).await.unwrap().state, OtpState::Superseded);
+    assert_eq!(scene.try_code(&line, CODE).await, Verdict::Accepted);
+
+    let expired = scene.issued(&line).await;
+    assert_eq!(stored(stores, &used).await.unwrap().state, OtpState::Used);
+    let late = expired.expires_at + seconds(1);
+    let last = scene.issue(scene.make.otp_with(&line, CODE, late)).await;
+    let attempt = scene.try_at(&line, CODE, GuessPolicy::OFF, late).await;
+    assert_eq!(attempt, Verdict::Accepted);
+    assert_eq!(stored(stores, &last).await.unwrap().state, OtpState::Used);
+}
+
+/// However many codes come at once for one phone, one is in force after them, and it works.
+pub async fn many_issues_leave_one_code_in_force(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        let otp = |number| scene.make.otp_with(&line, &format!("{:06}", 200_000 + number), START);
+        let otps: Vec<_> = (0..60).map(otp).collect();
+        race(otps.len(), |number| {
+            let (store, otp) = (Arc::clone(&stores.otps), otps[number].clone());
+            async move { store.issue(otp).await.unwrap() }
+        })
+        .await;
+        let mut states = Vec::new();
+        for otp in &otps {
+            states.push(stored(stores, otp).await.unwrap());
+        }
+        assert_eq!(count(&states, |otp| otp.in_force(START)), 1);
+        assert_eq!(count(&states, |otp| otp.state == OtpState::Superseded), otps.len() - 1);
+        let winner = states.iter().position(|otp| otp.in_force(START)).unwrap();
+        let code = format!("{:06}", 200_000 + winner);
+        assert_eq!(scene.try_code(&line, &code).await, Verdict::Accepted);
+    }
+}

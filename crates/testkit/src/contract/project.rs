@@ -1,0 +1,185 @@
+//! What [`dwar_project::ProjectStore`] promises.
+
+use super::{ROUNDS, count};
+use crate::stores::Scene;
+use crate::{Fixtures, MS, START, Stores, race, seconds};
+use dwar_kernel::{KeyMode, ProjectId};
+use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange};
+use std::sync::Arc;
+
+async fn created(stores: &Stores, make: &Fixtures) -> (Project, [KeyRecord; 2]) {
+    let (project, keys) = (make.project(), make.keys());
+    stores.projects.create(project.clone(), keys.clone()).await.unwrap();
+    (project.into_project(), keys)
+}
+
+async fn knows(stores: &Stores, key: &KeyRecord) -> bool {
+    stores.projects.caller(key.digest).await.unwrap().is_some()
+}
+
+/// A created project is found with its settings and its keys, live first.
+pub async fn create_keeps_project_and_keys(stores: &Stores) {
+    let make = Fixtures::random();
+    let [live, test] = make.keys();
+    let project = make.project();
+    stores.projects.create(project.clone(), [test.clone(), live.clone()]).await.unwrap();
+    let project = project.into_project();
+    assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
+    assert_eq!(stores.projects.keys(project.id).await.unwrap(), [live.clone(), test.clone()]);
+    for key in [live, test] {
+        let caller = Caller { project: project.clone(), mode: key.mode, key: key.id };
+        assert_eq!(stores.projects.caller(key.digest).await.unwrap(), Some(caller));
+    }
+}
+
+/// Nobody answers to an unknown key or id, and nothing is made of them.
+pub async fn the_unknown_stay_unknown(stores: &Stores) {
+    let make = Fixtures::random();
+    let (nobody, key) = (make.id::<ProjectId>(), make.key(KeyMode::Live));
+    let change = ProjectChange { name: Some("Nobody".to_owned()), ..ProjectChange::default() };
+    assert!(!knows(stores, &key).await);
+    assert!(!stores.projects.replace_key(nobody, key.clone()).await.unwrap());
+    assert!(!knows(stores, &key).await);
+    assert_eq!(stores.projects.change(nobody, change).await.unwrap(), None);
+    assert_eq!(stores.projects.find(nobody).await.unwrap(), None);
+    assert_eq!(stores.projects.keys(nobody).await.unwrap(), []);
+}
+
+/// A replaced key is unknown to every later request; the other mode and other projects keep theirs.
+pub async fn a_replaced_key_is_unknown_at_once(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, [live, test]) = created(stores, &make).await;
+    let (_, others) = created(stores, &make).await;
+    for old in [live, test] {
+        let new = KeyRecord { created_at: START + seconds(9), ..make.key(old.mode) };
+        assert!(stores.projects.replace_key(project.id, new.clone()).await.unwrap());
+        let answers = race(20, |_| {
+            let (projects, digest) = (Arc::clone(&stores.projects), old.digest);
+            async move { projects.caller(digest).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, Option::is_some), 0);
+        assert!(knows(stores, &new).await);
+        let keys = stores.projects.keys(project.id).await.unwrap();
+        assert_eq!(keys.len(), 2);
+        assert!(keys.contains(&new) && !keys.contains(&old));
+    }
+    for key in others {
+        assert!(knows(stores, &key).await);
+    }
+}
+
+/// Of keys put in place at the same moment one is left, and no other works.
+pub async fn replacements_at_once_leave_one_key(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, [_, test]) = created(stores, &make).await;
+    for _ in 0..ROUNDS {
+        let keys: Vec<_> = (0..20).map(|_| make.key(KeyMode::Live)).collect();
+        let answers = race(keys.len(), |number| {
+            let (projects, key) = (Arc::clone(&stores.projects), keys[number].clone());
+            async move { projects.replace_key(project.id, key).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |replaced| *replaced), keys.len());
+        let present = stores.projects.keys(project.id).await.unwrap();
+        assert_eq!(present.len(), 2);
+        assert_eq!(present[1], test);
+        for key in keys {
+            assert_eq!(knows(stores, &key).await, key == present[0]);
+        }
+    }
+}
+
+/// A change sets what it names, for the very next request, and leaves the rest and others alone.
+pub async fn a_change_sets_what_it_names(stores: &Stores) {
+    let make = Fixtures::random();
+    let (mut project, [key, _]) = created(stores, &make).await;
+    let (other, _) = created(stores, &make).await;
+    let none = ProjectChange::default;
+    let changes = [
+        none(),
+        ProjectChange { name: Some("Dabbawala".to_owned()), ..none() },
+        ProjectChange { identity_lookup: Some(true), sms_price: Some(Some(25)), ..none() },
+        ProjectChange { identity_delete: Some(true), whatsapp_price: Some(Some(0)), ..none() },
+        ProjectChange { identity_lookup: Some(false), ..none() },
+        ProjectChange { whatsapp_price: Some(None), sms_price: Some(None), ..none() },
+    ];
+    for change in changes {
+        project.apply(change.clone());
+        let answer = stores.projects.change(project.id, change).await.unwrap();
+        assert_eq!(answer.as_ref(), Some(&project));
+        assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
+        let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
+        assert_eq!(caller.project, project);
+    }
+    assert_eq!(stores.projects.find(other.id).await.unwrap(), Some(other));
+}
+
+/// Changes of different settings at the same moment all come into force.
+pub async fn changes_at_once_lose_nothing(stores: &Stores) {
+    let make = Fixtures::random();
+    for _ in 0..ROUNDS {
+        let (mut project, _) = created(stores, &make).await;
+        let none = ProjectChange::default;
+        let changes = [
+            ProjectChange { name: Some("Dabbawala".to_owned()), ..none() },
+            ProjectChange { identity_lookup: Some(true), ..none() },
+            ProjectChange { identity_delete: Some(true), ..none() },
+            ProjectChange { whatsapp_price: Some(Some(40)), ..none() },
+            ProjectChange { sms_price: Some(Some(25)), ..none() },
+        ];
+        race(changes.len(), |number| {
+            let (projects, change) = (Arc::clone(&stores.projects), changes[number].clone());
+            async move { projects.change(project.id, change).await.unwrap() }
+        })
+        .await;
+        changes.into_iter().for_each(|change| project.apply(change));
+        assert_eq!(stores.projects.find(project.id).await.unwrap(), Some(project));
+    }
+}
+
+/// The list holds every project, oldest first.
+pub async fn the_list_is_oldest_first(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let ages = [2_u32, 0, 1];
+    let projects =
+        ages.map(|age| NewProject { created_at: START + MS * age, ..scene.make.project() });
+    for project in projects.clone() {
+        stores.projects.create(project, scene.make.keys()).await.unwrap();
+    }
+    let [third, first, second] = projects.map(NewProject::into_project);
+    let wanted = [first, second, third];
+    let mut list = stores.projects.list().await.unwrap();
+    list.retain(|project| wanted.contains(project));
+    assert_eq!(list, wanted);
+}
+
+/// Fresh: of any number of first projects at once exactly one is created.
+pub async fn create_first_answers_true_once(stores: &Stores) {
+    let make = Fixtures::random();
+    let firsts: Vec<_> = (0..50).map(|_| (make.project(), make.keys())).collect();
+    let answers = race(firsts.len(), |number| {
+        let (projects, (project, keys)) = (Arc::clone(&stores.projects), firsts[number].clone());
+        async move { projects.create_first(project, keys).await.unwrap() }
+    })
+    .await;
+    assert_eq!(count(&answers, |created| *created), 1);
+    let list = stores.projects.list().await.unwrap();
+    assert_eq!(list.len(), 1);
+    for ((project, keys), created) in firsts.into_iter().zip(answers) {
+        assert_eq!(project.into_project() == list[0], created);
+        for key in keys {
+            assert_eq!(knows(stores, &key).await, created);
+        }
+    }
+}
+
+/// Fresh: where there is a project there is no first one any more.
+pub async fn create_first_yields_to_any_project(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, _) = created(stores, &make).await;
+    let keys = make.keys();
+    assert!(!stores.projects.create_first(make.project(), keys.clone()).await.unwrap());
+    assert!(!knows(stores, &keys[0]).await);
+    assert_eq!(stores.projects.list().await.unwrap(), [project]);
+}

@@ -1,0 +1,103 @@
+use super::{POLICY, bare, stored};
+use crate::contract::{ROUNDS, count};
+use crate::stores::Scene;
+use crate::{MS, START, Stores, race, seconds};
+use dwar_kernel::{KeyMode, SessionId, Timestamp, TokenId};
+use dwar_session::{Rotation, Session};
+use std::sync::Arc;
+
+impl Scene {
+    async fn revoke(&self, session: &Session, token: TokenId, now: Timestamp) -> bool {
+        let (project, mode) = (session.project, session.mode);
+        self.stores.sessions.revoke(project, mode, session.id, token, now).await.unwrap()
+    }
+}
+
+/// A revoked session honours neither of its tokens; it is revoked once.
+pub async fn revoke_ends_both_tokens(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let (mut session, bystander) = (scene.session(&line).await, scene.session(&line).await);
+    let now = START + seconds(1);
+    assert!(scene.revoke(&session, session.access.token, now).await);
+    session.revoked_at = Some(now);
+    assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
+    assert!(!scene.revoke(&session, session.access.token, now).await);
+    let refresh = session.refresh;
+    assert_eq!(scene.rotate(&mut session, refresh, now).await, Rotation::Refused);
+    assert_eq!(stored(stores, &bystander).await, Some(bystander));
+}
+
+/// Only the token that counts, while it counts, ends the session.
+pub async fn revoke_asks_for_the_token_that_counts(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut session = scene.session(&scene.line()).await;
+    let (superseded, refresh) = (session.access.token, session.refresh);
+    scene.rotate(&mut session, refresh, START).await;
+    let (current, end) = (session.access.token, session.access.expires_at);
+    assert!(!scene.revoke(&session, superseded, START).await);
+    assert!(!scene.revoke(&session, scene.make.id(), START).await);
+    assert!(!scene.revoke(&session, current, end).await);
+    assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
+    assert!(scene.revoke(&session, current, end - MS).await);
+}
+
+/// A session is revoked from its own project and mode only.
+pub async fn revoke_stays_inside_project_and_mode(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let session = scene.session(&scene.line()).await;
+    let strangers = [
+        Session { project: scene.another().await, ..session.clone() },
+        Session { mode: KeyMode::Test, ..session.clone() },
+        Session { id: scene.make.id::<SessionId>(), ..session.clone() },
+    ];
+    for stranger in strangers {
+        assert!(!scene.revoke(&stranger, session.access.token, START).await);
+    }
+    assert_eq!(stored(stores, &session).await, Some(session));
+}
+
+/// Of many logouts at once exactly one ends the session.
+pub async fn logouts_at_once_revoke_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let session = scene.session(&scene.line()).await;
+        let answers = race(50, |_| {
+            let (store, session) = (Arc::clone(&stores.sessions), session.clone());
+            async move {
+                let (project, mode, token) = (session.project, session.mode, session.access.token);
+                store.revoke(project, mode, session.id, token, START).await.unwrap()
+            }
+        })
+        .await;
+        assert_eq!(count(&answers, |revoked| *revoked), 1);
+    }
+}
+
+/// A refresh at the moment of the logout does not survive it; where the refresh came first, the
+/// logout's token no longer counts.
+pub async fn no_refresh_survives_a_logout(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for round in 0..ROUNDS * 5 {
+        let session = scene.session(&scene.line()).await;
+        let next: Vec<_> = (0..10).map(|_| scene.make.successor(&session, START)).collect();
+        let logout = round % next.len();
+        let answers = race(next.len(), |number| {
+            let (store, next) = (Arc::clone(&stores.sessions), next[number].clone());
+            let (project, mode, id) = (session.project, session.mode, session.id);
+            let (token, presented) = (session.access.token, bare(session.refresh));
+            async move {
+                if number == logout {
+                    return store.revoke(project, mode, id, token, START).await.unwrap();
+                }
+                let answer = store.rotate(project, mode, presented, next, POLICY, START).await;
+                answer.unwrap() == Some(Rotation::Rotated)
+            }
+        })
+        .await;
+        // Exactly one of them all had its way: the logout, or one refresh.
+        assert_eq!(count(&answers, |done| *done), 1);
+        let on_record = stored(stores, &session).await.unwrap();
+        assert_eq!(on_record.is_alive(START), !answers[logout]);
+    }
+}

@@ -1,0 +1,72 @@
+use super::holds_at_once_never_exceed_the_balance;
+use crate::contract::{ROUNDS, count};
+use crate::stores::Scene;
+use crate::{MS, START, Stores, race};
+use dwar_kernel::OtpId;
+use dwar_wallet::{Audit, OpenHold, Paise, Settlement};
+use std::sync::Arc;
+
+/// Fresh: open holds since before the instant come oldest first, of every project, as many as
+/// asked for.
+pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
+    let (one, two) = (Scene::open(stores).await, Scene::open(stores).await);
+    for scene in [&one, &two] {
+        scene.credit(1_000).await;
+    }
+    let hold = async |scene: &Scene, age: u32| {
+        let (send, since) = (scene.make.id::<OtpId>(), START + MS * age);
+        let (project, amount, entry) = (scene.project, Paise(30), scene.make.id());
+        stores.wallets.hold(project, send, amount, entry, since).await.unwrap();
+        OpenHold { project, send, amount, since }
+    };
+    let third = hold(&one, 2).await;
+    let first = hold(&two, 0).await;
+    let second = hold(&one, 1).await;
+    let ended = hold(&one, 0).await;
+    assert!(one.settle(ended.send, Settlement::Release).await);
+
+    let stale = |before, limit| stores.wallets.stale_holds(before, limit);
+    assert_eq!(stale(START, 9).await.unwrap(), []);
+    assert_eq!(stale(START + MS, 9).await.unwrap(), [first]);
+    assert_eq!(stale(START + MS * 2, 9).await.unwrap(), [first, second]);
+    assert_eq!(stale(START + MS * 3, 9).await.unwrap(), [first, second, third]);
+    assert_eq!(stale(START + MS * 3, 2).await.unwrap(), [first, second]);
+}
+
+/// Fresh: an audit counts the wallets and finds nothing, after crowds too.
+pub async fn an_audit_finds_every_wallet_in_order(stores: &Stores) {
+    assert_eq!(stores.wallets.audit().await.unwrap(), Audit::default());
+    let scene = Scene::open(stores).await;
+    assert_eq!(stores.wallets.audit().await.unwrap(), Audit::default());
+    scene.credit(100).await;
+    scene.held(40).await;
+    holds_at_once_never_exceed_the_balance(stores).await;
+    let projects = 1 + u64::try_from(ROUNDS).unwrap();
+    let clean = Audit { projects, difference: Paise::ZERO };
+    assert_eq!(stores.wallets.audit().await.unwrap(), clean);
+}
+
+/// Fresh: an audit while money moves sees every movement whole.
+pub async fn an_audit_sees_movements_whole(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100_000).await;
+    let clean = Audit { projects: 1, difference: Paise::ZERO };
+    for _ in 0..ROUNDS {
+        let answers = race(100, |number| {
+            let (store, project, send) =
+                (Arc::clone(&stores.wallets), scene.project, scene.make.id());
+            let (hold, entries) = (scene.make.id(), [scene.make.id(), scene.make.id()]);
+            async move {
+                if number % 4 == 0 {
+                    return store.audit().await.unwrap();
+                }
+                store.hold(project, send, Paise(30), hold, START).await.unwrap();
+                let capture = Settlement::Capture(Paise(20));
+                store.settle(project, send, capture, entries, START).await.unwrap();
+                clean
+            }
+        })
+        .await;
+        assert_eq!(count(&answers, |audit| *audit == clean), answers.len());
+    }
+}

@@ -1,0 +1,59 @@
+//! What [`dwar_wallet::WalletStore`] promises.
+
+mod audit;
+mod movement;
+mod races;
+
+pub use audit::*;
+pub use movement::*;
+pub use races::*;
+
+use crate::stores::Scene;
+use crate::{START, Stores};
+use dwar_kernel::{OtpId, ProjectId};
+use dwar_wallet::{Balance, HoldOutcome, LedgerEntry, Paise, Settlement};
+
+const fn balance(balance: i64, held: i64) -> Balance {
+    Balance { balance: Paise(balance), held: Paise(held) }
+}
+
+async fn standing(stores: &Stores, project: ProjectId) -> Balance {
+    stores.wallets.balance(project).await.unwrap()
+}
+
+/// The ledger adds up to the wallet, entry by entry; gives it, newest first.
+async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<LedgerEntry> {
+    let ledger = stores.wallets.statement(project, 10_000).await.unwrap();
+    let mut sum = Balance::default();
+    for entry in ledger.iter().rev() {
+        sum = balance(sum.balance.0 + entry.amount.0, sum.held.0 + entry.held.0);
+        assert_eq!(entry.after, sum, "after {entry:?}");
+        assert!(Paise::ZERO <= sum.held && sum.held <= sum.balance, "after {entry:?}");
+    }
+    assert_eq!(standing(stores, project).await, sum);
+    ledger
+}
+
+impl Scene {
+    async fn credit(&self, paise: i64) {
+        let credit = self.make.credit(Paise(paise));
+        assert!(self.stores.wallets.credit(self.project, credit, START).await.unwrap());
+    }
+
+    async fn hold(&self, send: OtpId, paise: i64) -> HoldOutcome {
+        let entry = self.make.id();
+        self.stores.wallets.hold(self.project, send, Paise(paise), entry, START).await.unwrap()
+    }
+
+    async fn held(&self, paise: i64) -> OtpId {
+        let send = self.make.id();
+        assert_eq!(self.hold(send, paise).await, HoldOutcome::Held);
+        send
+    }
+
+    async fn settle(&self, send: OtpId, settlement: Settlement) -> bool {
+        let entries = [self.make.id(), self.make.id()];
+        let wallets = &self.stores.wallets;
+        wallets.settle(self.project, send, settlement, entries, START).await.unwrap()
+    }
+}

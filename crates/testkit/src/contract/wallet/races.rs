@@ -1,0 +1,110 @@
+use super::{balance, checked_ledger, standing};
+use crate::contract::{CROWD, ROUNDS, count};
+use crate::stores::Scene;
+use crate::{START, Stores, race};
+use dwar_kernel::OtpId;
+use dwar_wallet::{Credit, HoldOutcome, Paise, Settlement};
+use std::sync::Arc;
+
+/// Of two hundred holds at once exactly as many succeed as the balance covers; captured all at
+/// once, the ledger adds up to what is left.
+pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        scene.credit(7 * 30 + 29).await;
+        let sends: Vec<OtpId> = (0..CROWD).map(|_| scene.make.id()).collect();
+        let answers = race(CROWD, |number| {
+            let (store, project, send) =
+                (Arc::clone(&stores.wallets), scene.project, sends[number]);
+            let entry = scene.make.id();
+            async move { store.hold(project, send, Paise(30), entry, START).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| *answer == HoldOutcome::Held), 7);
+        assert_eq!(standing(stores, scene.project).await, balance(239, 210));
+        checked_ledger(stores, scene.project).await;
+
+        let settled = race(CROWD, |number| {
+            let (store, project, send) =
+                (Arc::clone(&stores.wallets), scene.project, sends[number]);
+            let (entries, capture) =
+                ([scene.make.id(), scene.make.id()], Settlement::Capture(Paise(30)));
+            async move { store.settle(project, send, capture, entries, START).await.unwrap() }
+        })
+        .await;
+        for (held, settled) in answers.into_iter().zip(settled) {
+            assert_eq!(held == HoldOutcome::Held, settled);
+        }
+        assert_eq!(standing(stores, scene.project).await, balance(29, 0));
+        assert_eq!(checked_ledger(stores, scene.project).await.len(), 1 + 7 + 7);
+    }
+}
+
+/// Of many endings of one hold at once, captures and releases, exactly one counts.
+pub async fn endings_at_once_end_a_hold_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(10_000).await;
+    for _ in 0..ROUNDS * 2 {
+        let before = standing(stores, scene.project).await.balance.0;
+        let send = scene.held(30).await;
+        let answers = race(50, |number| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let entries = [scene.make.id(), scene.make.id()];
+            let capture = Settlement::Capture(Paise(20));
+            let settlement = if number % 2 == 0 { capture } else { Settlement::Release };
+            async move { store.settle(project, send, settlement, entries, START).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |ended| *ended), 1);
+        let captured = answers.iter().position(|ended| *ended).unwrap() % 2 == 0;
+        let left = if captured { before - 20 } else { before };
+        assert_eq!(standing(stores, scene.project).await, balance(left, 0));
+        checked_ledger(stores, scene.project).await;
+    }
+}
+
+/// Of credits at once each reference pays in once, and none is lost.
+pub async fn credits_at_once_pay_in_once_each(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        let references: Vec<_> = (0..5).map(|_| scene.make.credit(Paise(100))).collect();
+        let answers = race(50, |number| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let credit = Credit { id: scene.make.id(), ..references[number % 5].clone() };
+            async move { store.credit(project, credit, START).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |paid| *paid), references.len());
+        assert_eq!(standing(stores, scene.project).await, balance(500, 0));
+        assert_eq!(checked_ledger(stores, scene.project).await.len(), references.len());
+    }
+}
+
+/// Credits, holds and endings of all kinds at once leave a wallet that adds up.
+pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        scene.credit(300).await;
+        let spent = race(60, |number| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let (credit, send) = (scene.make.credit(Paise(10)), scene.make.id());
+            let (hold, entries) = (scene.make.id(), [scene.make.id(), scene.make.id()]);
+            async move {
+                if number % 3 == 0 {
+                    assert!(store.credit(project, credit, START).await.unwrap());
+                    return 0;
+                }
+                let held = store.hold(project, send, Paise(25), hold, START).await.unwrap();
+                let capture = Settlement::Capture(Paise(20));
+                let settlement = if number % 3 == 1 { capture } else { Settlement::Release };
+                let ended = store.settle(project, send, settlement, entries, START).await.unwrap();
+                assert_eq!(ended, held == HoldOutcome::Held);
+                if ended && number % 3 == 1 { 20 } else { 0 }
+            }
+        })
+        .await;
+        let left = 300 + 20 * 10 - spent.iter().sum::<i64>();
+        assert_eq!(standing(stores, scene.project).await, balance(left, 0));
+        checked_ledger(stores, scene.project).await;
+    }
+}

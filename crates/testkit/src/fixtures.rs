@@ -1,0 +1,258 @@
+use crate::{ClearVault, SeededEntropy};
+use dwar_idempotency::{Record, Slot};
+use dwar_identity::Sighting;
+use dwar_kernel::{
+    BlindIndex, Digest, Entropy, IdentityId, KeyMode, Phone, ProjectId, Purpose, Sealed, Timestamp,
+    Vault,
+};
+use dwar_otp::sandbox::InboxMessage;
+use dwar_otp::{Channel, Code, CodeKeys, Delivery, Guess, Hop, Otp, OtpState, Route};
+use dwar_project::{ApiKey, KeyRecord, NewProject};
+use dwar_ratelimit::SendKey;
+use dwar_session::{Algorithm, CurrentAccess, Session, SigningKey, Successor};
+use dwar_wallet::{Credit, Paise};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// When fixtures happen: an instant with a fraction, so that a store that loses it is noticed.
+pub const START: Timestamp = match Timestamp::from_timestamp_millis(1_800_000_000_123) {
+    Some(start) => start,
+    None => Timestamp::UNIX_EPOCH,
+};
+/// The smallest step of time.
+pub const MS: Duration = Duration::from_millis(1);
+/// The code of every OTP that a fixture makes, unless told otherwise.
+pub const CODE: &str = "123456";
+/// A code that no fixture has.
+pub const WRONG_CODE: &str = "000000";
+
+/// This many seconds.
+pub const fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// This many minutes.
+pub const fn minutes(count: u64) -> Duration {
+    Duration::from_secs(count * 60)
+}
+
+/// The phone number `9` and nine digits that end in `number`; below 10⁹.
+pub fn phone(number: u32) -> Phone {
+    format!("9{number:09}").parse().expect("a number below 10^9")
+}
+
+/// A phone in one project and mode.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The phone number.
+    pub phone: Phone,
+    /// Its look-up form.
+    pub index: BlindIndex,
+}
+
+impl Line {
+    /// Under which key its sends are counted.
+    pub const fn send_key(&self) -> SendKey {
+        SendKey { project: self.project, mode: self.mode, phone: self.index }
+    }
+}
+
+/// Makes domain values with sane defaults at [`START`]; every field is public, so a test changes
+/// what it is about.
+#[derive(Debug)]
+pub struct Fixtures {
+    /// Where ids, digests and phones come from.
+    pub entropy: SeededEntropy,
+    /// What seals and digests.
+    pub vault: ClearVault,
+    /// The secrets of the codes.
+    pub codes: Arc<CodeKeys>,
+}
+
+impl Fixtures {
+    /// Fixtures that repeat for an equal seed.
+    pub fn seeded(seed: u64) -> Self {
+        let codes = Arc::new(CodeKeys::new([7; 32], []));
+        Self { entropy: SeededEntropy::new(seed), vault: ClearVault, codes }
+    }
+
+    /// Fixtures that no other test, process or run shares, for a database that outlives them.
+    pub fn random() -> Self {
+        Self::seeded(RandomState::new().hash_one(START))
+    }
+
+    /// A fresh id of any kind.
+    pub fn id<I: From<Uuid>>(&self) -> I {
+        self.entropy.uuid(START).into()
+    }
+
+    /// A fresh digest.
+    pub fn digest(&self) -> Digest {
+        let mut bytes = [0; 32];
+        self.entropy.fill(&mut bytes);
+        Digest(bytes)
+    }
+
+    /// A fresh sealed value.
+    pub fn sealed(&self) -> Sealed {
+        Sealed(self.digest().0.to_vec())
+    }
+
+    /// A fresh phone in a project and mode.
+    pub fn line(&self, project: ProjectId, mode: KeyMode) -> Line {
+        let mut bytes = [0; 4];
+        self.entropy.fill(&mut bytes);
+        let phone = phone(u32::from_le_bytes(bytes) % 1_000_000_000);
+        let index = self.vault.phone_index(project, mode, &phone);
+        Line { project, mode, phone, index }
+    }
+
+    /// A project that is not on record yet.
+    pub fn project(&self) -> NewProject {
+        NewProject { id: self.id(), name: "Chai & Co".to_owned(), created_at: START }
+    }
+
+    /// The record of a fresh API key.
+    pub fn key(&self, mode: KeyMode) -> KeyRecord {
+        ApiKey::generate(mode, &self.entropy).record(self.id(), &self.vault, START)
+    }
+
+    /// One key per mode, live first.
+    pub fn keys(&self) -> [KeyRecord; 2] {
+        [self.key(KeyMode::Live), self.key(KeyMode::Test)]
+    }
+
+    /// WhatsApp, then SMS; 20 s for a receipt, 30 s for a provider.
+    pub fn route(&self) -> Route {
+        let hop = |channel, provider: &str| Hop { channel, provider: provider.to_owned() };
+        Route {
+            hops: vec![hop(Channel::Whatsapp, "meta"), hop(Channel::Sms, "msg91")],
+            receipt_window: Some(seconds(20)),
+            lease: seconds(30),
+        }
+    }
+
+    /// A request for [`CODE`] at [`START`], good for ten minutes and five guesses.
+    pub fn otp(&self, line: &Line) -> Otp {
+        self.otp_with(line, CODE, START)
+    }
+
+    /// A request for `code` at `now`, good for ten minutes and five guesses.
+    pub fn otp_with(&self, line: &Line, code: &str, now: Timestamp) -> Otp {
+        let id = self.id();
+        let code: Code = code.parse().expect("six digits");
+        let binding = Otp::binding_of(id, line.project, line.mode, &line.index);
+        let context = id.uuid();
+        let sealed_code =
+            self.vault.seal(Purpose::Code, context.as_bytes(), code.expose().as_bytes());
+        Otp {
+            id,
+            project: line.project,
+            mode: line.mode,
+            phone: line.index,
+            sealed_phone: self.vault.seal_phone(line.project, &line.phone),
+            code: self.codes.digest(&binding, &code),
+            sealed_code: Some(sealed_code),
+            state: OtpState::Active,
+            wrong: 0,
+            max_wrong: 5,
+            created_at: now,
+            expires_at: now + minutes(10),
+            delivery: Delivery::begin(&self.route(), self.id(), now),
+        }
+    }
+
+    /// A guess.
+    pub fn guess(&self, code: &str) -> Guess {
+        Guess::new(code.parse().expect("six digits"), Arc::clone(&self.codes))
+    }
+
+    /// A message in the sandbox, for a request of this line.
+    pub fn message(&self, otp: &Otp, at: Timestamp) -> InboxMessage {
+        let (otp, phone) = (otp.id, otp.phone);
+        InboxMessage { otp, phone, channel: Channel::Whatsapp, content: self.sealed(), at }
+    }
+
+    /// A verification of the line's phone.
+    pub fn sighting(&self, line: &Line) -> Sighting {
+        Sighting {
+            mode: line.mode,
+            index: line.index,
+            phone: self.vault.seal_phone(line.project, &line.phone),
+            fresh: self.id(),
+            at: START,
+        }
+    }
+
+    /// A fresh session: access 15 minutes, refresh 30 days, 90 days in all.
+    pub fn session(&self, line: &Line, identity: IdentityId) -> Session {
+        Session {
+            id: self.id(),
+            project: line.project,
+            mode: line.mode,
+            identity,
+            created_at: START,
+            expires_at: START + days(90),
+            refresh: self.digest(),
+            refresh_expires_at: START + days(30),
+            access: self.access(START),
+            predecessor: None,
+            revoked_at: None,
+        }
+    }
+
+    /// A fresh access token, whole seconds.
+    pub fn access(&self, now: Timestamp) -> CurrentAccess {
+        let issued_at = Timestamp::from_timestamp(now.timestamp(), 0).expect("a valid instant");
+        CurrentAccess { token: self.id(), issued_at, expires_at: issued_at + minutes(15) }
+    }
+
+    /// A fresh pair to take the place of the session's present one.
+    pub fn successor(&self, session: &Session, now: Timestamp) -> Successor {
+        Successor {
+            refresh: self.digest(),
+            refresh_expires_at: session.refresh_end(days(30), now),
+            access: self.access(now),
+            replay: None,
+        }
+    }
+
+    /// A key that is published and signs from [`START`] on.
+    pub fn signing_key(&self) -> SigningKey {
+        SigningKey {
+            kid: self.id::<Uuid>().to_string(),
+            algorithm: Algorithm::Es256,
+            private: self.sealed(),
+            created_at: START,
+            signs_from: START,
+            signs_until: None,
+            published_until: None,
+        }
+    }
+
+    /// Money under a fresh reference.
+    pub fn credit(&self, amount: Paise) -> Credit {
+        let id = self.id();
+        Credit { id, amount, reference: format!("receipt {id}") }
+    }
+
+    /// A slot of a fresh key on the line's project and mode.
+    pub fn slot(&self, line: &Line) -> Slot {
+        Slot { project: line.project, mode: line.mode, route: "otp/send", key: self.digest() }
+    }
+
+    /// A request about the line's phone that just began.
+    pub fn record(&self, line: &Line) -> Record {
+        Record { fingerprint: self.digest(), phone: line.index, began_at: START, answer: None }
+    }
+}
+
+const fn days(count: u64) -> Duration {
+    Duration::from_secs(count * 86_400)
+}

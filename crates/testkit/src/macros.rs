@@ -1,0 +1,225 @@
+/// One test per promise of the persistent stores, each over a store that `open` gives.
+///
+/// `open` is an expression, evaluated inside an async function, of a pair: [`crate::Stores`] and
+/// whatever has to live as long as they are used. Attributes in front go on every test. Where a
+/// store is dear to open, give a shared one to the tests that can share:
+///
+/// ```ignore
+/// store_contract_tests!(open().await);
+///
+/// store_contract_tests! {
+///     #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+///     shared: open_shared().await,
+///     fresh: open_fresh().await,
+/// }
+/// ```
+#[macro_export]
+macro_rules! store_contract_tests {
+    ($(#[$attribute:meta])* shared: $shared:expr, fresh: $fresh:expr $(,)?) => {
+        mod shared {
+            use super::*;
+            $crate::shared_store_contract_tests!({ $(#[$attribute])* } $shared);
+        }
+        mod fresh {
+            use super::*;
+            $crate::fresh_store_contract_tests!({ $(#[$attribute])* } $fresh);
+        }
+    };
+    ($(#[$attribute:meta])* $open:expr $(,)?) => {
+        $crate::store_contract_tests!($(#[$attribute])* shared: $open, fresh: $open);
+    };
+}
+
+/// One test per promise of a request limiter, each over what `open` gives: a pair of
+/// `Arc<dyn RequestLimiter>` and whatever has to live as long as it is used.
+#[macro_export]
+macro_rules! request_limiter_contract_tests {
+    ($(#[$attribute:meta])* $open:expr $(,)?) => {
+        $crate::contract_tests! { { $(#[$attribute])* } $open;
+            request_limiter {
+                hit_answers_as_the_window_does
+                hit_takes_the_quota_of_the_call
+                a_refused_hit_is_not_counted
+                keys_and_scopes_are_apart
+                hits_at_once_are_admitted_up_to_the_quota
+                streams_at_once_are_admitted_up_to_the_quota
+                sweep_keeps_what_is_occupied
+                sweeps_and_hits_at_once_keep_the_quota
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shared_store_contract_tests {
+    ($attributes:tt $open:expr) => {
+        $crate::contract_tests! { $attributes $open;
+            project {
+                create_keeps_project_and_keys
+                the_unknown_stay_unknown
+                a_replaced_key_is_unknown_at_once
+                replacements_at_once_leave_one_key
+                a_change_sets_what_it_names
+                changes_at_once_lose_nothing
+                the_list_is_oldest_first
+            }
+            otp {
+                issue_keeps_everything
+                find_stays_inside_project_and_mode
+                issue_supersedes_the_present_code
+                issue_works_whatever_became_of_the_last_code
+                many_issues_leave_one_code_in_force
+                the_right_code_is_accepted_once
+                wrong_codes_are_counted_and_the_last_one_locks
+                the_right_code_is_accepted_at_the_last_try
+                a_code_ends_at_the_exact_instant
+                guesses_stay_inside_project_mode_and_phone
+                right_codes_at_once_are_accepted_once
+                wrong_codes_at_once_are_judged_up_to_the_limit
+                attempts_are_judged_as_the_domain_does
+                the_budget_counts_across_resends
+                the_budget_holds_against_many_at_once
+                a_refusal_opens_the_next_attempt
+                late_reports_are_applied_as_the_domain_says
+                a_repeated_report_changes_nothing
+                a_code_that_reached_nobody_is_void
+                a_report_stays_inside_its_project
+                a_reference_leads_to_its_attempt
+                failures_at_once_open_one_attempt
+                guesses_and_reports_at_once_lose_nothing
+            }
+            inbox {
+                messages_are_newest_first_and_bounded
+                messages_stay_inside_project_and_phone
+            }
+            session {
+                start_keeps_everything
+                start_needs_the_identity
+                start_keeps_a_predecessor
+                find_stays_inside_project_and_mode
+                every_token_of_the_line_leads_to_the_session
+                rotate_exchanges_the_pair
+                rotate_stays_inside_project_and_mode
+                the_leeway_ends_at_the_exact_instant
+                an_older_token_ends_the_session
+                the_same_key_gets_the_same_pair_again
+                rotate_keeps_the_exact_instants
+                refreshes_at_once_rotate_once
+                retries_at_once_get_one_pair
+                revoke_ends_both_tokens
+                revoke_asks_for_the_token_that_counts
+                revoke_stays_inside_project_and_mode
+                logouts_at_once_revoke_once
+                no_refresh_survives_a_logout
+            }
+            identity {
+                recognise_makes_once_and_then_recognises
+                identities_stay_inside_project_and_mode
+                sightings_at_once_make_one_identity
+                erase_takes_identity_and_sessions
+                erase_takes_every_trace_of_the_phone
+                erasures_at_once_erase_once
+                nothing_in_flight_survives_an_erasure
+                a_verification_survives_an_erasure_only_as_a_new_identity
+            }
+            wallet {
+                a_project_without_a_wallet_has_nothing
+                a_reference_pays_in_once
+                a_hold_needs_the_whole_amount
+                a_capture_spends_and_gives_the_rest_back
+                a_capture_spends_at_most_what_is_held
+                a_release_gives_everything_back
+                a_hold_ends_once
+                holds_at_once_never_exceed_the_balance
+                endings_at_once_end_a_hold_once
+                credits_at_once_pay_in_once_each
+                a_mixture_at_once_adds_up
+            }
+            sends {
+                admit_answers_as_the_window_does
+                admit_takes_the_quota_of_the_call
+                a_refused_send_takes_no_place
+                sends_stay_inside_project_mode_and_phone
+                forgive_gives_back_one_place
+                sends_at_once_are_admitted_up_to_the_quota
+            }
+            idempotency {
+                a_repetition_gets_the_first_answer
+                abandon_frees_an_unanswered_slot
+                a_dead_request_loses_its_slot
+                an_answer_is_kept_to_the_exact_instant
+                slots_are_apart
+                beginnings_at_once_are_fresh_once
+                questions_at_once_are_answered_once
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! fresh_store_contract_tests {
+    ($attributes:tt $open:expr) => {
+        $crate::contract_tests! { $attributes $open;
+            project {
+                create_first_answers_true_once
+                create_first_yields_to_any_project
+            }
+            otp {
+                claim_due_is_oldest_first_and_bounded
+                claim_due_keeps_the_instant_and_the_lease
+                a_claimed_request_can_be_worked_on
+                claim_due_hands_each_request_to_one_caller
+                sweep_drops_old_requests
+                sweep_drops_old_guess_counts
+            }
+            session {
+                sweep_drops_ended_sessions
+            }
+            signing_key {
+                add_first_answers_true_once
+                add_first_asks_for_the_algorithm
+                add_first_disregards_retired_keys
+                keys_are_oldest_first_until_they_are_gone
+                rotate_retires_every_other_key
+                rotations_at_once_leave_one_open_key
+            }
+            wallet {
+                stale_holds_are_oldest_first_and_bounded
+                an_audit_finds_every_wallet_in_order
+                an_audit_sees_movements_whole
+            }
+            sends {
+                sweep_drops_old_places
+            }
+            idempotency {
+                sweep_drops_old_records
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! contract_tests {
+    ($attributes:tt $open:expr; $($port:ident { $($promise:ident)+ })+) => {
+        $(mod $port {
+            use super::*;
+            $($crate::contract_test!($attributes $open; $port $promise);)+
+        })+
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! contract_test {
+    ({ $($attribute:tt)* } $open:expr; $port:ident $promise:ident) => {
+        $($attribute)*
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        async fn $promise() {
+            let (subject, _guard) = $open;
+            $crate::contract::$port::$promise(&subject).await;
+        }
+    };
+}

@@ -1,0 +1,160 @@
+use super::{Model, drop_old};
+use async_trait::async_trait;
+use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_otp::sandbox::{InboxMessage, SandboxInbox};
+use dwar_otp::{
+    Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
+    Route, Step,
+};
+use std::time::Duration;
+
+const fn is_open(otp: &Otp) -> bool {
+    matches!(otp.state, OtpState::Active | OtpState::Locked)
+}
+
+#[async_trait]
+impl OtpStore for Model {
+    async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
+        self.step(|state| {
+            let line = (otp.project, otp.mode, otp.phone);
+            for old in &mut state.otps {
+                if (old.project, old.mode, old.phone) == line && is_open(old) {
+                    old.state = OtpState::Superseded;
+                }
+            }
+            state.otps.push(otp);
+        })
+        .await
+    }
+
+    async fn attempt(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+        guess: Guess,
+        policy: GuessPolicy,
+        now: Timestamp,
+    ) -> Result<Attempt, StoreError> {
+        self.step(|state| {
+            let line = (project, mode, phone);
+            let mut otps = state.otps.iter_mut();
+            let open = otps.find(|otp| (otp.project, otp.mode, otp.phone) == line && is_open(otp));
+            let budget = state.budgets.entry(line).or_default();
+            open.map_or(Attempt::NotFound, |otp| otp.attempt(&guess, budget, &policy, now))
+        })
+        .await
+    }
+
+    async fn guess_budget(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<GuessBudget, StoreError> {
+        self.step(|state| state.budgets.get(&(project, mode, phone)).copied().unwrap_or_default())
+            .await
+    }
+
+    async fn report(
+        &self,
+        project: ProjectId,
+        otp: OtpId,
+        attempt: AttemptId,
+        report: Report,
+        route: Route,
+        next: AttemptId,
+        now: Timestamp,
+    ) -> Result<Option<(Otp, Step)>, StoreError> {
+        self.step(|state| {
+            let mut otps = state.otps.iter_mut();
+            let found = otps.find(|found| (found.project, found.id) == (project, otp))?;
+            let step = found.report(attempt, report, &route, next, now);
+            Some((found.clone(), step))
+        })
+        .await
+    }
+
+    async fn find(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        otp: OtpId,
+    ) -> Result<Option<Otp>, StoreError> {
+        self.step(|state| {
+            let wanted = (project, mode, otp);
+            let mut otps = state.otps.iter();
+            otps.find(|found| (found.project, found.mode, found.id) == wanted).cloned()
+        })
+        .await
+    }
+
+    async fn find_attempt(
+        &self,
+        provider: String,
+        provider_ref: String,
+    ) -> Result<Option<ReceiptTarget>, StoreError> {
+        self.step(|state| {
+            state.otps.iter().find_map(|otp| {
+                let attempt = otp.delivery.attempts.iter().find(|attempt| {
+                    attempt.provider == provider
+                        && attempt.provider_ref.as_ref() == Some(&provider_ref)
+                })?;
+                let (project, mode, otp, attempt) = (otp.project, otp.mode, otp.id, attempt.id);
+                Some(ReceiptTarget { project, mode, otp, attempt })
+            })
+        })
+        .await
+    }
+
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError> {
+        self.step(|state| {
+            let otps = state.otps.iter_mut();
+            let mut due: Vec<_> =
+                otps.filter(|otp| otp.delivery.due_at.is_some_and(|due| due <= now)).collect();
+            due.sort_by_key(|otp| otp.delivery.due_at);
+            due.truncate(limit as usize);
+            due.iter_mut().for_each(|otp| otp.delivery.due_at = Some(now + lease));
+            due.into_iter().map(|otp| otp.clone()).collect()
+        })
+        .await
+    }
+
+    async fn sweep(
+        &self,
+        requests_before: Timestamp,
+        guesses_before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        self.step(|state| {
+            state.budgets.retain(|_, budget| budget.last_wrong_at >= Some(guesses_before));
+            drop_old(&mut state.otps, |otp| otp.created_at < requests_before)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl SandboxInbox for Model {
+    async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
+        self.step(|state| state.inbox.push((project, message))).await
+    }
+
+    async fn messages(
+        &self,
+        project: ProjectId,
+        phone: BlindIndex,
+        limit: u32,
+    ) -> Result<Vec<InboxMessage>, StoreError> {
+        self.step(|state| {
+            let newest = state.inbox.iter().rev();
+            let own = newest.filter(|(owner, m)| (*owner, m.phone) == (project, phone));
+            own.take(limit as usize).map(|(_, message)| message.clone()).collect()
+        })
+        .await
+    }
+}

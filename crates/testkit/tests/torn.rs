@@ -1,0 +1,64 @@
+//! The contracts have teeth: a store that forgets its lock breaks every one about concurrency.
+
+mod model;
+
+use dwar_testkit::contract;
+use model::Model;
+
+macro_rules! broken_by_a_torn_store {
+    ($($port:ident { $($promise:ident)+ })+) => {
+        $(mod $port {
+            use super::*;
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $promise() {
+                let stores = Model::open(true);
+                let kept = tokio::spawn(async move { contract::$port::$promise(&stores).await });
+                assert!(kept.await.is_err_and(|failure| failure.is_panic()));
+            })+
+        })+
+    };
+}
+
+broken_by_a_torn_store! {
+    project {
+        changes_at_once_lose_nothing
+        create_first_answers_true_once
+    }
+    otp {
+        many_issues_leave_one_code_in_force
+        right_codes_at_once_are_accepted_once
+        wrong_codes_at_once_are_judged_up_to_the_limit
+        the_budget_holds_against_many_at_once
+        failures_at_once_open_one_attempt
+        guesses_and_reports_at_once_lose_nothing
+        claim_due_hands_each_request_to_one_caller
+    }
+    session {
+        refreshes_at_once_rotate_once
+        retries_at_once_get_one_pair
+        logouts_at_once_revoke_once
+        no_refresh_survives_a_logout
+    }
+    signing_key {
+        add_first_answers_true_once
+        rotations_at_once_leave_one_open_key
+    }
+    identity {
+        sightings_at_once_make_one_identity
+        erasures_at_once_erase_once
+        nothing_in_flight_survives_an_erasure
+    }
+    wallet {
+        holds_at_once_never_exceed_the_balance
+        endings_at_once_end_a_hold_once
+        credits_at_once_pay_in_once_each
+        a_mixture_at_once_adds_up
+    }
+    sends {
+        sends_at_once_are_admitted_up_to_the_quota
+    }
+    idempotency {
+        beginnings_at_once_are_fresh_once
+        questions_at_once_are_answered_once
+    }
+}

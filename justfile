@@ -1,0 +1,25 @@
+# What a developer types; `just` alone lists it.
+
+_default:
+    @just --list
+
+# run the service on an embedded database
+run *args:
+    cargo run --release -- {{ args }}
+
+# every test, on SQLite and PostgreSQL
+test *args:
+    ./scripts/test.sh {{ args }}
+
+# everything that continuous integration runs
+ci:
+    ./.ci/run
+
+# format and lint
+lint:
+    cargo fmt --all
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# who may depend on whom
+check-dependencies:
+    ./scripts/check-dependencies.sh

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Proves who may depend on whom (docs/architecture.md): looks at what each crate really links.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+
+# crate, then the crates it must not reach, directly or not, outside its tests
+never() {
+    local crate=$1
+    shift
+    local tree
+    tree=$(cargo tree --locked --offline -p "$crate" -e normal,build --prefix none --format '{p}' 2>/dev/null ||
+        cargo tree --locked -p "$crate" -e normal,build --prefix none --format '{p}')
+    for banned in "$@"; do
+        if grep -q "^$banned v" <<<"$tree"; then
+            echo "check-dependencies.sh: $crate must not depend on $banned"
+            failed=1
+        fi
+    done
+}
+
+frameworks="tokio serde diesel actix-web reqwest josekit openssl"
+domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-idempotency"
+adapters="dwar-http dwar-sqlite dwar-postgres dwar-memory dwar-gateways dwar-josekit dwar-rustcrypto dwar-system"
+
+# shellcheck disable=SC2086 # lists of words
+{
+    never dwar-kernel $frameworks hmac sha2 async-trait $domain dwar-app $adapters
+    for crate in $domain; do
+        others=$(tr ' ' '\n' <<<"$domain" | grep -vx "$crate")
+        never "$crate" $frameworks $others dwar-app $adapters
+    done
+    never dwar-app $frameworks $adapters
+    for crate in $adapters; do
+        others=$(tr ' ' '\n' <<<"$adapters" | grep -vx "$crate")
+        if [ "$crate" = dwar-http ]; then
+            never "$crate" diesel josekit openssl $others
+        else
+            never "$crate" actix-web dwar-app $others
+        fi
+    done
+}
+
+[ "$failed" = 0 ] && echo "check-dependencies.sh: every crate keeps to its place"
+exit "$failed"
