@@ -194,8 +194,8 @@ pub fn load(
         .into_iter()
         .filter(|(name, _)| name.to_ascii_uppercase().starts_with(&format!("{PREFIX}__")))
         .collect();
-    let mut builder = config::Config::builder()
-        .add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+    let mut builder =
+        config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
     if let Some((path, text)) = read_file(file)? {
         let used = keys_of(&text)
             .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
@@ -295,9 +295,9 @@ fn refuse_unknown(
     let Some(key) = used.into_iter().find(|key| !known.contains(key)) else {
         return Ok(());
     };
-    let near = known.iter().max_by(|a, b| {
-        strsim::jaro_winkler(a, &key).total_cmp(&strsim::jaro_winkler(b, &key))
-    });
+    let near = known
+        .iter()
+        .max_by(|a, b| strsim::jaro_winkler(a, &key).total_cmp(&strsim::jaro_winkler(b, &key)));
     let hint = near
         .filter(|near| strsim::jaro_winkler(near, &key) > 0.8)
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));

@@ -1,13 +1,13 @@
 //! Logs: structured, to standard error, pretty for people and JSON for machines.
 
-use crate::config::{Log, LogFormat, invalid, ConfigError};
+use crate::config::{ConfigError, Log, LogFormat, invalid};
 use std::io::{self, IsTerminal};
 use tracing_subscriber::EnvFilter;
 
 /// Starts logging. Later calls change nothing.
 pub fn start(log: &Log) -> Result<(), ConfigError> {
-    let filter = EnvFilter::try_new(&log.level)
-        .map_err(|cause| invalid("log.level", cause.to_string()))?;
+    let filter =
+        EnvFilter::try_new(&log.level).map_err(|cause| invalid("log.level", cause.to_string()))?;
     let pretty = match log.format {
         LogFormat::Pretty => true,
         LogFormat::Json => false,

@@ -36,7 +36,8 @@ async fn what_a_command_changes_holds_for_the_next_request(database: Database) {
     world.cli(&["project", "set", "--project", id, "--whatsapp-price-paise", "30"]);
     service.send(&project.live, &phone).await.ok();
     assert_eq!(world.balance(&project)["balance_paise"], 0);
-    let shown = world.cli(&["project", "set", "--project", id, "--whatsapp-price-paise", "default"]);
+    let shown =
+        world.cli(&["project", "set", "--project", id, "--whatsapp-price-paise", "default"]);
     assert_eq!(shown["whatsapp_price_paise"], Value::Null);
 
     let by_phone = format!("/v1/identity?phone={phone}");
@@ -61,7 +62,8 @@ async fn a_regenerated_key_ends_the_old_one(database: Database) {
     let path = "/v1/otp/status/unknown";
     for (mode, old) in [("test", &project.test), ("live", &project.live)] {
         service.get(old, path).await.refused(404, "OTP_REQUEST_NOT_FOUND");
-        let made = service.world.cli(&["key", "regenerate", "--project", &project.id, "--mode", mode]);
+        let made =
+            service.world.cli(&["key", "regenerate", "--project", &project.id, "--mode", mode]);
         assert_eq!((&made["project_id"], &made["mode"]), (&json!(project.id), &json!(mode)));
         service.get(old, path).await.refused(401, "INVALID_API_KEY");
         let new = made["key"].as_str().unwrap();
@@ -107,7 +109,8 @@ async fn signing_keys_rotate_with_overlap(database: Database) {
     assert_eq!(rotated["algorithm"], "ES256");
     tokio::time::sleep(std::time::Duration::from_millis(2_100)).await;
     let new = service.log_in(&key, &service.world.phone()).await;
-    let kid = |pair: &Value| pair["access_token"].as_str().unwrap().split('.').next().unwrap().to_owned();
+    let kid =
+        |pair: &Value| pair["access_token"].as_str().unwrap().split('.').next().unwrap().to_owned();
     assert_ne!(kid(&old), kid(&new));
     for pair in [&old, &new] {
         service.validate(&key, &pair["access_token"]).await.ok();
@@ -163,7 +166,9 @@ fn production_refuses_what_is_unsafe_and_says_what_to_set() {
     assert!(error.contains("DWAR__GATEWAYS__LIVE"), "{error}");
 
     let mut world = world.with("DWAR__GATEWAYS__LIVE", "none");
-    world.settings.push(("DWAR__DATABASE__URL".to_owned(), "postgres://nobody@127.0.0.1:1/x".to_owned()));
+    world
+        .settings
+        .push(("DWAR__DATABASE__URL".to_owned(), "postgres://nobody@127.0.0.1:1/x".to_owned()));
     let (status, error) = error_of(&world.run(&["serve"]));
     assert_eq!(status, Some(1));
     assert!(error.contains("DWAR__SECRETS__MASTER_KEY"), "{error}");

@@ -167,7 +167,10 @@ async fn a_database_out_of_reach_is_unavailable_and_never_valid() {
     let project = service.world.project("100");
     let pair = service.log_in(&project.test, "9876543210").await;
     service.world.database.shut().await;
-    service.validate(&project.test, &pair["access_token"]).await.refused(503, "SERVICE_UNAVAILABLE");
+    service
+        .validate(&project.test, &pair["access_token"])
+        .await
+        .refused(503, "SERVICE_UNAVAILABLE");
     let send = service.send(&project.test, "9876543210").await;
     assert!(send.header("retry-after").parse::<u32>().unwrap() >= 1);
     send.refused(503, "SERVICE_UNAVAILABLE");

@@ -101,8 +101,12 @@ async fn a_live_login_is_charged_once(database: Database) {
     let verified = service.world.cli(&["wallet", "verify"]);
     assert_eq!(verified["difference_paise"], 0);
     let statement = service.world.cli(&["wallet", "statement", "--project", &project.id]);
-    let kinds: Vec<&str> =
-        statement["entries"].as_array().unwrap().iter().map(|e| e["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> = statement["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["kind"].as_str().unwrap())
+        .collect();
     assert_eq!(kinds, ["release", "capture", "hold", "credit"]);
     assert!(!statement.to_string().contains(&phone));
 }
@@ -142,7 +146,10 @@ async fn modes_and_projects_are_separate_worlds(database: Database) {
     service.validate(&one.test, &pair["access_token"]).await.ok();
     let found = service.get(&one.test, &format!("/v1/identity?phone=+91{phone}")).await.ok();
     assert_eq!(keys(&found), ["created_at", "id", "last_verified_at", "phone"]);
-    assert_eq!((&found["id"], &found["phone"]), (&pair["identity_id"], &json!(format!("+91{phone}"))));
+    assert_eq!(
+        (&found["id"], &found["phone"]),
+        (&pair["identity_id"], &json!(format!("+91{phone}")))
+    );
 }
 
 async fn sandbox_numbers_play_their_parts(database: Database) {

@@ -1,3 +1,4 @@
+use crate::tokens::seconds;
 use crate::{Deliver, Limits, Toolbox};
 use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Timestamp};
 use dwar_otp::sandbox::Scenario;
@@ -84,7 +85,7 @@ impl SendOtp {
         if otp.delivery.status == DeliveryStatus::Failed {
             return Err(SendOtpError::Undeliverable);
         }
-        let expires_in = (otp.expires_at - self.tools.now()).num_seconds().max(0);
+        let expires_in = seconds(otp.expires_at, self.tools.now());
         Ok(SentOtp { otp, expires_in, admission })
     }
 

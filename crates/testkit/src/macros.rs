@@ -96,7 +96,7 @@ macro_rules! shared_store_contract_tests {
             session {
                 start_keeps_everything
                 start_needs_the_identity
-                start_keeps_a_predecessor
+                rotate_keeps_the_predecessor_and_its_answer
                 find_stays_inside_project_and_mode
                 every_token_of_the_line_leads_to_the_session
                 rotate_exchanges_the_pair
@@ -121,6 +121,7 @@ macro_rules! shared_store_contract_tests {
                 erase_takes_every_trace_of_the_phone
                 erasures_at_once_erase_once
                 nothing_in_flight_survives_an_erasure
+                all_steps_on_one_phone_get_along
                 a_verification_survives_an_erasure_only_as_a_new_identity
             }
             wallet {

@@ -1,5 +1,5 @@
-use super::answer::Answer;
 use super::Failure;
+use super::answer::Answer;
 use crate::config::{Config, ConfigError, LiveGateway, RunMode};
 use crate::wiring::Core;
 use dwar_kernel::StoreError;
@@ -179,7 +179,8 @@ fn report(checks: &[Check]) -> Answer {
         })
         .collect();
     let lines = checks.iter().map(|check| {
-        let advice = check.advice.as_ref().map_or_else(String::new, |a| format!("\n{:12}→ {a}", ""));
+        let advice =
+            check.advice.as_ref().map_or_else(String::new, |a| format!("\n{:12}→ {a}", ""));
         format!("{:<9} {:<14} {}{advice}", check.status.as_str(), check.name, check.detail)
     });
     let text = lines.collect::<Vec<_>>().join("\n");

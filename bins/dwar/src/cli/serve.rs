@@ -1,51 +1,83 @@
 use super::Failure;
 use crate::config::Config;
-use crate::wiring::{Application, Core, prepare};
+use crate::wiring::{Application, Core, keep_preparing, prepare};
 use dwar_app::CreatedProject;
+use dwar_http::StopHandle;
+use dwar_kernel::StoreError;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::oneshot;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// A phone number for the examples; nothing is sent to it.
 const PHONE: &str = "9876543210";
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal to stop.
 pub fn run(config: Config) -> Result<ExitCode, Failure> {
-    actix_web::rt::System::new().block_on(serve(config))
+    // Work that must outlive its client goes on here, beside the threads that serve.
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let status = runtime.block_on(serve(config));
+    // A database that does not answer may hold a thread; nothing of ours waits for it any more.
+    runtime.shutdown_timeout(LAST_WORDS);
+    status
 }
 
 async fn serve(config: Config) -> Result<ExitCode, Failure> {
     let core = Core::open(config)?;
     let prepared = Arc::new(AtomicBool::new(false));
+    let first = prepare(&core).await;
     let application = Application::build(core.clone(), Arc::clone(&prepared))?;
     let addresses = application.addresses();
-    let (failed, failure) = oneshot::channel();
-    let preparing = tokio::spawn(async move {
-        match prepare(&core).await {
-            Ok(created) => {
-                prepared.store(true, Ordering::Release);
-                announce(&addresses, created.as_ref());
-            }
-            // The other side is gone only when the server has stopped already.
-            Err(cause) => drop(failed.send(cause)),
-        }
-    });
-    tokio::select! {
-        served = application.run() => served?,
-        Ok(cause) = failure => return Err(cause.into()),
+    for address in &addresses {
+        tracing::info!("Dwar is listening on http://{address}");
     }
-    preparing.abort();
+    let preparing = async {
+        let created = match first {
+            // Start all the same: health checks answer, and so does the API once it is back.
+            Err(cause) if cause.is_transient() => {
+                tracing::warn!(error = %cause, "the database is out of reach; trying again");
+                keep_preparing(&core).await
+            }
+            done => done,
+        };
+        let created = created?;
+        prepared.store(true, Ordering::Release);
+        announce(created.as_ref(), &addresses);
+        Ok::<_, StoreError>(())
+    };
+    let stopping = tokio::spawn(stop_on_signal(application.stop_handle()));
+    let serving = application.run();
+    tokio::pin!(serving);
+    tokio::select! {
+        served = &mut serving => served?,
+        prepared = preparing => {
+            prepared?;
+            serving.await?;
+        }
+    }
+    stopping.abort();
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
-fn announce(addresses: &[SocketAddr], created: Option<&CreatedProject>) {
-    for address in addresses {
-        tracing::info!("Dwar is listening on http://{address}");
+/// Stops the server gently when the system or the terminal asks for it.
+async fn stop_on_signal(server: StopHandle) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        interrupted = tokio::signal::ctrl_c() => interrupted?,
     }
+    tracing::info!("stopping: requests in flight finish, new ones are refused");
+    server.stop().await;
+    Ok(())
+}
+
+/// Greets whoever started this for the first time.
+fn announce(created: Option<&CreatedProject>, addresses: &[SocketAddr]) {
     if let (Some(project), Some(address)) = (created, addresses.first()) {
         // Whoever closed standard output does not want to know.
         let _ = writeln!(io::stdout(), "{}", welcome(project, *address));
@@ -56,6 +88,7 @@ fn announce(addresses: &[SocketAddr], created: Option<&CreatedProject>) {
 fn welcome(project: &CreatedProject, address: SocketAddr) -> String {
     let test_key = project.test_key.expose();
     let header = format!("-H 'X-Api-Key: {test_key}'");
+    let json = "-H 'Content-Type: application/json'";
     let url = format!("http://{address}/v1");
     format!(
         r#"
@@ -67,9 +100,9 @@ fn welcome(project: &CreatedProject, address: SocketAddr) -> String {
 
   The keys are shown this once. Try the whole flow with the test key; nothing is sent:
 
-  curl -s {url}/otp/send {header} --json '{{"phone":"{PHONE}"}}'
+  curl -s {url}/otp/send {header} {json} -d '{{"phone":"{PHONE}"}}'
   CODE=$(curl -s '{url}/sandbox/messages?phone={PHONE}' {header} | grep -o '"code":"[0-9]*' | head -n 1 | tail -c 7)
-  curl -s {url}/otp/verify {header} --json '{{"phone":"{PHONE}","code":"'$CODE'"}}'
+  curl -s {url}/otp/verify {header} {json} -d '{{"phone":"{PHONE}","code":"'$CODE'"}}'
 "#,
         name = project.name,
         id = project.id,

@@ -66,7 +66,9 @@ async fn credited(wallets: &ManageWallets, credit: Credit) -> Result<Answer, Fai
     let balance = wallets.balance(project).await.map_err(refused)?;
     let mut json = balance_json(project, balance);
     json["credited"] = new.into();
-    let news = if new { format!("Paid in {rupees}.") } else {
+    let news = if new {
+        format!("Paid in {rupees}.")
+    } else {
         "This reference was paid in before; nothing changed.".to_owned()
     };
     Ok(Answer::new(json, format!("{news}\n{}", balance_text(balance))))

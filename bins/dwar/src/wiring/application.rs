@@ -7,10 +7,8 @@ use dwar_app::{
     FirstStart, Idempotency, Logout, OtpPolicy, OtpStatus, PublicKeys, RecordReceipt,
     RefreshSession, Routes, SandboxMessages, SendOtp, Sweep, Tokens, ValidateSession, VerifyOtp,
 };
-use dwar_gateways::{
-    ConsoleGateway, NoGateway, SandboxGateway, SandboxOptions, TimedGateway,
-};
-use dwar_http::{Readiness, Server, Settings, UseCases};
+use dwar_gateways::{ConsoleGateway, NoGateway, SandboxGateway, SandboxOptions, TimedGateway};
+use dwar_http::{Readiness, Server, Settings, StopHandle, UseCases};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
 use dwar_otp::{Channel, Gateway, Hop, Receipt, Route};
@@ -40,7 +38,6 @@ pub struct Application {
 
 /// What goes on beside the requests.
 struct Background {
-    core: Core,
     sweep: Sweep,
     receipts: RecordReceipt,
     inbound: mpsc::Receiver<Receipt>,
@@ -68,23 +65,24 @@ impl Application {
         let server = Server::bind(shared.http(), shared.use_cases(prepared));
         let address = shared.core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
-        let background = Background {
-            sweep: shared.sweep(),
-            receipts: shared.record_receipt(),
-            inbound,
-            core: shared.core,
-        };
+        let background =
+            Background { sweep: shared.sweep(), receipts: shared.record_receipt(), inbound };
         Ok(Self { server, background })
     }
 
     /// The addresses it listens on.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.server.addresses()
+        self.server.addresses().to_vec()
     }
 
-    /// Serves until a signal to stop, then lets running requests finish.
+    /// What makes [`Application::run`] end.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.server.stop_handle()
+    }
+
+    /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
-        let Background { core, sweep, receipts, inbound } = self.background;
+        let Background { sweep, receipts, inbound } = self.background;
         let sweep = Arc::new(sweep);
         let tasks = [
             tokio::spawn(follow_up(Arc::clone(&sweep))),
@@ -93,27 +91,15 @@ impl Application {
         ];
         let served = self.server.run().await;
         tasks.iter().for_each(tokio::task::JoinHandle::abort);
-        drop(core);
         served
     }
 }
 
 /// Brings the database up to date and sees to signing keys and demo project.
 ///
-/// A database that is out of reach is waited for; anything else is an error.
+/// # Errors
+/// A database that is out of reach gives a transient error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
-    loop {
-        match prepare_once(core).await {
-            Err(cause) if cause.is_transient() => {
-                tracing::warn!(error = %cause, "the database is out of reach; trying again");
-                tokio::time::sleep(PREPARE_AGAIN).await;
-            }
-            done => return done,
-        }
-    }
-}
-
-async fn prepare_once(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
     core.stores.database.migrate().await?;
     core.manage_signing_keys().ensure().await?;
     // Fails if the master key cannot open what is stored, before the first client finds out.
@@ -122,12 +108,28 @@ async fn prepare_once(core: &Core) -> Result<Option<CreatedProject>, StoreError>
     FirstStart { projects: Arc::new(core.manage_projects()), demo }.run().await
 }
 
+/// Prepares again and again for as long as the database is out of reach.
+pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
+    loop {
+        tokio::time::sleep(PREPARE_AGAIN).await;
+        match prepare(core).await {
+            Err(cause) if cause.is_transient() => {
+                tracing::warn!(error = %cause, "the database is still out of reach");
+            }
+            done => return done,
+        }
+    }
+}
+
 impl Shared {
     fn http(&self) -> Settings {
         let http = &self.core.config.http;
         Settings {
             address: http.address.clone(),
-            workers: http.workers,
+            workers: match http.workers {
+                0 => Settings::default().workers,
+                workers => workers,
+            },
             max_connections: http.max_connections,
             head_timeout: Duration::from_secs(http.head_timeout_seconds),
             body_timeout: Duration::from_secs(http.body_timeout_seconds),
@@ -147,13 +149,16 @@ impl Shared {
         };
         UseCases {
             tools: tools.clone(),
-            authenticate: Authenticate { tools: tools.clone(), projects: stores.projects.clone() },
-            admit_request: AdmitRequest {
+            authenticate: Arc::new(Authenticate {
+                tools: tools.clone(),
+                projects: stores.projects.clone(),
+            }),
+            admit_request: Arc::new(AdmitRequest {
                 tools: tools.clone(),
                 limiter: self.requests.clone(),
                 limits,
-            },
-            send_otp: SendOtp {
+            }),
+            send_otp: Arc::new(SendOtp {
                 tools: tools.clone(),
                 otps: stores.otps.clone(),
                 sends: stores.sends.clone(),
@@ -162,9 +167,9 @@ impl Shared {
                 codes: codes.clone(),
                 policy: OtpPolicy { lifetime: Duration::from_secs(config.otp.lifetime_seconds) },
                 limits,
-            },
-            otp_status: OtpStatus { otps: stores.otps.clone() },
-            verify_otp: VerifyOtp {
+            }),
+            otp_status: Arc::new(OtpStatus { otps: stores.otps.clone() }),
+            verify_otp: Arc::new(VerifyOtp {
                 tools: tools.clone(),
                 otps: stores.otps.clone(),
                 identities: stores.identities.clone(),
@@ -172,37 +177,37 @@ impl Shared {
                 tokens: tokens.clone(),
                 codes: codes.clone(),
                 limits,
-            },
-            validate_session: ValidateSession {
+            }),
+            validate_session: Arc::new(ValidateSession {
                 tools: tools.clone(),
                 signer: signer.clone(),
                 sessions: stores.sessions.clone(),
-            },
-            refresh_session: RefreshSession { sessions: stores.sessions.clone(), tokens },
-            logout: Logout {
+            }),
+            refresh_session: Arc::new(RefreshSession { sessions: stores.sessions.clone(), tokens }),
+            logout: Arc::new(Logout {
                 tools: tools.clone(),
                 signer: signer.clone(),
                 sessions: stores.sessions.clone(),
-            },
-            find_identity: FindIdentity {
+            }),
+            find_identity: Arc::new(FindIdentity {
                 tools: tools.clone(),
                 identities: stores.identities.clone(),
-            },
-            delete_identity: DeleteIdentity {
+            }),
+            delete_identity: Arc::new(DeleteIdentity {
                 tools: tools.clone(),
                 identities: stores.identities.clone(),
-            },
-            public_keys: PublicKeys { tools: tools.clone(), signer: signer.clone() },
-            sandbox_messages: SandboxMessages {
+            }),
+            public_keys: Arc::new(PublicKeys { tools: tools.clone(), signer: signer.clone() }),
+            sandbox_messages: Arc::new(SandboxMessages {
                 tools: tools.clone(),
                 inbox: stores.inbox.clone(),
-            },
-            idempotency: Idempotency {
+            }),
+            idempotency: Arc::new(Idempotency {
                 tools: tools.clone(),
                 store: stores.idempotency.clone(),
                 lifetimes: policies::idempotency(&config.retention),
-            },
-            readiness: Arc::new(Ready { core: self.core.clone(), prepared }),
+            }),
+            ready: Arc::new(Ready { core: self.core.clone(), prepared }),
         }
     }
 

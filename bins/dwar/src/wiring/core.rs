@@ -113,7 +113,8 @@ fn refuse_unsafe(
              (DWAR__GATEWAYS__LIVE) to \"none\", or to a provider",
         ));
     }
-    if *location == Location::Postgres && matches!(source, KeySource::File(_))
+    if *location == Location::Postgres
+        && matches!(source, KeySource::File(_))
         && config.secrets.master_key_file.is_empty()
     {
         return Err(WiringError::Unsafe(

@@ -73,11 +73,7 @@ fn parse(key: &'static str, text: &str) -> Result<MasterKey, ConfigError> {
 }
 
 /// Reads the key file; makes it, for its owner alone, if there is neither key nor database yet.
-fn keep(
-    path: &Path,
-    location: &Location,
-    entropy: &dyn Entropy,
-) -> Result<MasterKey, WiringError> {
+fn keep(path: &Path, location: &Location, entropy: &dyn Entropy) -> Result<MasterKey, WiringError> {
     // Looked at first: the key is always made before the database.
     let old_database = match location {
         Location::Sqlite(database) => std::fs::metadata(database).is_ok_and(|file| file.len() > 0),

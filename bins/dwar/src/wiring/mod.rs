@@ -6,5 +6,5 @@ mod keys;
 mod policies;
 mod stores;
 
-pub use application::{Application, prepare};
+pub use application::{Application, keep_preparing, prepare};
 pub use core::{Core, WiringError};

@@ -1,6 +1,6 @@
 //! Configuration in the words of the use cases.
 
-use crate::config::{self, Config, invalid, ConfigError};
+use crate::config::{self, Config, ConfigError, invalid};
 use dwar_app::{Limits, ModeLimits, PriceList, Retention, SessionPolicy, SigningKeyPolicy};
 use dwar_idempotency::Lifetimes;
 use dwar_otp::GuessPolicy;
@@ -33,10 +33,7 @@ pub const fn limits(limits: &config::Limits) -> Limits {
 const fn mode(limits: &config::ModeLimits) -> ModeLimits {
     let minute = Duration::from_secs(60);
     ModeLimits {
-        send: Quota {
-            limit: limits.send,
-            window: Duration::from_secs(limits.send_window_seconds),
-        },
+        send: Quota { limit: limits.send, window: Duration::from_secs(limits.send_window_seconds) },
         max_wrong: limits.verify_attempts,
         validate: Quota { limit: limits.validate_per_minute, window: minute },
         general: Quota { limit: limits.general_per_minute, window: minute },
@@ -56,17 +53,15 @@ pub const fn session(session: &config::Session) -> SessionPolicy {
 pub fn signing_keys(config: &Config) -> Result<SigningKeyPolicy, ConfigError> {
     let algorithm = config.tokens.algorithm.parse();
     Ok(SigningKeyPolicy {
-        algorithm: algorithm.map_err(|_| invalid("tokens.algorithm", "is ES256, EdDSA or RS256"))?,
+        algorithm: algorithm
+            .map_err(|_| invalid("tokens.algorithm", "is ES256, EdDSA or RS256"))?,
         publish_before: Duration::from_secs(config.tokens.publish_before_seconds),
         publish_after: Duration::from_secs(config.session.access_seconds) + VERIFIER_SKEW,
     })
 }
 
 pub fn prices(prices: &config::Prices) -> PriceList {
-    PriceList {
-        whatsapp: Paise(prices.whatsapp_paise.into()),
-        sms: Paise(prices.sms_paise.into()),
-    }
+    PriceList { whatsapp: Paise(prices.whatsapp_paise.into()), sms: Paise(prices.sms_paise.into()) }
 }
 
 pub const fn idempotency(retention: &config::Retention) -> Lifetimes {
@@ -81,11 +76,9 @@ pub fn retention(config: &Config, lease: Duration) -> Retention {
     let hours = |hours: u64| Duration::from_secs(hours * HOUR);
     let seconds = Duration::from_secs;
     let Limits { live, test, guesses } = limits(&config.limits);
-    let windows =
-        [live.send.window, test.send.window, guesses.slow_pace, guesses.slower_pace];
+    let windows = [live.send.window, test.send.window, guesses.slow_pace, guesses.slower_pace];
     Retention {
-        requests: hours(config.retention.requests_hours)
-            .max(seconds(config.otp.lifetime_seconds)),
+        requests: hours(config.retention.requests_hours).max(seconds(config.otp.lifetime_seconds)),
         guesses: guesses.stop_for.max(hours(24)),
         sessions: hours(config.retention.sessions_hours),
         sends: windows.into_iter().max().unwrap_or_default(),

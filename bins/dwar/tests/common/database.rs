@@ -6,7 +6,11 @@ use tokio_postgres::NoTls;
 /// A fresh database; it goes with this value.
 pub enum Database {
     Sqlite(TempDir),
-    Postgres { folder: TempDir, server: String, name: String },
+    Postgres {
+        folder: TempDir,
+        server: String,
+        name: String,
+    },
     /// None any more.
     None,
 }

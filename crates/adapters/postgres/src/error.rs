@@ -11,33 +11,35 @@ pub struct InvalidUrl(pub(crate) &'static str);
 pub(crate) enum Failure {
     /// PostgreSQL refused, or did not answer.
     Query(QueryError),
+    /// The connection was lost during `COMMIT`: what became of the work is open, so nobody may do
+    /// it again and the caller has to know.
+    InDoubt(QueryError),
     /// Anything that is a store's error already, such as a row that cannot be read.
     Store(StoreError),
 }
 
 impl Failure {
     /// Whether the same work may succeed at once on the same or another connection, and nothing
-    /// of it can have been kept. Not for a connection lost while committing.
+    /// of it can have been kept.
     pub(crate) fn may_be_repeated(&self) -> bool {
         match self {
             Self::Query(cause) => is_lost(cause) || is_conflict(cause),
-            Self::Store(_) => false,
+            Self::InDoubt(_) | Self::Store(_) => false,
         }
     }
 
     /// Whether the connection is of no use any more.
     pub(crate) fn is_lost(&self) -> bool {
-        matches!(self, Self::Query(cause) if is_lost(cause))
+        match self {
+            Self::Query(cause) | Self::InDoubt(cause) => is_lost(cause),
+            Self::Store(_) => false,
+        }
     }
 
-    /// A connection lost during `COMMIT` leaves open what became of the work: the caller has to
-    /// know, and nobody may do it twice.
+    /// The same failure, if it came from `COMMIT`.
     pub(crate) fn while_committing(self) -> Self {
         match self {
-            Self::Query(cause) if is_lost(&cause) => {
-                tracing::warn!(%cause, "connection lost while committing");
-                unavailable("the connection was lost while committing").into()
-            }
+            Self::Query(cause) if is_lost(&cause) => Self::InDoubt(cause),
             other => other,
         }
     }
@@ -64,6 +66,10 @@ impl From<Failure> for StoreError {
                     tracing::error!(%cause, "a row cannot be read or written");
                 }
                 cause
+            }
+            Failure::InDoubt(cause) => {
+                tracing::warn!(%cause, "connection to PostgreSQL lost while committing");
+                unavailable("the connection to PostgreSQL was lost while committing")
             }
             Failure::Query(cause) if is_lost(&cause) => {
                 tracing::warn!(%cause, "connection to PostgreSQL lost");

@@ -172,21 +172,21 @@ where
 {
     let mut tries = 1;
     loop {
-        let outcome = {
-            let mut link = links
-                .get_timeout(acquire_timeout.min(deadline.left()))
-                .map_err(|_| unavailable("PostgreSQL cannot be reached"))?;
-            deadline.check()?;
-            work(link.connection(), deadline)
+        let mut link = links
+            .get_timeout(acquire_timeout.min(deadline.left()))
+            .map_err(|_| unavailable("PostgreSQL cannot be reached"))?;
+        deadline.check()?;
+        let cause = match work(link.connection(), deadline) {
+            Ok(value) => return Ok(value),
+            Err(cause) => cause,
         };
-        match outcome {
-            Err(cause)
-                if cause.may_be_repeated() && tries < TRIES && !deadline.left().is_zero() =>
-            {
-                tracing::debug!(?cause, tries, "beginning anew");
-                tries += 1;
-            }
-            outcome => return outcome.map_err(StoreError::from),
+        if cause.is_lost() {
+            link.mark_lost();
         }
+        if !cause.may_be_repeated() || tries == TRIES {
+            return Err(cause.into());
+        }
+        tracing::debug!(?cause, tries, "beginning anew");
+        tries += 1;
     }
 }

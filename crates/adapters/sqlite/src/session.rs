@@ -187,15 +187,24 @@ impl SessionStore for SqliteStore {
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = before.timestamp_millis();
-        self.drain(move |connection| {
-            let ended: Vec<String> = sessions::table
-                .filter(sessions::expires_at.lt(before).or(sessions::revoked_at.lt(before)))
-                .select(sessions::id)
-                .limit(SWEEP.into())
-                .load(connection)?;
-            diesel::delete(sessions::table.filter(sessions::id.eq_any(ended))).execute(connection)
-        })
-        .await
+        // An ended session stays ended, so the search for them need not keep the writer busy.
+        let ended: Vec<String> = self
+            .scan(move |connection| {
+                let ended = sessions::expires_at.lt(before).or(sessions::revoked_at.lt(before));
+                let found = sessions::table.filter(ended);
+                Ok(found.select(sessions::id).load(connection)?)
+            })
+            .await?;
+        let mut gone = 0;
+        for turn in ended.chunks(SWEEP.into()) {
+            let turn = turn.to_vec();
+            let delete = move |connection: &mut SqliteConnection| {
+                let ended = sessions::table.filter(sessions::id.eq_any(turn));
+                Ok(diesel::delete(ended).execute(connection)?)
+            };
+            gone += self.write(delete).await?;
+        }
+        Ok(u64::try_from(gone).unwrap_or(u64::MAX))
     }
 }
 

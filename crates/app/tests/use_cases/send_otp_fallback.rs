@@ -24,6 +24,7 @@ async fn a_refusal_of_whatsapp_sends_the_same_code_by_sms_at_the_price_of_sms() 
     world.issues().whatsapp(refused()).sms(accepted()).settles(paid);
     let sent = send(&mut world).await.unwrap();
     assert_eq!(sent.otp.delivery.channel(), Some(Channel::Sms));
+    assert_eq!(sent.otp.delivery.attempts[0].reason, Some(Reason::NotOnChannel));
     let [first, second] = <[_; 2]>::try_from(world.messages()).unwrap();
     assert_eq!((first.channel, second.channel), (Channel::Whatsapp, Channel::Sms));
     assert_eq!((first.otp, first.code.expose()), (second.otp, second.code.expose()));

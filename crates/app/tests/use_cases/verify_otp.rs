@@ -124,6 +124,16 @@ async fn a_session_lives_as_long_as_the_decisions_say() {
 }
 
 #[tokio::test]
+async fn the_first_refresh_token_ends_with_its_session() {
+    let mut world = accepted();
+    world.lifetimes.session = minutes(60);
+    let started = starts(&mut world, vec![Started::Started]);
+    let tokens = verify(&mut world, newcomers(1).0).await.unwrap().tokens;
+    assert_eq!(started.lock().unwrap()[0].refresh_expires_at, START + minutes(60));
+    assert_eq!(tokens.refresh_expires_in, 3_600);
+}
+
+#[tokio::test]
 async fn nothing_shows_the_tokens_in_debug() {
     let mut world = accepted();
     starts(&mut world, vec![Started::Started]);

@@ -264,3 +264,44 @@ pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &
         assert_ne!(by_phone(stores, &line).await.map(|identity| identity.id), Some(id));
     }
 }
+
+/// Whatever happens to one phone at once, no step fails for another's sake: no deadlock, no clash.
+pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        let id = scene.session(&line).await.identity;
+        let issued = scene.make.otp(&line);
+        stores.otps.issue(issued.clone()).await.unwrap();
+        race(60, |number| {
+            let (stores, line, first) = (stores.clone(), line.clone(), issued.clone());
+            let (otp, guess) = (scene.make.otp(&line), scene.make.guess(WRONG_CODE));
+            let (sighting, session) = (scene.make.sighting(&line), scene.make.session(&line, id));
+            let (slot, record) = (scene.make.slot(&line), scene.make.record(&line));
+            let (route, next) = (scene.make.route(), scene.make.id());
+            async move {
+                let Line { project, mode, index, .. } = line;
+                let (key, attempt) = (line.send_key(), first.delivery.attempts[0].id);
+                let (otps, policy) = (&stores.otps, GuessPolicy::OFF);
+                let failed = Report::Failed(dwar_otp::Reason::Blocked);
+                let step = match number % 8 {
+                    0 => otps.issue(otp).await,
+                    1 => otps.attempt(project, mode, index, guess, policy, START).await.map(drop),
+                    2 => {
+                        let report =
+                            otps.report(project, first.id, attempt, failed, route, next, START);
+                        report.await.map(drop)
+                    }
+                    3 => stores.identities.recognise(project, sighting).await.map(drop),
+                    4 => stores.sessions.start(session).await.map(drop),
+                    5 => stores.idempotency.begin(slot, record, LIFETIMES).await.map(drop),
+                    6 => stores.sends.admit(key, otp.id, ONE_SEND, START).await.map(drop),
+                    _ => stores.identities.erase(project, mode, id, START).await.map(drop),
+                };
+                step.unwrap();
+            }
+        })
+        .await;
+        assert_eq!(by_id(stores, &line, id).await, None);
+    }
+}

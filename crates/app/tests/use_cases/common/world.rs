@@ -36,7 +36,7 @@ pub const LIMITS: Limits = Limits {
     },
 };
 const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };
-const SESSIONS: SessionPolicy = SessionPolicy {
+const LIFETIMES: SessionPolicy = SessionPolicy {
     access: minutes(15),
     refresh: days(30),
     session: days(90),
@@ -63,6 +63,7 @@ pub struct World {
     pub msg91: MockGateway,
     pub sandbox: MockGateway,
     pub prices: PriceList,
+    pub lifetimes: SessionPolicy,
     /// What gateways were given.
     pub messages: Arc<Mutex<Vec<Message>>>,
     /// The requests that the mocked store keeps.
@@ -98,6 +99,7 @@ impl World {
             msg91: MockGateway::new(),
             sandbox: MockGateway::new(),
             prices: PRICES,
+            lifetimes: LIFETIMES,
             messages: Arc::default(),
             kept: Arc::default(),
         }
@@ -131,7 +133,7 @@ impl World {
 
     pub fn tokens(&mut self) -> Tokens {
         let signer = Arc::new(take(&mut self.signer));
-        Tokens { tools: self.tools(), signer, policy: SESSIONS }
+        Tokens { tools: self.tools(), signer, policy: self.lifetimes }
     }
 
     /// The project of the caller is found, any number of times.

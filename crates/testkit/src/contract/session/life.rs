@@ -112,8 +112,8 @@ pub async fn sweep_drops_ended_sessions(stores: &Stores) {
     }
 }
 
-/// A session may be put on record with a past: predecessor and answer to replay included.
-pub async fn start_keeps_a_predecessor(stores: &Stores) {
+/// An exchanged token stays on record with what it takes to answer its request again.
+pub async fn rotate_keeps_the_predecessor_and_its_answer(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let mut session = scene.session(&line).await;

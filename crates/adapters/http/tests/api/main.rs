@@ -1,0 +1,14 @@
+//! The API over HTTP, with mocks behind the ports.
+
+mod bodies;
+mod callers;
+mod frame;
+mod identities;
+mod limits;
+mod otps;
+mod ports;
+mod sandbox;
+mod sessions;
+mod sockets;
+mod support;
+mod table;

@@ -1,0 +1,119 @@
+use crate::ports::Ports;
+use actix_web::body::{self, BoxBody};
+use actix_web::dev::ServiceResponse;
+use actix_web::http::Method;
+use actix_web::http::header::HeaderMap;
+use actix_web::test::{TestRequest, init_service, try_call_service};
+use actix_web::web::Data;
+use dwar_http::{Api, Settings, app};
+use std::future::Future;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+/// The API over mocks, with a live and a test key.
+pub struct TestApp {
+    pub api: Data<Api>,
+    pub live: String,
+    pub test: String,
+}
+
+/// A whole answer.
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl TestApp {
+    pub fn new() -> Self {
+        Self::with(|_| ())
+    }
+
+    pub fn with(set_up: impl FnOnce(&mut Ports)) -> Self {
+        let mut ports = Ports::new();
+        set_up(&mut ports);
+        ports.know_the_keys();
+        let (live, test) = (ports.live.expose().to_owned(), ports.test.expose().to_owned());
+        let api = Api::new(&Settings::default(), ports.use_cases(), Handle::current());
+        Self { api: Data::from(Arc::new(api)), live, test }
+    }
+
+    /// Sends a request; a request that panicked answers as it does on the wire.
+    pub async fn send(&self, request: TestRequest) -> Reply {
+        let service = init_service(app(self.api.clone())).await;
+        match try_call_service(&service, request.to_request()).await {
+            Ok(response) => Reply::of(response).await,
+            Err(error) => Reply::from_parts(error.error_response()).await,
+        }
+    }
+
+    pub async fn post(&self, path: &str, body: &str) -> Reply {
+        self.send(self.request(Method::POST, path).set_payload(body.to_owned())).await
+    }
+
+    pub async fn post_in_test_mode(&self, path: &str, body: &str) -> Reply {
+        let request = TestRequest::with_uri(path).method(Method::POST);
+        let request = request.insert_header(("X-Api-Key", self.test.as_str()));
+        self.send(request.insert_header(REQUEST_ID).set_payload(body.to_owned())).await
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    pub async fn get_in_test_mode(&self, path: &str) -> Reply {
+        let request = TestRequest::with_uri(path).insert_header(("X-Api-Key", self.test.as_str()));
+        self.send(request.insert_header(REQUEST_ID)).await
+    }
+
+    /// A request with the live key and a request id.
+    pub fn request(&self, method: Method, path: &str) -> TestRequest {
+        let request = TestRequest::with_uri(path).method(method);
+        request.insert_header(("X-Api-Key", self.live.as_str())).insert_header(REQUEST_ID)
+    }
+}
+
+/// What a test sends as its request id.
+pub const REQUEST_ID: (&str, &str) = ("X-Request-Id", "request-1");
+
+impl Reply {
+    async fn of(response: ServiceResponse<BoxBody>) -> Self {
+        Self::from_parts(response.into_parts().1).await
+    }
+
+    async fn from_parts(response: actix_web::HttpResponse) -> Self {
+        let (response, bytes) = response.into_parts();
+        let bytes = body::to_bytes(bytes).await.unwrap();
+        Self {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            body: String::from_utf8(bytes.to_vec()).unwrap(),
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// The stable code of a refusal, or nothing.
+    pub fn code(&self) -> String {
+        let body: serde_json::Value = serde_json::from_str(&self.body).unwrap_or_default();
+        body["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Status, all headers in order, body.
+    pub fn text(&self) -> String {
+        let mut headers: Vec<String> = self
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+            .collect();
+        headers.sort();
+        format!("{}\n{}\n\n{}", self.status, headers.join("\n"), self.body)
+    }
+}
+
+/// Runs `work` where `tokio::spawn` and actix both work.
+pub fn run<T>(work: impl Future<Output = T>) -> T {
+    actix_web::rt::System::new().block_on(work)
+}
