@@ -216,6 +216,7 @@ impl Deliver {
         let phone: Phone = self.tools.vault.open_phone(otp.project, &otp.sealed_phone)?;
         let code = self.code(otp)?;
         let minutes = (otp.expires_at - otp.created_at).num_minutes();
+        let minutes = u32::try_from(minutes).unwrap_or_default();
         let text = format!(
             "{} is your {} verification code. It is valid for {minutes} minutes. \
              Do not share it with anyone.",
@@ -232,6 +233,10 @@ impl Deliver {
             phone_index: otp.phone,
             code,
             text,
+            brand: project.name.clone(),
+            language: "en".to_owned(),
+            minutes,
+            template_id: None,
         })
     }
 

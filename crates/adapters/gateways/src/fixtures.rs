@@ -20,5 +20,9 @@ pub fn message(mode: KeyMode, channel: Channel, phone: &str) -> Message {
         phone_index: BlindIndex([7; 32]),
         code: CODE.parse().unwrap(),
         text: TEXT.to_owned(),
+        brand: "Acme".to_owned(),
+        language: "en".to_owned(),
+        minutes: 10,
+        template_id: None,
     }
 }

@@ -14,19 +14,11 @@ const TARGET: &str = "dwar::access";
 pub(crate) struct Line {
     began: Instant,
     method: &'static str,
-    pattern: Option<String>,
 }
 
 impl Line {
     pub(crate) fn begin(request: &ServiceRequest) -> Self {
-        Self { began: Instant::now(), method: known(request.method()), pattern: None }
-    }
-
-    /// Notes which route took the request.
-    pub(crate) fn pattern(&mut self, request: Option<&HttpRequest>) {
-        if tracing::enabled!(target: TARGET, tracing::Level::INFO) {
-            self.pattern = request.and_then(HttpRequest::match_pattern);
-        }
+        Self { began: Instant::now(), method: known(request.method()) }
     }
 
     pub(crate) fn write(&self, trail: &Trail, response: &HttpResponse, code: Option<ErrorCode>) {
@@ -40,7 +32,7 @@ impl Line {
         tracing::info!(
             target: TARGET,
             method = self.method,
-            route = self.pattern.as_deref().unwrap_or("none"),
+            route = trail.route.borrow().as_deref().unwrap_or("none"),
             status = response.status().as_u16(),
             code = code.map(ErrorCode::as_str),
             duration_ms = self.began.elapsed().as_secs_f64() * 1_000.0,
@@ -51,6 +43,12 @@ impl Line {
             "answered"
         );
     }
+}
+
+/// The pattern of the route that took the request, if the log wants to know.
+pub(crate) fn route(request: &HttpRequest) -> Option<String> {
+    let wanted = tracing::enabled!(target: TARGET, tracing::Level::INFO);
+    if wanted { request.match_pattern() } else { None }
 }
 
 /// A method is any word a client likes; only the usual ones are logged as they are.

@@ -5,9 +5,8 @@ use dwar_app::{
     AdmitRequest, Authenticate, DeleteIdentity, FindIdentity, Idempotency, Logout, OtpStatus,
     PublicKeys, RefreshSession, SandboxMessages, SendOtp, Toolbox, ValidateSession, VerifyOtp,
 };
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 /// Every use case that a route drives.
@@ -58,7 +57,7 @@ pub struct Api {
     pub(crate) tasks: Tasks,
     pub(crate) max_body: usize,
     pub(crate) body_timeout: Duration,
-    stopping: AtomicBool,
+    stopping: OnceLock<Instant>,
 }
 
 impl Api {
@@ -69,16 +68,17 @@ impl Api {
             tasks: Tasks::new(runtime),
             max_body: settings.max_body,
             body_timeout: settings.body_timeout,
-            stopping: AtomicBool::new(false),
+            stopping: OnceLock::new(),
         }
     }
 
     /// Makes `/readyz` answer 503 from here on.
     pub(crate) fn begin_stopping(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
+        self.stopping.get_or_init(Instant::now);
     }
 
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+    /// When it was asked to stop.
+    pub(crate) fn stopping_since(&self) -> Option<Instant> {
+        self.stopping.get().copied()
     }
 }

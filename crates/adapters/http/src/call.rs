@@ -1,3 +1,4 @@
+use crate::access_log;
 use crate::api::{Api, UseCases};
 use crate::error::{ApiError, ErrorCode};
 use crate::limits::RateLimit;
@@ -19,6 +20,8 @@ pub(crate) struct Trail {
     pub(crate) request_id: HeaderValue,
     pub(crate) caller: Cell<Option<(ProjectId, KeyMode)>>,
     pub(crate) rate: Cell<Option<RateLimit>>,
+    /// The route's pattern, known as soon as a handler has the request.
+    pub(crate) route: RefCell<Option<String>>,
     /// The body, until it has been read to its end.
     pub(crate) payload: RefCell<Option<Payload>>,
 }
@@ -30,6 +33,7 @@ impl Trail {
             request_id,
             caller: Cell::default(),
             rate: Cell::default(),
+            route: RefCell::default(),
             payload: RefCell::new(payload),
         }
     }
@@ -65,7 +69,10 @@ impl FromRequest for Call {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let api = request.app_data::<Data<Api>>().cloned();
         let trail = request.extensions().get::<Rc<Trail>>().cloned();
-        let call = api.zip(trail).map(|(api, trail)| Self { request: request.clone(), api, trail });
+        let call = api.zip(trail).map(|(api, trail)| {
+            trail.route.replace(access_log::route(request));
+            Self { request: request.clone(), api, trail }
+        });
         ready(call.ok_or_else(|| ErrorCode::InternalError.into()))
     }
 }

@@ -78,7 +78,9 @@ fn open<H: Handler<(Call,), Output = Answer>>(path: &str, handler: H) -> Resourc
     web::resource(path)
         .route(web::get().to(handler.clone()))
         .route(web::head().to(handler))
-        .default_service(web::to(|| async { Answer::Err(ApiError::method_not_allowed(GET)) }))
+        .default_service(web::to(|_: Call| async {
+            Answer::Err(ApiError::method_not_allowed(GET))
+        }))
 }
 
 async fn nowhere(call: Call) -> Answer {

@@ -18,7 +18,8 @@ pub struct Settings {
     pub workers: usize,
     /// Longest body, in bytes.
     pub max_body: usize,
-    /// How long the head of a connection's first request may take.
+    /// How long the head of a connection's first request may take. The server has no clock for
+    /// the heads of later ones; a proxy in front should have.
     pub head_timeout: Duration,
     /// How long a body may take.
     pub body_timeout: Duration,
@@ -114,7 +115,9 @@ impl Server {
     /// The operating system refused a thread or a socket.
     pub async fn run(self) -> io::Result<()> {
         self.server.await?;
-        if timeout(self.shutdown_timeout, self.api.tasks.idle()).await.is_err() {
+        let spent = self.api.stopping_since().map_or(Duration::ZERO, |since| since.elapsed());
+        let rest = self.shutdown_timeout.saturating_sub(spent);
+        if timeout(rest, self.api.tasks.idle()).await.is_err() {
             tracing::warn!("stopped with work unfinished");
         }
         Ok(())

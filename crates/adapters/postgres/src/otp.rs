@@ -89,7 +89,7 @@ impl OtpStore for PostgresStore {
                     .find(otp.uuid())
                     .filter(otps::project_id.eq(project.uuid()))
                     .select(OtpRow::as_select())
-                    
+                    .for_update()
                     .first(conn)
                     .optional()?;
                 let Some(before) = otp_row::complete(conn, row)? else { return Ok(None) };

@@ -29,6 +29,10 @@ fn with_message(world: &World) -> (Message, MockSandboxInbox) {
         phone_index: line.index,
         code: CODE.parse().unwrap(),
         text: TEXT.to_owned(),
+        brand: "Acme".to_owned(),
+        language: "en".to_owned(),
+        minutes: 10,
+        template_id: None,
     };
     let landed = InboxMessage::seal(&ClearVault, &message, START);
     let port = inbox.expect_messages().with(eq(line.project), eq(line.index), eq(50));

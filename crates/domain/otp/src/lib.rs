@@ -5,6 +5,7 @@ mod code;
 mod delivery;
 mod otp;
 mod ports;
+mod receipt;
 pub mod sandbox;
 
 pub use budget::{GuessBudget, GuessPolicy, SendPace};
@@ -14,6 +15,7 @@ pub use delivery::{
     Route, Step,
 };
 pub use otp::{Allowance, Attempt, Otp, OtpState};
-pub use ports::{Gateway, Message, OtpStore, Outcome, Receipt, ReceiptTarget};
+pub use ports::{Gateway, Message, OtpStore, Outcome};
 #[cfg(feature = "mocks")]
 pub use ports::{MockGateway, MockOtpStore};
+pub use receipt::{Receipt, ReceiptSource, ReceiptTarget, WebhookCall, WebhookError};

@@ -1,5 +1,6 @@
 use crate::{
-    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, Otp, Reason, Report, Route, Step,
+    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, Otp, Reason, ReceiptTarget, Report,
+    Route, Step,
 };
 use async_trait::async_trait;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, Phone, ProjectId, StoreError, Timestamp};
@@ -107,6 +108,15 @@ pub struct Message {
     pub code: Code,
     /// The whole text, for channels that take one.
     pub text: String,
+    /// Who sends it, as the recipient knows them.
+    pub brand: String,
+    /// BCP 47 tag of the text's language, such as `en` or `hi`.
+    pub language: String,
+    /// For how many minutes the code works.
+    pub minutes: u32,
+    /// The id under which the operator registered the project's own text (DLT content template);
+    /// `None` means the configured one.
+    pub template_id: Option<String>,
 }
 
 impl fmt::Debug for Message {
@@ -139,28 +149,4 @@ pub trait Gateway: Send + Sync {
     /// Hands one message over. Every failure is a [`Outcome::Refused`] with its reason; the caller
     /// bounds the time.
     async fn deliver(&self, message: Message) -> Outcome;
-}
-
-/// What a provider reports about a message it had accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receipt {
-    /// The provider's name.
-    pub provider: String,
-    /// What it calls the message.
-    pub provider_ref: String,
-    /// What became of it.
-    pub report: Report,
-}
-
-/// The attempt a receipt is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReceiptTarget {
-    /// The tenant.
-    pub project: ProjectId,
-    /// The world.
-    pub mode: KeyMode,
-    /// The request.
-    pub otp: OtpId,
-    /// The attempt.
-    pub attempt: AttemptId,
 }

@@ -39,6 +39,10 @@ fn message(text: &str) -> Message {
         phone_index: BlindIndex([7; 32]),
         code: "012345".parse().unwrap(),
         text: text.to_owned(),
+        brand: "Acme".to_owned(),
+        language: "en".to_owned(),
+        minutes: 10,
+        template_id: None,
     }
 }
 

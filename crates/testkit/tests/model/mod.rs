@@ -19,6 +19,7 @@ use dwar_testkit::Stores;
 use dwar_wallet::{LedgerEntry, OpenHold};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Everything that is on record.
 #[derive(Clone, Default)]
@@ -58,7 +59,8 @@ impl Model {
             return Ok(rule(&mut self.lock()));
         }
         let mut copy = self.lock().clone();
-        tokio::task::yield_now().await;
+        // Long enough for a whole crowd to read before the first of it writes.
+        tokio::time::sleep(Duration::from_millis(2)).await;
         let answer = rule(&mut copy);
         *self.lock() = copy;
         Ok(answer)

@@ -15,7 +15,7 @@ pub(crate) async fn alive(_: Call) -> Answer {
 /// `GET /readyz`: the stores answer and nobody has asked the process to stop.
 pub(crate) async fn ready(call: Call) -> Answer {
     let stores = timeout(PATIENCE, call.use_cases().ready.ready());
-    if !call.api.is_stopping() && stores.await.unwrap_or(false) {
+    if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {
         ok(&Health { status: "ready" })
     } else {
         Err(ErrorCode::ServiceUnavailable.into())

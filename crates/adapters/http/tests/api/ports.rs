@@ -7,7 +7,7 @@ use dwar_app::{
 use dwar_http::{Readiness, UseCases};
 use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_identity::MockIdentityStore;
-use dwar_kernel::{ApiKeyId, Digest, KeyMode, OtpId, Sealed, StoreError, Timestamp};
+use dwar_kernel::{ApiKeyId, Digest, KeyMode, Sealed, StoreError, Timestamp};
 use dwar_otp::sandbox::MockSandboxInbox;
 use dwar_otp::{GuessBudget, GuessPolicy, MockGateway, MockOtpStore, Otp, Outcome};
 use dwar_project::{ApiKey, Caller, MockProjectStore, Project};
@@ -15,7 +15,7 @@ use dwar_ratelimit::{
     Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, Window,
 };
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
-use dwar_testkit::{ClearVault, Fixtures, FixedClock, START, minutes, seconds};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, START, minutes, seconds};
 use dwar_wallet::{HoldOutcome, MockWalletStore, Paise};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -312,9 +312,4 @@ impl Readiness for Ready {
     async fn ready(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
-}
-
-/// The id of the request a test reads.
-pub fn otp_id(otp: &Otp) -> OtpId {
-    otp.id
 }

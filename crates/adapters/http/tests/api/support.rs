@@ -6,7 +6,6 @@ use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, init_service, try_call_service};
 use actix_web::web::Data;
 use dwar_http::{Api, Settings, app};
-use std::future::Future;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
@@ -111,9 +110,4 @@ impl Reply {
         headers.sort();
         format!("{}\n{}\n\n{}", self.status, headers.join("\n"), self.body)
     }
-}
-
-/// Runs `work` where `tokio::spawn` and actix both work.
-pub fn run<T>(work: impl Future<Output = T>) -> T {
-    actix_web::rt::System::new().block_on(work)
 }

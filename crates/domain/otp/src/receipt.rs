@@ -1,0 +1,94 @@
+use crate::Report;
+use dwar_kernel::{AttemptId, KeyMode, OtpId, ProjectId};
+
+/// What a provider reports about a message it had accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The provider's name.
+    pub provider: String,
+    /// What it calls the message.
+    pub provider_ref: String,
+    /// What became of it.
+    pub report: Report,
+}
+
+/// The attempt a receipt is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiptTarget {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The request.
+    pub otp: OtpId,
+    /// The attempt.
+    pub attempt: AttemptId,
+}
+
+/// A call of a provider to us, as it came in.
+///
+/// No `Debug`: bodies name phone numbers, and queries may hold secrets.
+#[derive(Clone)]
+pub struct WebhookCall {
+    /// Path and query as the provider sent them: `/webhooks/twilio?…`.
+    pub path_and_query: String,
+    /// Query parameters, decoded, in order.
+    pub query: Vec<(String, String)>,
+    /// Headers by lower-case name, in order; those that are not text are left out.
+    pub headers: Vec<(String, String)>,
+    /// The raw body; signatures are over exactly these bytes.
+    pub body: Vec<u8>,
+}
+
+impl WebhookCall {
+    /// The only header of this lower-case name; none if it came several times.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        only(&self.headers, name)
+    }
+
+    /// The only query parameter of this name; none if it came several times.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        only(&self.query, name)
+    }
+}
+
+fn only<'pairs>(pairs: &'pairs [(String, String)], name: &str) -> Option<&'pairs str> {
+    let mut found = pairs.iter().filter(|(known, _)| known == name);
+    match (found.next(), found.next()) {
+        (Some((_, value)), None) => Some(value),
+        _ => None,
+    }
+}
+
+/// The call is not the provider's, or not one that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WebhookError {
+    /// Signature, token or secret is absent or wrong.
+    #[error("the call is not authenticated")]
+    Unauthenticated,
+    /// It is authentic, but no receipt can be read from it.
+    #[error("the call cannot be read")]
+    Unreadable,
+}
+
+/// Reads a provider's calls to us. Pure: no waiting, no store.
+pub trait ReceiptSource: Send + Sync {
+    /// The provider's name; also the last part of the address it calls.
+    fn provider(&self) -> String;
+
+    /// The receipts of one authenticated call; what is authentic but means nothing to us (a status
+    /// on the way, a message of a user) gives none.
+    ///
+    /// # Errors
+    /// MUST be [`WebhookError::Unauthenticated`], judged in constant time and before anything is
+    /// parsed, unless the call proves to be the provider's.
+    fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError>;
+
+    /// Answers a provider's subscription handshake; most have none.
+    ///
+    /// # Errors
+    /// As for [`ReceiptSource::receipts`].
+    fn handshake(&self, _call: &WebhookCall) -> Result<String, WebhookError> {
+        Err(WebhookError::Unauthenticated)
+    }
+}
