@@ -78,4 +78,8 @@ ids! {
     IdentityId;
     /// One row of the ledger.
     EntryId;
+    /// One receipt of a provider.
+    ReceiptId;
+    /// One address that a project's events go to.
+    EndpointId;
 }

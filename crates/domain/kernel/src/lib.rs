@@ -13,7 +13,8 @@ pub use clock::{Clock, Timestamp};
 pub use entropy::Entropy;
 pub use error::StoreError;
 pub use id::{
-    ApiKeyId, AttemptId, EntryId, IdentityId, MalformedId, OtpId, ProjectId, SessionId, TokenId,
+    ApiKeyId, AttemptId, EndpointId, EntryId, IdentityId, MalformedId, OtpId, ProjectId, ReceiptId,
+    SessionId, TokenId,
 };
 pub use mode::{KeyMode, UnknownMode};
 pub use phone::{InvalidPhone, Phone};

@@ -20,6 +20,8 @@ pub enum Purpose {
     SandboxMessage,
     /// A private signing key.
     SigningKey,
+    /// The secret that signs a project's events.
+    WebhookSecret,
 }
 
 /// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and nothing leads back.

@@ -83,6 +83,13 @@ words! {
     }
 }
 
+impl Reason {
+    /// Whether another provider of the same channel would fail as well.
+    pub const fn is_about_the_number(self) -> bool {
+        matches!(self, Self::NotOnChannel | Self::RejectedNumber | Self::Blocked)
+    }
+}
+
 /// One stop of a route: a channel and who serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
@@ -283,8 +290,21 @@ impl Delivery {
         attempt
     }
 
+    /// The stop after the last attempt: the next provider, or, if the last one took the message
+    /// or the number itself is the trouble, the next channel.
     fn next_hop<'route>(&self, route: &'route Route) -> Option<&'route Hop> {
-        route.hops.get(self.attempts.len())
+        let Some(last) = self.attempts.last() else {
+            return route.hops.first();
+        };
+        let at_last = |hop: &Hop| hop.channel == last.channel && hop.provider == last.provider;
+        // The configuration may have changed since: then the last stop's channel tells how far.
+        let same_channel = |hop: &Hop| hop.channel <= last.channel;
+        let passed = route.hops.iter().position(at_last);
+        let passed = passed.or_else(|| route.hops.iter().rposition(same_channel));
+        let mut ahead = route.hops.iter().skip(passed.map_or(0, |index| index + 1));
+        let channel_is_done = last.status != AttemptStatus::Failed
+            || last.reason.is_some_and(Reason::is_about_the_number);
+        ahead.find(|hop| !channel_is_done || hop.channel != last.channel)
     }
 
     fn raise(&mut self, status: DeliveryStatus) {

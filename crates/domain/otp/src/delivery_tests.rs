@@ -128,3 +128,58 @@ fn a_late_failure_of_the_first_channel_leaves_the_second_alone() {
     assert_eq!(life.report(2, accepted(), 23), Step::Settle(Charge::Channel(Channel::Sms)));
     assert_eq!(life.0.attempts.len(), 2);
 }
+
+fn two_providers_each() -> Route {
+    let hop = |channel, provider: &str| Hop { channel, provider: provider.to_owned() };
+    Route {
+        hops: vec![
+            hop(Channel::Whatsapp, "one"),
+            hop(Channel::Whatsapp, "two"),
+            hop(Channel::Sms, "three"),
+            hop(Channel::Sms, "four"),
+        ],
+        ..route()
+    }
+}
+
+/// The providers tried when every one of them fails for the same reason.
+fn tried(reason: Reason) -> Vec<String> {
+    let route = two_providers_each();
+    let mut delivery = Delivery::begin(&route, id(1), at(0));
+    let mut last = 1;
+    while let Step::Try(_) =
+        delivery.report(id(last), Report::Failed(reason), true, &route, id(last + 1), at(1))
+    {
+        last += 1;
+    }
+    delivery.attempts.into_iter().map(|attempt| attempt.provider).collect()
+}
+
+#[test]
+fn a_provider_in_trouble_is_followed_by_the_next_and_a_number_in_trouble_by_the_next_channel() {
+    assert_eq!(tried(Reason::ProviderUnavailable), ["one", "two", "three", "four"]);
+    assert_eq!(tried(Reason::NotOnChannel), ["one", "three"]);
+}
+
+#[test]
+fn a_message_without_a_receipt_is_followed_by_the_next_channel() {
+    let route = two_providers_each();
+    let mut delivery = Delivery::begin(&route, id(1), at(0));
+    delivery.report(id(1), accepted(), true, &route, id(2), at(1));
+    let Step::Try(next) = delivery.report(id(1), Report::Overdue, true, &route, id(2), at(21))
+    else {
+        panic!("SMS is tried");
+    };
+    assert_eq!(next.provider, "three");
+}
+
+#[test]
+fn a_route_that_changed_meanwhile_goes_on_behind_the_channel_it_had_reached() {
+    let route = two_providers_each();
+    let mut delivery = Delivery::begin(&self::route(), id(1), at(0));
+    let failed = Report::Failed(Reason::ProviderUnavailable);
+    let Step::Try(next) = delivery.report(id(1), failed, true, &route, id(2), at(1)) else {
+        panic!("SMS is tried");
+    };
+    assert_eq!(next.provider, "three");
+}

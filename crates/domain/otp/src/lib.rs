@@ -7,6 +7,7 @@ mod otp;
 mod ports;
 mod receipt;
 pub mod sandbox;
+mod text;
 
 pub use budget::{GuessBudget, GuessPolicy, SendPace};
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
@@ -15,7 +16,8 @@ pub use delivery::{
     Route, Step,
 };
 pub use otp::{Allowance, Attempt, Otp, OtpState};
-pub use ports::{Gateway, Message, OtpStore, Outcome};
+pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore};
 #[cfg(feature = "mocks")]
-pub use ports::{MockGateway, MockOtpStore};
-pub use receipt::{Receipt, ReceiptSource, ReceiptTarget, WebhookCall, WebhookError};
+pub use ports::{MockGateway, MockOtpStore, MockReceiptStore};
+pub use receipt::{KeptReceipt, Receipt, ReceiptSource, ReceiptTarget, WebhookCall, WebhookError};
+pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

@@ -1,9 +1,11 @@
 use crate::{
-    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, Otp, Reason, ReceiptTarget, Report,
-    Route, Step,
+    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason,
+    ReceiptTarget, Report, Route, Step,
 };
 use async_trait::async_trait;
-use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, Phone, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{
+    AttemptId, BlindIndex, KeyMode, OtpId, Phone, ProjectId, ReceiptId, StoreError, Timestamp,
+};
 use std::fmt;
 use std::time::Duration;
 
@@ -85,6 +87,27 @@ pub trait OtpStore: Send + Sync {
         requests_before: Timestamp,
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError>;
+}
+
+/// Keeps receipts from their coming in until they are applied: a provider is answered as soon as
+/// they are on disk.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ReceiptStore: Send + Sync {
+    /// Puts receipts on record, all or none.
+    async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError>;
+
+    /// The oldest receipts on record, each handed to one caller: one given out is not given out
+    /// again before `lease` has passed.
+    async fn claim(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<KeptReceipt>, StoreError>;
+
+    /// Takes a receipt off the record; repetition is harmless.
+    async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError>;
 }
 
 /// A code on its way to a phone.

@@ -1,5 +1,5 @@
 use crate::Report;
-use dwar_kernel::{AttemptId, KeyMode, OtpId, ProjectId};
+use dwar_kernel::{AttemptId, KeyMode, OtpId, ProjectId, ReceiptId, Timestamp};
 
 /// What a provider reports about a message it had accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,17 @@ pub struct ReceiptTarget {
     pub otp: OtpId,
     /// The attempt.
     pub attempt: AttemptId,
+}
+
+/// A receipt on record until it has been applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptReceipt {
+    /// Its id on record.
+    pub id: ReceiptId,
+    /// What it says.
+    pub receipt: Receipt,
+    /// When it came.
+    pub received_at: Timestamp,
 }
 
 /// A call of a provider to us, as it came in.

@@ -8,4 +8,4 @@ pub use api_key::{ApiKey, KeyRecord, MalformedApiKey};
 #[cfg(feature = "mocks")]
 pub use ports::MockProjectStore;
 pub use ports::ProjectStore;
-pub use project::{Caller, NewProject, Prices, Project, ProjectChange};
+pub use project::{Caller, Messages, NewProject, Prices, Project, ProjectChange, Routing};

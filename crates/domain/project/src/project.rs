@@ -13,8 +13,42 @@ pub struct Project {
     pub identity_delete: bool,
     /// Prices that differ from the configured ones.
     pub prices: Prices,
+    /// How its messages read.
+    pub messages: Messages,
+    /// Which providers carry them.
+    pub routing: Routing,
+    /// A balance below this, in paise, is told as an event; `None` tells nothing.
+    pub low_balance: Option<i64>,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+/// How a project's messages read; `None` means the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Messages {
+    /// Who sends them, as recipients know it; the project's name by default.
+    pub brand: Option<String>,
+    /// BCP 47 tag of their language; English by default.
+    pub language: Option<String>,
+    /// The text of an SMS with its placeholders; the language's own text by default.
+    pub text: Option<String>,
+    /// The id under which the operator registered that text (DLT content template).
+    pub template_id: Option<String>,
+    /// The site that may read the code out of the SMS (WebOTP).
+    pub domain: Option<String>,
+    /// The 11 characters that let an Android app read the code (SMS Retriever).
+    pub app_hash: Option<String>,
+}
+
+/// Which providers carry a project's messages; `None` means as configured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routing {
+    /// Providers over WhatsApp in order; an empty list skips the channel.
+    pub whatsapp: Option<Vec<String>>,
+    /// Providers over SMS in order; an empty list skips the channel.
+    pub sms: Option<Vec<String>>,
+    /// Seconds without a delivery receipt after which the next channel is tried; 0 waits for none.
+    pub fallback_seconds: Option<u32>,
 }
 
 /// Prices of one delivered code per channel, in paise; `None` means the configured price.
@@ -50,6 +84,12 @@ pub struct ProjectChange {
     pub whatsapp_price: Option<Option<i64>>,
     /// `Some(None)` goes back to the configured SMS price.
     pub sms_price: Option<Option<i64>>,
+    /// New texts, all of them.
+    pub messages: Option<Messages>,
+    /// New routing, all of it.
+    pub routing: Option<Routing>,
+    /// `Some(None)` tells nothing any more.
+    pub low_balance: Option<Option<i64>>,
 }
 
 impl NewProject {
@@ -61,6 +101,9 @@ impl NewProject {
             identity_lookup: false,
             identity_delete: false,
             prices: Prices::default(),
+            messages: Messages::default(),
+            routing: Routing::default(),
+            low_balance: None,
             created_at: self.created_at,
         }
     }
@@ -76,6 +119,13 @@ impl Project {
         self.identity_delete = change.identity_delete.unwrap_or(self.identity_delete);
         self.prices.whatsapp = change.whatsapp_price.unwrap_or(self.prices.whatsapp);
         self.prices.sms = change.sms_price.unwrap_or(self.prices.sms);
+        self.low_balance = change.low_balance.unwrap_or(self.low_balance);
+        if let Some(messages) = change.messages {
+            self.messages = messages;
+        }
+        if let Some(routing) = change.routing {
+            self.routing = routing;
+        }
     }
 }
 

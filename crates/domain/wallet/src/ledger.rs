@@ -12,6 +12,10 @@ pub enum EntryKind {
     Capture,
     /// Held money given back.
     Release,
+    /// Spent money given back.
+    Refund,
+    /// A correction by the operator, up or down.
+    Adjustment,
 }
 
 impl EntryKind {
@@ -22,12 +26,14 @@ impl EntryKind {
             Self::Hold => "hold",
             Self::Capture => "capture",
             Self::Release => "release",
+            Self::Refund => "refund",
+            Self::Adjustment => "adjustment",
         }
     }
 
     /// The kind a stored word stands for.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Credit, Self::Hold, Self::Capture, Self::Release]
+        [Self::Credit, Self::Hold, Self::Capture, Self::Release, Self::Refund, Self::Adjustment]
             .into_iter()
             .find(|kind| kind.as_str() == word)
     }
@@ -79,6 +85,39 @@ pub struct Credit {
     pub amount: Paise,
     /// Unique per project: a credit with a known reference changes nothing.
     pub reference: String,
+}
+
+/// A correction of a balance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adjustment {
+    /// The entry's id.
+    pub id: EntryId,
+    /// What is added; less than zero takes away. Not zero.
+    pub amount: Paise,
+    /// Unique per project: an adjustment with a known reference changes nothing.
+    pub reference: String,
+}
+
+/// The answer to an adjustment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adjusted {
+    /// It is booked.
+    Booked,
+    /// Its reference was booked before; nothing changed.
+    Known,
+    /// It would take more than balance minus open holds; nothing changed.
+    Insufficient,
+}
+
+/// The answer to a refund.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refunded {
+    /// This much came back.
+    Refunded(Paise),
+    /// It had come back before; nothing changed.
+    Already,
+    /// Nothing was captured for this send; nothing changed.
+    NothingCaptured,
 }
 
 /// The answer to a hold.

@@ -5,7 +5,8 @@ mod money;
 mod ports;
 
 pub use ledger::{
-    Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold, Settlement,
+    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
+    Refunded, Settlement,
 };
 pub use money::{InvalidAmount, Paise};
 #[cfg(feature = "mocks")]

@@ -1,4 +1,7 @@
-use crate::{Audit, Balance, Credit, HoldOutcome, LedgerEntry, OpenHold, Paise, Settlement};
+use crate::{
+    Adjusted, Adjustment, Audit, Balance, Credit, HoldOutcome, LedgerEntry, OpenHold, Paise,
+    Refunded, Settlement,
+};
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 
@@ -42,6 +45,26 @@ pub trait WalletStore: Send + Sync {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// Gives back what was captured for `send`, once: one `refund` entry with the send's id.
+    async fn refund(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<Refunded, StoreError>;
+
+    /// Corrects a balance; one `adjustment` entry.
+    ///
+    /// A correction downwards takes at most balance minus open holds, also against holds at the
+    /// same moment. A project that never was credited has nothing.
+    async fn adjust(
+        &self,
+        project: ProjectId,
+        adjustment: Adjustment,
+        now: Timestamp,
+    ) -> Result<Adjusted, StoreError>;
 
     /// The wallet as it stands; zero for a project without one.
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError>;

@@ -1,0 +1,194 @@
+use dwar_kernel::{
+    BlindIndex, EntryId, IdentityId, KeyMode, OtpId, ProjectId, Sealed, SessionId, Timestamp,
+};
+use std::time::Duration;
+
+/// What kind of thing happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// A provider accepted a code.
+    OtpSent,
+    /// A code reached its phone.
+    OtpDelivered,
+    /// Every channel failed.
+    OtpFailed,
+    /// A code was used.
+    OtpVerified,
+    /// A session was ended by logout or theft detection.
+    SessionRevoked,
+    /// An identity was deleted, its sessions with it.
+    IdentityDeleted,
+    /// A balance fell below the project's threshold.
+    WalletLow,
+}
+
+impl EventKind {
+    const ALL: [Self; 7] = [
+        Self::OtpSent,
+        Self::OtpDelivered,
+        Self::OtpFailed,
+        Self::OtpVerified,
+        Self::SessionRevoked,
+        Self::IdentityDeleted,
+        Self::WalletLow,
+    ];
+
+    /// The `type` of the event's body.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OtpSent => "otp.sent",
+            Self::OtpDelivered => "otp.delivered",
+            Self::OtpFailed => "otp.failed",
+            Self::OtpVerified => "otp.verified",
+            Self::SessionRevoked => "session.revoked",
+            Self::IdentityDeleted => "identity.deleted",
+            Self::WalletLow => "wallet.low",
+        }
+    }
+
+    /// The kind a stored word stands for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// The event of a delivery status, given as its word; `queued` is none.
+    pub fn of_delivery(status: &str) -> Option<Self> {
+        match status {
+            "sent" => Some(Self::OtpSent),
+            "delivered" => Some(Self::OtpDelivered),
+            "failed" => Some(Self::OtpFailed),
+            _ => None,
+        }
+    }
+}
+
+/// What an event is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A request to send a code.
+    Otp {
+        /// The request.
+        otp: OtpId,
+        /// The channel that carried it, or the one tried last; none once it is not known.
+        channel: Option<String>,
+        /// The phone's look-up form, so that erasing the phone erases it here.
+        phone: BlindIndex,
+        /// The phone number, unreadable at rest; gone with the identity.
+        sealed_phone: Option<Sealed>,
+    },
+    /// A session.
+    Session {
+        /// The session.
+        session: SessionId,
+        /// Whose it was.
+        identity: IdentityId,
+    },
+    /// An identity.
+    Identity {
+        /// The identity.
+        identity: IdentityId,
+        /// How many of its sessions ended with it.
+        sessions_revoked: u64,
+    },
+    /// A wallet.
+    Wallet {
+        /// The ledger entry after which the balance was low.
+        entry: EntryId,
+        /// The balance after it, in paise.
+        balance: i64,
+        /// The threshold it fell below, in paise.
+        threshold: i64,
+    },
+}
+
+/// Something that happened, as it is kept until everybody has been told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world; wallets belong to the live one.
+    pub mode: KeyMode,
+    /// What kind of thing.
+    pub kind: EventKind,
+    /// What it is about.
+    pub subject: Subject,
+    /// When it happened.
+    pub at: Timestamp,
+}
+
+impl Event {
+    /// The `webhook-id`: the same however often the event is recorded or told, so that both sides
+    /// know a repetition.
+    pub fn id(&self) -> String {
+        let subject = match &self.subject {
+            Subject::Otp { otp, .. } => otp.uuid(),
+            Subject::Session { session, .. } => session.uuid(),
+            Subject::Identity { identity, .. } => identity.uuid(),
+            Subject::Wallet { entry, .. } => entry.uuid(),
+        };
+        format!("{}_{}", self.kind.as_str().replace('.', "_"), subject.simple())
+    }
+
+    /// How long to wait after the `failures`th failed delivery (1 is the first); `None` gives up,
+    /// about a day after the first.
+    pub fn wait_after(failures: u32) -> Option<Duration> {
+        const MINUTE: u64 = 60;
+        const HOUR: u64 = 60 * MINUTE;
+        const WAITS: [u64; 10] = [
+            5,
+            30,
+            2 * MINUTE,
+            10 * MINUTE,
+            30 * MINUTE,
+            HOUR,
+            2 * HOUR,
+            4 * HOUR,
+            8 * HOUR,
+            8 * HOUR,
+        ];
+        let index = usize::try_from(failures).ok()?.checked_sub(1)?;
+        WAITS.get(index).copied().map(Duration::from_secs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn revoked() -> Event {
+        Event {
+            project: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
+            mode: KeyMode::Live,
+            kind: EventKind::SessionRevoked,
+            subject: Subject::Session {
+                session: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
+                identity: "00000000-0000-7000-8000-000000000003".parse().unwrap(),
+            },
+            at: Timestamp::from_timestamp(1_800_000_000, 0).unwrap(),
+        }
+    }
+
+    #[test]
+    fn has_the_same_id_whenever_it_is_recorded() {
+        let later = Event { at: revoked().at + Duration::from_secs(9), ..revoked() };
+        assert_eq!(revoked().id(), "session_revoked_00000000000070008000000000000002");
+        assert_eq!(revoked().id(), later.id());
+    }
+
+    #[test]
+    fn every_kind_is_read_as_it_is_written() {
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::from_word(kind.as_str()), Some(kind));
+        }
+        assert_eq!(EventKind::of_delivery("queued"), None);
+    }
+
+    #[test]
+    fn gives_up_after_about_a_day() {
+        let waits: Vec<Duration> = (1..).map_while(Event::wait_after).collect();
+        let total: Duration = waits.iter().sum();
+        assert!((23..=25).contains(&(total.as_secs() / 3_600)), "{total:?}");
+        assert!(waits.is_sorted());
+        assert_eq!(Event::wait_after(0), None);
+    }
+}

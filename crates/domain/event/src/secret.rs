@@ -1,0 +1,99 @@
+use dwar_kernel::Entropy;
+use std::fmt;
+use std::str::FromStr;
+
+const PREFIX: &str = "whsec_";
+/// Standard Webhooks asks for 24 to 64 bytes.
+const BYTES: usize = 32;
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// What signs a project's events: `whsec_` and 32 random bytes in base64 (Standard Webhooks,
+/// Signature scheme). `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookSecret([u8; BYTES]);
+
+/// The text is not such a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a webhook secret")]
+pub struct MalformedSecret;
+
+impl WebhookSecret {
+    /// A fresh secret.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0; BYTES];
+        entropy.fill(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The key of the HMAC.
+    pub const fn bytes(&self) -> &[u8; BYTES] {
+        &self.0
+    }
+
+    /// The text form, for the one answer that shows it and for the vault.
+    pub fn expose(&self) -> String {
+        let mut text = String::from(PREFIX);
+        for chunk in self.0.chunks(3) {
+            let mut word = [0; 3];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let bits = u32::from_be_bytes([0, word[0], word[1], word[2]]);
+            for place in 0..4 {
+                let digit = usize::try_from(bits >> (18 - 6 * place) & 63).unwrap_or_default();
+                text.push(if place <= chunk.len() { char::from(ALPHABET[digit]) } else { '=' });
+            }
+        }
+        text
+    }
+}
+
+impl FromStr for WebhookSecret {
+    type Err = MalformedSecret;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let encoded = text.strip_prefix(PREFIX).ok_or(MalformedSecret)?.trim_end_matches('=');
+        let mut bytes = Vec::with_capacity(BYTES);
+        let (mut bits, mut have) = (0_u32, 0);
+        for byte in encoded.bytes() {
+            let digit = ALPHABET.iter().position(|known| *known == byte).ok_or(MalformedSecret)?;
+            bits = bits << 6 | u32::try_from(digit).map_err(|_| MalformedSecret)?;
+            have += 6;
+            if have >= 8 {
+                have -= 8;
+                bytes.push(u8::try_from(bits >> have & 0xff).map_err(|_| MalformedSecret)?);
+            }
+        }
+        bytes.try_into().map(Self).map_err(|_| MalformedSecret)
+    }
+}
+
+impl fmt::Debug for WebhookSecret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("whsec_…")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counting;
+
+    impl Entropy for Counting {
+        fn fill(&self, buffer: &mut [u8]) {
+            for (byte, value) in buffer.iter_mut().zip(0..) {
+                *byte = value;
+            }
+        }
+    }
+
+    #[test]
+    fn reads_what_it_wrote_as_base64() {
+        let secret = WebhookSecret::generate(&Counting);
+        assert_eq!(secret.expose(), "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+        assert_eq!(secret.expose().parse(), Ok(secret.clone()));
+        assert_eq!(format!("{secret:?}"), "whsec_…");
+        for text in ["", "whsec_", "whsec_AAEC", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="] {
+            assert_eq!(text.parse::<WebhookSecret>(), Err(MalformedSecret), "{text}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+use crate::Code;
+use std::fmt;
+
+/// The longest value that fits a `{#var#}` slot of a DLT template (TRAI).
+const DLT_VARIABLE: usize = 30;
+/// What an Android app listens for is no longer than this, in bytes (SMS Retriever).
+const RETRIEVER: usize = 140;
+/// More parts than this get lost or cut on the way.
+const MAX_SEGMENTS: usize = 3;
+const APP_HASH: usize = 11;
+
+/// How the text of an SMS is put together: a checked template and its values.
+///
+/// The text is the template with `{code}`, `{brand}` and `{minutes}` filled in, and, if asked for,
+/// a last line that a browser (`@domain #code`, WebOTP) or an Android app (its hash) looks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SmsText {
+    template: String,
+    brand: String,
+    ending: Ending,
+}
+
+/// Who may read the code out of the message by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Nobody.
+    None,
+    /// The browser, for this site (origin-bound one-time codes; WebOTP).
+    WebOtp(String),
+    /// The Android app with this 11-character hash (SMS Retriever).
+    AppHash(String),
+}
+
+/// Why a text cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidText {
+    /// The code is absent, or stands there twice.
+    #[error("the text has to contain {{code}} exactly once")]
+    Code,
+    /// A placeholder that means nothing.
+    #[error("the text knows the placeholders {{code}}, {{brand}} and {{minutes}}, not {0}")]
+    Placeholder(String),
+    /// A control character other than a line break.
+    #[error("the text contains a control character")]
+    Control,
+    /// A value is longer than a DLT variable may be.
+    #[error("a brand has 1 to 30 characters on one line, as a DLT variable has")]
+    Brand,
+    /// Not a domain name.
+    #[error("the domain is a host name such as login.example.com")]
+    Domain,
+    /// Not an app hash.
+    #[error("an app hash has 11 characters of base64")]
+    AppHash,
+    /// An SMS has one last line.
+    #[error("an SMS has one last line: set a domain or an app hash, not both")]
+    TwoEndings,
+    /// More than Android reads.
+    #[error("with an app hash the text has at most 140 bytes; this one has {0}")]
+    TooLongForApp(usize),
+    /// More parts than arrive together.
+    #[error("the text takes {0} parts; 3 are the most")]
+    TooManySegments(usize),
+}
+
+impl Ending {
+    /// The ending that a domain or an app hash asks for.
+    ///
+    /// # Errors
+    /// Both at once, or either one malformed.
+    pub fn of(domain: Option<&str>, app_hash: Option<&str>) -> Result<Self, InvalidText> {
+        match (domain, app_hash) {
+            (None, None) => Ok(Self::None),
+            (Some(domain), None) if is_host(domain) => Ok(Self::WebOtp(domain.to_owned())),
+            (Some(_), None) => Err(InvalidText::Domain),
+            (None, Some(hash)) if is_app_hash(hash) => Ok(Self::AppHash(hash.to_owned())),
+            (None, Some(_)) => Err(InvalidText::AppHash),
+            (Some(_), Some(_)) => Err(InvalidText::TwoEndings),
+        }
+    }
+}
+
+impl SmsText {
+    /// The text of a language, English for one that has none of its own.
+    pub fn default_template(language: &str) -> &'static str {
+        match language.split('-').next().unwrap_or_default() {
+            "hi" => {
+                "{code} आपका {brand} सत्यापन कोड है। यह {minutes} मिनट तक मान्य है। इसे किसी के साथ साझा न करें।"
+            }
+            _ => {
+                "{code} is your {brand} verification code. It is valid for {minutes} minutes. \
+                 Do not share it with anyone."
+            }
+        }
+    }
+
+    /// Checks template and values, with the longest code there is.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with them.
+    pub fn new(template: &str, brand: &str, ending: Ending) -> Result<Self, InvalidText> {
+        check_placeholders(template)?;
+        let one_line = !brand.chars().any(char::is_control) && !brand.trim().is_empty();
+        if !one_line || brand.chars().count() > DLT_VARIABLE {
+            return Err(InvalidText::Brand);
+        }
+        let text = Self { template: template.to_owned(), brand: brand.to_owned(), ending };
+        let sample = text.fill("000000", 10);
+        if matches!(text.ending, Ending::AppHash(_)) && sample.len() > RETRIEVER {
+            return Err(InvalidText::TooLongForApp(sample.len()));
+        }
+        match Segments::of(&sample).parts {
+            parts if parts > MAX_SEGMENTS => Err(InvalidText::TooManySegments(parts)),
+            _ => Ok(text),
+        }
+    }
+
+    /// The message for one code.
+    pub fn compose(&self, code: &Code, minutes: u32) -> String {
+        self.fill(code.expose(), minutes)
+    }
+
+    /// What the message costs on the network, whatever the code.
+    pub fn segments(&self, minutes: u32) -> Segments {
+        Segments::of(&self.fill("000000", minutes))
+    }
+
+    fn fill(&self, code: &str, minutes: u32) -> String {
+        // The brand comes last: a brace in it must not become a placeholder.
+        let body = self.template.replace("{code}", code).replace("{minutes}", &minutes.to_string());
+        let body = body.replace("{brand}", &self.brand);
+        match &self.ending {
+            Ending::None => body,
+            Ending::WebOtp(domain) => format!("{body}\n\n@{domain} #{code}"),
+            Ending::AppHash(hash) => format!("{body}\n\n{hash}"),
+        }
+    }
+}
+
+/// How many parts an SMS is sent in (3GPP TS 23.038, 23.040).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// How its characters are coded.
+    pub encoding: Encoding,
+    /// Its length in septets (GSM-7) or 16-bit units (UCS-2).
+    pub units: usize,
+    /// Into how many parts it is cut.
+    pub parts: usize,
+}
+
+/// How the characters of an SMS are coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// 160 septets, 153 in each of several parts.
+    Gsm7,
+    /// 70 units, 67 in each of several parts.
+    Ucs2,
+}
+
+impl fmt::Display for Segments {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let encoding = match self.encoding {
+            Encoding::Gsm7 => "GSM-7",
+            Encoding::Ucs2 => "UCS-2",
+        };
+        let plural = if self.parts == 1 { "" } else { "s" };
+        write!(out, "{} part{plural} ({} units, {encoding})", self.parts, self.units)
+    }
+}
+
+impl Segments {
+    /// Counts a text.
+    pub fn of(text: &str) -> Self {
+        match text.chars().map(septets).sum::<Option<usize>>() {
+            Some(units) => Self::cut(Encoding::Gsm7, units, 160, 153),
+            None => Self::cut(Encoding::Ucs2, text.encode_utf16().count(), 70, 67),
+        }
+    }
+
+    const fn cut(encoding: Encoding, units: usize, alone: usize, each: usize) -> Self {
+        let parts = if units <= alone { 1 } else { units.div_ceil(each) };
+        Self { encoding, units, parts }
+    }
+}
+
+/// How many septets a character takes; `None` if GSM-7 has it not.
+fn septets(character: char) -> Option<usize> {
+    const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡\
+        ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+    const EXTENDED: &str = "\u{c}^{}\\[~]|€";
+    if BASIC.contains(character) {
+        Some(1)
+    } else if EXTENDED.contains(character) {
+        Some(2)
+    } else {
+        None
+    }
+}
+
+fn check_placeholders(template: &str) -> Result<(), InvalidText> {
+    if template.chars().any(|character| character.is_control() && character != '\n') {
+        return Err(InvalidText::Control);
+    }
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let tail = &rest[open..];
+        let end = tail.find('}').map_or(tail.len(), |close| close + 1);
+        if !matches!(&tail[..end], "{code}" | "{brand}" | "{minutes}") {
+            return Err(InvalidText::Placeholder(tail[..end].to_owned()));
+        }
+        rest = &tail[end..];
+    }
+    if template.matches("{code}").count() == 1 { Ok(()) } else { Err(InvalidText::Code) }
+}
+
+fn is_host(text: &str) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    text.len() <= 253 && text.contains('.') && text.split('.').all(label)
+}
+
+fn is_app_hash(text: &str) -> bool {
+    let base64 = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    text.len() == APP_HASH && text.bytes().all(base64)
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

@@ -1,0 +1,75 @@
+use super::*;
+
+fn text(template: &str) -> Result<SmsText, InvalidText> {
+    SmsText::new(template, "Acme", Ending::None)
+}
+
+fn code() -> Code {
+    "000042".parse().unwrap()
+}
+
+#[test]
+fn fills_in_code_brand_and_minutes() {
+    let text = text("{code} for {brand}, {minutes} min").unwrap();
+    assert_eq!(text.compose(&code(), 10), "000042 for Acme, 10 min");
+}
+
+#[test]
+fn a_brand_is_never_read_as_a_placeholder() {
+    let text = SmsText::new("{brand}: {code}", "{code}", Ending::None).unwrap();
+    assert_eq!(text.compose(&code(), 10), "{code}: 000042");
+}
+
+#[test]
+fn ends_as_browsers_and_android_apps_expect() {
+    let ending = Ending::of(Some("login.example.com"), None).unwrap();
+    let text = SmsText::new("{code}", "Acme", ending).unwrap().compose(&code(), 10);
+    assert_eq!(text.lines().last(), Some("@login.example.com #000042"));
+    let ending = Ending::of(None, Some("FA+9qCX9VSu")).unwrap();
+    let text = SmsText::new("{code}", "Acme", ending).unwrap().compose(&code(), 10);
+    assert!(text.ends_with("\nFA+9qCX9VSu"));
+}
+
+#[test]
+fn refuses_what_could_not_arrive() {
+    assert_eq!(text("no code"), Err(InvalidText::Code));
+    assert_eq!(text("{code}{code}"), Err(InvalidText::Code));
+    assert_eq!(text("{code} {name}"), Err(InvalidText::Placeholder("{name}".to_owned())));
+    assert_eq!(text("{code} {"), Err(InvalidText::Placeholder("{".to_owned())));
+    assert_eq!(text("{code}\u{7}"), Err(InvalidText::Control));
+    assert_eq!(SmsText::new("{code}", &"x".repeat(31), Ending::None), Err(InvalidText::Brand));
+    assert_eq!(Ending::of(Some("example"), None), Err(InvalidText::Domain));
+    assert_eq!(Ending::of(Some("https://a.in"), None), Err(InvalidText::Domain));
+    assert_eq!(Ending::of(None, Some("short")), Err(InvalidText::AppHash));
+    assert_eq!(Ending::of(Some("a.in"), Some("FA+9qCX9VSu")), Err(InvalidText::TwoEndings));
+    let long = format!("{{code}}{}", "x".repeat(460));
+    assert_eq!(text(&long), Err(InvalidText::TooManySegments(4)));
+    let hash = Ending::AppHash("FA+9qCX9VSu".to_owned());
+    let long = format!("{{code}}{}", "x".repeat(122));
+    assert_eq!(SmsText::new(&long, "Acme", hash), Err(InvalidText::TooLongForApp(141)));
+}
+
+#[test]
+fn counts_parts_at_the_exact_lengths() {
+    let parts = |text: String| {
+        let segments = Segments::of(&text);
+        (segments.encoding, segments.units, segments.parts)
+    };
+    assert_eq!(parts("a".repeat(160)), (Encoding::Gsm7, 160, 1));
+    assert_eq!(parts("a".repeat(161)), (Encoding::Gsm7, 161, 2));
+    assert_eq!(parts("a".repeat(306)), (Encoding::Gsm7, 306, 2));
+    assert_eq!(parts("a".repeat(307)), (Encoding::Gsm7, 307, 3));
+    assert_eq!(parts("€".repeat(80)), (Encoding::Gsm7, 160, 1));
+    assert_eq!(parts("क".repeat(70)), (Encoding::Ucs2, 70, 1));
+    assert_eq!(parts("क".repeat(71)), (Encoding::Ucs2, 71, 2));
+    assert_eq!(parts("😀".repeat(35)), (Encoding::Ucs2, 70, 1));
+}
+
+#[test]
+fn every_language_of_ours_is_a_text_that_works() {
+    for language in ["en", "en-IN", "hi", "hi-IN", "ta"] {
+        let text = text(SmsText::default_template(language)).unwrap();
+        assert!(text.segments(10).parts <= 2, "{language}: {}", text.segments(10));
+    }
+    assert_eq!(text(SmsText::default_template("en")).unwrap().segments(10).parts, 1);
+}
