@@ -2,11 +2,14 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 mod database;
+mod wire;
 
 pub use database::Database;
+pub use wire::Wire;
 
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,6 +104,11 @@ impl World {
         self.cli(&["wallet", "balance", "--project", &project.id])
     }
 
+    /// Checks that every wallet agrees with its ledger.
+    pub fn audit(&self) {
+        assert_eq!(self.cli(&["wallet", "verify"])["difference_paise"], 0);
+    }
+
     /// A number that no other call has given, and no magic one.
     pub fn phone(&self) -> String {
         format!("98{:08}", self.phones.fetch_add(1, Ordering::Relaxed))
@@ -131,6 +139,21 @@ impl Service {
             }
         };
         Self { world, base, client: reqwest::Client::new(), child, stdout, stderr }
+    }
+
+    /// Another process on the same database. On PostgreSQL the world has to name the master key.
+    pub fn twin(&self) -> Self {
+        let World { database, settings, phones } = &self.world;
+        let mut settings = settings.clone();
+        settings.push(("DWAR__DATABASE__URL".to_owned(), database.url()));
+        let phones = AtomicU32::new(phones.load(Ordering::Relaxed) + 10_000_000);
+        Self::start_in(World { database: Database::None, settings, phones })
+    }
+
+    /// Asks the process to stop, as a supervisor does.
+    pub fn terminate(&self) {
+        let status = Command::new("kill").arg(self.pid().to_string()).status().unwrap();
+        assert!(status.success());
     }
 
     /// Stops the process at once, as a crash would, and gives the world back.
@@ -169,9 +192,13 @@ impl Service {
         self.client.request(method, format!("{}{path}", self.base))
     }
 
+    /// A call that is yet to be made.
+    pub fn call(&self, key: &str, path: &str, body: &Value) -> RequestBuilder {
+        self.request(Method::POST, path).header("X-Api-Key", key).json(body)
+    }
+
     pub async fn post(&self, key: &str, path: &str, body: Value) -> Answer {
-        let request = self.request(Method::POST, path).header("X-Api-Key", key).json(&body);
-        answer(request).await
+        answer(self.call(key, path, &body)).await
     }
 
     pub async fn get(&self, key: &str, path: &str) -> Answer {
@@ -271,6 +298,43 @@ pub async fn answer(request: RequestBuilder) -> Answer {
     let text = response.text().await.unwrap();
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
     Answer { status, headers, text, body }
+}
+
+/// Makes all the calls at the same moment.
+pub async fn at_once(calls: impl IntoIterator<Item = RequestBuilder>) -> Vec<Answer> {
+    let calls: Vec<_> = calls.into_iter().collect();
+    let start = Arc::new(tokio::sync::Barrier::new(calls.len()));
+    let racers: Vec<_> = calls
+        .into_iter()
+        .map(|call| {
+            let start = Arc::clone(&start);
+            tokio::spawn(async move {
+                start.wait().await;
+                answer(call).await
+            })
+        })
+        .collect();
+    let mut answers = Vec::with_capacity(racers.len());
+    for racer in racers {
+        answers.push(racer.await.unwrap());
+    }
+    answers
+}
+
+/// How often each outcome occurred: `"200"`, or a code.
+pub fn tally(answers: &[Answer]) -> BTreeMap<&str, usize> {
+    let mut tally = BTreeMap::new();
+    for answer in answers {
+        let outcome = if answer.status == StatusCode::OK { "200" } else { answer.code() };
+        *tally.entry(outcome).or_default() += 1;
+    }
+    tally
+}
+
+/// Six digits that are not `code`, a different one for each `n`.
+pub fn wrong(code: &str, n: u32) -> String {
+    let code: u32 = code.parse().unwrap();
+    format!("{:06}", (code + 1 + n % 999_999) % 1_000_000)
 }
 
 /// Collects the lines of a stream, and passes each on while anybody listens.

@@ -1,9 +1,9 @@
 use crate::ErrorCode;
 use crate::call::Trail;
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::dev::ServiceRequest;
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse};
+use std::rc::Rc;
 use std::time::Instant;
 use tracing::field::display;
 
@@ -14,33 +14,54 @@ const TARGET: &str = "dwar::access";
 pub(crate) struct Line {
     began: Instant,
     method: &'static str,
+    trail: Rc<Trail>,
+    end: End,
+}
+
+/// How a request ended.
+#[derive(Default)]
+struct End {
+    status: Option<u16>,
+    code: Option<&'static str>,
+    bytes: u64,
 }
 
 impl Line {
-    pub(crate) fn begin(request: &ServiceRequest) -> Self {
-        Self { began: Instant::now(), method: known(request.method()) }
+    /// Begins the line; it is written when this is dropped, so that a request whose client hung
+    /// up first, and which therefore has no status, has one too.
+    pub(crate) fn begin(method: &Method, trail: Rc<Trail>) -> Self {
+        Self { began: Instant::now(), method: known(method), trail, end: End::default() }
     }
 
-    pub(crate) fn write(&self, trail: &Trail, response: &HttpResponse, code: Option<ErrorCode>) {
-        let caller = trail.caller.get();
-        let project = caller.map(|(project, _)| display(project));
-        let mode = caller.map(|(_, mode)| mode.as_str());
+    /// Notes the answer.
+    pub(crate) fn answered(&mut self, response: &HttpResponse, code: Option<ErrorCode>) {
         let bytes = match response.body().size() {
             BodySize::Sized(bytes) => bytes,
             BodySize::None | BodySize::Stream => 0,
         };
+        let status = Some(response.status().as_u16());
+        self.end = End { status, code: code.map(ErrorCode::as_str), bytes };
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let caller = self.trail.caller.get();
+        let project = caller.map(|(project, _)| display(project));
+        let mode = caller.map(|(_, mode)| mode.as_str());
+        let End { status, code, bytes } = self.end;
         tracing::info!(
             target: TARGET,
             method = self.method,
-            route = trail.route.borrow().as_deref().unwrap_or("none"),
-            status = response.status().as_u16(),
-            code = code.map(ErrorCode::as_str),
+            route = self.trail.route.borrow().as_deref().unwrap_or("none"),
+            status,
+            code,
             duration_ms = self.began.elapsed().as_secs_f64() * 1_000.0,
-            request_id = trail.request_id(),
+            request_id = self.trail.request_id(),
             project,
             mode,
             bytes,
-            "answered"
+            "{}", if status.is_some() { "answered" } else { "client hung up" }
         );
     }
 }

@@ -33,7 +33,7 @@ pub(crate) async fn identify(
     let id = request_id(request.headers(), &api.use_cases.tools);
     let trail = Rc::new(Trail::new(id, request.take_payload()));
     request.extensions_mut().insert(Rc::clone(&trail));
-    let line = Line::begin(&request);
+    let mut line = Line::begin(request.method(), Rc::clone(&trail));
     // At the highest level, so that no filter takes the id away from lines that carry it.
     let span = tracing::error_span!("request", request_id = trail.request_id());
 
@@ -51,7 +51,7 @@ pub(crate) async fn identify(
         }
     };
     let (response, code) = span.in_scope(|| complete(&trail, response));
-    line.write(&trail, &response, code);
+    line.answered(&response, code);
     match request {
         Some(request) => Ok(ServiceResponse::new(request, response)),
         // The request went down with the panic, and an answer needs one: it goes out as an error.

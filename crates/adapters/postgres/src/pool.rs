@@ -66,18 +66,14 @@ impl Pool {
     {
         self.call(self.call_timeout, move |conn, deadline| {
             let mut committing = false;
-            let outcome = conn.transaction(|conn| {
+            let outcome: Result<T, Failure> = conn.transaction(|conn| {
                 let value = work(conn)?;
                 // Whoever asked has been told that it failed.
                 deadline.check()?;
                 committing = true;
                 Ok(value)
             });
-            outcome.map_err(
-                |cause: Failure| {
-                    if committing { cause.while_committing() } else { cause }
-                },
-            )
+            outcome.map_err(|cause| if committing { cause.while_committing() } else { cause })
         })
         .await
     }
@@ -97,11 +93,11 @@ impl Pool {
         T: Send + 'static,
         W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
     {
-        let unbounded = move |conn: &mut PgConnection| {
-            conn.batch_execute("SET LOCAL statement_timeout = 0")?;
+        let patient = move |conn: &mut PgConnection| {
+            conn.batch_execute(&format!("SET LOCAL statement_timeout = '{}s'", LONG.as_secs()))?;
             work(conn)
         };
-        self.read_within(LONG, unbounded).await
+        self.read_within(LONG, patient).await
     }
 
     async fn read_within<T, W>(&self, patience: Duration, mut work: W) -> Result<T, StoreError>

@@ -191,7 +191,7 @@ impl SessionStore for PostgresStore {
                     .filter(sessions::project_id.eq(project.uuid()))
                     .filter(sessions::mode.eq(mode.as_str()))
                     .select(SessionRow::as_select())
-                    
+                    .for_update()
                     .first(conn)
                     .optional()?;
                 let Some(row) = row else { return Ok(None) };

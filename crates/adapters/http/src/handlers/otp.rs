@@ -12,8 +12,8 @@ pub(crate) async fn send(call: Call) -> Answer {
     let key = call.idempotency_key()?;
     let body: SendBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
-    let use_cases = call.use_cases().clone();
-    let sent = async move { send_once(&use_cases, &caller, &phone, key.as_ref()).await };
+    let api = call.api.clone();
+    let sent = async move { send_once(&api.use_cases, &caller, &phone, key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
     let mut response = json(sent.body);
     match sent.admission {

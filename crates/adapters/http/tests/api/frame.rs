@@ -2,12 +2,15 @@ use crate::support::TestApp;
 use actix_web::http::Method;
 use actix_web::http::header::HeaderValue;
 use actix_web::test::TestRequest;
+use dwar_http::Readiness;
 use dwar_session::JwkSet;
+use dwar_testkit::MS;
 use insta::assert_snapshot;
 use std::cell::RefCell;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Once};
+use tokio::time::timeout;
 
 const JWKS: &str = "/.well-known/jwks.json";
 
@@ -186,10 +189,38 @@ impl io::Write for Log {
     }
 }
 
+fn start_the_log() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let subscriber = tracing_subscriber::fmt().json().with_writer(|| Log).finish();
+        tracing::subscriber::set_global_default(subscriber).unwrap();
+    });
+}
+
+struct NeverAnswers;
+
+#[async_trait::async_trait]
+impl Readiness for NeverAnswers {
+    async fn ready(&self) -> bool {
+        std::future::pending().await
+    }
+}
+
+#[actix_web::test]
+async fn a_client_that_hangs_up_has_its_line_too() {
+    start_the_log();
+    let app = TestApp::with(|ports| ports.ready = Arc::new(NeverAnswers));
+    let request = app.get("/readyz");
+    assert!(timeout(MS, request).await.is_err(), "it answered");
+    let line: serde_json::Value = serde_json::from_slice(&LOG.take()).unwrap();
+    assert_eq!(line["fields"]["message"], "client hung up");
+    assert_eq!(line["fields"]["route"], "/readyz");
+    assert!(line["fields"].get("status").is_none());
+}
+
 #[actix_web::test]
 async fn one_line_per_request_names_the_route_and_nothing_a_client_wrote() {
-    let subscriber = tracing_subscriber::fmt().json().with_writer(|| Log).finish();
-    tracing::subscriber::set_global_default(subscriber).unwrap();
+    start_the_log();
     let app = TestApp::with(|ports| {
         ports.project.identity_lookup = true;
         ports.otps.expect_find().returning(|_, _, _| panic!("a bug"));

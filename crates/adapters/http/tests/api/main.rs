@@ -1,5 +1,7 @@
 //! The API over HTTP, with mocks behind the ports.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
 mod bodies;
 mod callers;
 mod frame;

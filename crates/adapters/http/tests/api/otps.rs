@@ -136,6 +136,17 @@ async fn any_other_refusal_frees_the_key() {
 }
 
 #[actix_web::test]
+async fn while_the_first_is_unfinished_the_key_is_taken() {
+    let app = TestApp::with(|ports| {
+        ports.otps.expect_guess_budget().returning(|_, _, _| panic!("a bug in the middle"));
+    });
+    assert_eq!(send_with_key(&app, "k", PHONE).await.code(), "INTERNAL_ERROR");
+    let again = send_with_key(&app, "k", PHONE).await;
+    assert_eq!((again.status, again.code().as_str()), (409, "IDEMPOTENCY_CONFLICT"));
+    assert_eq!(again.header("idempotent-replayed"), None);
+}
+
+#[actix_web::test]
 async fn a_malformed_idempotency_key_is_an_invalid_request() {
     let app = sending(ACCEPTED);
     for key in ["", "a b", &"k".repeat(256)] {

@@ -41,7 +41,7 @@ pub struct Ports {
     pub answers: Arc<Answers>,
     pub general: u32,
     pub validate: u32,
-    pub ready: Arc<Ready>,
+    pub ready: Arc<dyn Readiness>,
 }
 
 impl Ports {

@@ -142,6 +142,24 @@ fn ambiguous_framing_never_reaches_a_handler() {
 }
 
 #[test]
+fn odd_request_targets_are_refused_like_any_other() {
+    let server = start(|_| ());
+    for (line, status) in [
+        ("OPTIONS *", 404),
+        ("CONNECT dwar:80", 404),
+        ("GET http://dwar/healthz", 200),
+        ("GET /healthz?%zz", 200),
+        ("GET /%zz", 400),
+        ("GET /..%2f..%2fetc/passwd", 404),
+        ("GET /v1/../healthz", 404),
+    ] {
+        let reply = server.exchange(&server.request(line, "Connection: close\r\n\r\n"));
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{line}: {reply}");
+        assert!(reply.contains("x-request-id: "), "{line}: {reply}");
+    }
+}
+
+#[test]
 fn a_body_that_does_not_come_is_an_invalid_request() {
     let server = start(|_| ());
     let mut stream = server.connect();

@@ -1,9 +1,15 @@
 //! A schema of its own for every test, dropped at its end.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+#![allow(dead_code, reason = "each test file compiles this module for itself")]
+
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
+use dwar_kernel::StoreError;
 use dwar_postgres::{PostgresStore, Settings};
+use dwar_project::{NewProject, ProjectChange, ProjectStore};
+use dwar_testkit::Fixtures;
 use std::time::Duration;
 
 /// An empty schema on the server that `DWAR_TEST_POSTGRES_URL` names.
@@ -16,6 +22,12 @@ pub struct Database {
 struct Name {
     #[diesel(sql_type = Text)]
     name: String,
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
 }
 
 impl Database {
@@ -58,10 +70,33 @@ impl Database {
         conn
     }
 
-    /// The name that [`Database::settings`] gives to its connections.
-    #[allow(dead_code, reason = "each test file compiles this module for itself")]
-    pub fn application_name(&self) -> &str {
-        &self.schema
+    /// Cuts the store's connections, and gives their number.
+    pub fn cut_connections(&self) -> i64 {
+        // Not as a condition: that might be evaluated for other rows too.
+        self.count(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                    WHERE application_name = $1",
+        )
+    }
+
+    /// How many of the store's connections wait for a lock.
+    fn blocked(&self) -> i64 {
+        self.count(
+            "SELECT count(*) FROM pg_stat_activity \
+                    WHERE application_name = $1 AND wait_event_type = 'Lock'",
+        )
+    }
+
+    fn count(&self, query: &str) -> i64 {
+        let query = diesel::sql_query(query).bind::<Text, _>(&self.schema);
+        query.get_result::<Count>(&mut self.connection()).unwrap().count
+    }
+
+    /// Waits until `number` of the store's connections wait for a lock.
+    pub async fn until_blocked(&self, number: i64) {
+        while self.blocked() < number {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 
@@ -70,4 +105,21 @@ impl Drop for Database {
         let mut conn = self.connection();
         conn.batch_execute(&format!("DROP SCHEMA {} CASCADE", self.schema)).unwrap();
     }
+}
+
+/// A project that is on record.
+pub async fn project(store: &PostgresStore, make: &Fixtures) -> NewProject {
+    let project = make.project();
+    store.create(project.clone(), make.keys()).await.unwrap();
+    project
+}
+
+/// A change of a project's name.
+pub fn renamed() -> ProjectChange {
+    ProjectChange { name: Some("Renamed".to_owned()), ..ProjectChange::default() }
+}
+
+/// The store is out of reach, says the answer.
+pub fn assert_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
+    assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
 }

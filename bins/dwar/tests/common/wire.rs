@@ -1,0 +1,53 @@
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A bare connection, for what no HTTP client would do.
+pub struct Wire(TcpStream);
+
+impl Wire {
+    /// Connects to `http://host:port`.
+    pub fn to(base: &str) -> Self {
+        Self::try_to(base).unwrap()
+    }
+
+    pub fn try_to(base: &str) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(base.trim_start_matches("http://"))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self(stream))
+    }
+
+    pub fn write(&mut self, text: &str) {
+        self.0.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Whether the other side still takes what is written.
+    pub fn takes(&mut self, text: &str) -> bool {
+        self.0.write_all(text.as_bytes()).is_ok()
+    }
+
+    /// Everything until the other side closes.
+    pub fn read_to_end(&mut self) -> String {
+        let mut bytes = Vec::new();
+        let mut part = [0; 4_096];
+        loop {
+            match self.0.read(&mut part) {
+                Ok(0) => break,
+                Ok(count) => bytes.extend_from_slice(&part[..count]),
+                // A reset ends it too, but silence does not.
+                Err(cause) => {
+                    assert_eq!(cause.kind(), std::io::ErrorKind::ConnectionReset, "{cause}");
+                    break;
+                }
+            }
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// Hangs up.
+    pub fn close(self) {
+        self.0.shutdown(Shutdown::Both).unwrap();
+    }
+}

@@ -1,0 +1,257 @@
+use async_trait::async_trait;
+use dwar_otp::{Gateway, Message, Outcome, Reason};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Tells monotonic time: it never goes back, and no one can set it.
+pub type Monotonic = Arc<dyn Fn() -> Instant + Send + Sync>;
+
+/// When a provider is left alone, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakerSettings {
+    /// Faults in a row before it opens; 10 by default, 0 counts as 1.
+    pub faults: u32,
+    /// How long the first opening lasts; 15 s by default.
+    pub cool_down: Duration,
+    /// The bound of its doubling; 4 minutes by default.
+    pub max_cool_down: Duration,
+}
+
+impl Default for BreakerSettings {
+    fn default() -> Self {
+        Self {
+            faults: 10,
+            cool_down: Duration::from_secs(15),
+            max_cool_down: Duration::from_secs(240),
+        }
+    }
+}
+
+/// Where a breaker stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BreakerState {
+    /// Every call goes through.
+    Closed,
+    /// No call goes through; once the cool-down is over, the next one is the probe.
+    Open,
+    /// The one probe is on its way; no other call goes through.
+    HalfOpen,
+}
+
+/// Leaves a provider alone that keeps failing, so that the next stop of the route is tried without
+/// waiting for it.
+///
+/// Counted are faults of the provider in a row: [`Reason::ProviderUnavailable`], `Timeout`,
+/// `ProviderAuth`, `ProviderThrottled` and `Unknown`. Whatever else it answers proves that it
+/// works and ends the row: that includes faults of a number (`NotOnChannel`, `RejectedNumber`,
+/// `Blocked`) and `TemplateRejected`, because a template may be one project's own, and one project
+/// must not cut off the others.
+///
+/// While it is open, calls are refused at once with [`Reason::ProviderUnavailable`]. After the
+/// cool-down exactly one call goes through; if that fails too, the next cool-down is twice as long.
+///
+/// It goes outside of [`TimedGateway`](crate::TimedGateway), which turns silence into `Timeout`. A
+/// call that is dropped half-way counts as nothing (whoever asked went away), and a dropped probe
+/// makes room for another at once.
+pub struct BreakerGateway {
+    inner: Arc<dyn Gateway>,
+    settings: BreakerSettings,
+    clock: Monotonic,
+    circuit: Mutex<Circuit>,
+}
+
+impl BreakerGateway {
+    /// Guards `inner`, on the system's monotonic clock.
+    pub fn new(inner: Arc<dyn Gateway>, settings: BreakerSettings) -> Self {
+        Self::with_clock(inner, settings, Arc::new(Instant::now))
+    }
+
+    /// Guards `inner`, on the given clock.
+    pub fn with_clock(
+        inner: Arc<dyn Gateway>,
+        settings: BreakerSettings,
+        clock: Monotonic,
+    ) -> Self {
+        let circuit =
+            Circuit { phase: Phase::Closed { faults: 0 }, cool_down: settings.cool_down, epoch: 0 };
+        Self { inner, settings, clock, circuit: Mutex::new(circuit) }
+    }
+
+    /// Where it stands, for reports to the operator.
+    pub fn state(&self) -> BreakerState {
+        match self.circuit().phase {
+            Phase::Closed { .. } => BreakerState::Closed,
+            Phase::Open { .. } => BreakerState::Open,
+            Phase::HalfOpen => BreakerState::HalfOpen,
+        }
+    }
+
+    fn circuit(&self) -> MutexGuard<'_, Circuit> {
+        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn admit(&self) -> Option<Pass<'_>> {
+        let epoch = self.circuit().admit((self.clock)())?;
+        Some(Pass { breaker: self, epoch })
+    }
+
+    fn settle(&self, epoch: u64, healthy: bool) {
+        let change = self.circuit().settle(epoch, healthy, (self.clock)(), &self.settings);
+        let provider = || self.inner.provider();
+        match change {
+            Change::None => {}
+            Change::Opened(cool_down) => tracing::warn!(
+                provider = provider(),
+                seconds = cool_down.as_secs_f32(),
+                "the provider keeps failing; no calls to it for a while"
+            ),
+            Change::Closed => tracing::warn!(provider = provider(), "the provider works again"),
+        }
+    }
+}
+
+impl fmt::Debug for BreakerGateway {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "BreakerGateway({}, {:?})", self.inner.provider(), self.state())
+    }
+}
+
+#[async_trait]
+impl Gateway for BreakerGateway {
+    fn provider(&self) -> String {
+        self.inner.provider()
+    }
+
+    async fn deliver(&self, message: Message) -> Outcome {
+        let Some(pass) = self.admit() else {
+            return Outcome::Refused(Reason::ProviderUnavailable);
+        };
+        let outcome = self.inner.deliver(message).await;
+        pass.settle(!is_fault(&outcome));
+        outcome
+    }
+}
+
+const fn is_fault(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Accepted { .. } => false,
+        Outcome::Refused(reason) => match reason {
+            Reason::ProviderUnavailable
+            | Reason::Timeout
+            | Reason::ProviderAuth
+            | Reason::ProviderThrottled
+            | Reason::Unknown => true,
+            Reason::NotOnChannel
+            | Reason::RejectedNumber
+            | Reason::Blocked
+            | Reason::TemplateRejected => false,
+        },
+    }
+}
+
+/// The right to make one call.
+struct Pass<'breaker> {
+    breaker: &'breaker BreakerGateway,
+    epoch: u64,
+}
+
+impl Pass<'_> {
+    fn settle(self, healthy: bool) {
+        self.breaker.settle(self.epoch, healthy);
+    }
+}
+
+impl Drop for Pass<'_> {
+    /// After [`Pass::settle`] the epoch is over or the breaker closed, and this does nothing.
+    fn drop(&mut self) {
+        self.breaker.circuit().abandon(self.epoch, (self.breaker.clock)());
+    }
+}
+
+enum Phase {
+    Closed { faults: u32 },
+    Open { until: Instant },
+    HalfOpen,
+}
+
+enum Change {
+    None,
+    Opened(Duration),
+    Closed,
+}
+
+struct Circuit {
+    phase: Phase,
+    cool_down: Duration,
+    /// Changes with the phase, so that a straggler of an earlier one decides nothing.
+    epoch: u64,
+}
+
+impl Circuit {
+    fn admit(&mut self, now: Instant) -> Option<u64> {
+        match self.phase {
+            Phase::Closed { .. } => Some(self.epoch),
+            Phase::Open { until } if now >= until => {
+                self.enter(Phase::HalfOpen);
+                Some(self.epoch)
+            }
+            Phase::Open { .. } | Phase::HalfOpen => None,
+        }
+    }
+
+    fn settle(
+        &mut self,
+        epoch: u64,
+        healthy: bool,
+        now: Instant,
+        settings: &BreakerSettings,
+    ) -> Change {
+        if epoch != self.epoch {
+            return Change::None;
+        }
+        match (&mut self.phase, healthy) {
+            (Phase::Closed { faults }, true) => {
+                *faults = 0;
+                Change::None
+            }
+            (Phase::Closed { faults }, false) => {
+                *faults += 1;
+                if *faults < settings.faults {
+                    return Change::None;
+                }
+                self.open(settings.cool_down, now)
+            }
+            (Phase::HalfOpen, false) => {
+                let longer = self.cool_down.saturating_mul(2).min(settings.max_cool_down);
+                self.open(longer.max(settings.cool_down), now)
+            }
+            (Phase::HalfOpen, true) => {
+                self.enter(Phase::Closed { faults: 0 });
+                Change::Closed
+            }
+            (Phase::Open { .. }, _) => Change::None,
+        }
+    }
+
+    fn abandon(&mut self, epoch: u64, now: Instant) {
+        if epoch == self.epoch && matches!(self.phase, Phase::HalfOpen) {
+            self.enter(Phase::Open { until: now });
+        }
+    }
+
+    fn open(&mut self, cool_down: Duration, now: Instant) -> Change {
+        self.cool_down = cool_down;
+        self.enter(Phase::Open { until: now + cool_down });
+        Change::Opened(cool_down)
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+#[path = "breaker_tests.rs"]
+mod tests;

@@ -1,0 +1,245 @@
+use super::*;
+use crate::fixtures::message;
+use dwar_kernel::KeyMode;
+use dwar_otp::Channel;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use tokio::sync::Semaphore;
+
+const ACCEPTED: Outcome = Outcome::Accepted { provider_ref: None, awaits_receipt: false };
+const DOWN: Outcome = Outcome::Refused(Reason::ProviderUnavailable);
+
+/// Answers as told, and counts.
+struct Scripted {
+    answer: Mutex<Outcome>,
+    calls: AtomicU32,
+    gate: Semaphore,
+}
+
+#[async_trait]
+impl Gateway for Scripted {
+    fn provider(&self) -> String {
+        "scripted".to_owned()
+    }
+
+    async fn deliver(&self, _: Message) -> Outcome {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let answer = self.answer.lock().unwrap().clone();
+        drop(self.gate.acquire().await.unwrap());
+        answer
+    }
+}
+
+struct World {
+    inner: Arc<Scripted>,
+    breaker: Arc<BreakerGateway>,
+    elapsed_ms: Arc<AtomicU64>,
+}
+
+impl World {
+    fn new(answer: Outcome) -> Self {
+        let settings = BreakerSettings {
+            faults: 3,
+            cool_down: Duration::from_secs(10),
+            max_cool_down: Duration::from_secs(25),
+        };
+        let elapsed_ms = Arc::new(AtomicU64::new(0));
+        let (start, elapsed) = (Instant::now(), Arc::clone(&elapsed_ms));
+        let clock =
+            Arc::new(move || start + Duration::from_millis(elapsed.load(Ordering::SeqCst)));
+        let inner = Arc::new(Scripted {
+            answer: Mutex::new(answer),
+            calls: AtomicU32::new(0),
+            gate: Semaphore::new(Semaphore::MAX_PERMITS),
+        });
+        let breaker = BreakerGateway::with_clock(Arc::clone(&inner) as _, settings, clock);
+        Self { inner, breaker: Arc::new(breaker), elapsed_ms }
+    }
+
+    fn answers(&self, answer: Outcome) {
+        *self.inner.answer.lock().unwrap() = answer;
+    }
+
+    fn pass(&self, millis: u64) {
+        self.elapsed_ms.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    fn calls(&self) -> u32 {
+        self.inner.calls.load(Ordering::SeqCst)
+    }
+
+    async fn deliver(&self) -> Outcome {
+        self.breaker.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
+    }
+
+    async fn open(&self) {
+        for _ in 0..3 {
+            assert_eq!(self.breaker.state(), BreakerState::Closed);
+            self.deliver().await;
+        }
+        assert_eq!(self.breaker.state(), BreakerState::Open);
+    }
+}
+
+#[tokio::test]
+async fn opens_after_so_many_faults_in_a_row_and_then_refuses_without_a_call() {
+    for reason in [
+        Reason::ProviderUnavailable,
+        Reason::Timeout,
+        Reason::ProviderAuth,
+        Reason::ProviderThrottled,
+        Reason::Unknown,
+    ] {
+        let world = World::new(Outcome::Refused(reason));
+        world.open().await;
+        assert_eq!(world.deliver().await, DOWN);
+        assert_eq!(world.calls(), 3, "{reason:?}");
+    }
+}
+
+#[tokio::test]
+async fn stays_closed_whatever_is_wrong_with_numbers_or_templates() {
+    for reason in
+        [Reason::NotOnChannel, Reason::RejectedNumber, Reason::Blocked, Reason::TemplateRejected]
+    {
+        let world = World::new(Outcome::Refused(reason));
+        for _ in 0..20 {
+            assert_eq!(world.deliver().await, Outcome::Refused(reason));
+        }
+        assert_eq!((world.calls(), world.breaker.state()), (20, BreakerState::Closed));
+    }
+}
+
+#[tokio::test]
+async fn any_sign_of_life_ends_the_row() {
+    let world = World::new(DOWN);
+    for sign in [ACCEPTED, Outcome::Refused(Reason::NotOnChannel)] {
+        for answer in [DOWN, DOWN, sign, DOWN, DOWN] {
+            world.answers(answer);
+            world.deliver().await;
+        }
+        world.answers(ACCEPTED);
+        world.deliver().await;
+    }
+    assert_eq!(world.breaker.state(), BreakerState::Closed);
+}
+
+#[tokio::test]
+async fn closes_when_the_probe_succeeds_and_counts_from_nothing() {
+    let world = World::new(DOWN);
+    world.open().await;
+    world.pass(9_999);
+    assert_eq!(world.deliver().await, DOWN);
+    assert_eq!(world.calls(), 3);
+    world.pass(1);
+    world.answers(ACCEPTED);
+    assert_eq!(world.deliver().await, ACCEPTED);
+    assert_eq!((world.calls(), world.breaker.state()), (4, BreakerState::Closed));
+    world.answers(DOWN);
+    world.open().await;
+    world.pass(10_000);
+    world.answers(ACCEPTED);
+    assert_eq!(world.deliver().await, ACCEPTED, "the first cool-down is the short one again");
+}
+
+#[tokio::test]
+async fn doubles_the_cool_down_up_to_its_bound() {
+    let world = World::new(DOWN);
+    world.open().await;
+    let mut calls = 3;
+    for cool_down in [10_000, 20_000, 25_000, 25_000] {
+        world.pass(cool_down - 1);
+        world.deliver().await;
+        assert_eq!(world.calls(), calls, "{cool_down}");
+        world.pass(1);
+        world.deliver().await;
+        calls += 1;
+        assert_eq!((world.calls(), world.breaker.state()), (calls, BreakerState::Open));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_two_hundred_calls_at_once_exactly_one_is_the_probe() {
+    for (answer, then) in [(ACCEPTED, BreakerState::Closed), (DOWN, BreakerState::Open)] {
+        let world = World::new(DOWN);
+        world.open().await;
+        world.pass(10_000);
+        world.answers(answer.clone());
+        let permits = world.inner.gate.forget_permits(Semaphore::MAX_PERMITS);
+        let calls: Vec<_> = (0..200)
+            .map(|_| {
+                let breaker = Arc::clone(&world.breaker);
+                let message = message(KeyMode::Live, Channel::Sms, "9876543210");
+                tokio::spawn(async move { breaker.deliver(message).await })
+            })
+            .collect();
+        // The probe waits at the gate until every other call has been refused.
+        while calls.iter().filter(|call| call.is_finished()).count() < 199 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(world.breaker.state(), BreakerState::HalfOpen);
+        world.inner.gate.add_permits(permits);
+        let mut outcomes = Vec::new();
+        for call in calls {
+            outcomes.push(call.await.unwrap());
+        }
+        assert_eq!(world.calls(), 4, "three faults and one probe");
+        assert_eq!(world.breaker.state(), then);
+        if answer == ACCEPTED {
+            assert_eq!(outcomes.iter().filter(|outcome| **outcome == ACCEPTED).count(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_probe_makes_room_for_another_at_once() {
+    let world = World::new(DOWN);
+    world.open().await;
+    world.pass(10_000);
+    let permits = world.inner.gate.forget_permits(Semaphore::MAX_PERMITS);
+    tokio::select! {
+        biased;
+        _ = world.deliver() => panic!("the gate is shut"),
+        () = tokio::task::yield_now() => {}
+    }
+    assert_eq!((world.calls(), world.breaker.state()), (4, BreakerState::Open));
+    world.inner.gate.add_permits(permits);
+    world.answers(ACCEPTED);
+    assert_eq!(world.deliver().await, ACCEPTED);
+    assert_eq!(world.breaker.state(), BreakerState::Closed);
+}
+
+#[tokio::test]
+async fn dropped_calls_count_as_nothing() {
+    let world = World::new(DOWN);
+    let permits = world.inner.gate.forget_permits(Semaphore::MAX_PERMITS);
+    for _ in 0..20 {
+        tokio::select! {
+            biased;
+            _ = world.deliver() => panic!("the gate is shut"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    world.inner.gate.add_permits(permits);
+    assert_eq!((world.calls(), world.breaker.state()), (20, BreakerState::Closed));
+}
+
+#[tokio::test]
+async fn a_straggler_of_an_earlier_phase_decides_nothing() {
+    let world = World::new(ACCEPTED);
+    let permits = world.inner.gate.forget_permits(Semaphore::MAX_PERMITS);
+    let breaker = Arc::clone(&world.breaker);
+    let straggler = tokio::spawn(async move {
+        breaker.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
+    });
+    while world.calls() == 0 {
+        tokio::task::yield_now().await;
+    }
+    world.answers(DOWN);
+    for _ in 0..3 {
+        world.breaker.admit().unwrap().settle(false);
+    }
+    assert_eq!(world.breaker.state(), BreakerState::Open);
+    world.inner.gate.add_permits(permits);
+    assert_eq!(straggler.await.unwrap(), ACCEPTED);
+    assert_eq!(world.breaker.state(), BreakerState::Open, "it was asked before the faults");
+}

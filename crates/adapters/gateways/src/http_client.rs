@@ -1,0 +1,207 @@
+use crate::Secret;
+use dwar_otp::Reason;
+use reqwest::{Client, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
+use serde::de::DeserializeOwned;
+use std::error::Error;
+use std::fmt::Write;
+use std::time::Duration;
+
+const MAX_ANSWER: usize = 64 * 1024;
+const MAX_IDLE: Duration = Duration::from_secs(60);
+const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
+
+/// How providers are called.
+#[derive(Clone, Debug)]
+pub struct HttpClientSettings {
+    /// For the connection, TLS included; 2 s by default.
+    pub connect_timeout: Duration,
+    /// For the whole call, from the first packet to the last byte of the answer; 8 s by default.
+    pub timeout: Duration,
+    /// The proxy that every call takes, such as `http://user:password@proxy:3128`. `None` by
+    /// default: a proxy of the environment would see calls that nobody meant to show it.
+    pub proxy: Option<Secret>,
+}
+
+impl Default for HttpClientSettings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(2),
+            timeout: Duration::from_secs(8),
+            proxy: None,
+        }
+    }
+}
+
+/// The settings make no usable client: no TLS on this platform, or the proxy is no URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no HTTP client can be made: check the proxy's URL and the platform's TLS")]
+pub struct UnusableHttpClient;
+
+/// The pooled HTTP client that all gateways share; clones share its connections.
+///
+/// It follows no redirect, repeats no call, and reads at most 64 KiB of an answer.
+#[derive(Clone, Debug)]
+pub struct HttpClient(Client);
+
+impl HttpClient {
+    /// A client with these settings.
+    ///
+    /// # Errors
+    /// [`UnusableHttpClient`].
+    pub fn new(settings: &HttpClientSettings) -> Result<Self, UnusableHttpClient> {
+        let mut client = Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .user_agent(USER_AGENT)
+            .connect_timeout(settings.connect_timeout)
+            .timeout(settings.timeout)
+            .pool_idle_timeout(MAX_IDLE);
+        if let Some(proxy) = &settings.proxy {
+            client = client.proxy(Proxy::all(proxy.expose()).map_err(|_| UnusableHttpClient)?);
+        }
+        client.build().map(Self).map_err(|_| UnusableHttpClient)
+    }
+
+    /// The start of a `POST` to `url`.
+    pub(crate) fn post(&self, url: &str) -> RequestBuilder {
+        self.0.post(url)
+    }
+
+    /// The start of a `GET` of `url`.
+    pub(crate) fn get(&self, url: &str) -> RequestBuilder {
+        self.0.get(url)
+    }
+
+    /// The provider's answer, whatever its status.
+    ///
+    /// # Errors
+    /// [`Reason::Timeout`] when the time was over, [`Reason::ProviderUnavailable`] when there was
+    /// no connection or it broke; [`Reason::Unknown`] when the answer says success but could not
+    /// be read, or the request could not be built.
+    pub(crate) async fn send(
+        &self,
+        provider: &str,
+        request: RequestBuilder,
+    ) -> Result<Answer, Reason> {
+        let mut response = request.send().await.map_err(|error| lost(provider, error))?;
+        let status = response.status();
+        let retry_after = response.headers().get(header::RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+        match read(&mut response).await {
+            Ok(body) => Ok(Answer { status, retry_after, body }),
+            // The status alone tells that it was refused, and why.
+            Err(_) if !status.is_success() => Ok(Answer { status, retry_after, body: Vec::new() }),
+            Err(Unread::TooLong) => {
+                tracing::warn!(provider, status = status.as_u16(), "the answer is too long");
+                Err(Reason::Unknown)
+            }
+            Err(Unread::Broken(error)) => match lost(provider, error) {
+                Reason::Timeout => Err(Reason::Timeout),
+                _ => Err(Reason::Unknown),
+            },
+        }
+    }
+}
+
+/// A provider's answer. No `Debug`: bodies may name phone numbers and codes.
+pub(crate) struct Answer {
+    status: StatusCode,
+    retry_after: Option<u64>,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    /// Whether the status is 2xx.
+    pub(crate) fn is_success(&self) -> bool {
+        self.status.is_success()
+    }
+
+    /// The status, for logs and tables.
+    pub(crate) fn status(&self) -> u16 {
+        self.status.as_u16()
+    }
+
+    /// The body as it came; empty if it could not be read.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// The body as `T`; `None` if it is not one.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
+    /// Why a call was refused, as far as the status alone tells; only for answers whose body says
+    /// nothing better.
+    ///
+    /// A success that ends here could not be understood: the provider may have taken the message
+    /// or not ([`Reason::Unknown`]). Refusing it sends the same code over the next channel, at
+    /// worst a second time; accepting it would leave the recipient waiting for a message, or
+    /// a receipt, that nobody promised.
+    pub(crate) fn reason(&self) -> Reason {
+        match self.status.as_u16() {
+            401 | 403 | 407 => Reason::ProviderAuth,
+            429 => Reason::ProviderThrottled,
+            // A redirect is not followed: what answered is not the provider's API.
+            300..=399 | 500..=599 => Reason::ProviderUnavailable,
+            _ => Reason::Unknown,
+        }
+    }
+
+    /// Notes a refusal in the log, with the provider's own error code where it gave one.
+    pub(crate) fn log_refusal(&self, provider: &str, code: Option<i64>, reason: Reason) {
+        tracing::warn!(
+            provider,
+            status = self.status.as_u16(),
+            code,
+            retry_after = self.retry_after,
+            reason = reason.as_str(),
+            "the provider refused a message"
+        );
+    }
+}
+
+enum Unread {
+    TooLong,
+    Broken(reqwest::Error),
+}
+
+async fn read(response: &mut Response) -> Result<Vec<u8>, Unread> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
+        if body.len() + chunk.len() > MAX_ANSWER {
+            return Err(Unread::TooLong);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn lost(provider: &str, error: reqwest::Error) -> Reason {
+    let reason = if error.is_timeout() {
+        Reason::Timeout
+    } else if error.is_builder() {
+        Reason::Unknown
+    } else {
+        Reason::ProviderUnavailable
+    };
+    // Without its URL: some providers are told numbers and keys in there.
+    let error = chain(&error.without_url());
+    tracing::warn!(provider, reason = reason.as_str(), error, "a call to the provider was lost");
+    reason
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let _ = write!(text, ": {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "http_client_tests.rs"]
+mod tests;

@@ -1,0 +1,130 @@
+use super::*;
+use crate::fake_vendor::{FakeVendor, Play};
+use serde_json::{Value, json};
+use std::net::TcpListener;
+
+const PATIENCE: Duration = Duration::from_millis(150);
+
+fn client() -> HttpClient {
+    HttpClient::new(&HttpClientSettings { timeout: PATIENCE, ..Default::default() }).unwrap()
+}
+
+async fn send(play: Play) -> Result<Answer, Reason> {
+    let vendor = FakeVendor::start(play).await;
+    let client = client();
+    client.send("fake", client.post(&vendor.base_url())).await
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_has_its_reason() {
+    for (play, expected) in [
+        (Play::Hang, Reason::Timeout),
+        (Play::SlowBody, Reason::Timeout),
+        (Play::Reset, Reason::ProviderUnavailable),
+        (Play::CutBody, Reason::Unknown),
+        (Play::huge(), Reason::Unknown),
+    ] {
+        let row = format!("{play:?}").chars().take(40).collect::<String>();
+        assert_eq!(send(play).await.err(), Some(expected), "{row}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_unavailable() {
+    // Bound and dropped: the port is known to be free.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let client = client();
+    for url in [format!("http://{free}/"), format!("https://{free}/")] {
+        let lost = client.send("fake", client.post(&url)).await;
+        assert_eq!(lost.err(), Some(Reason::ProviderUnavailable), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn no_tls_at_the_other_end_is_unavailable() {
+    let vendor = FakeVendor::start(Play::Hang).await;
+    let url = format!("https://{}/", vendor.host());
+    // What listens there answers a TLS hello with silence, which the connect timeout ends.
+    let settings = HttpClientSettings { connect_timeout: PATIENCE, ..Default::default() };
+    let client = HttpClient::new(&settings).unwrap();
+    let lost = client.send("fake", client.post(&url)).await;
+    assert_eq!(lost.err(), Some(Reason::Timeout));
+}
+
+#[tokio::test]
+async fn a_url_that_is_none_is_not_sent() {
+    let client = client();
+    let lost = client.send("fake", client.post("no url")).await;
+    assert_eq!(lost.err(), Some(Reason::Unknown));
+}
+
+#[tokio::test]
+async fn every_status_has_its_reason() {
+    for (status, expected) in [
+        (200, Reason::Unknown),
+        (302, Reason::ProviderUnavailable),
+        (400, Reason::Unknown),
+        (401, Reason::ProviderAuth),
+        (403, Reason::ProviderAuth),
+        (404, Reason::Unknown),
+        (407, Reason::ProviderAuth),
+        (429, Reason::ProviderThrottled),
+        (500, Reason::ProviderUnavailable),
+        (503, Reason::ProviderUnavailable),
+    ] {
+        let play = Play::json(status, &json!({})).with_header("Retry-After", "7");
+        let answer = send(play).await.unwrap_or_else(|_| panic!("{status}"));
+        assert_eq!((answer.status(), answer.reason()), (status, expected));
+        assert_eq!(answer.is_success(), status == 200);
+        assert_eq!(answer.retry_after, Some(7));
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_with_an_unreadable_body_keeps_its_status() {
+    let huge = "x".repeat(MAX_ANSWER + 1);
+    let answer = send(Play::text(503, "text/html", &huge)).await.ok().unwrap();
+    assert_eq!((answer.reason(), answer.body()), (Reason::ProviderUnavailable, &b""[..]));
+}
+
+#[tokio::test]
+async fn a_body_of_the_largest_size_is_read_whole() {
+    let largest = format!("\"{}\"", "x".repeat(MAX_ANSWER - 2));
+    let answer = send(Play::text(200, "application/json", &largest)).await.ok().unwrap();
+    assert_eq!(answer.body().len(), MAX_ANSWER);
+    assert!(answer.json::<String>().is_some());
+    assert!(answer.json::<Vec<Value>>().is_none());
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed_and_connections_are_kept() {
+    let elsewhere = FakeVendor::start(Play::json(200, &json!({}))).await;
+    let play = Play::json(307, &json!({})).with_header("Location", &elsewhere.base_url());
+    let vendor = FakeVendor::start(play).await;
+    let client = client();
+    for _ in 0..2 {
+        let answer = client.send("fake", client.post(&vendor.base_url())).await.ok().unwrap();
+        assert_eq!(answer.status(), 307);
+    }
+    assert!(elsewhere.requests().is_empty());
+    for request in vendor.requests() {
+        assert_eq!(request.header("user-agent"), USER_AGENT);
+    }
+}
+
+#[tokio::test]
+async fn a_configured_proxy_takes_every_call() {
+    let proxy = FakeVendor::start(Play::json(407, &json!({}))).await;
+    let settings = HttpClientSettings {
+        proxy: Some(Secret::new(proxy.base_url().replace("//", "//user:password@"))),
+        ..Default::default()
+    };
+    let client = HttpClient::new(&settings).unwrap();
+    let answer = client.send("fake", client.post("http://provider.invalid/send")).await;
+    assert_eq!(answer.ok().map(|answer| answer.reason()), Some(Reason::ProviderAuth));
+    assert_eq!(proxy.only_request().target, "http://provider.invalid/send");
+    assert!(!format!("{settings:?}").contains("password"));
+
+    let settings = HttpClientSettings { proxy: Some(Secret::new("http://")), ..settings };
+    assert_eq!(HttpClient::new(&settings).err(), Some(UnusableHttpClient));
+}

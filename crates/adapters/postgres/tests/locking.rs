@@ -1,0 +1,164 @@
+//! Locks: how long they are waited for, and what the wait may bring.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+mod support;
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use dwar_identity::IdentityStore;
+use dwar_kernel::{IdentityId, KeyMode};
+use dwar_otp::{Attempt, GuessPolicy, OtpStore};
+use dwar_postgres::{PostgresStore, Settings};
+use dwar_project::ProjectStore;
+use dwar_session::SessionStore;
+use dwar_testkit::{Fixtures, Line, START, WRONG_CODE};
+use std::time::{Duration, Instant};
+use support::{Database, assert_unavailable, project, renamed};
+
+const SHORT: Duration = Duration::from_millis(300);
+/// Far more than any bound under test, far less than for ever.
+const LONG: Duration = Duration::from_secs(20);
+
+/// A connection that holds every project's row.
+fn hold_projects(database: &Database) -> PgConnection {
+    let mut conn = database.connection();
+    conn.batch_execute("BEGIN; SELECT * FROM projects FOR UPDATE").unwrap();
+    conn
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_lock_held_by_another_is_not_waited_for_beyond_its_time() {
+    let database = Database::create();
+    let make = Fixtures::random();
+    let id = project(&database.store().await, &make).await.id;
+    let settings = Settings { lock_timeout: SHORT, ..database.settings() };
+    let store = PostgresStore::connect(settings).unwrap();
+
+    let held = hold_projects(&database);
+    let began = Instant::now();
+    assert_unavailable(store.change(id, renamed()).await);
+    assert!((SHORT..LONG).contains(&began.elapsed()));
+
+    drop(held);
+    assert_eq!(store.change(id, renamed()).await.unwrap().unwrap().name, "Renamed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn what_was_answered_as_failed_does_not_happen_later() {
+    let database = Database::create();
+    let make = Fixtures::random();
+    let before = project(&database.store().await, &make).await;
+    let settings = Settings {
+        pool_size: 1,
+        lock_timeout: LONG,
+        statement_timeout: LONG,
+        call_timeout: SHORT,
+        ..database.settings()
+    };
+    let store = PostgresStore::connect(settings).unwrap();
+    store.ping().await.unwrap();
+
+    let held = hold_projects(&database);
+    let began = Instant::now();
+    assert_unavailable(store.change(before.id, renamed()).await);
+    assert!(began.elapsed() < LONG);
+    // The one connection is still at it: others wait for it, but not for ever either.
+    assert_unavailable(store.ping().await);
+
+    drop(held);
+    let after = loop {
+        // Queues behind the abandoned work.
+        if let Ok(found) = ProjectStore::find(&store, before.id).await {
+            break found.unwrap();
+        }
+    };
+    assert_eq!(after.name, before.name);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn the_victim_of_a_deadlock_begins_anew() {
+    let database = Database::create();
+    let store = database.store().await;
+    let make = Fixtures::random();
+    let line = make.line(project(&store, &make).await.id, KeyMode::Live);
+    let identity = logged_in(&store, &make, &line).await;
+
+    // Locks in the wrong order, and is patient enough for the store to be the victim.
+    let mut rival = database.connection();
+    rival.batch_execute("SET deadlock_timeout = '1min'; BEGIN").unwrap();
+    rival.batch_execute("SELECT * FROM sessions FOR UPDATE").unwrap();
+    let erasing = tokio::spawn({
+        let (store, line) = (store.clone(), line.clone());
+        async move { store.erase(line.project, line.mode, identity, START).await }
+    });
+    database.until_blocked(1).await;
+    tokio::task::spawn_blocking(move || {
+        rival.batch_execute("SELECT * FROM identities FOR UPDATE").unwrap();
+        rival.batch_execute("COMMIT").unwrap();
+    })
+    .await
+    .unwrap();
+
+    let erased = erasing.await.unwrap().unwrap().unwrap();
+    assert_eq!(erased.sessions_revoked, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn an_erasure_does_not_count_a_session_that_ends_meanwhile() {
+    let database = Database::create();
+    let store = database.store().await;
+    let make = Fixtures::random();
+    let line = make.line(project(&store, &make).await.id, KeyMode::Live);
+    let identity = logged_in(&store, &make, &line).await;
+
+    let mut logout = database.connection();
+    logout.batch_execute("BEGIN; UPDATE sessions SET revoked_at = created_at").unwrap();
+    let erasing = tokio::spawn(async move {
+        store.erase(line.project, line.mode, identity, START).await.unwrap().unwrap()
+    });
+    database.until_blocked(1).await;
+    logout.batch_execute("COMMIT").unwrap();
+
+    assert_eq!(erasing.await.unwrap().sessions_revoked, 0);
+}
+
+async fn logged_in(store: &PostgresStore, make: &Fixtures, line: &Line) -> IdentityId {
+    let identity = store.recognise(line.project, make.sighting(line)).await.unwrap();
+    store.start(make.session(line, identity)).await.unwrap();
+    identity
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_guess_that_waits_for_a_resend_is_judged_against_the_new_code() {
+    let database = Database::create();
+    let store = database.store().await;
+    let make = Fixtures::random();
+    let line = make.line(project(&store, &make).await.id, KeyMode::Live);
+    store.issue(make.otp(&line)).await.unwrap();
+
+    let mut held = database.connection();
+    held.batch_execute("BEGIN; SELECT * FROM otps FOR UPDATE").unwrap();
+    // Queues first, so that its new code is there when the guess gets the old one's lock.
+    let resend = tokio::spawn({
+        let (store, otp) = (store.clone(), make.otp(&line));
+        async move { store.issue(otp).await.unwrap() }
+    });
+    database.until_blocked(1).await;
+    let guess = tokio::spawn({
+        let (store, guess, line) = (store.clone(), make.guess(WRONG_CODE), line.clone());
+        let (project, mode, phone) = (line.project, line.mode, line.index);
+        async move { store.attempt(project, mode, phone, guess, GuessPolicy::OFF, START).await }
+    });
+    database.until_blocked(2).await;
+    drop(held);
+
+    resend.await.unwrap();
+    let judged = guess.await.unwrap().unwrap();
+    assert!(matches!(judged, Attempt::Wrong(_)), "{judged:?}");
+}
