@@ -1,13 +1,12 @@
-use crate::Toolbox;
-use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, ProjectId, Purpose, StoreError};
+use crate::message_text::{brand_of, language_of, sms_text_of};
+use crate::{PriceList, Routes, Toolbox};
+use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError};
 use dwar_otp::{
-    Channel, Charge, Code, DeliveryAttempt, Gateway, Message, Otp, OtpStore, Outcome, Reason,
-    Report, Route, Step,
+    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reason, Report, Route, Step,
 };
 use dwar_project::Project;
 use dwar_ratelimit::{SendKey, SendLimiter};
-use dwar_wallet::{Paise, Settlement, WalletStore};
-use std::collections::HashMap;
+use dwar_wallet::{Settlement, WalletStore};
 use std::sync::Arc;
 
 /// Takes a code along its route until a provider has it, and settles the money.
@@ -27,52 +26,6 @@ pub struct Deliver {
     pub routes: Routes,
     /// What a message costs unless the project has its own price.
     pub prices: PriceList,
-}
-
-/// The route of each mode and the gateways behind their provider names.
-#[derive(Clone)]
-pub struct Routes {
-    /// For live keys.
-    pub live: Route,
-    /// For test keys: the sandbox.
-    pub test: Route,
-    /// Every gateway that a hop names.
-    pub gateways: HashMap<String, Arc<dyn Gateway>>,
-}
-
-/// Configured price of one message per channel.
-#[derive(Clone, Copy, Debug)]
-pub struct PriceList {
-    /// Over WhatsApp.
-    pub whatsapp: Paise,
-    /// Over SMS.
-    pub sms: Paise,
-}
-
-impl Routes {
-    /// The route of a mode.
-    pub const fn of(&self, mode: KeyMode) -> &Route {
-        match mode {
-            KeyMode::Live => &self.live,
-            KeyMode::Test => &self.test,
-        }
-    }
-}
-
-impl PriceList {
-    /// What one message of `project` costs over `channel`.
-    pub fn price(&self, project: &Project, channel: Channel) -> Paise {
-        match channel {
-            Channel::Whatsapp => project.prices.whatsapp.map_or(self.whatsapp, Paise),
-            Channel::Sms => project.prices.sms.map_or(self.sms, Paise),
-        }
-    }
-
-    /// The price of the dearest stop of a route.
-    pub fn dearest(&self, project: &Project, route: &Route) -> Paise {
-        let prices = route.hops.iter().map(|hop| self.price(project, hop.channel));
-        prices.max().unwrap_or(Paise::ZERO)
-    }
 }
 
 impl Deliver {
@@ -98,13 +51,28 @@ impl Deliver {
         attempt: AttemptId,
         report: Report,
     ) -> Result<Option<Otp>, StoreError> {
-        match self.record(project.id, mode, otp, attempt, report).await? {
+        match self.record(project, mode, otp, attempt, report).await? {
             Some((otp, step)) => self.follow(project, otp, step).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// Settles what is left of a send that nobody is looking after.
+    /// Ends a send: settles its money, and gives its place back if it reached nobody.
+    pub async fn conclude(
+        &self,
+        project: &Project,
+        otp: &Otp,
+        charge: Charge,
+    ) -> Result<(), StoreError> {
+        self.settle(project, otp.mode, otp.id, charge).await?;
+        if charge == Charge::Nothing {
+            let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
+            self.sends.forgive(key, otp.id).await?;
+        }
+        Ok(())
+    }
+
+    /// Settles the money of a send; once, however often it is called.
     pub async fn settle(
         &self,
         project: &Project,
@@ -142,7 +110,7 @@ impl Deliver {
             };
             let report = self.hand_over(project, &otp, &attempt).await;
             let told = report.clone();
-            match self.record(otp.project, otp.mode, otp.id, attempt.id, report).await? {
+            match self.record(project, otp.mode, otp.id, attempt.id, report).await? {
                 Some((then, next)) => (otp, step) = (then, next),
                 None => step = self.outlive(&mut otp, attempt.id, told),
             }
@@ -152,13 +120,14 @@ impl Deliver {
     /// The last step of a request that was erased while its provider was being called: no further
     /// stop, no receipt to wait for, only the money by what the provider said.
     fn outlive(&self, otp: &mut Otp, attempt: AttemptId, report: Report) -> Step {
-        let over = Route { hops: Vec::new(), receipt_window: None, ..*self.routes.of(otp.mode) };
+        let lease = self.routes.live.lease;
+        let over = Route { hops: Vec::new(), receipt_window: None, lease };
         otp.report(attempt, report, &over, attempt, self.tools.now())
     }
 
     async fn record(
         &self,
-        project: ProjectId,
+        project: &Project,
         mode: KeyMode,
         otp: OtpId,
         attempt: AttemptId,
@@ -166,22 +135,8 @@ impl Deliver {
     ) -> Result<Option<(Otp, Step)>, StoreError> {
         let now = self.tools.now();
         let next = AttemptId::new(now, self.tools.entropy.as_ref());
-        let route = self.routes.of(mode).clone();
-        self.otps.report(project, otp, attempt, report, route, next, now).await
-    }
-
-    async fn conclude(
-        &self,
-        project: &Project,
-        otp: &Otp,
-        charge: Charge,
-    ) -> Result<(), StoreError> {
-        self.settle(project, otp.mode, otp.id, charge).await?;
-        if charge == Charge::Nothing {
-            let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
-            self.sends.forgive(key, otp.id).await?;
-        }
-        Ok(())
+        let route = self.routes.of(project, mode);
+        self.otps.report(project.id, otp, attempt, report, route, next, now).await
     }
 
     async fn hand_over(&self, project: &Project, otp: &Otp, attempt: &DeliveryAttempt) -> Report {
@@ -191,10 +146,7 @@ impl Deliver {
         };
         let message = match self.message(project, otp, attempt) {
             Ok(message) => message,
-            Err(cause) => {
-                tracing::error!(otp = %otp.id, error = %cause, "a message could not be put together");
-                return Report::Failed(Reason::Unknown);
-            }
+            Err(reason) => return Report::Failed(reason),
         };
         let outcome = gateway.deliver(message).await;
         tracing::info!(otp = %otp.id, attempt = %attempt.id, provider = %attempt.provider,
@@ -207,22 +159,23 @@ impl Deliver {
         }
     }
 
+    /// Puts a message together; what is wrong with it, if it cannot be, goes to the log.
     fn message(
         &self,
         project: &Project,
         otp: &Otp,
         attempt: &DeliveryAttempt,
-    ) -> Result<Message, StoreError> {
-        let phone: Phone = self.tools.vault.open_phone(otp.project, &otp.sealed_phone)?;
-        let code = self.code(otp)?;
-        let minutes = (otp.expires_at - otp.created_at).num_minutes();
-        let minutes = u32::try_from(minutes).unwrap_or_default();
-        let text = format!(
-            "{} is your {} verification code. It is valid for {minutes} minutes. \
-             Do not share it with anyone.",
-            code.expose(),
-            project.name
-        );
+    ) -> Result<Message, Reason> {
+        let opened = self.open(otp).inspect_err(|cause| {
+            tracing::error!(otp = %otp.id, error = %cause, "a stored code or phone cannot be read");
+        });
+        let (phone, code) = opened.map_err(|_| Reason::Unknown)?;
+        let text = sms_text_of(project).inspect_err(|cause| {
+            tracing::error!(project = %project.id, %cause, "the project's text cannot be used");
+        });
+        let text = text.map_err(|_| Reason::TemplateRejected)?;
+        let minutes = u32::try_from((otp.expires_at - otp.created_at).num_minutes());
+        let minutes = minutes.unwrap_or_default();
         Ok(Message {
             otp: otp.id,
             attempt: attempt.id,
@@ -231,13 +184,18 @@ impl Deliver {
             channel: attempt.channel,
             phone,
             phone_index: otp.phone,
+            text: text.compose(&code, minutes),
             code,
-            text,
-            brand: project.name.clone(),
-            language: "en".to_owned(),
+            brand: brand_of(project),
+            language: language_of(project).to_owned(),
             minutes,
-            template_id: None,
+            template_id: project.messages.template_id.clone(),
         })
+    }
+
+    fn open(&self, otp: &Otp) -> Result<(Phone, Code), StoreError> {
+        let phone = self.tools.vault.open_phone(otp.project, &otp.sealed_phone)?;
+        Ok((phone, self.code(otp)?))
     }
 
     fn code(&self, otp: &Otp) -> Result<Code, StoreError> {

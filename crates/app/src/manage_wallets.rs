@@ -1,7 +1,9 @@
 use crate::Toolbox;
-use dwar_kernel::{EntryId, ProjectId, StoreError};
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
 use dwar_project::ProjectStore;
-use dwar_wallet::{Audit, Balance, Credit, LedgerEntry, Paise, WalletStore};
+use dwar_wallet::{
+    Adjusted, Adjustment, Audit, Balance, Credit, LedgerEntry, Paise, Refunded, WalletStore,
+};
 use std::sync::Arc;
 
 /// Pays in and looks into wallets; driven by the command line.
@@ -46,6 +48,28 @@ impl ManageWallets {
         let id = EntryId::new(now, self.tools.entropy.as_ref());
         let reference = reference.unwrap_or_else(|| id.to_string());
         Ok(self.wallets.credit(project, Credit { id, amount, reference }, now).await?)
+    }
+
+    /// Gives back what was charged for a send, once.
+    pub async fn refund(&self, project: ProjectId, send: OtpId) -> Result<Refunded, CreditError> {
+        self.must_exist(project).await?;
+        let now = self.tools.now();
+        let entry = EntryId::new(now, self.tools.entropy.as_ref());
+        Ok(self.wallets.refund(project, send, entry, now).await?)
+    }
+
+    /// Corrects a balance, up or down; `reference` says why, and counts once.
+    pub async fn adjust(
+        &self,
+        project: ProjectId,
+        amount: Paise,
+        reference: String,
+    ) -> Result<Adjusted, CreditError> {
+        self.must_exist(project).await?;
+        let now = self.tools.now();
+        let id = EntryId::new(now, self.tools.entropy.as_ref());
+        let adjustment = Adjustment { id, amount, reference };
+        Ok(self.wallets.adjust(project, adjustment, now).await?)
     }
 
     /// The wallet as it stands.

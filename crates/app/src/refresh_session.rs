@@ -72,7 +72,7 @@ impl RefreshSession {
         let refresh = RefreshToken::generate(self.tokens.tools.entropy.as_ref());
         let next = Session {
             refresh_expires_at: session.refresh_end(self.tokens.policy.refresh, now),
-            access: self.tokens.access(now),
+            access: self.tokens.access(now, session.expires_at),
             ..session.clone()
         };
         let pair = self.tokens.pair(&next, refresh, now).await?;

@@ -2,7 +2,9 @@ use crate::tokens::seconds;
 use crate::{Deliver, Limits, Toolbox};
 use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Timestamp};
 use dwar_otp::sandbox::Scenario;
-use dwar_otp::{Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, SendPace};
+use dwar_otp::{
+    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, SendPace,
+};
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, Quota, SendKey, SendLimiter};
 use dwar_wallet::{HoldOutcome, Paise, WalletStore};
@@ -93,8 +95,16 @@ impl SendOtp {
         self.otps.issue(otp.clone()).await?;
         match otp.delivery.attempts.last().cloned() {
             Some(first) => self.deliver.attempt(&caller.project, otp, first).await,
-            None => Ok(otp),
+            None => self.give_up(caller, otp).await,
         }
+    }
+
+    /// Ends a send that no provider is there for.
+    async fn give_up(&self, caller: &Caller, mut otp: Otp) -> Result<Otp, StoreError> {
+        tracing::error!(project = %caller.project.id, "no provider is configured");
+        self.deliver.conclude(&caller.project, &otp, Charge::Nothing).await?;
+        otp.delivery.status = DeliveryStatus::Failed;
+        Ok(otp)
     }
 
     async fn admit(
@@ -133,8 +143,8 @@ impl SendOtp {
         send: OtpId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
-        let route = self.deliver.routes.of(caller.mode);
-        let price = self.deliver.prices.dearest(&caller.project, route);
+        let route = self.deliver.routes.of(&caller.project, caller.mode);
+        let price = self.deliver.prices.dearest(&caller.project, &route);
         if caller.mode.is_test() || price == Paise::ZERO {
             return Ok(HoldOutcome::Held);
         }
@@ -166,7 +176,7 @@ impl SendOtp {
             max_wrong: self.limits.of(mode).max_wrong,
             created_at: now,
             expires_at: now + self.policy.lifetime,
-            delivery: Delivery::begin(self.deliver.routes.of(mode), first, now),
+            delivery: Delivery::begin(&self.deliver.routes.of(&caller.project, mode), first, now),
         }
     }
 }

@@ -1,6 +1,6 @@
 use crate::{Deliver, Toolbox};
 use dwar_idempotency::IdempotencyStore;
-use dwar_kernel::{KeyMode, StoreError};
+use dwar_kernel::{KeyMode, OtpId, StoreError};
 use dwar_otp::{Charge, Otp, OtpStore, Report};
 use dwar_project::ProjectStore;
 use dwar_ratelimit::{RequestLimiter, SendLimiter};
@@ -74,8 +74,8 @@ impl Sweep {
         let due = self.otps.claim_due(self.tools.now(), lease, BATCH).await?;
         let mut done = 0;
         for otp in due {
-            self.follow_up_one(&otp).await?;
-            done += 1;
+            let followed = self.follow_up_one(&otp).await;
+            done += u64::from(go_on(followed, "an overdue send", otp.id)?.is_some());
         }
         Ok(done)
     }
@@ -85,7 +85,8 @@ impl Sweep {
         let before = self.tools.now() - self.retention.holds;
         let mut settled = 0;
         for hold in self.wallets.stale_holds(before, BATCH).await? {
-            settled += u64::from(self.settle(&hold).await?);
+            let ended = self.settle(&hold).await;
+            settled += u64::from(go_on(ended, "a stale hold", hold.send)?.unwrap_or_default());
         }
         Ok(settled)
     }
@@ -120,14 +121,31 @@ impl Sweep {
             return Ok(false);
         };
         let otp = self.otps.find(hold.project, KeyMode::Live, hold.send).await?;
-        let charge = otp.map_or(Some(Charge::Nothing), |otp| otp.delivery.charge());
-        match charge {
-            Some(charge) => {
-                self.deliver.settle(&project, KeyMode::Live, hold.send, charge).await?;
-                tracing::warn!(otp = %hold.send, ?charge, "stale hold settled");
-                Ok(true)
-            }
-            None => Ok(false),
+        let charge = otp.as_ref().map_or(Some(Charge::Nothing), |otp| otp.delivery.charge());
+        let Some(charge) = charge else {
+            return Ok(false);
+        };
+        match &otp {
+            Some(otp) => self.deliver.conclude(&project, otp, charge).await?,
+            None => self.deliver.settle(&project, KeyMode::Live, hold.send, charge).await?,
+        }
+        tracing::warn!(otp = %hold.send, ?charge, "stale hold settled");
+        Ok(true)
+    }
+}
+
+/// One row that cannot be dealt with must not hold up those behind it; a store out of reach does.
+fn go_on<T>(
+    result: Result<T, StoreError>,
+    what: &str,
+    send: OtpId,
+) -> Result<Option<T>, StoreError> {
+    match result {
+        Ok(done) => Ok(Some(done)),
+        Err(cause) if cause.is_transient() => Err(cause),
+        Err(cause) => {
+            tracing::error!(otp = %send, error = %cause, "{what} cannot be dealt with");
+            Ok(None)
         }
     }
 }

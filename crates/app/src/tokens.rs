@@ -66,20 +66,21 @@ impl Tokens {
             expires_at: now + self.policy.session,
             refresh: refresh.digest(self.tools.vault.as_ref()),
             refresh_expires_at: now + self.policy.refresh.min(self.policy.session),
-            access: self.access(now),
+            access: self.access(now, now + self.policy.session),
             predecessor: None,
             revoked_at: None,
         };
         (session, refresh)
     }
 
-    /// A fresh access token's place in a session; JWT times are whole seconds.
-    pub(crate) fn access(&self, now: Timestamp) -> CurrentAccess {
+    /// A fresh access token's place in a session, which it does not outlive; JWT times are whole
+    /// seconds.
+    pub(crate) fn access(&self, now: Timestamp, session_end: Timestamp) -> CurrentAccess {
         let issued_at = whole_second(now);
         CurrentAccess {
             token: TokenId::new(now, self.tools.entropy.as_ref()),
             issued_at,
-            expires_at: issued_at + self.policy.access,
+            expires_at: (issued_at + self.policy.access).min(whole_second(session_end)),
         }
     }
 

@@ -1,4 +1,4 @@
-use crate::{Endpoint, Event, NewSecret};
+use crate::{Endpoint, Event, NewSecret, WebhookSecret};
 use async_trait::async_trait;
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::time::Duration;
@@ -96,8 +96,11 @@ pub enum SendFailure {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
+    /// The JSON body of an event, with the phone number as it is to be shown, if any.
+    fn body(&self, event: &Event, phone: Option<String>) -> Vec<u8>;
+
     /// The signature of `id.timestamp.body` under `secret`: `v1,` and base64 of HMAC-SHA-256.
-    fn sign(&self, secret: &crate::WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String;
+    fn sign(&self, secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String;
 
     /// Posts a request; the sender bounds the time.
     async fn post(&self, request: WebhookRequest) -> Result<(), SendFailure>;

@@ -1,4 +1,4 @@
-use crate::Report;
+use crate::{Reason, Report};
 use dwar_kernel::{AttemptId, KeyMode, OtpId, ProjectId, ReceiptId, Timestamp};
 
 /// What a provider reports about a message it had accepted.
@@ -10,6 +10,35 @@ pub struct Receipt {
     pub provider_ref: String,
     /// What became of it.
     pub report: Report,
+}
+
+impl Receipt {
+    /// The report as words for a table: what became of it, and why.
+    pub fn words(&self) -> (&'static str, Option<&'static str>) {
+        match &self.report {
+            Report::Accepted { .. } => ("sent", None),
+            Report::Delivered => ("delivered", None),
+            Report::Failed(reason) => ("failed", Some(reason.as_str())),
+            // No provider reports that it is late.
+            Report::Overdue => ("failed", Some(Reason::Timeout.as_str())),
+        }
+    }
+
+    /// The receipt that [`Receipt::words`] stand for.
+    pub fn from_words(
+        provider: String,
+        provider_ref: String,
+        report: &str,
+        reason: Option<&str>,
+    ) -> Option<Self> {
+        let report = match (report, reason) {
+            ("sent", None) => Report::Accepted { provider_ref: None, awaits_receipt: true },
+            ("delivered", None) => Report::Delivered,
+            ("failed", Some(reason)) => Report::Failed(Reason::from_word(reason)?),
+            _ => return None,
+        };
+        Some(Self { provider, provider_ref, report })
+    }
 }
 
 /// The attempt a receipt is about.

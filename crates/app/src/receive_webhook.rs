@@ -1,0 +1,110 @@
+use crate::{RecordReceipt, Toolbox};
+use dwar_kernel::{ReceiptId, StoreError};
+use dwar_otp::{KeptReceipt, ReceiptSource, ReceiptStore, WebhookCall, WebhookError};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+const BATCH: u32 = 200;
+const LEASE: Duration = Duration::from_secs(10);
+/// A receipt may overtake the answer to the call that it is about; after this it is nobody's.
+const UNKNOWN_FOR: Duration = Duration::from_secs(600);
+
+/// Takes in what providers report: on disk first, applied afterwards (`/webhooks/{provider}`).
+pub struct ReceiveWebhook {
+    /// Time and ids.
+    pub tools: Toolbox,
+    /// Who may call, by the last part of the address.
+    pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
+    /// Keeps receipts until they are applied.
+    pub receipts: Arc<dyn ReceiptStore>,
+    /// Applies them.
+    pub record: RecordReceipt,
+}
+
+/// Why a call was turned away.
+#[derive(Debug, thiserror::Error)]
+pub enum ReceiveWebhookError {
+    /// No provider of this name is configured.
+    #[error("no such provider")]
+    UnknownProvider,
+    /// It is not the provider who calls.
+    #[error("the call is not authenticated")]
+    Unauthenticated,
+    /// Nothing can be read from it.
+    #[error("the call cannot be read")]
+    Unreadable,
+    /// The store failed; the provider will call again.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<WebhookError> for ReceiveWebhookError {
+    fn from(cause: WebhookError) -> Self {
+        match cause {
+            WebhookError::Unauthenticated => Self::Unauthenticated,
+            WebhookError::Unreadable => Self::Unreadable,
+        }
+    }
+}
+
+impl ReceiveWebhook {
+    /// Answers a provider's subscription handshake.
+    pub fn handshake(
+        &self,
+        provider: &str,
+        call: &WebhookCall,
+    ) -> Result<String, ReceiveWebhookError> {
+        Ok(self.source(provider)?.handshake(call)?)
+    }
+
+    /// Keeps the receipts of a call. Once this returns none of them can be lost; gives their
+    /// number.
+    pub async fn receive(
+        &self,
+        provider: &str,
+        call: &WebhookCall,
+    ) -> Result<usize, ReceiveWebhookError> {
+        let receipts = self.source(provider)?.receipts(call)?;
+        let now = self.tools.now();
+        let keep = |receipt| KeptReceipt {
+            id: ReceiptId::new(now, self.tools.entropy.as_ref()),
+            receipt,
+            received_at: now,
+        };
+        let kept: Vec<KeptReceipt> = receipts.into_iter().map(keep).collect();
+        let count = kept.len();
+        if count > 0 {
+            self.receipts.keep(kept).await?;
+        }
+        Ok(count)
+    }
+
+    /// Applies what is on record; gives the number of receipts that are dealt with.
+    ///
+    /// One whose message is not known yet stays for ten minutes.
+    pub async fn apply(&self) -> Result<u64, StoreError> {
+        let now = self.tools.now();
+        let mut done = 0;
+        for kept in self.receipts.claim(now, LEASE, BATCH).await? {
+            let known = match self.record.record(kept.receipt.clone()).await {
+                Err(cause) if cause.is_transient() => return Err(cause),
+                Err(cause) => {
+                    tracing::error!(error = %cause, "a receipt cannot be applied");
+                    continue;
+                }
+                Ok(known) => known,
+            };
+            if known || now >= kept.received_at + UNKNOWN_FOR {
+                self.receipts.done(kept.id).await?;
+                done += 1;
+            }
+        }
+        Ok(done)
+    }
+
+    fn source(&self, provider: &str) -> Result<&dyn ReceiptSource, ReceiveWebhookError> {
+        let source = self.sources.get(provider).map(AsRef::as_ref);
+        source.ok_or(ReceiveWebhookError::UnknownProvider)
+    }
+}

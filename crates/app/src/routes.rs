@@ -1,0 +1,77 @@
+use dwar_kernel::KeyMode;
+use dwar_otp::{Channel, Gateway, Hop, Route};
+use dwar_project::Project;
+use dwar_wallet::Paise;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Which providers carry whose messages, and the gateways behind their names.
+#[derive(Clone)]
+pub struct Routes {
+    /// For live keys of projects that say nothing else.
+    pub live: Route,
+    /// For test keys: the sandbox.
+    pub test: Route,
+    /// Every gateway that a stop may name.
+    pub gateways: HashMap<String, Arc<dyn Gateway>>,
+}
+
+/// Configured price of one message per channel.
+#[derive(Clone, Copy, Debug)]
+pub struct PriceList {
+    /// Over WhatsApp.
+    pub whatsapp: Paise,
+    /// Over SMS.
+    pub sms: Paise,
+}
+
+impl Routes {
+    /// The route of a project's messages: as configured, but for what the project says itself.
+    ///
+    /// A provider that is no longer configured is passed over.
+    pub fn of(&self, project: &Project, mode: KeyMode) -> Route {
+        let routing = &project.routing;
+        let mut route = match mode {
+            KeyMode::Test => self.test.clone(),
+            KeyMode::Live => {
+                let whatsapp = self.stops(Channel::Whatsapp, routing.whatsapp.as_deref());
+                let sms = self.stops(Channel::Sms, routing.sms.as_deref());
+                Route { hops: whatsapp.chain(sms).collect(), ..self.live.clone() }
+            }
+        };
+        if let Some(seconds) = routing.fallback_seconds {
+            let window = Duration::from_secs(seconds.into());
+            route.receipt_window = (!window.is_zero()).then_some(window);
+        }
+        route
+    }
+
+    fn stops<'all>(
+        &'all self,
+        channel: Channel,
+        own: Option<&'all [String]>,
+    ) -> impl Iterator<Item = Hop> + 'all {
+        let configured = self.live.hops.iter().filter(move |hop| hop.channel == channel);
+        let configured = configured.filter(move |_| own.is_none()).cloned();
+        let own = own.unwrap_or_default().iter();
+        let own = own.filter(|provider| self.gateways.contains_key(*provider));
+        own.map(move |provider| Hop { channel, provider: provider.clone() }).chain(configured)
+    }
+}
+
+impl PriceList {
+    /// What one message of `project` costs over `channel`.
+    pub fn price(&self, project: &Project, channel: Channel) -> Paise {
+        match channel {
+            Channel::Whatsapp => project.prices.whatsapp.map_or(self.whatsapp, Paise),
+            Channel::Sms => project.prices.sms.map_or(self.sms, Paise),
+        }
+    }
+
+    /// The price of the dearest stop of a route.
+    pub fn dearest(&self, project: &Project, route: &Route) -> Paise {
+        let prices = route.hops.iter().map(|hop| self.price(project, hop.channel));
+        prices.max().unwrap_or(Paise::ZERO)
+    }
+}
