@@ -1,9 +1,10 @@
 use crate::{Fixtures, Line};
+use dwar_event::EventStore;
 use dwar_idempotency::IdempotencyStore;
 use dwar_identity::IdentityStore;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId};
-use dwar_otp::OtpStore;
 use dwar_otp::sandbox::SandboxInbox;
+use dwar_otp::{OtpStore, ReceiptStore};
 use dwar_project::ProjectStore;
 use dwar_ratelimit::SendLimiter;
 use dwar_session::{Session, SessionStore, SigningKeyStore, Started};
@@ -31,6 +32,10 @@ pub struct Stores {
     pub sends: Arc<dyn SendLimiter>,
     /// First answers.
     pub idempotency: Arc<dyn IdempotencyStore>,
+    /// Receipts until they are applied.
+    pub receipts: Arc<dyn ReceiptStore>,
+    /// Endpoints, and what they have to be told.
+    pub events: Arc<dyn EventStore>,
 }
 
 impl Stores {
@@ -46,6 +51,8 @@ impl Stores {
             + WalletStore
             + SendLimiter
             + IdempotencyStore
+            + ReceiptStore
+            + EventStore
             + 'static,
     {
         Self {
@@ -58,6 +65,8 @@ impl Stores {
             wallets: Arc::<S>::clone(store),
             sends: Arc::<S>::clone(store),
             idempotency: Arc::<S>::clone(store),
+            receipts: Arc::<S>::clone(store),
+            events: Arc::<S>::clone(store),
         }
     }
 }
