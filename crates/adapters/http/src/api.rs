@@ -3,7 +3,8 @@ use crate::tasks::Tasks;
 use async_trait::async_trait;
 use dwar_app::{
     AdmitRequest, Authenticate, DeleteIdentity, FindIdentity, Idempotency, Logout, OtpStatus,
-    PublicKeys, RefreshSession, SandboxMessages, SendOtp, Toolbox, ValidateSession, VerifyOtp,
+    PublicKeys, ReceiveWebhook, RefreshSession, SandboxMessages, SendOtp, Toolbox, ValidateSession,
+    VerifyOtp,
 };
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -40,6 +41,8 @@ pub struct UseCases {
     pub sandbox_messages: Arc<SandboxMessages>,
     /// Behind `Idempotency-Key`.
     pub idempotency: Arc<Idempotency>,
+    /// `/webhooks/{provider}`.
+    pub receive_webhook: Arc<ReceiveWebhook>,
     /// `GET /readyz`.
     pub ready: Arc<dyn Readiness>,
 }

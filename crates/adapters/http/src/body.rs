@@ -2,7 +2,6 @@ use crate::call::Call;
 use crate::error::{ApiError, ErrorCode};
 use actix_web::dev::Payload;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
-use actix_web::web::BytesMut;
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -18,7 +17,11 @@ impl Call {
     /// object, not UTF-8, or not here in time. Whatever is left unread costs the client its
     /// connection.
     pub(crate) async fn body<T: DeserializeOwned + Default>(&self) -> Result<T, ApiError> {
-        let bytes = self.bytes().await?;
+        if !declares_json(self.request.headers()) {
+            self.refuse_too_large(self.api.max_body)?;
+            return Err(ErrorCode::UnsupportedMediaType.into());
+        }
+        let bytes = self.raw_body(self.api.max_body).await?;
         if bytes.is_empty() {
             return Ok(T::default());
         }
@@ -29,19 +32,17 @@ impl Call {
         serde_json::from_str(text).map_err(|_| ErrorCode::InvalidRequest.into())
     }
 
-    async fn bytes(&self) -> Result<BytesMut, ApiError> {
-        let headers = self.request.headers();
-        let declared = declared_length(headers);
-        if declared.is_some_and(|length| length > self.api.max_body) {
-            return Err(ErrorCode::PayloadTooLarge.into());
-        }
-        if !declares_json(headers) {
-            return Err(ErrorCode::UnsupportedMediaType.into());
-        }
+    /// Reads the body as it came, whatever it claims to be.
+    ///
+    /// # Errors
+    /// `PAYLOAD_TOO_LARGE`, or `INVALID_REQUEST` if it is not here in time. Whatever is left
+    /// unread costs the client its connection.
+    pub(crate) async fn raw_body(&self, max: usize) -> Result<Vec<u8>, ApiError> {
+        let declared = self.refuse_too_large(max)?;
         let Some(mut payload) = self.trail.payload.take() else {
-            return Ok(BytesMut::new());
+            return Ok(Vec::new());
         };
-        let body = collect(&mut payload, declared.unwrap_or_default(), self.api.max_body);
+        let body = collect(&mut payload, declared, max);
         let body = timeout(self.api.body_timeout, body).await;
         let body = body.unwrap_or_else(|_| Err(ErrorCode::InvalidRequest.into()));
         if body.is_err() {
@@ -49,10 +50,19 @@ impl Call {
         }
         body
     }
+
+    /// The length that is declared, if it is not too much to be read.
+    fn refuse_too_large(&self, max: usize) -> Result<usize, ApiError> {
+        let declared = declared_length(self.request.headers());
+        match declared {
+            Some(length) if length > max => Err(ErrorCode::PayloadTooLarge.into()),
+            declared => Ok(declared.unwrap_or_default()),
+        }
+    }
 }
 
-async fn collect(payload: &mut Payload, expected: usize, max: usize) -> Result<BytesMut, ApiError> {
-    let mut body = BytesMut::with_capacity(expected);
+async fn collect(payload: &mut Payload, expected: usize, max: usize) -> Result<Vec<u8>, ApiError> {
+    let mut body = Vec::with_capacity(expected);
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ErrorCode::InvalidRequest)?;
         if body.len() + chunk.len() > max {

@@ -4,8 +4,8 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{
     AuthenticateError, DeleteIdentityError, FindIdentityError, IdempotencyError, LogoutError,
-    OtpStatusError, RefreshSessionError, SandboxMessagesError, SendOtpError, ValidateSessionError,
-    VerifyOtpError,
+    OtpStatusError, ReceiveWebhookError, RefreshSessionError, SandboxMessagesError, SendOtpError,
+    ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::StoreError;
 use std::error::Error;
@@ -91,6 +91,8 @@ table! {
         "The first request with this Idempotency-Key is still running."
     IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
         "The Idempotency-Key was already used with another body."
+    WebhookUnauthenticated "WEBHOOK_UNAUTHENTICATED" UNAUTHORIZED
+        "The call does not prove to be the provider's."
     InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
         "Something went wrong on our side."
     ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
@@ -132,6 +134,7 @@ impl ErrorCode {
             Self::InvalidAccessToken | Self::SessionExpired => {
                 Some(r#"Bearer realm="v1", error="invalid_token""#)
             }
+            Self::WebhookUnauthenticated => Some(r#"Signature realm="webhooks""#),
             _ => None,
         }
     }
@@ -257,6 +260,11 @@ refusals! {
     FindIdentityError { Disabled => IdentityLookupDisabled, NotFound => IdentityNotFound }
     DeleteIdentityError { Disabled => IdentityDeleteDisabled, NotFound => IdentityNotFound }
     SandboxMessagesError { LiveKey => NotFound }
+    ReceiveWebhookError {
+        UnknownProvider => NotFound,
+        Unauthenticated => WebhookUnauthenticated,
+        Unreadable => InvalidRequest
+    }
     IdempotencyError { Conflict => IdempotencyConflict, Reused => IdempotencyKeyReused }
 }
 

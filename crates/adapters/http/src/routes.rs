@@ -1,7 +1,7 @@
 use crate::api::Api;
 use crate::call::{Answer, Call};
 use crate::error::{ApiError, ErrorCode};
-use crate::handlers::{health, identity, jwks, otp, sandbox, session};
+use crate::handlers::{health, identity, jwks, otp, sandbox, session, webhooks};
 use crate::request_id::identify;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -51,6 +51,14 @@ fn routes(config: &mut ServiceConfig) {
         .default_service(web::to(nowhere_in_v1));
     config
         .service(v1)
+        .service(
+            web::resource("/webhooks/{provider}")
+                .route(web::get().to(webhooks::handshake))
+                .route(web::post().to(webhooks::receive))
+                .default_service(web::to(|_: Call| async {
+                    Answer::Err(ApiError::method_not_allowed("GET, POST"))
+                })),
+        )
         .service(open("/.well-known/jwks.json", jwks::publish))
         .service(open("/healthz", health::alive))
         .service(open("/readyz", health::ready));

@@ -10,18 +10,25 @@ impl Call {
     /// `INVALID_REQUEST` if any part of the query cannot be read, `INVALID_PHONE` if there is no
     /// phone, more than one, or no valid one.
     pub(crate) fn phone_in_query(&self) -> Result<Phone, ApiError> {
-        let mut phones = Vec::with_capacity(1);
-        for pair in self.request.query_string().split('&') {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let (name, value) = (decode(name, true)?, decode(value, true)?);
-            if name == "phone" {
-                phones.push(value);
-            }
-        }
-        let [phone] = phones.as_slice() else {
+        let mut phones = self.query_pairs()?;
+        phones.retain(|(name, _)| name == "phone");
+        let [(_, phone)] = phones.as_slice() else {
             return Err(ErrorCode::InvalidPhone.into());
         };
         read_phone(phone).ok_or_else(|| ErrorCode::InvalidPhone.into())
+    }
+
+    /// Every parameter of the query, decoded, in order.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST` if any part cannot be read.
+    pub(crate) fn query_pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
+        let pairs = self.request.query_string().split('&').filter(|pair| !pair.is_empty());
+        let decoded = pairs.map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decode(name, true)?.into_owned(), decode(value, true)?.into_owned()))
+        });
+        decoded.collect()
     }
 
     /// The last segment of the path.

@@ -7,3 +7,4 @@ pub(crate) mod otp;
 pub(crate) mod sandbox;
 pub(crate) mod send_once;
 pub(crate) mod session;
+pub(crate) mod webhooks;

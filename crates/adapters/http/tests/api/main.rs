@@ -14,3 +14,4 @@ mod sessions;
 mod sockets;
 mod support;
 mod table;
+mod webhooks;

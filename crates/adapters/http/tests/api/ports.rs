@@ -1,16 +1,20 @@
 use async_trait::async_trait;
 use dwar_app::{
     AdmitRequest, Authenticate, DeleteIdentity, Deliver, FindIdentity, Idempotency, Limits, Logout,
-    ModeLimits, OtpPolicy, OtpStatus, PriceList, PublicKeys, RefreshSession, Routes,
-    SandboxMessages, SendOtp, SessionPolicy, Tokens, Toolbox, ValidateSession, VerifyOtp,
+    ModeLimits, OtpPolicy, OtpStatus, PriceList, PublicKeys, ReceiveWebhook, RecordReceipt,
+    RefreshSession, Routes, SandboxMessages, SendOtp, SessionPolicy, Tokens, Toolbox,
+    ValidateSession, VerifyOtp,
 };
 use dwar_http::{Readiness, UseCases};
 use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_identity::MockIdentityStore;
 use dwar_kernel::{ApiKeyId, Digest, KeyMode, Sealed, StoreError, Timestamp};
 use dwar_otp::sandbox::MockSandboxInbox;
-use dwar_otp::{GuessBudget, GuessPolicy, MockGateway, MockOtpStore, Otp, Outcome};
-use dwar_project::{ApiKey, Caller, MockProjectStore, Project};
+use dwar_otp::{
+    GuessBudget, GuessPolicy, MockGateway, MockOtpStore, MockReceiptStore, Otp, Outcome,
+    ReceiptSource,
+};
+use dwar_project::{ApiKey, Caller, MockProjectStore, Project, ProjectStore};
 use dwar_ratelimit::{
     Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, Window,
 };
@@ -42,6 +46,8 @@ pub struct Ports {
     pub general: u32,
     pub validate: u32,
     pub ready: Arc<dyn Readiness>,
+    pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
+    pub receipts: MockReceiptStore,
 }
 
 impl Ports {
@@ -70,6 +76,8 @@ impl Ports {
             general: 1_000,
             validate: 3_000,
             ready: Arc::new(Ready(AtomicBool::new(true))),
+            sources: HashMap::new(),
+            receipts: MockReceiptStore::new(),
         }
     }
 
@@ -160,11 +168,21 @@ impl Ports {
         });
         let tokens =
             Tokens { tools: tools.clone(), signer: signer.clone(), policy: session_policy() };
+        let projects: Arc<dyn ProjectStore> = Arc::new(self.projects);
+        let record = RecordReceipt {
+            otps: otps.clone(),
+            projects: projects.clone(),
+            deliver: deliver.clone(),
+        };
+        let receive_webhook = Arc::new(ReceiveWebhook {
+            tools: tools.clone(),
+            sources: self.sources,
+            receipts: Arc::new(self.receipts),
+            record,
+        });
         UseCases {
-            authenticate: Arc::new(Authenticate {
-                tools: tools.clone(),
-                projects: Arc::new(self.projects),
-            }),
+            receive_webhook,
+            authenticate: Arc::new(Authenticate { tools: tools.clone(), projects }),
             admit_request: Arc::new(AdmitRequest {
                 tools: tools.clone(),
                 limiter: self.windows,

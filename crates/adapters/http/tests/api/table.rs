@@ -1,7 +1,8 @@
 use dwar_http::ErrorCode;
 
-/// The specification's table, then the decisions' one, row by row.
-const ROWS: [(&str, u16); 28] = [
+/// The specification's table, then the decisions' one, row by row, and the one of the
+/// webhooks, which are the providers' API and not the customers'.
+const ROWS: [(&str, u16); 29] = [
     ("MISSING_API_KEY", 401),
     ("INVALID_API_KEY", 401),
     ("INVALID_PHONE", 422),
@@ -28,6 +29,7 @@ const ROWS: [(&str, u16); 28] = [
     ("IDENTITY_LOOKUP_DISABLED", 403),
     ("IDEMPOTENCY_CONFLICT", 409),
     ("IDEMPOTENCY_KEY_REUSED", 422),
+    ("WEBHOOK_UNAUTHENTICATED", 401),
     ("INTERNAL_ERROR", 500),
     ("SERVICE_UNAVAILABLE", 503),
 ];
