@@ -5,6 +5,8 @@
 
 mod convert;
 mod error;
+mod event;
+mod event_row;
 mod idempotency;
 mod identity;
 mod inbox;
@@ -15,6 +17,7 @@ mod otp;
 mod otp_row;
 mod pool;
 mod project;
+mod receipt;
 mod schema;
 mod send_limiter;
 mod session;

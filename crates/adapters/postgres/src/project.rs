@@ -1,12 +1,14 @@
 use crate::PostgresStore;
-use crate::convert::Row;
+use crate::convert::{Row, stored_count};
 use crate::error::Failure;
 use crate::lock::Lock;
 use crate::schema::{api_keys, projects};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
-use dwar_project::{Caller, KeyRecord, NewProject, Prices, Project, ProjectChange, ProjectStore};
+use dwar_project::{
+    Caller, KeyRecord, Messages, NewProject, Prices, Project, ProjectChange, ProjectStore, Routing,
+};
 use uuid::Uuid;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -19,6 +21,16 @@ struct ProjectRow {
     whatsapp_price: Option<i64>,
     sms_price: Option<i64>,
     created_at: Timestamp,
+    brand: Option<String>,
+    language: Option<String>,
+    sms_text: Option<String>,
+    sms_template_id: Option<String>,
+    sms_domain: Option<String>,
+    sms_app_hash: Option<String>,
+    whatsapp_providers: Option<String>,
+    sms_providers: Option<String>,
+    fallback_seconds: Option<i32>,
+    low_balance: Option<i64>,
 }
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -42,21 +54,58 @@ impl From<Project> for ProjectRow {
             whatsapp_price: project.prices.whatsapp,
             sms_price: project.prices.sms,
             created_at: project.created_at,
+            brand: project.messages.brand,
+            language: project.messages.language,
+            sms_text: project.messages.text,
+            sms_template_id: project.messages.template_id,
+            sms_domain: project.messages.domain,
+            sms_app_hash: project.messages.app_hash,
+            whatsapp_providers: project.routing.whatsapp.map(join),
+            sms_providers: project.routing.sms.map(join),
+            fallback_seconds: project.routing.fallback_seconds.map(stored_count),
+            low_balance: project.low_balance,
         }
     }
 }
 
-impl From<ProjectRow> for Project {
-    fn from(row: ProjectRow) -> Self {
-        Self {
+impl TryFrom<ProjectRow> for Project {
+    type Error = StoreError;
+
+    fn try_from(row: ProjectRow) -> Result<Self, StoreError> {
+        let read = Row::new("projects", row.id);
+        let seconds = row.fallback_seconds.map(|stored| read.count("fallback_seconds", stored));
+        Ok(Self {
             id: row.id.into(),
             name: row.name,
             identity_lookup: row.identity_lookup,
             identity_delete: row.identity_delete,
             prices: Prices { whatsapp: row.whatsapp_price, sms: row.sms_price },
+            messages: Messages {
+                brand: row.brand,
+                language: row.language,
+                text: row.sms_text,
+                template_id: row.sms_template_id,
+                domain: row.sms_domain,
+                app_hash: row.sms_app_hash,
+            },
+            routing: Routing {
+                whatsapp: row.whatsapp_providers.as_deref().map(split),
+                sms: row.sms_providers.as_deref().map(split),
+                fallback_seconds: seconds.transpose()?,
+            },
+            low_balance: row.low_balance,
             created_at: row.created_at,
-        }
+        })
     }
+}
+
+/// Names of providers hold no comma; no text stands for no provider.
+fn join(providers: Vec<String>) -> String {
+    providers.join(",")
+}
+
+fn split(providers: &str) -> Vec<String> {
+    providers.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 impl KeyRow {
@@ -139,7 +188,7 @@ impl ProjectStore for PostgresStore {
             .await?;
         let Some((project, key)) = found else { return Ok(None) };
         let key = KeyRecord::try_from(key)?;
-        Ok(Some(Caller { project: project.into(), mode: key.mode, key: key.id }))
+        Ok(Some(Caller { project: project.try_into()?, mode: key.mode, key: key.id }))
     }
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
@@ -179,7 +228,8 @@ impl ProjectStore for PostgresStore {
                     .for_update()
                     .first(conn)
                     .optional()?;
-                let Some(mut changed) = row.map(Project::from) else { return Ok(None) };
+                let Some(row) = row else { return Ok(None) };
+                let mut changed = Project::try_from(row)?;
                 changed.apply(change.clone());
                 diesel::update(projects::table.find(project.uuid()))
                     .set(ProjectRow::from(changed.clone()))
@@ -197,7 +247,7 @@ impl ProjectStore for PostgresStore {
                     .select(ProjectRow::as_select())
                     .first(conn)
                     .optional()?;
-                Ok(row.map(Project::from))
+                Ok(row.map(Project::try_from).transpose()?)
             })
             .await
     }
@@ -223,7 +273,7 @@ impl ProjectStore for PostgresStore {
                     .order((projects::created_at, projects::id))
                     .select(ProjectRow::as_select())
                     .load(conn)?;
-                Ok(rows.into_iter().map(Project::from).collect())
+                Ok(rows.into_iter().map(Project::try_from).collect::<Result<_, _>>()?)
             })
             .await
     }

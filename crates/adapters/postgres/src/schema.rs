@@ -9,6 +9,16 @@ diesel::table! {
         whatsapp_price -> Nullable<BigInt>,
         sms_price -> Nullable<BigInt>,
         created_at -> Timestamptz,
+        brand -> Nullable<Text>,
+        language -> Nullable<Text>,
+        sms_text -> Nullable<Text>,
+        sms_template_id -> Nullable<Text>,
+        sms_domain -> Nullable<Text>,
+        sms_app_hash -> Nullable<Text>,
+        whatsapp_providers -> Nullable<Text>,
+        sms_providers -> Nullable<Text>,
+        fallback_seconds -> Nullable<Integer>,
+        low_balance -> Nullable<BigInt>,
     }
 }
 
@@ -187,9 +197,61 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    receipts (id) {
+        id -> Uuid,
+        provider -> Text,
+        provider_ref -> Text,
+        report -> Text,
+        reason -> Nullable<Text>,
+        received_at -> Timestamptz,
+        due_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    webhook_endpoints (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        url -> Text,
+        full_phone -> Bool,
+        secret -> Bytea,
+        previous_secret -> Nullable<Bytea>,
+        previous_until -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    events (id) {
+        id -> Text,
+        project_id -> Uuid,
+        mode -> Text,
+        kind -> Text,
+        subject_id -> Uuid,
+        related_id -> Nullable<Uuid>,
+        channel -> Nullable<Text>,
+        phone_index -> Nullable<Bytea>,
+        phone_sealed -> Nullable<Bytea>,
+        amount -> Nullable<BigInt>,
+        threshold -> Nullable<BigInt>,
+        happened_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    event_deliveries (event_id, endpoint_id) {
+        event_id -> Text,
+        endpoint_id -> Uuid,
+        failures -> Integer,
+        due_at -> Timestamptz,
+    }
+}
+
 diesel::joinable!(api_keys -> projects (project_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
 
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
+diesel::allow_tables_to_appear_in_same_query!(event_deliveries, events);
 diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
 diesel::allow_tables_to_appear_in_same_query!(refresh_tokens, sessions);

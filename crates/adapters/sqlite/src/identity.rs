@@ -1,9 +1,11 @@
 use crate::convert::Row;
+use crate::event;
 use crate::pool::SqliteStore;
-use crate::schema::{idempotency_records, identities, otps, sessions};
+use crate::schema::{events, idempotency_records, identities, otps, sessions};
 use crate::session::SessionRow;
 use async_trait::async_trait;
 use diesel::prelude::*;
+use dwar_event::{Event, EventKind, Subject};
 use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, Sealed, StoreError, Timestamp};
 use dwar_session::Session;
@@ -113,6 +115,9 @@ impl IdentityStore for SqliteStore {
             // The sessions and their refresh tokens go with it, by the schema.
             diesel::delete(identities::table.find(&identity.id)).execute(connection)?;
             erase_traces(connection, &identity)?;
+            let (kind, at) = (EventKind::IdentityDeleted, now);
+            let subject = Subject::Identity { identity: id, sessions_revoked };
+            event::record(connection, &Event { project, mode, kind, subject, at })?;
             Ok(Some(Erased { sessions_revoked }))
         })
         .await
@@ -120,6 +125,7 @@ impl IdentityStore for SqliteStore {
 }
 
 /// Deletes what else knows the phone; attempts and messages go with their code, by the schema.
+/// Events that have not been told yet stay, without it.
 fn erase_traces(connection: &mut SqliteConnection, identity: &IdentityRow) -> QueryResult<()> {
     let codes = otps::table
         .filter(otps::project_id.eq(&identity.project_id))
@@ -130,7 +136,16 @@ fn erase_traces(connection: &mut SqliteConnection, identity: &IdentityRow) -> Qu
         .filter(idempotency_records::project_id.eq(&identity.project_id))
         .filter(idempotency_records::mode.eq(&identity.mode))
         .filter(idempotency_records::phone_index.eq(&identity.phone_index));
-    diesel::delete(answers).execute(connection).map(|_| ())
+    diesel::delete(answers).execute(connection)?;
+    let untold = events::table
+        .filter(events::project_id.eq(&identity.project_id))
+        .filter(events::mode.eq(&identity.mode))
+        .filter(events::phone_index.eq(&identity.phone_index));
+    let nothing = None::<Vec<u8>>;
+    diesel::update(untold)
+        .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
+        .execute(connection)
+        .map(|_| ())
 }
 
 fn by_id(

@@ -4,6 +4,8 @@
 
 mod convert;
 mod error;
+mod event;
+mod event_row;
 mod idempotency;
 mod identity;
 mod inbox;
@@ -12,11 +14,13 @@ mod otp;
 mod otp_row;
 mod pool;
 mod project;
+mod receipt;
 mod schema;
 mod send_limiter;
 mod session;
 mod signing_key;
 mod wallet;
+mod wallet_row;
 mod writer;
 
 pub use error::OpenError;

@@ -1,10 +1,12 @@
 use crate::convert::Row;
 use crate::error::Failure;
+use crate::event;
 use crate::otp_row::{self, OtpRow};
 use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
+use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
     Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
@@ -47,6 +49,9 @@ impl OtpStore for SqliteStore {
             if budget != counted {
                 otp_row::save_budget(connection, &otp, budget)?;
             }
+            if matches!(attempt, Attempt::Accepted(_)) {
+                event::record(connection, &event_of(&otp, EventKind::OtpVerified, now))?;
+            }
             Ok(attempt)
         })
         .await
@@ -82,6 +87,10 @@ impl OtpStore for SqliteStore {
             let mut otp = before.clone();
             let step = otp.report(attempt, report, &route, next, now);
             otp_row::save(connection, &before, &otp)?;
+            let (was, is) = (before.delivery.status, otp.delivery.status);
+            if let Some(kind) = EventKind::of_delivery(is.as_str()).filter(|_| is != was) {
+                event::record(connection, &event_of(&otp, kind, now))?;
+            }
             Ok(Some((otp, step)))
         })
         .await
@@ -183,6 +192,16 @@ impl OtpStore for SqliteStore {
         })
         .await
     }
+}
+
+fn event_of(otp: &Otp, kind: EventKind, at: Timestamp) -> Event {
+    let subject = Subject::Otp {
+        otp: otp.id,
+        channel: otp.delivery.channel().map(|channel| channel.as_str().to_owned()),
+        phone: otp.phone,
+        sealed_phone: Some(otp.sealed_phone.clone()),
+    };
+    Event { project: otp.project, mode: otp.mode, kind, subject, at }
 }
 
 /// The phone's active or locked code, expired or not; the schema allows one.

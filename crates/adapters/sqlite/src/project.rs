@@ -1,11 +1,13 @@
-use crate::convert::Row;
+use crate::convert::{Row, stored_count};
 use crate::error::Failure;
 use crate::pool::SqliteStore;
 use crate::schema::{api_keys, projects};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError};
-use dwar_project::{Caller, KeyRecord, NewProject, Prices, Project, ProjectChange, ProjectStore};
+use dwar_project::{
+    Caller, KeyRecord, Messages, NewProject, Prices, Project, ProjectChange, ProjectStore, Routing,
+};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = projects, treat_none_as_null = true)]
@@ -16,11 +18,22 @@ struct ProjectRow {
     identity_delete: bool,
     whatsapp_price: Option<i64>,
     sms_price: Option<i64>,
+    brand: Option<String>,
+    language: Option<String>,
+    sms_text: Option<String>,
+    sms_template_id: Option<String>,
+    sms_domain: Option<String>,
+    sms_app_hash: Option<String>,
+    whatsapp_providers: Option<String>,
+    sms_providers: Option<String>,
+    fallback_seconds: Option<i32>,
+    low_balance: Option<i64>,
     created_at: i64,
 }
 
 impl From<Project> for ProjectRow {
     fn from(project: Project) -> Self {
+        let Project { messages, routing, .. } = project;
         Self {
             id: project.id.to_string(),
             name: project.name,
@@ -28,6 +41,16 @@ impl From<Project> for ProjectRow {
             identity_delete: project.identity_delete,
             whatsapp_price: project.prices.whatsapp,
             sms_price: project.prices.sms,
+            brand: messages.brand,
+            language: messages.language,
+            sms_text: messages.text,
+            sms_template_id: messages.template_id,
+            sms_domain: messages.domain,
+            sms_app_hash: messages.app_hash,
+            whatsapp_providers: routing.whatsapp.map(stored_list),
+            sms_providers: routing.sms.map(stored_list),
+            fallback_seconds: routing.fallback_seconds.map(stored_count),
+            low_balance: project.low_balance,
             created_at: project.created_at.timestamp_millis(),
         }
     }
@@ -38,15 +61,40 @@ impl TryFrom<ProjectRow> for Project {
 
     fn try_from(stored: ProjectRow) -> Result<Self, StoreError> {
         let row = Row::new("projects", &stored.id);
+        let fallback = stored.fallback_seconds;
         Ok(Self {
             id: row.parse("id", &stored.id)?,
             identity_lookup: stored.identity_lookup,
             identity_delete: stored.identity_delete,
             prices: Prices { whatsapp: stored.whatsapp_price, sms: stored.sms_price },
+            routing: Routing {
+                whatsapp: stored.whatsapp_providers.as_deref().map(list),
+                sms: stored.sms_providers.as_deref().map(list),
+                fallback_seconds: fallback
+                    .map(|seconds| row.count("fallback_seconds", seconds))
+                    .transpose()?,
+            },
+            low_balance: stored.low_balance,
             created_at: row.instant("created_at", stored.created_at)?,
             name: stored.name,
+            messages: Messages {
+                brand: stored.brand,
+                language: stored.language,
+                text: stored.sms_text,
+                template_id: stored.sms_template_id,
+                domain: stored.sms_domain,
+                app_hash: stored.sms_app_hash,
+            },
         })
     }
+}
+
+fn stored_list(providers: Vec<String>) -> String {
+    providers.join(",")
+}
+
+fn list(stored: &str) -> Vec<String> {
+    stored.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 #[derive(Queryable, Selectable, Insertable)]

@@ -8,6 +8,16 @@ diesel::table! {
         identity_delete -> Bool,
         whatsapp_price -> Nullable<BigInt>,
         sms_price -> Nullable<BigInt>,
+        brand -> Nullable<Text>,
+        language -> Nullable<Text>,
+        sms_text -> Nullable<Text>,
+        sms_template_id -> Nullable<Text>,
+        sms_domain -> Nullable<Text>,
+        sms_app_hash -> Nullable<Text>,
+        whatsapp_providers -> Nullable<Text>,
+        sms_providers -> Nullable<Text>,
+        fallback_seconds -> Nullable<Integer>,
+        low_balance -> Nullable<BigInt>,
         created_at -> BigInt,
     }
 }
@@ -187,10 +197,64 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    receipts (id) {
+        id -> Text,
+        provider -> Text,
+        provider_ref -> Text,
+        report -> Text,
+        reason -> Nullable<Text>,
+        received_at -> BigInt,
+        due_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    webhook_endpoints (id) {
+        id -> Text,
+        project_id -> Text,
+        url -> Text,
+        full_phone -> Bool,
+        secret -> Binary,
+        previous_secret -> Nullable<Binary>,
+        previous_until -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    events (id) {
+        id -> Text,
+        project_id -> Text,
+        mode -> Text,
+        kind -> Text,
+        subject_id -> Text,
+        related_id -> Nullable<Text>,
+        channel -> Nullable<Text>,
+        phone_index -> Nullable<Binary>,
+        phone_sealed -> Nullable<Binary>,
+        amount -> Nullable<BigInt>,
+        threshold -> Nullable<BigInt>,
+        happened_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    event_deliveries (event_id, endpoint_id) {
+        event_id -> Text,
+        endpoint_id -> Text,
+        failures -> Integer,
+        due_at -> BigInt,
+    }
+}
+
 diesel::joinable!(api_keys -> projects (project_id));
+diesel::joinable!(event_deliveries -> events (event_id));
+diesel::joinable!(event_deliveries -> webhook_endpoints (endpoint_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
 diesel::joinable!(refresh_tokens -> sessions (session_id));
 
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
+diesel::allow_tables_to_appear_in_same_query!(event_deliveries, events, webhook_endpoints);
 diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
 diesel::allow_tables_to_appear_in_same_query!(refresh_tokens, sessions);

@@ -1,9 +1,11 @@
 use crate::convert::{Row, millis};
 use crate::error::Failure;
+use crate::event;
 use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::{identities, refresh_tokens, sessions};
 use async_trait::async_trait;
 use diesel::prelude::*;
+use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{Digest, KeyMode, ProjectId, Sealed, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{
     CurrentAccess, Predecessor, Presented, Replay, Rotation, RotationPolicy, Session, SessionStore,
@@ -148,7 +150,10 @@ impl SessionStore for SqliteStore {
                     remember(connection, session.id, session.refresh)?;
                     save(connection, session)?;
                 }
-                Rotation::Reused => save(connection, session)?,
+                Rotation::Reused => {
+                    event::record(connection, &revocation(&session, now))?;
+                    save(connection, session)?;
+                }
                 Rotation::Replayed(_) | Rotation::Refused => {}
             }
             Ok(Some(rotation))
@@ -179,6 +184,7 @@ impl SessionStore for SqliteStore {
                 return Ok(false);
             };
             session.revoked_at = Some(now);
+            event::record(connection, &revocation(&session, now))?;
             save(connection, session)?;
             Ok(true)
         })
@@ -219,6 +225,16 @@ fn remember(
         refresh_tokens::session_id.eq(session.to_string()),
     );
     diesel::insert_into(refresh_tokens::table).values(token).execute(connection).map(|_| ())
+}
+
+fn revocation(session: &Session, at: Timestamp) -> Event {
+    Event {
+        project: session.project,
+        mode: session.mode,
+        kind: EventKind::SessionRevoked,
+        subject: Subject::Session { session: session.id, identity: session.identity },
+        at,
+    }
 }
 
 fn save(connection: &mut SqliteConnection, session: Session) -> QueryResult<()> {

@@ -1,14 +1,14 @@
-use crate::convert::Row;
 use crate::error::Failure;
 use crate::pool::SqliteStore;
 use crate::schema::{ledger_entries, wallet_holds, wallets};
+use crate::wallet_row::{EntryRow, HoldRow, Movement, WalletRow};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
-    Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold, Paise, Settlement,
-    WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
+    Paise, Refunded, Settlement, WalletStore,
 };
 use std::collections::HashMap;
 
@@ -18,131 +18,6 @@ extern "SQL" {
     #[aggregate]
     #[sql_name = "sum"]
     fn sum_paise(amount: BigInt) -> Nullable<BigInt>;
-}
-
-#[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
-#[diesel(table_name = wallets, primary_key(project_id))]
-struct WalletRow {
-    project_id: String,
-    balance: i64,
-    held: i64,
-    entries: i64,
-}
-
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = ledger_entries)]
-struct EntryRow {
-    id: String,
-    project_id: String,
-    position: i64,
-    kind: String,
-    amount: i64,
-    held: i64,
-    balance_after: i64,
-    held_after: i64,
-    reference: String,
-    made_at: i64,
-}
-
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = wallet_holds)]
-struct HoldRow {
-    send_id: String,
-    project_id: String,
-    amount: i64,
-    held_since: i64,
-}
-
-impl TryFrom<EntryRow> for LedgerEntry {
-    type Error = StoreError;
-
-    fn try_from(stored: EntryRow) -> Result<Self, StoreError> {
-        let row = Row::new("ledger_entries", &stored.id);
-        let (balance, held) = (Paise(stored.balance_after), Paise(stored.held_after));
-        Ok(Self {
-            id: row.parse("id", &stored.id)?,
-            kind: row.known("kind", EntryKind::from_word(&stored.kind))?,
-            amount: Paise(stored.amount),
-            held: Paise(stored.held),
-            after: Balance { balance, held },
-            at: row.instant("made_at", stored.made_at)?,
-            reference: stored.reference,
-        })
-    }
-}
-
-impl TryFrom<HoldRow> for OpenHold {
-    type Error = StoreError;
-
-    fn try_from(stored: HoldRow) -> Result<Self, StoreError> {
-        let row = Row::new("wallet_holds", &stored.send_id);
-        Ok(Self {
-            project: row.parse("project_id", &stored.project_id)?,
-            send: row.parse("send_id", &stored.send_id)?,
-            amount: Paise(stored.amount),
-            since: row.instant("held_since", stored.held_since)?,
-        })
-    }
-}
-
-/// What an entry adds to a wallet, and why.
-struct Movement {
-    id: EntryId,
-    kind: EntryKind,
-    amount: i64,
-    held: i64,
-    reference: String,
-    at: Timestamp,
-}
-
-impl WalletRow {
-    /// The project's wallet; one that never was credited is empty.
-    fn load(connection: &mut SqliteConnection, project: ProjectId) -> QueryResult<Self> {
-        let project_id = project.to_string();
-        let stored = wallets::table.find(&project_id).select(Self::as_select());
-        let stored = stored.first(connection).optional()?;
-        Ok(stored.unwrap_or(Self { project_id, balance: 0, held: 0, entries: 0 }))
-    }
-
-    const fn balance(&self) -> Balance {
-        Balance { balance: Paise(self.balance), held: Paise(self.held) }
-    }
-
-    /// Makes a movement: the wallet and the entry that says why, never one without the other.
-    fn post(
-        &mut self,
-        connection: &mut SqliteConnection,
-        movement: Movement,
-    ) -> Result<(), Failure> {
-        self.balance = plus(self.balance, movement.amount)?;
-        self.held = plus(self.held, movement.held)?;
-        self.entries = plus(self.entries, 1)?;
-        diesel::insert_into(wallets::table)
-            .values(&*self)
-            .on_conflict(wallets::project_id)
-            .do_update()
-            .set(&*self)
-            .execute(connection)?;
-        let entry = EntryRow {
-            id: movement.id.to_string(),
-            project_id: self.project_id.clone(),
-            position: self.entries,
-            kind: movement.kind.as_str().to_owned(),
-            amount: movement.amount,
-            held: movement.held,
-            balance_after: self.balance,
-            held_after: self.held,
-            reference: movement.reference,
-            made_at: movement.at.timestamp_millis(),
-        };
-        diesel::insert_into(ledger_entries::table).values(entry).execute(connection)?;
-        Ok(())
-    }
-}
-
-fn plus(stored: i64, change: i64) -> Result<i64, StoreError> {
-    let sum = stored.checked_add(change);
-    sum.ok_or_else(|| StoreError::Failed("an amount exceeds what a wallet can hold".into()))
 }
 
 #[async_trait]
@@ -155,11 +30,8 @@ impl WalletStore for SqliteStore {
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let mut wallet = WalletRow::load(connection, project)?;
-            let known = ledger_entries::table
-                .filter(ledger_entries::project_id.eq(&wallet.project_id))
-                .filter(ledger_entries::kind.eq(EntryKind::Credit.as_str()))
-                .filter(ledger_entries::reference.eq(&credit.reference));
-            if known.count().get_result::<i64>(connection)? > 0 {
+            let known = wallet.amount(connection, EntryKind::Credit, &credit.reference)?;
+            if known.is_some() {
                 return Ok(false);
             }
             let movement = Movement {
@@ -240,6 +112,52 @@ impl WalletStore for SqliteStore {
                 wallet.post(connection, movement)?;
             }
             Ok(true)
+        })
+        .await
+    }
+
+    async fn refund(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<Refunded, StoreError> {
+        self.write(move |connection| {
+            let mut wallet = WalletRow::load(connection, project)?;
+            let reference = send.to_string();
+            let captured = wallet.amount(connection, EntryKind::Capture, &reference)?;
+            let Some(captured) = captured else { return Ok(Refunded::NothingCaptured) };
+            if wallet.amount(connection, EntryKind::Refund, &reference)?.is_some() {
+                return Ok(Refunded::Already);
+            }
+            let (kind, amount) = (EntryKind::Refund, -captured);
+            let movement = Movement { id: entry, kind, amount, held: 0, reference, at: now };
+            wallet.post(connection, movement)?;
+            Ok(Refunded::Refunded(Paise(amount)))
+        })
+        .await
+    }
+
+    async fn adjust(
+        &self,
+        project: ProjectId,
+        adjustment: Adjustment,
+        now: Timestamp,
+    ) -> Result<Adjusted, StoreError> {
+        self.write(move |connection| {
+            let mut wallet = WalletRow::load(connection, project)?;
+            let (kind, amount) = (EntryKind::Adjustment, adjustment.amount.0);
+            if wallet.amount(connection, kind, &adjustment.reference)?.is_some() {
+                return Ok(Adjusted::Known);
+            }
+            if amount < 0 && wallet.balance().available().0 + amount < 0 {
+                return Ok(Adjusted::Insufficient);
+            }
+            let (id, reference) = (adjustment.id, adjustment.reference);
+            let movement = Movement { id, kind, amount, held: 0, reference, at: now };
+            wallet.post(connection, movement)?;
+            Ok(Adjusted::Booked)
         })
         .await
     }

@@ -1,0 +1,281 @@
+//! What happened, and who still has to be told.
+//!
+//! Rows are locked in this order: an endpoint, its events, their deliveries. Whoever records holds
+//! the project's endpoints, so that none of them goes before the event is on record.
+
+use crate::PostgresStore;
+use crate::convert::Row;
+use crate::error::Failure;
+use crate::event_row::{EndpointRow, EventRow};
+use crate::schema::{event_deliveries, events, webhook_endpoints};
+use async_trait::async_trait;
+use diesel::dsl::{exists, not};
+use diesel::prelude::*;
+use diesel::upsert::excluded;
+use dwar_event::{Dispatch, Endpoint, Event, EventStore, NewSecret};
+use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
+use std::collections::HashMap;
+use std::time::Duration;
+use uuid::Uuid;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = event_deliveries)]
+struct DeliveryRow {
+    event_id: String,
+    endpoint_id: Uuid,
+    failures: i32,
+    due_at: Timestamp,
+}
+
+/// Puts an event on record for every endpoint of its project; without any, that is all it asks.
+pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failure> {
+    // An endpoint that is being removed is waited for and then not there: its key is shared, so
+    // neither a change of its secret nor another event waits.
+    let endpoints: Vec<Uuid> = webhook_endpoints::table
+        .filter(webhook_endpoints::project_id.eq(event.project.uuid()))
+        .select(webhook_endpoints::id)
+        .for_key_share()
+        .load(conn)?;
+    if endpoints.is_empty() {
+        return Ok(());
+    }
+    let row = EventRow::from(event);
+    let event_id = row.id.clone();
+    let new =
+        diesel::insert_into(events::table).values(row).on_conflict_do_nothing().execute(conn)?;
+    if new == 0 {
+        return Ok(());
+    }
+    let delivery = |endpoint_id| DeliveryRow {
+        event_id: event_id.clone(),
+        endpoint_id,
+        failures: 0,
+        due_at: event.at,
+    };
+    let deliveries: Vec<_> = endpoints.into_iter().map(delivery).collect();
+    diesel::insert_into(event_deliveries::table).values(deliveries).execute(conn)?;
+    Ok(())
+}
+
+/// Takes a phone's number out of what is still to be told.
+pub(crate) fn forget_phone(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    mode: KeyMode,
+    phone: &[u8],
+) -> QueryResult<usize> {
+    let of_phone = events::table
+        .filter(events::project_id.eq(project.uuid()))
+        .filter(events::mode.eq(mode.as_str()))
+        .filter(events::phone_index.eq(phone));
+    let nothing = None::<Vec<u8>>;
+    diesel::update(of_phone)
+        .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
+        .execute(conn)
+}
+
+#[async_trait]
+impl EventStore for PostgresStore {
+    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                diesel::insert_into(webhook_endpoints::table)
+                    .values(EndpointRow::from(&endpoint))
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let rows: Vec<EndpointRow> = webhook_endpoints::table
+                    .filter(webhook_endpoints::project_id.eq(project.uuid()))
+                    .order((webhook_endpoints::created_at, webhook_endpoints::id))
+                    .select(EndpointRow::as_select())
+                    .load(conn)?;
+                Ok(rows.into_iter().map(Endpoint::try_from).collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    async fn remove_endpoint(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let found: Option<Uuid> = webhook_endpoints::table
+                    .find(endpoint.uuid())
+                    .filter(webhook_endpoints::project_id.eq(project.uuid()))
+                    .select(webhook_endpoints::id)
+                    .for_update()
+                    .first(conn)
+                    .optional()?;
+                let Some(found) = found else { return Ok(false) };
+                let untold = event_deliveries::table
+                    .filter(event_deliveries::endpoint_id.eq(found))
+                    .select(event_deliveries::event_id);
+                let untold: Vec<String> = events::table
+                    .filter(events::id.eq_any(untold))
+                    .order(events::id)
+                    .select(events::id)
+                    .for_update()
+                    .load(conn)?;
+                // Its deliveries go with it.
+                diesel::delete(webhook_endpoints::table.find(found)).execute(conn)?;
+                drop_told(conn, &untold)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn replace_secret(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+        secret: NewSecret,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let row: Option<EndpointRow> = webhook_endpoints::table
+                    .find(endpoint.uuid())
+                    .filter(webhook_endpoints::project_id.eq(project.uuid()))
+                    .select(EndpointRow::as_select())
+                    .for_no_key_update()
+                    .first(conn)
+                    .optional()?;
+                let Some(row) = row else { return Ok(false) };
+                let mut changed = Endpoint::try_from(row)?;
+                changed.replace_secret(secret.clone());
+                diesel::update(webhook_endpoints::table.find(endpoint.uuid()))
+                    .set(EndpointRow::from(&changed))
+                    .execute(conn)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<Dispatch>, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let mut due: Vec<DeliveryRow> = event_deliveries::table
+                    .filter(event_deliveries::due_at.le(now))
+                    .order((
+                        event_deliveries::due_at,
+                        event_deliveries::event_id,
+                        event_deliveries::endpoint_id,
+                    ))
+                    .limit(i64::from(limit))
+                    .select(DeliveryRow::as_select())
+                    .for_update()
+                    .skip_locked()
+                    .load(conn)?;
+                for delivery in &mut due {
+                    delivery.due_at = now + lease;
+                }
+                lease_out(conn, &due)?;
+                complete(conn, due)
+            })
+            .await
+    }
+
+    async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
+        self.settle(endpoint, event).await
+    }
+
+    async fn failed(
+        &self,
+        endpoint: EndpointId,
+        event: String,
+        again: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
+        let Some(again) = again else { return self.settle(endpoint, event).await };
+        self.pool
+            .transaction(move |conn| {
+                diesel::update(event_deliveries::table.find((&event, endpoint.uuid())))
+                    .set((
+                        event_deliveries::failures.eq(event_deliveries::failures + 1),
+                        event_deliveries::due_at.eq(again),
+                    ))
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+impl PostgresStore {
+    /// Nobody tells the endpoint any more.
+    async fn settle(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                // Of two that settle at once, the later one has to see that it is the last.
+                let found: Option<String> = events::table
+                    .find(&event)
+                    .select(events::id)
+                    .for_update()
+                    .first(conn)
+                    .optional()?;
+                let Some(found) = found else { return Ok(()) };
+                diesel::delete(event_deliveries::table.find((&found, endpoint.uuid())))
+                    .execute(conn)?;
+                drop_told(conn, &[found])?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+/// Drops those of the events, locked by the caller, that nobody waits for.
+fn drop_told(conn: &mut PgConnection, candidates: &[String]) -> QueryResult<usize> {
+    let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
+    let told = events::table.filter(events::id.eq_any(candidates)).filter(not(exists(waiting)));
+    diesel::delete(told).execute(conn)
+}
+
+/// Writes down when deliveries, locked by the caller, are due again.
+fn lease_out(conn: &mut PgConnection, deliveries: &[DeliveryRow]) -> QueryResult<usize> {
+    // An update of many pairs at once: every one of them is there.
+    diesel::insert_into(event_deliveries::table)
+        .values(deliveries)
+        .on_conflict((event_deliveries::event_id, event_deliveries::endpoint_id))
+        .do_update()
+        .set(event_deliveries::due_at.eq(excluded(event_deliveries::due_at)))
+        .execute(conn)
+}
+
+/// Rebuilds deliveries, in the order given.
+fn complete(
+    conn: &mut PgConnection,
+    deliveries: Vec<DeliveryRow>,
+) -> Result<Vec<Dispatch>, Failure> {
+    let told: Vec<EventRow> = events::table
+        .filter(events::id.eq_any(deliveries.iter().map(|delivery| &delivery.event_id)))
+        .select(EventRow::as_select())
+        .load(conn)?;
+    let hearing: Vec<EndpointRow> = webhook_endpoints::table
+        .filter(webhook_endpoints::id.eq_any(deliveries.iter().map(|d| d.endpoint_id)))
+        .select(EndpointRow::as_select())
+        .load(conn)?;
+    let by_id = |row: EventRow| Ok((row.id.clone(), Event::try_from(row)?));
+    let told = told.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
+    let by_id = |row: EndpointRow| Ok((row.id, Endpoint::try_from(row)?));
+    let hearing = hearing.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
+    let dispatch = |row: DeliveryRow| {
+        let read = Row::new("event_deliveries", &row.event_id);
+        Ok(Dispatch {
+            endpoint: read.known("endpoint_id", hearing.get(&row.endpoint_id).cloned())?,
+            event: read.known("event_id", told.get(&row.event_id).cloned())?,
+            failures: read.count("failures", row.failures)?,
+        })
+    };
+    deliveries.into_iter().map(dispatch).collect()
+}

@@ -1,0 +1,164 @@
+//! Events and the endpoints they go to as rows.
+
+use crate::convert::{Row, sealed_bytes};
+use crate::schema::{events, webhook_endpoints};
+use diesel::prelude::*;
+use dwar_event::{Endpoint, Event, EventKind, PreviousSecret, Subject};
+use dwar_kernel::{BlindIndex, Sealed, StoreError, Timestamp};
+use uuid::Uuid;
+
+/// Stands for the look-up form of a phone that was erased; no phone has it.
+const ERASED: BlindIndex = BlindIndex([0; 32]);
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = webhook_endpoints)]
+pub(crate) struct EndpointRow {
+    id: Uuid,
+    project_id: Uuid,
+    url: String,
+    full_phone: bool,
+    secret: Vec<u8>,
+    previous_secret: Option<Vec<u8>>,
+    previous_until: Option<Timestamp>,
+    created_at: Timestamp,
+}
+
+impl From<&Endpoint> for EndpointRow {
+    fn from(endpoint: &Endpoint) -> Self {
+        let previous = endpoint.previous.as_ref();
+        Self {
+            id: endpoint.id.uuid(),
+            project_id: endpoint.project.uuid(),
+            url: endpoint.url.clone(),
+            full_phone: endpoint.full_phone,
+            secret: endpoint.secret.0.clone(),
+            previous_secret: sealed_bytes(previous.map(|previous| &previous.secret)),
+            previous_until: previous.map(|previous| previous.until),
+            created_at: endpoint.created_at,
+        }
+    }
+}
+
+impl TryFrom<EndpointRow> for Endpoint {
+    type Error = StoreError;
+
+    fn try_from(row: EndpointRow) -> Result<Self, StoreError> {
+        let read = Row::new("webhook_endpoints", row.id);
+        let previous = match row.previous_secret {
+            Some(secret) => Some(PreviousSecret {
+                secret: Sealed(secret),
+                until: read.known("previous_until", row.previous_until)?,
+            }),
+            None => None,
+        };
+        Ok(Self {
+            id: row.id.into(),
+            project: row.project_id.into(),
+            url: row.url,
+            full_phone: row.full_phone,
+            secret: Sealed(row.secret),
+            previous,
+            created_at: row.created_at,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = events)]
+pub(crate) struct EventRow {
+    pub(crate) id: String,
+    project_id: Uuid,
+    mode: String,
+    kind: String,
+    subject_id: Uuid,
+    related_id: Option<Uuid>,
+    channel: Option<String>,
+    phone_index: Option<Vec<u8>>,
+    phone_sealed: Option<Vec<u8>>,
+    amount: Option<i64>,
+    threshold: Option<i64>,
+    happened_at: Timestamp,
+}
+
+impl From<&Event> for EventRow {
+    fn from(event: &Event) -> Self {
+        let bare = |subject_id| Self {
+            id: event.id(),
+            project_id: event.project.uuid(),
+            mode: event.mode.as_str().to_owned(),
+            kind: event.kind.as_str().to_owned(),
+            subject_id,
+            related_id: None,
+            channel: None,
+            phone_index: None,
+            phone_sealed: None,
+            amount: None,
+            threshold: None,
+            happened_at: event.at,
+        };
+        match &event.subject {
+            Subject::Otp { otp, channel, phone, sealed_phone } => Self {
+                channel: channel.clone(),
+                phone_index: Some(phone.0.to_vec()),
+                phone_sealed: sealed_bytes(sealed_phone.as_ref()),
+                ..bare(otp.uuid())
+            },
+            Subject::Session { session, identity } => {
+                Self { related_id: Some(identity.uuid()), ..bare(session.uuid()) }
+            }
+            Subject::Identity { identity, sessions_revoked } => Self {
+                amount: Some(i64::try_from(*sessions_revoked).unwrap_or(i64::MAX)),
+                ..bare(identity.uuid())
+            },
+            Subject::Wallet { entry, balance, threshold } => Self {
+                amount: Some(*balance),
+                threshold: Some(*threshold),
+                ..bare(entry.uuid())
+            },
+        }
+    }
+}
+
+impl TryFrom<EventRow> for Event {
+    type Error = StoreError;
+
+    fn try_from(row: EventRow) -> Result<Self, StoreError> {
+        let read = Row::new("events", &row.id);
+        let kind = read.known("kind", EventKind::from_word(&row.kind))?;
+        let subject = match kind {
+            EventKind::OtpSent
+            | EventKind::OtpDelivered
+            | EventKind::OtpFailed
+            | EventKind::OtpVerified => Subject::Otp {
+                otp: row.subject_id.into(),
+                channel: row.channel,
+                phone: match row.phone_index {
+                    Some(index) => read.index("phone_index", index)?,
+                    None => ERASED,
+                },
+                sealed_phone: row.phone_sealed.map(Sealed),
+            },
+            EventKind::SessionRevoked => Subject::Session {
+                session: row.subject_id.into(),
+                identity: read.known("related_id", row.related_id)?.into(),
+            },
+            EventKind::IdentityDeleted => Subject::Identity {
+                identity: row.subject_id.into(),
+                sessions_revoked: read
+                    .known("amount", row.amount.and_then(|count| u64::try_from(count).ok()))?,
+            },
+            EventKind::WalletLow => Subject::Wallet {
+                entry: row.subject_id.into(),
+                balance: read.known("amount", row.amount)?,
+                threshold: read.known("threshold", row.threshold)?,
+            },
+        };
+        Ok(Self {
+            project: row.project_id.into(),
+            mode: read.parse("mode", &row.mode)?,
+            kind,
+            subject,
+            at: row.happened_at,
+        })
+    }
+}

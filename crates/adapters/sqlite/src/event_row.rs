@@ -1,0 +1,168 @@
+//! An event and the endpoints that are told, from their rows and back.
+
+use crate::convert::{Row, millis, sealed_bytes};
+use crate::schema::{events, webhook_endpoints};
+use diesel::prelude::*;
+use dwar_event::{Endpoint, Event, EventKind, PreviousSecret, Subject};
+use dwar_kernel::{BlindIndex, Sealed, StoreError};
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
+#[diesel(table_name = webhook_endpoints, treat_none_as_null = true)]
+pub(crate) struct EndpointRow {
+    pub(crate) id: String,
+    project_id: String,
+    url: String,
+    full_phone: bool,
+    secret: Vec<u8>,
+    previous_secret: Option<Vec<u8>>,
+    previous_until: Option<i64>,
+    created_at: i64,
+}
+
+impl From<Endpoint> for EndpointRow {
+    fn from(endpoint: Endpoint) -> Self {
+        let previous = endpoint.previous.as_ref();
+        Self {
+            id: endpoint.id.to_string(),
+            project_id: endpoint.project.to_string(),
+            url: endpoint.url,
+            full_phone: endpoint.full_phone,
+            secret: endpoint.secret.0,
+            previous_secret: sealed_bytes(previous.map(|previous| &previous.secret)),
+            previous_until: millis(previous.map(|previous| previous.until)),
+            created_at: endpoint.created_at.timestamp_millis(),
+        }
+    }
+}
+
+impl TryFrom<EndpointRow> for Endpoint {
+    type Error = StoreError;
+
+    fn try_from(stored: EndpointRow) -> Result<Self, StoreError> {
+        let row = Row::new("webhook_endpoints", &stored.id);
+        let until = row.maybe_instant("previous_until", stored.previous_until)?;
+        let previous = stored.previous_secret.zip(until);
+        Ok(Self {
+            id: row.parse("id", &stored.id)?,
+            project: row.parse("project_id", &stored.project_id)?,
+            full_phone: stored.full_phone,
+            previous: previous
+                .map(|(secret, until)| PreviousSecret { secret: Sealed(secret), until }),
+            created_at: row.instant("created_at", stored.created_at)?,
+            url: stored.url,
+            secret: Sealed(stored.secret),
+        })
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = events)]
+pub(crate) struct EventRow {
+    pub(crate) id: String,
+    project_id: String,
+    mode: String,
+    kind: String,
+    subject_id: String,
+    related_id: Option<String>,
+    channel: Option<String>,
+    phone_index: Option<Vec<u8>>,
+    phone_sealed: Option<Vec<u8>>,
+    amount: Option<i64>,
+    threshold: Option<i64>,
+    happened_at: i64,
+}
+
+impl From<&Event> for EventRow {
+    fn from(event: &Event) -> Self {
+        let row = Self {
+            id: event.id(),
+            project_id: event.project.to_string(),
+            mode: event.mode.to_string(),
+            kind: event.kind.as_str().to_owned(),
+            subject_id: String::new(),
+            related_id: None,
+            channel: None,
+            phone_index: None,
+            phone_sealed: None,
+            amount: None,
+            threshold: None,
+            happened_at: event.at.timestamp_millis(),
+        };
+        match &event.subject {
+            Subject::Otp { otp, channel, phone, sealed_phone } => Self {
+                subject_id: otp.to_string(),
+                channel: channel.clone(),
+                phone_index: Some(phone.0.to_vec()),
+                phone_sealed: sealed_bytes(sealed_phone.as_ref()),
+                ..row
+            },
+            Subject::Session { session, identity } => Self {
+                subject_id: session.to_string(),
+                related_id: Some(identity.to_string()),
+                ..row
+            },
+            Subject::Identity { identity, sessions_revoked } => Self {
+                subject_id: identity.to_string(),
+                amount: Some(i64::try_from(*sessions_revoked).unwrap_or(i64::MAX)),
+                ..row
+            },
+            Subject::Wallet { entry, balance, threshold } => Self {
+                subject_id: entry.to_string(),
+                amount: Some(*balance),
+                threshold: Some(*threshold),
+                ..row
+            },
+        }
+    }
+}
+
+impl TryFrom<EventRow> for Event {
+    type Error = StoreError;
+
+    fn try_from(stored: EventRow) -> Result<Self, StoreError> {
+        let row = Row::new("events", &stored.id);
+        let kind = row.known("kind", EventKind::from_word(&stored.kind))?;
+        Ok(Self {
+            project: row.parse("project_id", &stored.project_id)?,
+            mode: row.parse("mode", &stored.mode)?,
+            kind,
+            at: row.instant("happened_at", stored.happened_at)?,
+            subject: subject(kind, &stored, &row)?,
+        })
+    }
+}
+
+fn subject(kind: EventKind, stored: &EventRow, row: &Row<'_>) -> Result<Subject, StoreError> {
+    Ok(match kind {
+        EventKind::OtpSent
+        | EventKind::OtpDelivered
+        | EventKind::OtpFailed
+        | EventKind::OtpVerified => Subject::Otp {
+            otp: row.parse("subject_id", &stored.subject_id)?,
+            channel: stored.channel.clone(),
+            phone: phone(stored, row)?,
+            sealed_phone: stored.phone_sealed.clone().map(Sealed),
+        },
+        EventKind::SessionRevoked => Subject::Session {
+            session: row.parse("subject_id", &stored.subject_id)?,
+            identity: row
+                .parse("related_id", row.known("related_id", stored.related_id.as_deref())?)?,
+        },
+        EventKind::IdentityDeleted => Subject::Identity {
+            identity: row.parse("subject_id", &stored.subject_id)?,
+            sessions_revoked: row
+                .known("amount", stored.amount.and_then(|amount| u64::try_from(amount).ok()))?,
+        },
+        EventKind::WalletLow => Subject::Wallet {
+            entry: row.parse("subject_id", &stored.subject_id)?,
+            balance: row.known("amount", stored.amount)?,
+            threshold: row.known("threshold", stored.threshold)?,
+        },
+    })
+}
+
+/// Zeros, which no phone has, once the phone was erased.
+fn phone(stored: &EventRow, row: &Row<'_>) -> Result<BlindIndex, StoreError> {
+    let index = stored.phone_index.as_deref();
+    index.map_or(Ok(BlindIndex([0; 32])), |raw| row.index("phone_index", raw))
+}

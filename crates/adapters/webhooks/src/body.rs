@@ -1,0 +1,55 @@
+use chrono::SecondsFormat;
+use dwar_event::{Event, Subject};
+use serde::Serialize;
+
+/// The body of an event: `type`, `timestamp`, `data` (Standard Webhooks, Payload structure).
+#[derive(Serialize)]
+struct Body {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    timestamp: String,
+    data: Data,
+}
+
+#[derive(Serialize)]
+struct Data {
+    project_id: String,
+    mode: &'static str,
+    #[serde(flatten)]
+    subject: Detail,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Detail {
+    Otp { otp_id: String, channel: Option<String>, phone: Option<String> },
+    Session { session_id: String, identity_id: String },
+    Identity { identity_id: String, sessions_revoked: u64 },
+    Wallet { balance_paise: i64, threshold_paise: i64 },
+}
+
+/// The event as JSON, with the phone number as it is to be shown.
+pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
+    let subject = match &event.subject {
+        Subject::Otp { otp, channel, .. } => {
+            Detail::Otp { otp_id: otp.to_string(), channel: channel.clone(), phone }
+        }
+        Subject::Session { session, identity } => {
+            Detail::Session { session_id: session.to_string(), identity_id: identity.to_string() }
+        }
+        Subject::Identity { identity, sessions_revoked } => Detail::Identity {
+            identity_id: identity.to_string(),
+            sessions_revoked: *sessions_revoked,
+        },
+        Subject::Wallet { balance, threshold, .. } => {
+            Detail::Wallet { balance_paise: *balance, threshold_paise: *threshold }
+        }
+    };
+    let body = Body {
+        kind: event.kind.as_str(),
+        timestamp: event.at.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+        data: Data { project_id: event.project.to_string(), mode: event.mode.as_str(), subject },
+    };
+    // Strings and numbers only: nothing in it can fail to become JSON.
+    serde_json::to_vec(&body).unwrap_or_default()
+}

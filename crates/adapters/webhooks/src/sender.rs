@@ -1,0 +1,123 @@
+use crate::address::{NotPublic, PublicResolver, allows};
+use crate::body;
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use hmac::{Hmac, KeyInit, Mac};
+use reqwest::{Client, redirect};
+use sha2::Sha256;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How events are posted.
+#[derive(Clone, Copy, Debug)]
+pub struct WebhookSettings {
+    /// For the whole call; Standard Webhooks recommends 15 to 30 s, the default is 15.
+    pub timeout: Duration,
+    /// Whether addresses inside, and plain HTTP, are allowed; only for those who trust everybody
+    /// who may name an endpoint.
+    pub allow_private: bool,
+}
+
+impl Default for WebhookSettings {
+    fn default() -> Self {
+        Self { timeout: Duration::from_secs(15), allow_private: false }
+    }
+}
+
+/// The platform offers no TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no HTTP client can be made: check the platform's TLS")]
+pub struct UnusableClient;
+
+/// Posts events over HTTP. Follows no redirect, and reads nothing of an answer but its status.
+pub struct HttpWebhookSender {
+    client: Client,
+    settings: WebhookSettings,
+}
+
+impl fmt::Debug for HttpWebhookSender {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "HttpWebhookSender({:?})", self.settings)
+    }
+}
+
+impl HttpWebhookSender {
+    /// A sender with these settings.
+    ///
+    /// # Errors
+    /// [`UnusableClient`].
+    pub fn new(settings: WebhookSettings) -> Result<Self, UnusableClient> {
+        let mut client = Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .user_agent(concat!("dwar/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(settings.timeout)
+            .timeout(settings.timeout);
+        if !settings.allow_private {
+            client = client.dns_resolver(Arc::new(PublicResolver));
+        }
+        let client = client.build().map_err(|_| UnusableClient)?;
+        Ok(Self { client, settings })
+    }
+}
+
+#[async_trait]
+impl WebhookSender for HttpWebhookSender {
+    fn body(&self, event: &Event, phone: Option<String>) -> Vec<u8> {
+        body::render(event, phone)
+    }
+
+    fn sign(&self, secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String {
+        let mut block = [0; 64];
+        // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+        block[..32].copy_from_slice(secret.bytes());
+        let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+        mac.update(format!("{id}.{timestamp}.").as_bytes());
+        mac.update(body);
+        format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+    }
+
+    async fn post(&self, request: WebhookRequest) -> Result<(), SendFailure> {
+        self.allows(&request.url)?;
+        let call = self
+            .client
+            .post(&request.url)
+            .header("content-type", "application/json")
+            .header("webhook-id", request.id)
+            .header("webhook-timestamp", request.timestamp)
+            .header("webhook-signature", request.signature)
+            .body(request.body);
+        match call.send().await {
+            Ok(answer) if answer.status().is_success() => Ok(()),
+            Ok(answer) => Err(SendFailure::Status(answer.status().as_u16())),
+            Err(cause) if leads_inside(&cause) => Err(SendFailure::Forbidden),
+            Err(_) => Err(SendFailure::Unreachable),
+        }
+    }
+
+    fn allows(&self, url: &str) -> Result<(), SendFailure> {
+        let allowed = allows(url, self.settings.allow_private);
+        if allowed { Ok(()) } else { Err(SendFailure::Forbidden) }
+    }
+}
+
+/// Whether it failed because the name led to no public address.
+fn leads_inside(cause: &reqwest::Error) -> bool {
+    let mut next = cause.source();
+    while let Some(deeper) = next {
+        let inner = deeper.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if deeper.is::<NotPublic>() || inner.is_some_and(|inner| inner.is::<NotPublic>()) {
+            return true;
+        }
+        next = deeper.source();
+    }
+    false
+}
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;
