@@ -129,6 +129,7 @@ pub struct Guesses {
 pub struct Gateways {
     pub live: LiveGateway,
     pub call_timeout_ms: u64,
+    pub grace_seconds: u64,
     pub fallback_window_seconds: u64,
     pub sandbox: Sandbox,
 }
@@ -227,6 +228,7 @@ impl Config {
             ("database.acquire_timeout_ms", self.database.acquire_timeout_ms),
             ("database.statement_timeout_ms", self.database.statement_timeout_ms),
             ("gateways.call_timeout_ms", self.gateways.call_timeout_ms),
+            ("gateways.grace_seconds", self.gateways.grace_seconds),
             ("limits.live.verify_attempts", self.limits.live.verify_attempts.into()),
             ("limits.test.verify_attempts", self.limits.test.verify_attempts.into()),
             ("limits.live.send_window_seconds", self.limits.live.send_window_seconds),

@@ -2,7 +2,11 @@
 
 use crate::config::{ConfigError, Log, LogFormat, invalid};
 use std::io::{self, IsTerminal};
+use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Starts logging. Later calls change nothing.
 pub fn start(log: &Log) -> Result<(), ConfigError> {
@@ -16,9 +20,22 @@ pub fn start(log: &Log) -> Result<(), ConfigError> {
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // Only the first of several applications in one process (tests) gets to install its own.
     let _already_started = if pretty {
-        builder.with_ansi(io::stderr().is_terminal()).try_init()
+        let subscriber = builder.with_ansi(io::stderr().is_terminal()).finish();
+        subscriber.with(filter_fn(is_discreet)).try_init()
     } else {
-        builder.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
+        let builder = builder.json().flatten_event(true);
+        let subscriber = builder.with_current_span(true).with_span_list(false).finish();
+        subscriber.with(filter_fn(is_discreet)).try_init()
     };
     Ok(())
+}
+
+/// Whether a line keeps to itself what clients and providers say, whatever level is asked for.
+///
+/// Ours do. Those of libraries, where they tell what they are doing, quote what they carry:
+/// headers, addresses, frames.
+fn is_discreet(line: &Metadata<'_>) -> bool {
+    let ours =
+        line.target().split("::").next().is_some_and(|c| c == "dwar" || c.starts_with("dwar_"));
+    ours || *line.level() <= Level::INFO
 }

@@ -38,7 +38,7 @@ impl Status {
 pub async fn run(config: Config) -> Result<Answer, Failure> {
     let mut checks = vec![ok("configuration", "every setting is known and makes sense")];
     match Core::open(config) {
-        Err(cause) => checks.push(failed("start", &cause, "mend the setting that it names")),
+        Err(cause) => checks.push(failed("start", &cause, "do what it says, then run this again")),
         Ok(core) => {
             checks.push(database(&core).await);
             if checks.iter().all(|check| check.status != Status::Failed) {
@@ -55,7 +55,7 @@ pub async fn run(config: Config) -> Result<Answer, Failure> {
 
 /// What there is to say when the configuration cannot even be read.
 pub fn unconfigured(cause: &ConfigError) -> Answer {
-    report(&[failed("configuration", cause, "mend the setting that it names")])
+    report(&[failed("configuration", cause, "do what it says, then run this again")])
 }
 
 async fn database(core: &Core) -> Check {

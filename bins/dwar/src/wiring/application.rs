@@ -26,8 +26,6 @@ const RECEIPTS_QUEUED: usize = 10_000;
 const FOLLOW_UP: Duration = Duration::from_secs(1);
 const TIDY: Duration = Duration::from_secs(60);
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
-/// What is left of a call when its time is up: writing down how it went.
-const LEASE_MARGIN: Duration = Duration::from_secs(10);
 const DEMO_BALANCE: Paise = Paise(10_000);
 
 /// The whole service, bound to its address but not yet serving.
@@ -223,7 +221,7 @@ impl Shared {
             requests: self.requests.clone(),
             idempotency: stores.idempotency.clone(),
             deliver: self.deliver.clone(),
-            retention: policies::retention(config, self.deliver.routes.live.lease),
+            retention: policies::retention(config),
         }
     }
 
@@ -274,7 +272,7 @@ fn deliver(core: &Core, receipts: mpsc::Sender<Receipt>) -> Deliver {
         Route {
             hops: vec![hop(Channel::Whatsapp), hop(Channel::Sms)],
             receipt_window: (!window.is_zero()).then_some(window),
-            lease: limit + LEASE_MARGIN,
+            lease: policies::lease(settings),
         }
     };
     let routes = Routes {

@@ -11,8 +11,6 @@ use std::time::Duration;
 const HOUR: u64 = 3_600;
 /// Clocks of verifiers may be a little behind.
 const VERIFIER_SKEW: Duration = Duration::from_secs(60);
-/// Longer than any send takes to its end, fallback window included.
-const HOLD_MARGIN: Duration = Duration::from_secs(60);
 
 pub const fn limits(limits: &config::Limits) -> Limits {
     let guesses = &limits.guesses;
@@ -71,10 +69,18 @@ pub const fn idempotency(retention: &config::Retention) -> Lifetimes {
     }
 }
 
-/// Nothing goes before its last use: a send counts for the longest window in force.
-pub fn retention(config: &Config, lease: Duration) -> Retention {
+/// How long a call to a provider may be silent before another process takes it for lost.
+pub const fn lease(gateways: &config::Gateways) -> Duration {
+    Duration::from_millis(gateways.call_timeout_ms)
+        .saturating_add(Duration::from_secs(gateways.grace_seconds))
+}
+
+/// Nothing goes before its last use: a send counts for the longest window in force, a hold for
+/// longer than any send takes to its end, both channels and the wait for a receipt included.
+pub fn retention(config: &Config) -> Retention {
     let hours = |hours: u64| Duration::from_secs(hours * HOUR);
     let seconds = Duration::from_secs;
+    let gateways = &config.gateways;
     let Limits { live, test, guesses } = limits(&config.limits);
     let windows = [live.send.window, test.send.window, guesses.slow_pace, guesses.slower_pace];
     Retention {
@@ -83,6 +89,7 @@ pub fn retention(config: &Config, lease: Duration) -> Retention {
         sessions: hours(config.retention.sessions_hours),
         sends: windows.into_iter().max().unwrap_or_default(),
         idempotency: hours(config.retention.idempotency_hours),
-        holds: lease * 2 + seconds(config.gateways.fallback_window_seconds) * 2 + HOLD_MARGIN,
+        holds: (lease(gateways) + seconds(gateways.fallback_window_seconds)) * 2
+            + seconds(gateways.grace_seconds),
     }
 }
