@@ -27,6 +27,7 @@ pub struct Config {
     pub gateways: Gateways,
     pub prices: Prices,
     pub retention: Retention,
+    pub events: Events,
     pub log: Log,
 }
 
@@ -127,24 +128,85 @@ pub struct Guesses {
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Gateways {
-    pub live: LiveGateway,
+    pub whatsapp: String,
+    pub sms: String,
+    pub public_url: String,
     pub call_timeout_ms: u64,
-    pub grace_seconds: u64,
+    pub connect_timeout_ms: u64,
     pub fallback_window_seconds: u64,
+    pub breaker_faults: u32,
+    pub breaker_cool_down_seconds: u64,
+    pub proxy: Secret,
     pub sandbox: Sandbox,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LiveGateway {
-    Console,
-    None,
+    pub whatsapp_cloud: WhatsappCloud,
+    pub twilio: Twilio,
+    pub msg91: Msg91,
+    pub gupshup: Gupshup,
+    pub generic: Generic,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Sandbox {
     pub receipt_ms: u64,
     pub slow_receipt_ms: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct WhatsappCloud {
+    pub base_url: String,
+    pub version: String,
+    pub phone_number_id: String,
+    pub access_token: Secret,
+    pub app_secret: Secret,
+    pub verify_token: Secret,
+    pub templates: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Twilio {
+    pub base_url: String,
+    pub account_sid: String,
+    pub auth_token: Secret,
+    pub api_key_sid: String,
+    pub api_key_secret: Secret,
+    pub sms_sender: String,
+    pub whatsapp_sender: String,
+    pub whatsapp_templates: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Msg91 {
+    pub base_url: String,
+    pub auth_key: Secret,
+    pub webhook_token: Secret,
+    pub sms_template_id: String,
+    pub sms_variables: String,
+    pub whatsapp_number: String,
+    pub whatsapp_namespace: String,
+    pub whatsapp_templates: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Gupshup {
+    pub base_url: String,
+    pub user_id: String,
+    pub password: Secret,
+    pub sender: String,
+    pub entity_id: String,
+    pub template_id: String,
+    pub webhook_token: Secret,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Generic {
+    pub sms_file: String,
+    pub whatsapp_file: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Events {
+    pub timeout_seconds: u64,
+    pub allow_private: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -228,6 +290,9 @@ impl Config {
             ("database.acquire_timeout_ms", self.database.acquire_timeout_ms),
             ("database.statement_timeout_ms", self.database.statement_timeout_ms),
             ("gateways.call_timeout_ms", self.gateways.call_timeout_ms),
+            ("gateways.connect_timeout_ms", self.gateways.connect_timeout_ms),
+            ("gateways.breaker_cool_down_seconds", self.gateways.breaker_cool_down_seconds),
+            ("events.timeout_seconds", self.events.timeout_seconds),
             ("gateways.grace_seconds", self.gateways.grace_seconds),
             ("limits.live.verify_attempts", self.limits.live.verify_attempts.into()),
             ("limits.test.verify_attempts", self.limits.test.verify_attempts.into()),
@@ -248,6 +313,18 @@ impl Config {
         }
         Ok(())
     }
+}
+
+impl Gateways {
+    /// The providers of each channel, in order.
+    pub fn providers(&self) -> [Vec<String>; 2] {
+        [names(&self.whatsapp), names(&self.sms)]
+    }
+}
+
+/// The entries of a list separated by commas.
+pub fn names(list: &str) -> Vec<String> {
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// An [`ConfigError::Invalid`] for one key.

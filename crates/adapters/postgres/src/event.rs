@@ -13,7 +13,7 @@ use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel::upsert::excluded;
 use dwar_event::{Dispatch, Endpoint, Event, EventStore, NewSecret};
-use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
@@ -178,6 +178,9 @@ impl EventStore for PostgresStore {
                     .for_update()
                     .skip_locked()
                     .load(conn)?;
+                if due.is_empty() {
+                    return Ok(Vec::new());
+                }
                 for delivery in &mut due {
                     delivery.due_at = now + lease;
                 }

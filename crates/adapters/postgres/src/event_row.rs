@@ -10,10 +10,10 @@ use uuid::Uuid;
 /// Stands for the look-up form of a phone that was erased; no phone has it.
 const ERASED: BlindIndex = BlindIndex([0; 32]);
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = webhook_endpoints)]
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = webhook_endpoints, treat_none_as_null = true)]
 pub(crate) struct EndpointRow {
-    id: Uuid,
+    pub(crate) id: Uuid,
     project_id: Uuid,
     url: String,
     full_phone: bool,
@@ -110,11 +110,9 @@ impl From<&Event> for EventRow {
                 amount: Some(i64::try_from(*sessions_revoked).unwrap_or(i64::MAX)),
                 ..bare(identity.uuid())
             },
-            Subject::Wallet { entry, balance, threshold } => Self {
-                amount: Some(*balance),
-                threshold: Some(*threshold),
-                ..bare(entry.uuid())
-            },
+            Subject::Wallet { entry, balance, threshold } => {
+                Self { amount: Some(*balance), threshold: Some(*threshold), ..bare(entry.uuid()) }
+            }
         }
     }
 }

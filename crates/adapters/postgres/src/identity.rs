@@ -1,10 +1,12 @@
 use crate::PostgresStore;
 use crate::convert::Row;
+use crate::event;
 use crate::schema::{idempotency_records, identities, otps, sandbox_messages};
 use crate::session;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::upsert::excluded;
+use dwar_event::{Event, EventKind, Subject};
 use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, Sealed, StoreError, Timestamp};
 use uuid::Uuid;
@@ -138,9 +140,14 @@ impl IdentityStore for PostgresStore {
                 // From here on no session can start, and none can change.
                 let sessions = session::lock_all(conn, id)?;
                 let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
+                let sessions_revoked = u64::try_from(alive).unwrap_or(u64::MAX);
                 diesel::delete(identities::table.find(id.uuid())).execute(conn)?;
+                let subject = Subject::Identity { identity: id, sessions_revoked };
+                let kind = EventKind::IdentityDeleted;
+                // Before the phone's own events are locked: endpoints come first.
+                event::record(conn, &Event { project, mode, kind, subject, at: now })?;
                 erase_traces(conn, project, mode, &phone)?;
-                Ok(Some(Erased { sessions_revoked: u64::try_from(alive).unwrap_or(u64::MAX) }))
+                Ok(Some(Erased { sessions_revoked }))
             })
             .await
     }
@@ -158,6 +165,8 @@ fn erase_traces(
         .filter(otps::mode.eq(mode.as_str()))
         .filter(otps::phone_index.eq(phone));
     diesel::delete(requests).execute(conn)?;
+    // From here on no request is left to record one more event.
+    event::forget_phone(conn, project, mode, phone)?;
     // The inbox has no mode: the index of the other mode's number is another one.
     let messages = sandbox_messages::table
         .filter(sandbox_messages::project_id.eq(project.uuid()))

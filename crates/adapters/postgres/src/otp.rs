@@ -1,11 +1,13 @@
 use crate::PostgresStore;
 use crate::convert::{Row, stored_count};
 use crate::error::Failure;
+use crate::event;
 use crate::lock::Lock;
 use crate::otp_row::{self, OtpRow};
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
+use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
     Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
@@ -59,6 +61,9 @@ impl OtpStore for PostgresStore {
                 if budget != budget_before {
                     save_budget(conn, &otp, budget)?;
                 }
+                if let Attempt::Accepted(_) = attempt {
+                    event::record(conn, &event_of(&otp, EventKind::OtpVerified, now))?;
+                }
                 Ok(attempt)
             })
             .await
@@ -97,6 +102,11 @@ impl OtpStore for PostgresStore {
                 let step = otp.report(attempt, report.clone(), &route, next, now);
                 if otp != before {
                     otp_row::save(conn, &otp)?;
+                }
+                if otp.delivery.status != before.delivery.status
+                    && let Some(kind) = EventKind::of_delivery(otp.delivery.status.as_str())
+                {
+                    event::record(conn, &event_of(&otp, kind, now))?;
                 }
                 Ok(Some((otp, step)))
             })
@@ -197,6 +207,16 @@ impl OtpStore for PostgresStore {
         })
         .await
     }
+}
+
+fn event_of(otp: &Otp, kind: EventKind, at: Timestamp) -> Event {
+    let subject = Subject::Otp {
+        otp: otp.id,
+        channel: otp.delivery.channel().map(|channel| channel.as_str().to_owned()),
+        phone: otp.phone,
+        sealed_phone: Some(otp.sealed_phone.clone()),
+    };
+    Event { project: otp.project, mode: otp.mode, kind, subject, at }
 }
 
 /// Locks the phone's code in force.

@@ -1,9 +1,11 @@
 use crate::PostgresStore;
 use crate::convert::Row;
 use crate::error::Failure;
+use crate::event;
 use crate::schema::{identities, refresh_tokens, sessions};
 use async_trait::async_trait;
 use diesel::prelude::*;
+use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{
     Digest, IdentityId, KeyMode, ProjectId, Sealed, SessionId, StoreError, Timestamp, TokenId,
 };
@@ -129,6 +131,16 @@ fn remember(conn: &mut PgConnection, session: &Session) -> QueryResult<usize> {
         .execute(conn)
 }
 
+fn revoked(session: &Session, at: Timestamp) -> Event {
+    Event {
+        project: session.project,
+        mode: session.mode,
+        kind: EventKind::SessionRevoked,
+        subject: Subject::Session { session: session.id, identity: session.identity },
+        at,
+    }
+}
+
 #[async_trait]
 impl SessionStore for PostgresStore {
     async fn start(&self, session: Session) -> Result<Started, StoreError> {
@@ -204,6 +216,7 @@ impl SessionStore for PostgresStore {
                     }
                     Rotation::Reused => {
                         save(conn, &session)?;
+                        event::record(conn, &revoked(&session, now))?;
                     }
                     Rotation::Replayed(_) | Rotation::Refused => {}
                 }
@@ -257,6 +270,7 @@ impl SessionStore for PostgresStore {
                 }
                 session.revoked_at = Some(now);
                 save(conn, &session)?;
+                event::record(conn, &revoked(&session, now))?;
                 Ok(true)
             })
             .await

@@ -1,15 +1,17 @@
 use crate::PostgresStore;
 use crate::convert::Row;
 use crate::error::Failure;
-use crate::schema::{ledger_entries, wallet_holds, wallets};
+use crate::event;
+use crate::schema::{ledger_entries, projects, wallet_holds, wallets};
 use async_trait::async_trait;
-use diesel::dsl::{exists, select, sql};
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types;
-use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_event::{Event, EventKind, Subject};
+use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
-    Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold, Paise, Settlement,
-    WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
+    Paise, Refunded, Settlement, WalletStore,
 };
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -65,6 +67,7 @@ impl WalletStore for PostgresStore {
         self.pool
             .transaction(move |conn| {
                 open(conn, project)?;
+                lock(conn, project)?;
                 let movement = Movement {
                     id: credit.id,
                     kind: EntryKind::Credit,
@@ -73,16 +76,10 @@ impl WalletStore for PostgresStore {
                     reference: &credit.reference,
                     at: now,
                 };
-                // Locks the wallet, so that nobody else can use the reference meanwhile.
-                wallets::table
-                    .find(project.uuid())
-                    .select(wallets::project_id)
-                    .for_update()
-                    .first::<Uuid>(conn)?;
-                if is_known(conn, project, &movement)? {
+                if amount_of(conn, project, movement.kind, movement.reference)?.is_some() {
                     return Ok(false);
                 }
-                post(conn, project, &movement)
+                Ok(post(conn, project, &movement)?.is_some())
             })
             .await
     }
@@ -110,7 +107,7 @@ impl WalletStore for PostgresStore {
                     reference: &reference,
                     at: now,
                 };
-                if !post(conn, project, &movement)? {
+                if post(conn, project, &movement)?.is_none() {
                     return Ok(HoldOutcome::Insufficient);
                 }
                 diesel::insert_into(wallet_holds::table)
@@ -160,12 +157,74 @@ impl WalletStore for PostgresStore {
                 };
                 let [capture, release] = entries;
                 if spent > 0 {
-                    post(conn, project, &movement(capture, EntryKind::Capture, -spent, -spent))?;
+                    let capture = movement(capture, EntryKind::Capture, -spent, -spent);
+                    let after = post(conn, project, &capture)?;
+                    tell_if_low(conn, project, &capture, after)?;
                 }
                 if held > spent {
                     post(conn, project, &movement(release, EntryKind::Release, 0, spent - held))?;
                 }
                 Ok(true)
+            })
+            .await
+    }
+
+    async fn refund(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<Refunded, StoreError> {
+        let reference = send.to_string();
+        self.pool
+            .transaction(move |conn| {
+                lock(conn, project)?;
+                let captured = amount_of(conn, project, EntryKind::Capture, &reference)?;
+                let Some(captured) = captured else { return Ok(Refunded::NothingCaptured) };
+                let movement = Movement {
+                    id: entry,
+                    kind: EntryKind::Refund,
+                    amount: -captured,
+                    held: 0,
+                    reference: &reference,
+                    at: now,
+                };
+                if amount_of(conn, project, movement.kind, movement.reference)?.is_some() {
+                    return Ok(Refunded::Already);
+                }
+                post(conn, project, &movement)?;
+                Ok(Refunded::Refunded(Paise(movement.amount)))
+            })
+            .await
+    }
+
+    async fn adjust(
+        &self,
+        project: ProjectId,
+        adjustment: Adjustment,
+        now: Timestamp,
+    ) -> Result<Adjusted, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                if adjustment.amount > Paise::ZERO {
+                    open(conn, project)?;
+                }
+                lock(conn, project)?;
+                let movement = Movement {
+                    id: adjustment.id,
+                    kind: EntryKind::Adjustment,
+                    amount: adjustment.amount.0,
+                    held: 0,
+                    reference: &adjustment.reference,
+                    at: now,
+                };
+                if amount_of(conn, project, movement.kind, movement.reference)?.is_some() {
+                    return Ok(Adjusted::Known);
+                }
+                let after = post(conn, project, &movement)?;
+                tell_if_low(conn, project, &movement, after)?;
+                Ok(if after.is_some() { Adjusted::Booked } else { Adjusted::Insufficient })
             })
             .await
     }
@@ -249,26 +308,41 @@ fn open(conn: &mut PgConnection, project: ProjectId) -> QueryResult<usize> {
         .execute(conn)
 }
 
-fn is_known(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    movement: &Movement<'_>,
-) -> QueryResult<bool> {
-    let same = ledger_entries::table
-        .filter(ledger_entries::project_id.eq(project.uuid()))
-        .filter(ledger_entries::kind.eq(movement.kind.as_str()))
-        .filter(ledger_entries::reference.eq(movement.reference));
-    select(exists(same)).get_result(conn)
+/// Locks the wallet, if there is one, so that nobody else can use a reference meanwhile.
+fn lock(conn: &mut PgConnection, project: ProjectId) -> QueryResult<Option<Uuid>> {
+    wallets::table
+        .find(project.uuid())
+        .select(wallets::project_id)
+        .for_update()
+        .first(conn)
+        .optional()
 }
 
-/// Moves money and writes the entry; `false` if the balance does not cover what would be held.
+/// What the one entry of this kind and reference added to the balance.
+fn amount_of(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    kind: EntryKind,
+    reference: &str,
+) -> QueryResult<Option<i64>> {
+    ledger_entries::table
+        .filter(ledger_entries::project_id.eq(project.uuid()))
+        .filter(ledger_entries::kind.eq(kind.as_str()))
+        .filter(ledger_entries::reference.eq(reference))
+        .select(ledger_entries::amount)
+        .first(conn)
+        .optional()
+}
+
+/// Moves money, writes the entry and gives the wallet right after it; `None` if the balance does
+/// not cover what would be held or taken.
 ///
 /// One guarded statement judges and moves, so that no other can come between.
 fn post(
     conn: &mut PgConnection,
     project: ProjectId,
     movement: &Movement<'_>,
-) -> Result<bool, Failure> {
+) -> Result<Option<Balance>, Failure> {
     let free = wallets::balance - wallets::held;
     let after: Option<(i64, i64, i64)> = diesel::update(wallets::table.find(project.uuid()))
         .filter(free.ge(movement.held - movement.amount))
@@ -280,7 +354,7 @@ fn post(
         .returning((wallets::balance, wallets::held, wallets::entries))
         .get_result(conn)
         .optional()?;
-    let Some((balance, held, position)) = after else { return Ok(false) };
+    let Some((balance, held, position)) = after else { return Ok(None) };
     diesel::insert_into(ledger_entries::table)
         .values((
             ledger_entries::id.eq(movement.id.uuid()),
@@ -295,7 +369,28 @@ fn post(
             ledger_entries::made_at.eq(movement.at),
         ))
         .execute(conn)?;
-    Ok(true)
+    Ok(Some(balance_of((balance, held))))
+}
+
+/// Puts on record that a movement took the balance below the project's threshold.
+fn tell_if_low(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    movement: &Movement<'_>,
+    after: Option<Balance>,
+) -> Result<(), Failure> {
+    let Some(Paise(balance)) = after.map(|after| after.balance) else { return Ok(()) };
+    let crossed: Option<Option<i64>> = projects::table
+        .find(project.uuid())
+        .filter(projects::low_balance.gt(balance))
+        .filter(projects::low_balance.le(balance - movement.amount))
+        .select(projects::low_balance)
+        .first(conn)
+        .optional()?;
+    let Some(threshold) = crossed.flatten() else { return Ok(()) };
+    let subject = Subject::Wallet { entry: movement.id, balance, threshold };
+    let (mode, kind, at) = (KeyMode::Live, EventKind::WalletLow, movement.at);
+    event::record(conn, &Event { project, mode, kind, subject, at })
 }
 
 const fn balance_of((balance, held): (i64, i64)) -> Balance {

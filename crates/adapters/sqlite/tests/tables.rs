@@ -1,0 +1,269 @@
+//! What stands in the tables beyond what the ports show: nothing lingers, and the ledger only grows.
+
+#![allow(clippy::unwrap_used, reason = "the helpers run inside tests")]
+
+use diesel::SqliteConnection;
+use diesel::connection::{Connection, SimpleConnection};
+use diesel::dsl::sql;
+use diesel::query_dsl::RunQueryDsl;
+use diesel::sql_types::BigInt;
+use dwar_event::{Endpoint, Event, EventKind, EventStore, Subject};
+use dwar_identity::IdentityStore;
+use dwar_kernel::{KeyMode, ProjectId, Sealed};
+use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
+use dwar_project::{ProjectChange, ProjectStore};
+use dwar_session::SessionStore;
+use dwar_sqlite::{Settings, SqliteStore, Synchronous};
+use dwar_testkit::{CODE, Fixtures, Line, START, seconds};
+use dwar_wallet::{
+    Adjusted, Adjustment, Credit, EntryKind, HoldOutcome, Paise, Settlement, WalletStore,
+};
+use tempfile::TempDir;
+
+struct Scene {
+    store: SqliteStore,
+    /// Another connection to the same file.
+    tables: SqliteConnection,
+    make: Fixtures,
+    project: ProjectId,
+    _folder: TempDir,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dwar.db");
+        let settings = Settings { synchronous: Synchronous::Normal, ..Settings::new(&path) };
+        let store = SqliteStore::open(settings).unwrap();
+        store.migrate().await.unwrap();
+        let make = Fixtures::random();
+        let (new, keys) = (make.project(), make.keys());
+        let project = new.id;
+        store.create(new, keys).await.unwrap();
+        let tables = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+        Self { store, tables, make, project, _folder: folder }
+    }
+
+    fn count(&mut self, rows: &str) -> i64 {
+        let count = sql::<BigInt>(&format!("SELECT count(*) FROM {rows}"));
+        count.get_result(&mut self.tables).unwrap()
+    }
+
+    async fn endpoint(&self) -> Endpoint {
+        let endpoint = Endpoint {
+            id: self.make.id(),
+            project: self.project,
+            url: "https://example.com/dwar".to_owned(),
+            full_phone: false,
+            secret: Sealed(vec![1]),
+            previous: None,
+            created_at: START,
+        };
+        self.store.add_endpoint(endpoint.clone()).await.unwrap();
+        endpoint
+    }
+
+    /// A code that was sent, delivered and used.
+    async fn verified(&self) -> (Line, Otp) {
+        let line = self.make.line(self.project, KeyMode::Live);
+        let otp = self.make.otp(&line);
+        self.store.issue(otp.clone()).await.unwrap();
+        let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
+        for report in [accepted, Report::Delivered] {
+            let (attempt, route, next) =
+                (otp.delivery.attempts[0].id, self.make.route(), self.make.id());
+            let applied =
+                self.store.report(self.project, otp.id, attempt, report, route, next, START);
+            assert!(applied.await.unwrap().is_some());
+        }
+        let guess = self.make.guess(CODE);
+        let judged =
+            self.store.attempt(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START);
+        assert!(matches!(judged.await.unwrap(), Attempt::Accepted(_)));
+        (line, otp)
+    }
+
+    /// A login on a line that ends in a logout, before the identity is erased.
+    async fn end(&self, line: &Line) {
+        let sighting = self.make.sighting(line);
+        let identity = self.store.recognise(self.project, sighting).await.unwrap();
+        let session = self.make.session(line, identity);
+        let (id, token) = (session.id, session.access.token);
+        self.store.start(session).await.unwrap();
+        assert!(self.store.revoke(self.project, line.mode, id, token, START).await.unwrap());
+        self.store.erase(self.project, line.mode, identity, START).await.unwrap().unwrap();
+    }
+
+    async fn credit(&self, amount: i64) {
+        let (id, reference) = (self.make.id(), format!("receipt of {amount}"));
+        let credit = Credit { id, amount: Paise(amount), reference };
+        assert!(self.store.credit(self.project, credit, START).await.unwrap());
+    }
+
+    async fn adjust(&self, amount: i64) {
+        let (id, reference) = (self.make.id(), format!("correction of {amount}"));
+        let adjustment = Adjustment { id, amount: Paise(amount), reference };
+        let adjusted = self.store.adjust(self.project, adjustment, START).await.unwrap();
+        assert_eq!(adjusted, Adjusted::Booked);
+    }
+
+    async fn warn_below(&self, threshold: i64) {
+        let change =
+            ProjectChange { low_balance: Some(Some(threshold)), ..ProjectChange::default() };
+        self.store.change(self.project, change).await.unwrap().unwrap();
+    }
+
+    async fn due(&self) -> Vec<Event> {
+        let due = EventStore::claim_due(&self.store, START, seconds(60), 1_000).await.unwrap();
+        due.into_iter().map(|dispatch| dispatch.event).collect()
+    }
+}
+
+#[tokio::test]
+async fn ledger_entries_can_be_neither_changed_nor_deleted() {
+    let mut scene = Scene::open().await;
+    scene.credit(1_000).await;
+    let send = scene.make.id();
+    let held = scene.store.hold(scene.project, send, Paise(40), scene.make.id(), START);
+    assert_eq!(held.await.unwrap(), HoldOutcome::Held);
+    let before = scene.store.statement(scene.project, 10).await.unwrap();
+    for forbidden in [
+        "UPDATE ledger_entries SET amount = 1",
+        "UPDATE ledger_entries SET reference = reference WHERE kind = 'hold'",
+        "DELETE FROM ledger_entries",
+        "DELETE FROM ledger_entries WHERE kind = 'credit'",
+    ] {
+        let refused = scene.tables.batch_execute(forbidden).unwrap_err();
+        assert_eq!(refused.to_string(), "ledger entries are only ever added", "{forbidden}");
+    }
+    assert_eq!(before.len(), 2);
+    assert_eq!(scene.store.statement(scene.project, 10).await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn without_an_endpoint_no_event_is_on_record() {
+    let mut scene = Scene::open().await;
+    let (line, _) = scene.verified().await;
+    scene.end(&line).await;
+    scene.warn_below(500).await;
+    scene.credit(600).await;
+    scene.adjust(-200).await;
+    assert_eq!(scene.count("events"), 0);
+    scene.endpoint().await;
+    assert!(scene.due().await.is_empty(), "what happened before is nobody's news");
+}
+
+#[tokio::test]
+async fn an_event_goes_with_the_last_who_had_to_be_told() {
+    let mut scene = Scene::open().await;
+    let endpoints = [scene.endpoint().await, scene.endpoint().await, scene.endpoint().await];
+    scene.verified().await;
+    assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 9));
+    let ids: Vec<String> = scene.due().await.iter().map(Event::id).collect();
+    assert_eq!(ids.len(), 9);
+    for event in &ids {
+        scene.store.delivered(endpoints[0].id, event.clone()).await.unwrap();
+        scene.store.failed(endpoints[1].id, event.clone(), None).await.unwrap();
+    }
+    assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 3));
+    scene.store.delivered(endpoints[2].id, ids[0].clone()).await.unwrap();
+    assert_eq!((scene.count("events"), scene.count("event_deliveries")), (2, 2));
+    scene.store.remove_endpoint(scene.project, endpoints[2].id).await.unwrap();
+    assert_eq!((scene.count("events"), scene.count("event_deliveries")), (0, 0));
+}
+
+#[tokio::test]
+async fn a_removed_endpoint_takes_nothing_from_the_others() {
+    let mut scene = Scene::open().await;
+    let first = scene.endpoint().await;
+    scene.verified().await;
+    let second = scene.endpoint().await;
+    scene.verified().await;
+    assert_eq!((scene.count("events"), scene.count("event_deliveries")), (6, 9));
+    assert!(scene.store.remove_endpoint(scene.project, first.id).await.unwrap());
+    assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 3));
+    assert_eq!(scene.due().await.len(), 3);
+    assert!(scene.store.remove_endpoint(scene.project, second.id).await.unwrap());
+    assert_eq!((scene.count("events"), scene.count("webhook_endpoints")), (0, 0));
+}
+
+#[tokio::test]
+async fn no_event_knows_an_erased_phone() {
+    let mut scene = Scene::open().await;
+    scene.endpoint().await;
+    let (line, otp) = scene.verified().await;
+    scene.verified().await;
+    scene.end(&line).await;
+    assert_eq!(scene.count("events"), 8);
+    let knows = |otp: &Otp| {
+        let about = format!("events WHERE subject_id = '{}'", otp.id);
+        format!("{about} AND (phone_index IS NOT NULL OR phone_sealed IS NOT NULL)")
+    };
+    assert_eq!(scene.count(&knows(&otp)), 0);
+    assert_eq!(scene.count("events WHERE phone_index IS NOT NULL AND phone_sealed IS NOT NULL"), 3);
+    let due = scene.due().await;
+    let of_erased =
+        |event: &&Event| matches!(event.subject, Subject::Otp { otp: id, .. } if id == otp.id);
+    let told: Vec<_> = due.iter().filter(of_erased).collect();
+    assert_eq!(told.len(), 3);
+    for event in told {
+        assert!(matches!(
+            &event.subject,
+            Subject::Otp { sealed_phone: None, channel: Some(_), .. }
+        ));
+    }
+}
+
+#[tokio::test]
+async fn a_low_balance_is_told_when_it_is_crossed() {
+    let scene = Scene::open().await;
+    scene.endpoint().await;
+    scene.warn_below(500).await;
+    scene.credit(600).await;
+    scene.adjust(-100).await;
+    assert!(scene.due().await.is_empty(), "the threshold itself is not low");
+    let (send, entries) = (scene.make.id(), [scene.make.id(), scene.make.id()]);
+    scene.store.hold(scene.project, send, Paise(10), scene.make.id(), START).await.unwrap();
+    let capture = Settlement::Capture(Paise(1));
+    assert!(scene.store.settle(scene.project, send, capture, entries, START).await.unwrap());
+    scene.adjust(-9).await;
+    let due = scene.due().await;
+    let subject = Subject::Wallet { entry: entries[0], balance: 499, threshold: 500 };
+    let (project, mode, kind) = (scene.project, KeyMode::Live, EventKind::WalletLow);
+    assert_eq!(due, [Event { project, mode, kind, subject, at: START }]);
+    let kinds: Vec<_> = scene.store.statement(scene.project, 2).await.unwrap();
+    let kinds: Vec<_> = kinds.iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, [EntryKind::Adjustment, EntryKind::Release]);
+}
+
+#[tokio::test]
+async fn a_ledger_from_before_refunds_is_kept_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dwar.db");
+    let mut old = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let foundation =
+        include_str!("../../../../migrations/sqlite/2026-11-21-000000_foundation/up.sql");
+    let make = Fixtures::random();
+    let (project, entry) = (make.id::<ProjectId>(), make.id::<dwar_kernel::EntryId>());
+    old.batch_execute(foundation).unwrap();
+    old.batch_execute(&format!(
+        "CREATE TABLE __diesel_schema_migrations (
+             version VARCHAR(50) PRIMARY KEY NOT NULL,
+             run_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+         );
+         INSERT INTO __diesel_schema_migrations (version) VALUES ('20261121000000');
+         INSERT INTO projects VALUES ('{project}', 'Chai & Co', 0, 0, NULL, 30, 7);
+         INSERT INTO wallets VALUES ('{project}', 900, 0, 1);
+         INSERT INTO ledger_entries
+         VALUES ('{entry}', '{project}', 1, 'credit', 900, 0, 900, 0, 'receipt', 8);"
+    ))
+    .unwrap();
+    let store = SqliteStore::open(Settings::new(&path)).unwrap();
+    assert_eq!(store.migrate().await.unwrap().len(), 1);
+    let statement = store.statement(project, 10).await.unwrap();
+    assert_eq!(statement.len(), 1);
+    assert_eq!((statement[0].id, statement[0].amount), (entry, Paise(900)));
+    assert_eq!(store.audit().await.unwrap().difference, Paise::ZERO);
+    let found = ProjectStore::find(&store, project).await.unwrap().unwrap();
+    assert_eq!((found.prices.sms, found.low_balance, found.routing.sms), (Some(30), None, None));
+}
