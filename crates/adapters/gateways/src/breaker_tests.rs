@@ -44,8 +44,7 @@ impl World {
         };
         let elapsed_ms = Arc::new(AtomicU64::new(0));
         let (start, elapsed) = (Instant::now(), Arc::clone(&elapsed_ms));
-        let clock =
-            Arc::new(move || start + Duration::from_millis(elapsed.load(Ordering::SeqCst)));
+        let clock = Arc::new(move || start + Duration::from_millis(elapsed.load(Ordering::SeqCst)));
         let inner = Arc::new(Scripted {
             answer: Mutex::new(answer),
             calls: AtomicU32::new(0),

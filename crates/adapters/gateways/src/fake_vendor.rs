@@ -73,10 +73,7 @@ impl Request {
 
     /// The form's fields, decoded, in order.
     pub fn form(&self) -> Vec<(String, String)> {
-        let base = reqwest::Url::parse("http://fake/").unwrap();
-        let mut url = base;
-        url.set_query(Some(std::str::from_utf8(&self.body).unwrap()));
-        url.query_pairs().into_owned().collect()
+        form_urlencoded::parse(&self.body).into_owned().collect()
     }
 }
 

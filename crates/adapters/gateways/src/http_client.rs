@@ -3,11 +3,13 @@ use dwar_otp::Reason;
 use reqwest::{Client, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
 use serde::de::DeserializeOwned;
 use std::error::Error;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 const MAX_ANSWER: usize = 64 * 1024;
-const MAX_IDLE: Duration = Duration::from_secs(60);
+/// Shorter than providers keep a silent connection, so that none is used as they close it.
+const MAX_IDLE: Duration = Duration::from_secs(30);
+const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
 /// How providers are called.
@@ -40,8 +42,15 @@ pub struct UnusableHttpClient;
 /// The pooled HTTP client that all gateways share; clones share its connections.
 ///
 /// It follows no redirect, repeats no call, and reads at most 64 KiB of an answer.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpClient(Client);
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A derived one would show the proxy's URL.
+        out.write_str("HttpClient")
+    }
+}
 
 impl HttpClient {
     /// A client with these settings.
@@ -149,16 +158,16 @@ impl Answer {
         }
     }
 
-    /// Notes a refusal in the log, with the provider's own error code where it gave one.
+    /// Notes a refusal in the log, with the provider's own error code where it gave one; as a
+    /// warning unless it is about the recipient alone, which is daily business.
     pub(crate) fn log_refusal(&self, provider: &str, code: Option<i64>, reason: Reason) {
-        tracing::warn!(
-            provider,
-            status = self.status.as_u16(),
-            code,
-            retry_after = self.retry_after,
-            reason = reason.as_str(),
-            "the provider refused a message"
-        );
+        let (status, retry_after, word) = (self.status.as_u16(), self.retry_after, reason.as_str());
+        match reason {
+            Reason::NotOnChannel | Reason::RejectedNumber | Reason::Blocked => {
+                tracing::info!(provider, status, code, reason = word, "{REFUSED}");
+            }
+            _ => tracing::warn!(provider, status, code, retry_after, reason = word, "{REFUSED}"),
+        }
     }
 }
 

@@ -3,29 +3,32 @@ use crate::fake_vendor::{FakeVendor, Play};
 use serde_json::{Value, json};
 use std::net::TcpListener;
 
-const PATIENCE: Duration = Duration::from_millis(150);
+const SHORT: Duration = Duration::from_millis(150);
 
 fn client() -> HttpClient {
-    HttpClient::new(&HttpClientSettings { timeout: PATIENCE, ..Default::default() }).unwrap()
+    HttpClient::new(&HttpClientSettings::default()).unwrap()
 }
 
-async fn send(play: Play) -> Result<Answer, Reason> {
+fn impatient() -> HttpClient {
+    HttpClient::new(&HttpClientSettings { timeout: SHORT, ..Default::default() }).unwrap()
+}
+
+async fn send(play: Play, client: &HttpClient) -> Result<Answer, Reason> {
     let vendor = FakeVendor::start(play).await;
-    let client = client();
     client.send("fake", client.post(&vendor.base_url())).await
 }
 
 #[tokio::test]
 async fn an_answer_that_is_lost_has_its_reason() {
-    for (play, expected) in [
-        (Play::Hang, Reason::Timeout),
-        (Play::SlowBody, Reason::Timeout),
-        (Play::Reset, Reason::ProviderUnavailable),
-        (Play::CutBody, Reason::Unknown),
-        (Play::huge(), Reason::Unknown),
+    let (patient, impatient) = (client(), impatient());
+    for (row, play, client, expected) in [
+        ("hang", Play::Hang, &impatient, Reason::Timeout),
+        ("slow body", Play::SlowBody, &impatient, Reason::Timeout),
+        ("reset", Play::Reset, &patient, Reason::ProviderUnavailable),
+        ("cut body", Play::CutBody, &patient, Reason::Unknown),
+        ("huge body", Play::huge(), &patient, Reason::Unknown),
     ] {
-        let row = format!("{play:?}").chars().take(40).collect::<String>();
-        assert_eq!(send(play).await.err(), Some(expected), "{row}");
+        assert_eq!(send(play, client).await.err(), Some(expected), "{row}");
     }
 }
 
@@ -45,7 +48,7 @@ async fn no_tls_at_the_other_end_is_unavailable() {
     let vendor = FakeVendor::start(Play::Hang).await;
     let url = format!("https://{}/", vendor.host());
     // What listens there answers a TLS hello with silence, which the connect timeout ends.
-    let settings = HttpClientSettings { connect_timeout: PATIENCE, ..Default::default() };
+    let settings = HttpClientSettings { connect_timeout: SHORT, ..Default::default() };
     let client = HttpClient::new(&settings).unwrap();
     let lost = client.send("fake", client.post(&url)).await;
     assert_eq!(lost.err(), Some(Reason::Timeout));
@@ -60,6 +63,7 @@ async fn a_url_that_is_none_is_not_sent() {
 
 #[tokio::test]
 async fn every_status_has_its_reason() {
+    let client = client();
     for (status, expected) in [
         (200, Reason::Unknown),
         (302, Reason::ProviderUnavailable),
@@ -73,7 +77,7 @@ async fn every_status_has_its_reason() {
         (503, Reason::ProviderUnavailable),
     ] {
         let play = Play::json(status, &json!({})).with_header("Retry-After", "7");
-        let answer = send(play).await.unwrap_or_else(|_| panic!("{status}"));
+        let answer = send(play, &client).await.unwrap_or_else(|_| panic!("{status}"));
         assert_eq!((answer.status(), answer.reason()), (status, expected));
         assert_eq!(answer.is_success(), status == 200);
         assert_eq!(answer.retry_after, Some(7));
@@ -83,14 +87,14 @@ async fn every_status_has_its_reason() {
 #[tokio::test]
 async fn a_refusal_with_an_unreadable_body_keeps_its_status() {
     let huge = "x".repeat(MAX_ANSWER + 1);
-    let answer = send(Play::text(503, "text/html", &huge)).await.ok().unwrap();
+    let answer = send(Play::text(503, "text/html", &huge), &client()).await.ok().unwrap();
     assert_eq!((answer.reason(), answer.body()), (Reason::ProviderUnavailable, &b""[..]));
 }
 
 #[tokio::test]
 async fn a_body_of_the_largest_size_is_read_whole() {
     let largest = format!("\"{}\"", "x".repeat(MAX_ANSWER - 2));
-    let answer = send(Play::text(200, "application/json", &largest)).await.ok().unwrap();
+    let answer = send(Play::text(200, "application/json", &largest), &client()).await.ok().unwrap();
     assert_eq!(answer.body().len(), MAX_ANSWER);
     assert!(answer.json::<String>().is_some());
     assert!(answer.json::<Vec<Value>>().is_none());

@@ -2,23 +2,38 @@
 
 mod breaker;
 mod console;
+mod gupshup;
 mod http_client;
 mod language;
+mod msg91;
 mod none;
 mod sandbox;
 mod secret;
+mod signature;
 mod timed;
+mod twilio;
 mod webhook_token;
+mod whatsapp_cloud;
 mod wire;
 
 pub use breaker::{BreakerGateway, BreakerSettings, BreakerState, Monotonic};
 pub use console::ConsoleGateway;
+pub use gupshup::{GupshupGateway, GupshupSettings};
 pub use http_client::{HttpClient, HttpClientSettings, UnusableHttpClient};
+pub use msg91::{
+    Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp,
+};
 pub use none::NoGateway;
 pub use sandbox::{SandboxGateway, SandboxOptions};
 pub use secret::Secret;
 pub use timed::TimedGateway;
+pub use twilio::{TwilioApiKey, TwilioGateway, TwilioSender, TwilioSettings, TwilioWhatsapp};
+pub use whatsapp_cloud::{WhatsappCloudGateway, WhatsappCloudSettings, WhatsappTemplate};
 
+#[cfg(test)]
+mod captured_logs;
+#[cfg(test)]
+mod contract;
 #[cfg(test)]
 mod fake_vendor;
 #[cfg(test)]

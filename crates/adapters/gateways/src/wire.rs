@@ -46,7 +46,8 @@ mod tests {
     #[test]
     fn reads_words_of_any_type() {
         let document = json!({"a": "x", "b": 412, "c": true, "d": "", "e": null, "f": [1]});
-        let words = ["/a", "/b", "/c", "/d", "/e", "/f", "/g", "/f/0"].map(|p| word_at(&document, p));
+        let words =
+            ["/a", "/b", "/c", "/d", "/e", "/f", "/g", "/f/0"].map(|p| word_at(&document, p));
         let expected = [Some("x"), Some("412"), Some("true"), None, None, None, None, Some("1")];
         assert_eq!(words, expected.map(|word| word.map(str::to_owned)));
     }
@@ -56,7 +57,8 @@ mod tests {
         assert_eq!(form_field(b"a=1&data=%7B%7D+x&b=2", "data").as_deref(), Some("{} x"));
         assert_eq!(form_field(b"data=1&data=1", "data"), None);
         assert_eq!(form_field(b"\xff\x00", "data"), None);
-        let pairs = |names: [&str; 2]| object(names.map(|n| (n.to_owned(), String::new())).into_iter());
+        let pairs =
+            |names: [&str; 2]| object(names.map(|n| (n.to_owned(), String::new())).into_iter());
         assert!(pairs(["a", "b"]).is_some());
         assert!(pairs(["a", "a"]).is_none());
     }

@@ -1,0 +1,38 @@
+//! What a test's own thread logs, to prove what is not in it.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+use tracing::subscriber::{DefaultGuard, set_default};
+use tracing_subscriber::fmt;
+
+#[derive(Clone, Default)]
+pub struct CapturedLogs(Arc<Mutex<Vec<u8>>>);
+
+impl CapturedLogs {
+    /// Captures everything of this thread, down to the finest level, until the guard is dropped.
+    pub fn start() -> (Self, DefaultGuard) {
+        let logs = Self::default();
+        let writer = logs.clone();
+        let subscriber = fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        (logs, set_default(subscriber))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for CapturedLogs {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+use crate::Secret;
+use dwar_otp::Reason;
+use serde::{Deserialize, Deserializer, de};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A provider described by configuration alone; `examples_config/` has some.
+///
+/// Values are templates. `{name}` stands for one of `phone_e164` (`+91…`), `phone_digits` (`91…`),
+/// `phone_national` (ten digits), `code`, `text`, `brand`, `minutes`, `language`, `otp_id`,
+/// `attempt_id`, `template_id` (the project's own or the configured one) and `secret.NAME`; `{{`
+/// and `}}` are braces. What stands in for a name is encoded for the place it is put in.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericHttpSettings {
+    /// The provider's name, also the last part of its webhook's address: lower-case letters,
+    /// digits, `-` and `_`, at most 32.
+    pub name: String,
+    /// Secrets by name, each used as `{secret.NAME}`.
+    #[serde(default, deserialize_with = "secrets")]
+    pub secrets: BTreeMap<String, Secret>,
+    /// What `{template_id}` is for projects without a template of their own.
+    #[serde(default)]
+    pub template_id: Option<String>,
+    /// Whether calls may go unencrypted to another machine. Loopback always may.
+    #[serde(default)]
+    pub allow_plain_http: bool,
+    /// How a message is handed over.
+    pub request: GenericRequest,
+    /// How the answer is read.
+    #[serde(default)]
+    pub answer: GenericAnswer,
+    /// How its webhook is read; `None`: there is none, and no receipt is waited for.
+    #[serde(default)]
+    pub receipts: Option<GenericReceipts>,
+}
+
+/// How a message is handed over.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericRequest {
+    /// `POST` unless told otherwise.
+    #[serde(default)]
+    pub method: GenericMethod,
+    /// Scheme, host and path; templates in the path only. The query has its own key.
+    pub url: String,
+    /// Names and templates of headers; `Content-Type` comes with the body.
+    #[serde(default)]
+    pub headers: Vec<(String, String)>,
+    /// User and password of basic authentication; they may name secrets only.
+    #[serde(default)]
+    pub basic_auth: Option<(String, String)>,
+    /// Names and templates of query parameters.
+    #[serde(default)]
+    pub query: Vec<(String, String)>,
+    /// Names and templates of form fields; not together with `json`.
+    #[serde(default)]
+    pub form: Vec<(String, String)>,
+    /// A JSON text whose strings are templates; not together with `form`.
+    #[serde(default)]
+    pub json: Option<String>,
+}
+
+/// The method of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum GenericMethod {
+    /// Without a body.
+    Get,
+    /// With or without one.
+    #[default]
+    Post,
+}
+
+/// How an answer is read. One that is no JSON counts as a JSON string of its whole text.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericAnswer {
+    /// HTTP statuses of success; any 2xx if empty.
+    #[serde(default)]
+    pub statuses: Vec<u16>,
+    /// What a success says besides; `None`: the status is enough.
+    #[serde(default)]
+    pub success: Option<GenericMatch>,
+    /// JSON pointer (RFC 6901) to what the provider calls the message.
+    #[serde(default)]
+    pub reference: Option<String>,
+    /// Why a message was refused: the first that fits; after them the HTTP status decides.
+    #[serde(default)]
+    pub reasons: Vec<GenericRule>,
+}
+
+/// A place in a JSON document and what may stand there, compared without regard to ASCII case. A
+/// number or boolean counts as its text.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericMatch {
+    /// JSON pointer (RFC 6901); the empty one is the whole document.
+    pub pointer: String,
+    /// Any of these.
+    pub values: Vec<String>,
+}
+
+/// A sign of a failure and what it means. At least one sign; all that are given must fit.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericRule {
+    /// This HTTP status; not for receipts.
+    #[serde(default)]
+    pub status: Option<u16>,
+    /// A place in the document; for receipts the status is meant if it is left out.
+    #[serde(default)]
+    pub pointer: Option<String>,
+    /// Any of these stands there.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// What it means, by its word in the API: `rejected_number`, `provider_auth`, ….
+    #[serde(deserialize_with = "reason")]
+    pub reason: Reason,
+}
+
+/// How a webhook is read.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericReceipts {
+    /// Name of the secret that every call must carry; at least 16 characters.
+    pub secret: String,
+    /// Where it stands: `{ query = "token" }` or `{ header = "x-token" }`.
+    pub secret_in: GenericSecretPlace,
+    /// What carries the report.
+    pub payload: GenericPayload,
+    /// The form field whose JSON is the payload, for forms that carry one.
+    #[serde(default)]
+    pub field: Option<String>,
+    /// JSON pointer to an array of reports; `None`: the payload is one report.
+    #[serde(default)]
+    pub items: Option<String>,
+    /// JSON pointer, inside a report, to what the provider calls the message. A form or query is
+    /// read as a JSON object: its field `Sid` is at `/Sid`.
+    pub reference: String,
+    /// JSON pointer, inside a report, to its status.
+    pub status: String,
+    /// Statuses of a message that arrived.
+    pub delivered: Vec<String>,
+    /// Signs of a message that did not, the first that fits; anything else is on the way.
+    #[serde(default)]
+    pub failed: Vec<GenericRule>,
+}
+
+/// Where a webhook carries its secret.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GenericSecretPlace {
+    /// In the query parameter of this name.
+    Query(String),
+    /// In the header of this name.
+    Header(String),
+}
+
+/// What of a webhook call carries the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GenericPayload {
+    /// A JSON body.
+    Json,
+    /// A form body.
+    Form,
+    /// The query.
+    Query,
+}
+
+impl fmt::Debug for GenericHttpSettings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Templates may hold what should have been a secret.
+        write!(out, "GenericHttpSettings({})", self.name)
+    }
+}
+
+fn secrets<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Secret>, D::Error> {
+    let secrets = BTreeMap::<String, String>::deserialize(from)?;
+    Ok(secrets.into_iter().map(|(name, secret)| (name, Secret::new(secret))).collect())
+}
+
+fn reason<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Error> {
+    let word = String::deserialize(from)?;
+    Reason::from_word(&word)
+        .ok_or_else(|| de::Error::custom(format!("{word:?} is no reason, such as \"blocked\"")))
+}

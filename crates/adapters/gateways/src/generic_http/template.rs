@@ -1,0 +1,168 @@
+use crate::Secret;
+use dwar_otp::Message;
+use std::collections::BTreeMap;
+
+/// Text with places for parts of a message; the secrets are filled in already.
+pub(super) struct Template(Vec<Part>);
+
+enum Part {
+    Text(String),
+    Secret(Secret),
+    Slot(Slot),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    PhoneE164,
+    PhoneDigits,
+    PhoneNational,
+    Code,
+    Text,
+    Brand,
+    Minutes,
+    Language,
+    OtpId,
+    AttemptId,
+    TemplateId,
+}
+
+impl Slot {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "phone_e164" => Self::PhoneE164,
+            "phone_digits" => Self::PhoneDigits,
+            "phone_national" => Self::PhoneNational,
+            "code" => Self::Code,
+            "text" => Self::Text,
+            "brand" => Self::Brand,
+            "minutes" => Self::Minutes,
+            "language" => Self::Language,
+            "otp_id" => Self::OtpId,
+            "attempt_id" => Self::AttemptId,
+            "template_id" => Self::TemplateId,
+            _ => return None,
+        })
+    }
+
+    fn of(self, message: &Message, template_id: &str) -> String {
+        match self {
+            Self::PhoneE164 => message.phone.e164(),
+            Self::PhoneDigits => format!("91{}", message.phone.national()),
+            Self::PhoneNational => message.phone.national().to_owned(),
+            Self::Code => message.code.expose().to_owned(),
+            Self::Text => message.text.clone(),
+            Self::Brand => message.brand.clone(),
+            Self::Minutes => message.minutes.to_string(),
+            Self::Language => message.language.clone(),
+            Self::OtpId => message.otp.to_string(),
+            Self::AttemptId => message.attempt.to_string(),
+            Self::TemplateId => {
+                message.template_id.clone().unwrap_or_else(|| template_id.to_owned())
+            }
+        }
+    }
+}
+
+impl Template {
+    /// Reads `{name}`, `{secret.NAME}`, `{{` and `}}`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub(super) fn parse(
+        text: &str,
+        secrets: &BTreeMap<String, Secret>,
+    ) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '}']) {
+            literal.push_str(&rest[..at]);
+            let (brace, doubled) = (&rest[at..=at], rest[at + 1..].starts_with(&rest[at..=at]));
+            if doubled {
+                literal.push_str(brace);
+                rest = &rest[at + 2..];
+                continue;
+            }
+            let inner = rest[at + 1..].split_once('}').filter(|_| brace == "{");
+            let (name, after) = inner.ok_or("a single brace; write {{ or }} for one")?;
+            if !literal.is_empty() {
+                parts.push(Part::Text(std::mem::take(&mut literal)));
+            }
+            parts.push(part(name, secrets)?);
+            rest = after;
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            parts.push(Part::Text(literal));
+        }
+        Ok(Self(parts))
+    }
+
+    /// Whether one of its places is for `slot`.
+    pub(super) fn names(&self, slot: Slot) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Slot(known) if *known == slot))
+    }
+
+    /// Its text, if no part of it depends on the message.
+    pub(super) fn constant(&self) -> Option<String> {
+        self.0.iter().try_fold(String::new(), |text, part| match part {
+            Part::Text(part) => Some(text + part),
+            Part::Secret(secret) => Some(text + secret.expose()),
+            Part::Slot(_) => None,
+        })
+    }
+
+    /// The literal texts between the places.
+    pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Secret(_) | Part::Slot(_) => None,
+        })
+    }
+
+    /// Its text for `message`, with `encode` applied to everything that was filled in.
+    pub(super) fn fill(
+        &self,
+        message: &Message,
+        template_id: &str,
+        encode: impl Fn(&str) -> String,
+    ) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Secret(secret) => encode(secret.expose()),
+            Part::Slot(slot) => encode(&slot.of(message, template_id)),
+        };
+        self.0.iter().map(part).collect()
+    }
+}
+
+fn part(name: &str, secrets: &BTreeMap<String, Secret>) -> Result<Part, String> {
+    if let Some(secret) = name.strip_prefix("secret.") {
+        let found = secrets.get(secret).cloned().map(Part::Secret);
+        return found.ok_or_else(|| format!("there is no secret named {secret:?}"));
+    }
+    Slot::named(name).map(Part::Slot).ok_or_else(|| format!("unknown placeholder {name:?}"))
+}
+
+/// For places whose whole value is encoded afterwards.
+pub(super) fn verbatim(text: &str) -> String {
+    text.to_owned()
+}
+
+/// For a segment of a path: all but unreserved characters (RFC 3986) percent-encoded.
+pub(super) fn in_path(text: &str) -> String {
+    percent(text, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+}
+
+/// For a header: what a header cannot carry (RFC 9110) percent-encoded, and the percent sign too.
+pub(super) fn in_header(text: &str) -> String {
+    percent(text, |byte| matches!(byte, b' '..=b'~') && byte != b'%')
+}
+
+fn percent(text: &str, keep: impl Fn(u8) -> bool) -> String {
+    let encode = |byte: u8| match keep(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
+}

@@ -1,0 +1,201 @@
+use super::*;
+
+/// Twilio's signature as its documentation describes it, in its own words: the URL, then each
+/// parameter, sorted, name and value without anything between.
+fn signature(url: &str, fields: &[(String, String)]) -> String {
+    let mut sorted = fields.to_vec();
+    sorted.sort();
+    let text = sorted.iter().fold(url.to_owned(), |text, (name, value)| text + name + value);
+    let mac = sign::<Hmac<Sha1>>(&Secret::new(AUTH_TOKEN), &[text.as_bytes()]).unwrap();
+    STANDARD.encode(mac)
+}
+
+fn call(body: String, signatures: &[&str]) -> WebhookCall {
+    let header = |value: &&str| ("x-twilio-signature".to_owned(), (*value).to_owned());
+    WebhookCall {
+        path_and_query: "/webhooks/twilio".to_owned(),
+        query: Vec::new(),
+        headers: signatures.iter().map(header).collect(),
+        body: body.into_bytes(),
+    }
+}
+
+fn encode(fields: &[(String, String)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
+}
+
+/// The fields that every callback has, and `more`.
+fn status_fields(more: &[(&str, &str)]) -> Vec<(String, String)> {
+    let fixed = [
+        ("SmsSid", SID),
+        ("MessageSid", SID),
+        ("AccountSid", ACCOUNT),
+        ("From", "whatsapp:+15005550006"),
+        ("To", "+919876543210"),
+        ("ApiVersion", "2010-04-01"),
+    ];
+    fields(&[&fixed, more].concat())
+}
+
+fn callback(more: &[(&str, &str)]) -> WebhookCall {
+    let fields = status_fields(more);
+    let signature = signature("https://otp.example.com/webhooks/twilio", &fields);
+    call(encode(&fields), &[&signature])
+}
+
+fn receipt_of(report: Report) -> Receipt {
+    Receipt { provider: "twilio".to_owned(), provider_ref: SID.to_owned(), report }
+}
+
+#[test]
+fn every_status_word_has_its_report_and_a_replay_the_same() {
+    let gateway = offline();
+    let failed = Some(Report::Failed(Reason::Unknown));
+    for (word, expected) in [
+        ("accepted", None),
+        ("scheduled", None),
+        ("queued", None),
+        ("sending", None),
+        ("sent", None),
+        ("partially_delivered", None),
+        ("receiving", None),
+        ("received", None),
+        ("a word of tomorrow", None),
+        ("delivered", Some(Report::Delivered)),
+        ("read", Some(Report::Delivered)),
+        ("undelivered", failed.clone()),
+        ("failed", failed.clone()),
+        ("canceled", failed),
+    ] {
+        let call = callback(&[("MessageStatus", word)]);
+        let expected: Vec<_> = expected.map(receipt_of).into_iter().collect();
+        assert_eq!(gateway.receipts(&call).unwrap(), expected, "{word}");
+        assert_eq!(gateway.receipts(&call).unwrap(), expected, "{word} again");
+    }
+}
+
+#[test]
+fn only_the_exact_signature_of_url_and_fields_counts() {
+    let gateway = offline();
+    let url = "https://otp.example.com/webhooks/twilio";
+    let fields = status_fields(&[("MessageStatus", "delivered")]);
+    let body = encode(&fields);
+    let valid = signature(url, &fields);
+    let elsewhere = signature("https://evil.example.com/webhooks/twilio", &fields);
+    let with_query = signature(&format!("{url}?a=1"), &fields);
+    let url_alone = signature(url, &[]);
+    let tampered = body.replace("delivered", "undelivered");
+    let longer = format!("{body}&ErrorCode=30005");
+    for (row, body, signatures, accepted) in [
+        ("valid", &body, vec![valid.as_str()], true),
+        ("absent", &body, vec![], false),
+        ("empty", &body, vec![""], false),
+        ("another URL", &body, vec![elsewhere.as_str()], false),
+        ("another query", &body, vec![with_query.as_str()], false),
+        ("the URL alone", &body, vec![url_alone.as_str()], false),
+        ("duplicated", &body, vec![valid.as_str(), valid.as_str()], false),
+        ("tampered", &tampered, vec![valid.as_str()], false),
+        ("a field more", &longer, vec![valid.as_str()], false),
+    ] {
+        let result = gateway.receipts(&call(body.clone(), &signatures));
+        let expected = if accepted { Ok(1) } else { Err(WebhookError::Unauthenticated) };
+        assert_eq!(result.map(|receipts| receipts.len()), expected, "{row}");
+    }
+}
+
+#[test]
+fn matches_the_example_that_twilio_publishes() {
+    let settings = TwilioSettings {
+        auth_token: Secret::new("12345"),
+        public_url: Some("https://mycompany.com".to_owned()),
+        ..settings()
+    };
+    let body = "Digits=1234&To=%2B18005551212&From=%2B14158675309&Caller=%2B14158675309\
+                &CallSid=CA1234567890ABCDE";
+    let call = WebhookCall {
+        path_and_query: "/myapp.php?foo=1&bar=2".to_owned(),
+        ..call(body.to_owned(), &["RSOYDt4T1cUTdK1PDd93/VVr8B8="])
+    };
+    // Authentic, but no message.
+    let result = TwilioGateway::new(settings, client()).receipts(&call);
+    assert_eq!(result, Err(WebhookError::Unreadable));
+}
+
+#[test]
+fn the_public_address_counts_with_and_without_its_port() {
+    let client = client();
+    let fields = status_fields(&[("MessageStatus", "delivered")]);
+    for (public, signed, accepted) in [
+        ("https://otp.example.com", "https://otp.example.com:443", true),
+        ("https://otp.example.com:8443", "https://otp.example.com", true),
+        ("https://otp.example.com:8443", "https://otp.example.com:8443", true),
+        ("https://otp.example.com:8443", "https://otp.example.com:443", false),
+        ("https://example.com/otp", "https://example.com/otp", true),
+        ("https://example.com/otp", "https://example.com:443/otp", true),
+        ("https://example.com/otp", "https://example.com", false),
+        ("https://otp.example.com", "http://otp.example.com", false),
+    ] {
+        let settings = TwilioSettings { public_url: Some(public.to_owned()), ..settings() };
+        let signature = signature(&format!("{signed}/webhooks/twilio"), &fields);
+        let gateway = TwilioGateway::new(settings, client.clone());
+        let result = gateway.receipts(&call(encode(&fields), &[&signature]));
+        assert_eq!(result.is_ok(), accepted, "{public} signed as {signed}");
+    }
+}
+
+#[test]
+fn without_a_token_or_an_address_nobody_is_believed() {
+    let client = client();
+    let fields = status_fields(&[("MessageStatus", "delivered")]);
+    let url = "https://otp.example.com/webhooks/twilio";
+    let sorted = fields.iter().cloned().collect::<Form>();
+    let text = sorted.iter().fold(url.to_owned(), |text, (name, value)| text + name + value);
+    // HMAC-SHA-1 under the empty key, which anybody can make.
+    let mac = <Hmac<Sha1> as hmac::KeyInit>::new_from_slice(b"").unwrap();
+    let mac = hmac::Mac::finalize(hmac::Mac::chain_update(mac, text.as_bytes())).into_bytes();
+    let forged = STANDARD.encode(mac);
+    let valid = signature(url, &fields);
+    for (row, settings, signature) in [
+        ("token", TwilioSettings { auth_token: Secret::new(""), ..settings() }, forged),
+        ("address", TwilioSettings { public_url: None, ..settings() }, valid),
+    ] {
+        let gateway = TwilioGateway::new(settings, client.clone());
+        let result = gateway.receipts(&call(encode(&fields), &[&signature]));
+        assert_eq!(result, Err(WebhookError::Unauthenticated), "{row}");
+    }
+}
+
+#[test]
+fn what_is_authentic_but_no_status_gives_none_and_garbage_is_unreadable() {
+    let gateway = offline();
+    let url = "https://otp.example.com/webhooks/twilio";
+    for (row, fields, expected) in [
+        ("a user's message", status_fields(&[("SmsStatus", "received"), ("Body", "hi")]), Ok(0)),
+        ("a call", fields(&[("CallSid", "CA1")]), Err(WebhookError::Unreadable)),
+        ("JSON", fields(&[("{\"MessageSid\":1}", "")]), Err(WebhookError::Unreadable)),
+        ("nothing", Vec::new(), Err(WebhookError::Unreadable)),
+    ] {
+        let call = call(encode(&fields), &[&signature(url, &fields)]);
+        let result = gateway.receipts(&call);
+        assert_eq!(result.map(|receipts| receipts.len()), expected, "{row}");
+    }
+}
+
+#[test]
+fn an_error_code_that_is_no_number_is_an_unknown_failure() {
+    let fields = [("MessageStatus", "failed"), ("ErrorCode", "30005x")];
+    let receipts = offline().receipts(&callback(&fields)).unwrap();
+    assert_eq!(receipts, [receipt_of(Report::Failed(Reason::Unknown))]);
+}
+
+#[test]
+fn every_error_code_has_its_reason_in_a_receipt() {
+    let gateway = offline();
+    for (reason, codes) in CODES {
+        for code in codes {
+            let fields = [("MessageStatus", "undelivered"), ("ErrorCode", &code.to_string())];
+            let receipts = gateway.receipts(&callback(&fields)).unwrap();
+            assert_eq!(receipts, [receipt_of(Report::Failed(reason))], "{code}");
+        }
+    }
+}

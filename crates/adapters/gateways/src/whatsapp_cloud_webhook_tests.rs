@@ -1,0 +1,199 @@
+use super::*;
+
+fn notification(statuses: Value) -> Value {
+    json!({
+        "object": "whatsapp_business_account",
+        "entry": [{ "id": "102290129340398", "changes": [{
+            "field": "messages",
+            "value": {
+                "messaging_product": "whatsapp",
+                "metadata": {
+                    "display_phone_number": "15550783881",
+                    "phone_number_id": "106540352242922",
+                },
+                "statuses": statuses,
+            },
+        }] }],
+    })
+}
+
+fn status(word: &str) -> Value {
+    json!({
+        "id": WAMID,
+        "status": word,
+        "timestamp": "1749416383",
+        "recipient_id": "919876543210",
+        "conversation": { "id": "6ceb9d9299", "origin": { "type": "authentication" } },
+        "pricing": { "billable": true, "category": "authentication" },
+    })
+}
+
+fn signature(body: &[u8]) -> String {
+    let mac = sign::<Hmac<Sha256>>(&Secret::new(APP_SECRET), &[body]).unwrap();
+    format!("sha256={}", hex(&mac))
+}
+
+fn call(body: impl Into<Vec<u8>>, signatures: &[&str]) -> WebhookCall {
+    let header = |value: &&str| ("x-hub-signature-256".to_owned(), (*value).to_owned());
+    WebhookCall {
+        path_and_query: "/webhooks/whatsapp_cloud".to_owned(),
+        query: Vec::new(),
+        headers: signatures.iter().map(header).collect(),
+        body: body.into(),
+    }
+}
+
+fn signed(body: impl ToString) -> WebhookCall {
+    let body = body.to_string();
+    call(body.as_bytes(), &[&signature(body.as_bytes())])
+}
+
+fn receipt_of(report: Report) -> Receipt {
+    Receipt { provider: "whatsapp_cloud".to_owned(), provider_ref: WAMID.to_owned(), report }
+}
+
+#[test]
+fn every_status_word_has_its_report() {
+    let gateway = offline();
+    for (word, expected) in [
+        ("sent", None),
+        ("delivered", Some(Report::Delivered)),
+        ("read", Some(Report::Delivered)),
+        ("played", Some(Report::Delivered)),
+        ("failed", Some(Report::Failed(Reason::Unknown))),
+        ("deleted", None),
+        ("warning", None),
+        ("a word of tomorrow", None),
+    ] {
+        let receipts = gateway.receipts(&signed(notification(json!([status(word)])))).unwrap();
+        assert_eq!(receipts, expected.map(receipt_of).into_iter().collect::<Vec<_>>(), "{word}");
+    }
+}
+
+#[test]
+fn a_replay_gives_the_same_receipts_and_a_batch_all_that_can_be_read() {
+    let gateway = offline();
+    let mut other = status("failed");
+    other["id"] = json!("wamid.other");
+    other["errors"] = json!("no list");
+    let broken = json!({ "status": "delivered" });
+    let call = signed(notification(json!([status("read"), broken, other])));
+    let receipts = gateway.receipts(&call).unwrap();
+    assert_eq!(receipts.len(), 2);
+    assert_eq!(receipts[0], receipt_of(Report::Delivered));
+    assert_eq!(receipts[1].provider_ref, "wamid.other");
+    assert_eq!(receipts[1].report, Report::Failed(Reason::Unknown));
+    assert_eq!(gateway.receipts(&call).unwrap(), receipts);
+}
+
+#[test]
+fn only_the_exact_signature_of_the_raw_body_counts() {
+    let gateway = offline();
+    let body = notification(json!([status("delivered")])).to_string();
+    let valid = signature(body.as_bytes());
+    let sha1_prefix = valid.replace("sha256=", "sha1=");
+    let bare = valid.replace("sha256=", "");
+    let upper = valid.to_uppercase();
+    let spaced = format!("{body} ");
+    let other = signature(b"another body");
+    for (row, body, signatures, accepted) in [
+        ("valid", &body, vec![valid.as_str()], true),
+        ("absent", &body, vec![], false),
+        ("empty", &body, vec![""], false),
+        ("wrong", &body, vec![other.as_str()], false),
+        ("cut", &body, vec![&valid[..70]], false),
+        ("no prefix", &body, vec![bare.as_str()], false),
+        ("other prefix", &body, vec![sha1_prefix.as_str()], false),
+        ("upper case", &body, vec![upper.as_str()], false),
+        ("duplicated", &body, vec![valid.as_str(), valid.as_str()], false),
+        ("tampered", &spaced, vec![valid.as_str()], false),
+    ] {
+        let result = gateway.receipts(&call(body.as_bytes(), &signatures));
+        let expected = if accepted { Ok(1) } else { Err(WebhookError::Unauthenticated) };
+        assert_eq!(result.map(|receipts| receipts.len()), expected, "{row}");
+    }
+}
+
+#[test]
+fn matches_an_example_that_others_publish() {
+    let mut gateway = offline();
+    gateway.settings.app_secret = Secret::new("secret");
+    // From the documentation of `WhatsApp.Webhook` on hexdocs.pm.
+    let signature = "sha256=0329a06b62cd16b33eb6792be8c60b158d89a2ee3a876fce9a881ebb488c0914";
+    // Authentic, but no notification.
+    assert_eq!(gateway.receipts(&call("test", &[signature])), Err(WebhookError::Unreadable));
+}
+
+#[test]
+fn without_an_app_secret_nobody_is_believed() {
+    let mut gateway = offline();
+    gateway.settings.app_secret = Secret::new("");
+    let body = notification(json!([status("delivered")])).to_string();
+    // HMAC-SHA-256 under the empty key, which anybody can make.
+    let mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(b"").unwrap();
+    let mac = hmac::Mac::finalize(hmac::Mac::chain_update(mac, body.as_bytes())).into_bytes();
+    let forged = format!("sha256={}", hex(&mac));
+    let result = gateway.receipts(&call(body.as_bytes(), &[&forged]));
+    assert_eq!(result, Err(WebhookError::Unauthenticated));
+}
+
+#[test]
+fn what_is_authentic_but_no_status_gives_none_and_garbage_is_unreadable() {
+    let gateway = offline();
+    let change = |field: &str, value: Value| {
+        json!({ "entry": [{ "id": "1", "changes": [{ "field": field, "value": value }] }] })
+            .to_string()
+    };
+    let incoming = json!({ "messages": [{ "from": "919876543210", "type": "text" }] });
+    for (row, body, expected) in [
+        ("a user's message", change("messages", incoming), Ok(0)),
+        ("an account's error", change("messages", json!({ "errors": [{ "code": 1 }] })), Ok(0)),
+        ("another field", change("account_update", json!({ "event": "VERIFIED" })), Ok(0)),
+        (
+            "statuses of another field",
+            change("calls", json!({ "statuses": [status("read")] })),
+            Ok(0),
+        ),
+        ("a value that is none", change("messages", json!(7)), Ok(0)),
+        ("no entries", json!({ "entry": [] }).to_string(), Ok(0)),
+        ("not the shape", json!({ "hello": "world" }).to_string(), Err(WebhookError::Unreadable)),
+        ("not JSON", "statuses=1".to_owned(), Err(WebhookError::Unreadable)),
+        ("nothing", String::new(), Err(WebhookError::Unreadable)),
+    ] {
+        let result = gateway.receipts(&signed(body));
+        assert_eq!(result.map(|receipts| receipts.len()), expected, "{row}");
+    }
+}
+
+#[test]
+fn the_handshake_echoes_the_challenge_for_the_agreed_word_alone() {
+    let gateway = offline();
+    let mode = ("hub.mode", "subscribe");
+    let token = ("hub.verify_token", "agreed word");
+    let challenge = ("hub.challenge", "1158201444");
+    let refused = Err(WebhookError::Unauthenticated);
+    for (row, query, expected) in [
+        ("agreed", vec![mode, challenge, token], Ok("1158201444".to_owned())),
+        ("wrong word", vec![mode, challenge, ("hub.verify_token", "guess")], refused.clone()),
+        ("no word", vec![mode, challenge], refused.clone()),
+        ("word twice", vec![mode, challenge, token, token], refused),
+        ("no challenge", vec![mode, token], Err(WebhookError::Unreadable)),
+        ("no mode", vec![token, challenge], Err(WebhookError::Unreadable)),
+        ("mode", vec![("hub.mode", "un"), token, challenge], Err(WebhookError::Unreadable)),
+    ] {
+        let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let call = WebhookCall { query: query.collect(), ..call("", &[]) };
+        assert_eq!(gateway.handshake(&call), expected, "{row}");
+    }
+}
+
+#[test]
+fn every_error_code_has_its_reason_in_a_receipt() {
+    let gateway = offline();
+    for (code, reason) in CODES {
+        let errors = json!([{ "code": code, "title": "Whatever", "error_data": {} }]);
+        let status = json!({ "id": WAMID, "status": "failed", "errors": errors });
+        let receipts = gateway.receipts(&signed(notification(json!([status])))).unwrap();
+        assert_eq!(receipts, [receipt_of(Report::Failed(reason))], "{code}");
+    }
+}
