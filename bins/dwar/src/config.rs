@@ -136,13 +136,13 @@ pub struct Gateways {
     pub fallback_window_seconds: u64,
     pub breaker_faults: u32,
     pub breaker_cool_down_seconds: u64,
+    pub generic_files: String,
     pub proxy: Secret,
     pub sandbox: Sandbox,
     pub whatsapp_cloud: WhatsappCloud,
     pub twilio: Twilio,
     pub msg91: Msg91,
     pub gupshup: Gupshup,
-    pub generic: Generic,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -183,6 +183,7 @@ pub struct Msg91 {
     pub sms_variables: String,
     pub whatsapp_number: String,
     pub whatsapp_namespace: String,
+    pub whatsapp_code_button: bool,
     pub whatsapp_templates: String,
 }
 
@@ -195,12 +196,6 @@ pub struct Gupshup {
     pub entity_id: String,
     pub template_id: String,
     pub webhook_token: Secret,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Generic {
-    pub sms_file: String,
-    pub whatsapp_file: String,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -1,7 +1,7 @@
 use super::Failure;
 use super::answer::Answer;
-use crate::config::{Config, ConfigError, LiveGateway, RunMode};
-use crate::wiring::Core;
+use crate::config::{Config, ConfigError};
+use crate::wiring::{Core, available_providers};
 use dwar_kernel::StoreError;
 use dwar_session::KeyState;
 use dwar_wallet::Paise;
@@ -122,21 +122,22 @@ async fn ledger(core: &Core) -> Check {
 
 fn gateways(config: &Config) -> Check {
     const NAME: &str = "gateways";
-    match (config.gateways.live, config.environment) {
-        (LiveGateway::None, _) => warning(
+    if let Err(cause) = available_providers(config) {
+        return failed(NAME, &cause, "do what it says, then run this again");
+    }
+    let [whatsapp, sms] = config.gateways.providers();
+    match (whatsapp.join(", "), sms.join(", ")) {
+        (whatsapp, sms) if whatsapp.is_empty() && sms.is_empty() => warning(
             NAME,
             "live keys have no provider".to_owned(),
-            "set gateways.live; test keys work without",
+            "set gateways.whatsapp and gateways.sms; test keys work without",
         ),
-        (LiveGateway::Console, RunMode::Development) => {
-            ok(NAME, "live codes go to standard output; fit for development only")
-        }
-        (LiveGateway::Console, RunMode::Production) => Check {
-            name: NAME,
-            status: Status::Failed,
-            detail: "the console gateway prints codes".to_owned(),
-            advice: Some("set gateways.live to a provider".to_owned()),
-        },
+        (whatsapp, sms) if sms.is_empty() => warning(
+            NAME,
+            format!("WhatsApp over {whatsapp}, and no SMS"),
+            "set gateways.sms, or numbers without WhatsApp get no code",
+        ),
+        (whatsapp, sms) => ok(NAME, format!("WhatsApp over {whatsapp}, SMS over {sms}")),
     }
 }
 

@@ -1,17 +1,17 @@
 use super::core::{Core, WiringError};
+use super::gateways::{self, Providers};
 use super::policies;
-use crate::config::LiveGateway;
 use async_trait::async_trait;
 use dwar_app::{
     AdmitRequest, Authenticate, CreatedProject, DeleteIdentity, Deliver, Demo, FindIdentity,
-    FirstStart, Idempotency, Logout, OtpPolicy, OtpStatus, PublicKeys, RecordReceipt,
-    RefreshSession, Routes, SandboxMessages, SendOtp, Sweep, Tokens, ValidateSession, VerifyOtp,
+    FirstStart, Idempotency, Logout, OtpPolicy, OtpStatus, PublicKeys, ReceiveWebhook,
+    RecordReceipt, RefreshSession, Routes, SandboxMessages, SendOtp, Sweep, TellEvents, Tokens,
+    ValidateSession, VerifyOtp,
 };
-use dwar_gateways::{ConsoleGateway, NoGateway, SandboxGateway, SandboxOptions, TimedGateway};
 use dwar_http::{Readiness, Server, Settings, StopHandle, UseCases};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
-use dwar_otp::{Channel, Gateway, Hop, Receipt, Route};
+use dwar_otp::{Receipt, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
 use dwar_wallet::Paise;
 use std::collections::HashMap;
@@ -39,12 +39,15 @@ struct Background {
     sweep: Sweep,
     receipts: RecordReceipt,
     inbound: mpsc::Receiver<Receipt>,
+    webhook: Arc<ReceiveWebhook>,
+    events: TellEvents,
 }
 
 /// What every part of the service shares.
 struct Shared {
     core: Core,
     deliver: Arc<Deliver>,
+    sources: HashMap<String, Arc<dyn ReceiptSource>>,
     requests: Arc<dyn RequestLimiter>,
 }
 
@@ -55,12 +58,15 @@ impl Application {
     /// [`WiringError::Listen`] if the address is not to be had.
     pub fn build(core: Core, prepared: Arc<AtomicBool>) -> Result<Self, WiringError> {
         let (outbound, inbound) = mpsc::channel(RECEIPTS_QUEUED);
+        let Providers { routes, sources } = gateways::build(&core, outbound)?;
         let shared = Shared {
-            deliver: Arc::new(deliver(&core, outbound)),
+            deliver: Arc::new(deliver(&core, routes)),
+            sources,
             requests: Arc::new(MemoryRequestLimiter::default()),
             core,
         };
-        let server = Server::bind(shared.http(), shared.use_cases(prepared));
+        let webhook = Arc::new(shared.receive_webhook());
+        let server = Server::bind(shared.http(), shared.use_cases(prepared, webhook.clone()));
         let address = shared.core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
         let background =
@@ -80,12 +86,14 @@ impl Application {
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
-        let Background { sweep, receipts, inbound } = self.background;
+        let Background { sweep, receipts, inbound, webhook, events } = self.background;
         let sweep = Arc::new(sweep);
         let tasks = [
             tokio::spawn(follow_up(Arc::clone(&sweep))),
             tokio::spawn(tidy(sweep)),
             tokio::spawn(take_receipts(receipts, inbound)),
+            tokio::spawn(apply_receipts(webhook)),
+            tokio::spawn(tell_events(events)),
         ];
         let served = self.server.run().await;
         tasks.iter().for_each(tokio::task::JoinHandle::abort);
@@ -137,7 +145,11 @@ impl Shared {
         }
     }
 
-    fn use_cases(&self, prepared: Arc<AtomicBool>) -> UseCases {
+    fn use_cases(
+        &self,
+        prepared: Arc<AtomicBool>,
+        receive_webhook: Arc<ReceiveWebhook>,
+    ) -> UseCases {
         let Core { tools, stores, signer, codes, config, .. } = &self.core;
         let limits = policies::limits(&config.limits);
         let tokens = Tokens {
@@ -205,6 +217,7 @@ impl Shared {
                 store: stores.idempotency.clone(),
                 lifetimes: policies::idempotency(&config.retention),
             }),
+            receive_webhook,
             ready: Arc::new(Ready { core: self.core.clone(), prepared }),
         }
     }
@@ -222,6 +235,15 @@ impl Shared {
             idempotency: stores.idempotency.clone(),
             deliver: self.deliver.clone(),
             retention: policies::retention(config),
+        }
+    }
+
+    fn receive_webhook(&self) -> ReceiveWebhook {
+        ReceiveWebhook {
+            tools: self.core.tools.clone(),
+            sources: self.sources.clone(),
+            receipts: self.core.stores.receipts.clone(),
+            record: self.record_receipt(),
         }
     }
 
@@ -247,42 +269,7 @@ impl Readiness for Ready {
     }
 }
 
-fn deliver(core: &Core, receipts: mpsc::Sender<Receipt>) -> Deliver {
-    let settings = &core.config.gateways;
-    let limit = Duration::from_millis(settings.call_timeout_ms);
-    let sandbox = SandboxGateway::new(
-        core.stores.inbox.clone(),
-        core.tools.vault.clone(),
-        core.tools.clock.clone(),
-        receipts,
-        SandboxOptions {
-            receipt_after: Duration::from_millis(settings.sandbox.receipt_ms),
-            slow_receipt_after: Duration::from_millis(settings.sandbox.slow_receipt_ms),
-            ..SandboxOptions::default()
-        },
-    );
-    let live: Arc<dyn Gateway> = match settings.live {
-        LiveGateway::Console => Arc::new(ConsoleGateway::stdout()),
-        LiveGateway::None => Arc::new(NoGateway),
-    };
-    let gateways: [Arc<dyn Gateway>; 2] = [live, Arc::new(sandbox)];
-    let route = |gateway: &Arc<dyn Gateway>| {
-        let hop = |channel| Hop { channel, provider: gateway.provider() };
-        let window = Duration::from_secs(settings.fallback_window_seconds);
-        Route {
-            hops: vec![hop(Channel::Whatsapp), hop(Channel::Sms)],
-            receipt_window: (!window.is_zero()).then_some(window),
-            lease: policies::lease(settings),
-        }
-    };
-    let routes = Routes {
-        live: route(&gateways[0]),
-        test: route(&gateways[1]),
-        gateways: gateways
-            .into_iter()
-            .map(|gateway| (gateway.provider(), Arc::new(TimedGateway::new(gateway, limit)) as _))
-            .collect::<HashMap<_, Arc<dyn Gateway>>>(),
-    };
+fn deliver(core: &Core, routes: Routes) -> Deliver {
     Deliver {
         tools: core.tools.clone(),
         otps: core.stores.otps.clone(),
@@ -290,6 +277,33 @@ fn deliver(core: &Core, receipts: mpsc::Sender<Receipt>) -> Deliver {
         sends: core.stores.sends.clone(),
         routes,
         prices: policies::prices(&core.config.prices),
+    }
+}
+
+async fn apply_receipts(webhook: Arc<ReceiveWebhook>) {
+    let mut tick = tokio::time::interval(APPLY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        if let Err(error) = webhook.apply().await {
+            tracing::warn!(%error, "receipts could not be applied");
+        }
+    }
+}
+
+async fn tell_events(events: TellEvents) {
+    let mut tick = tokio::time::interval(TELL);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        // What was due is told; more may have become due meanwhile.
+        while match events.tell_due().await {
+            Ok(told) => told > 0,
+            Err(error) => {
+                tracing::warn!(%error, "events could not be told");
+                false
+            }
+        } {}
     }
 }
 

@@ -1,15 +1,20 @@
 use super::keys::{self, KeySource};
 use super::policies;
 use super::stores::{Location, Stores};
-use crate::config::{Config, ConfigError, LiveGateway, RunMode};
-use dwar_app::{ManageProjects, ManageSigningKeys, ManageWallets, SigningKeyPolicy, Toolbox};
+use crate::config::{Config, ConfigError, RunMode};
+use dwar_app::{
+    ManageEndpoints, ManageProjects, ManageSigningKeys, ManageWallets, SigningKeyPolicy,
+    TellEvents, Toolbox,
+};
 use dwar_josekit::JosekitSigner;
 use dwar_otp::CodeKeys;
 use dwar_session::TokenSigner;
 use dwar_sqlite::OpenError;
 use dwar_system::{SystemClock, SystemEntropy};
+use dwar_webhooks::{HttpWebhookSender, UnusableClient, WebhookSettings};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What every command needs: configuration, tools, stores, signer.
 #[derive(Clone)]
@@ -38,6 +43,8 @@ pub enum WiringError {
     KeyLost(PathBuf),
     #[error("production refuses {0}")]
     Unsafe(&'static str),
+    #[error(transparent)]
+    Webhooks(#[from] UnusableClient),
     #[error("cannot listen on {address}: {cause}")]
     Listen { address: String, cause: std::io::Error },
 }
@@ -89,6 +96,31 @@ impl Core {
         }
     }
 
+    pub fn manage_endpoints(&self) -> Result<ManageEndpoints, WiringError> {
+        Ok(ManageEndpoints {
+            tools: self.tools.clone(),
+            projects: self.stores.projects.clone(),
+            events: self.stores.events.clone(),
+            sender: self.webhook_sender()?,
+        })
+    }
+
+    pub fn tell_events(&self) -> Result<TellEvents, WiringError> {
+        Ok(TellEvents {
+            tools: self.tools.clone(),
+            events: self.stores.events.clone(),
+            sender: self.webhook_sender()?,
+        })
+    }
+
+    fn webhook_sender(&self) -> Result<Arc<HttpWebhookSender>, WiringError> {
+        let events = self.config.events;
+        Ok(Arc::new(HttpWebhookSender::new(WebhookSettings {
+            timeout: Duration::from_secs(events.timeout_seconds),
+            allow_private: events.allow_private,
+        })?))
+    }
+
     pub fn manage_signing_keys(&self) -> ManageSigningKeys {
         ManageSigningKeys {
             tools: self.tools.clone(),
@@ -107,10 +139,10 @@ fn refuse_unsafe(
     if config.environment == RunMode::Development {
         return Ok(());
     }
-    if config.gateways.live == LiveGateway::Console {
+    if config.gateways.providers().concat().iter().any(|name| name == "console") {
         return Err(WiringError::Unsafe(
-            "the console gateway, which prints codes: set gateways.live \
-             (DWAR__GATEWAYS__LIVE) to \"none\", or to a provider",
+            "the console gateway, which prints codes: set gateways.whatsapp and gateways.sms \
+             (DWAR__GATEWAYS__WHATSAPP, DWAR__GATEWAYS__SMS) to providers, or to nothing",
         ));
     }
     if *location == Location::Postgres

@@ -2,9 +2,11 @@
 
 mod application;
 mod core;
+mod gateways;
 mod keys;
 mod policies;
 mod stores;
 
 pub use application::{Application, keep_preparing, prepare};
 pub use core::{Core, WiringError};
+pub use gateways::available as available_providers;

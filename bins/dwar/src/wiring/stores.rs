@@ -1,11 +1,12 @@
 use super::WiringError;
 use crate::config::{self, invalid};
 use async_trait::async_trait;
+use dwar_event::EventStore;
 use dwar_idempotency::IdempotencyStore;
 use dwar_identity::IdentityStore;
 use dwar_kernel::StoreError;
-use dwar_otp::OtpStore;
 use dwar_otp::sandbox::SandboxInbox;
+use dwar_otp::{OtpStore, ReceiptStore};
 use dwar_postgres::PostgresStore;
 use dwar_project::ProjectStore;
 use dwar_ratelimit::SendLimiter;
@@ -29,6 +30,8 @@ pub struct Stores {
     pub wallets: Arc<dyn WalletStore>,
     pub sends: Arc<dyn SendLimiter>,
     pub idempotency: Arc<dyn IdempotencyStore>,
+    pub receipts: Arc<dyn ReceiptStore>,
+    pub events: Arc<dyn EventStore>,
 }
 
 /// The database as a whole, for who operates it.
@@ -76,7 +79,9 @@ macro_rules! is_database {
                     identities: store.clone(),
                     wallets: store.clone(),
                     sends: store.clone(),
-                    idempotency: store,
+                    idempotency: store.clone(),
+                    receipts: store.clone(),
+                    events: store,
                 }
             }
         }

@@ -6,7 +6,6 @@ mod gupshup;
 mod http_client;
 mod language;
 mod msg91;
-mod none;
 mod sandbox;
 mod secret;
 mod signature;
@@ -23,7 +22,6 @@ pub use http_client::{HttpClient, HttpClientSettings, UnusableHttpClient};
 pub use msg91::{
     Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp,
 };
-pub use none::NoGateway;
 pub use sandbox::{SandboxGateway, SandboxOptions};
 pub use secret::Secret;
 pub use timed::TimedGateway;

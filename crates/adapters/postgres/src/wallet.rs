@@ -1,19 +1,17 @@
 use crate::PostgresStore;
+use crate::audit;
 use crate::convert::Row;
 use crate::error::Failure;
 use crate::event;
 use crate::schema::{ledger_entries, projects, wallet_holds, wallets};
 use async_trait::async_trait;
-use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types;
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Paise, Refunded, Settlement, WalletStore,
 };
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// What a ledger entry is made of before the wallet has taken it in.
@@ -291,7 +289,7 @@ impl WalletStore for PostgresStore {
     }
 
     async fn audit(&self) -> Result<Audit, StoreError> {
-        self.pool.long_snapshot(audit).await
+        self.pool.long_snapshot(audit::audit).await
     }
 }
 
@@ -395,36 +393,4 @@ fn tell_if_low(
 
 const fn balance_of((balance, held): (i64, i64)) -> Balance {
     Balance { balance: Paise(balance), held: Paise(held) }
-}
-
-fn audit(conn: &mut PgConnection) -> Result<Audit, Failure> {
-    // sum() of bigint is numeric, which neither the domain nor diesel's casts know.
-    let total = |column| sql::<sql_types::BigInt>(column);
-    let wallets: Vec<(Uuid, i64, i64)> =
-        wallets::table.select((wallets::project_id, wallets::balance, wallets::held)).load(conn)?;
-    let entries: Vec<(Uuid, i64, i64)> = ledger_entries::table
-        .group_by(ledger_entries::project_id)
-        .select((
-            ledger_entries::project_id,
-            total("sum(amount)::bigint"),
-            total("sum(held)::bigint"),
-        ))
-        .load(conn)?;
-    let holds: Vec<(Uuid, i64)> = wallet_holds::table
-        .group_by(wallet_holds::project_id)
-        .select((wallet_holds::project_id, total("sum(amount)::bigint")))
-        .load(conn)?;
-    let entries: HashMap<_, _> =
-        entries.into_iter().map(|(project, amount, held)| (project, (amount, held))).collect();
-    let holds: HashMap<_, _> = holds.into_iter().collect();
-    let distance = |(project, balance, held): &(Uuid, i64, i64)| {
-        let (amount, entered) = entries.get(project).copied().unwrap_or_default();
-        let open = holds.get(project).copied().unwrap_or_default();
-        [balance.abs_diff(amount), held.abs_diff(entered), held.abs_diff(open)]
-    };
-    let difference = wallets.iter().flat_map(distance).fold(0, u64::saturating_add);
-    Ok(Audit {
-        projects: u64::try_from(wallets.len()).unwrap_or(u64::MAX),
-        difference: Paise(i64::try_from(difference).unwrap_or(i64::MAX)),
-    })
 }
