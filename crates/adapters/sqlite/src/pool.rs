@@ -1,4 +1,4 @@
-use crate::error::{Failure, OpenError, is_transient, unavailable};
+use crate::error::{Failure, OpenError, unavailable};
 use crate::writer::Writer;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -7,7 +7,7 @@ use dwar_kernel::StoreError;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tracing::Span;
 
@@ -206,7 +206,7 @@ impl File {
         create(&self.path).map_err(|cause| OpenError::File { path: self.path.clone(), cause })?;
         let mut connection = SqliteConnection::establish(&self.url)?;
         self.set_up(&mut connection)?;
-        self.use_wal(&mut connection)?;
+        connection.batch_execute("PRAGMA journal_mode = WAL")?;
         Ok(connection)
     }
 
@@ -220,19 +220,6 @@ impl File {
             "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = {synchronous}; \
              PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
         ))
-    }
-
-    /// SQLite does not wait for a lock when it changes the journal's mode, so this does.
-    fn use_wal(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
-        let start = Instant::now();
-        loop {
-            match connection.batch_execute("PRAGMA journal_mode = WAL") {
-                Err(cause) if is_transient(&cause) && start.elapsed() < self.busy_timeout => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                done => return done,
-            }
-        }
     }
 }
 

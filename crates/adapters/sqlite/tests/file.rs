@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers run inside tests")]
 
-use diesel::connection::{Connection, SimpleConnection};
-use dwar_identity::IdentityStore;
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use dwar_identity::{IdentityStore, Sighting};
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_otp::{Attempt, GuessPolicy, OtpStore};
 use dwar_project::ProjectStore;
@@ -13,6 +14,14 @@ use dwar_wallet::{Credit, HoldOutcome, Paise, WalletStore};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+
+mod tables {
+    diesel::table! {
+        guess_budgets (phone_index) {
+            phone_index -> Binary,
+        }
+    }
+}
 
 fn database(folder: &TempDir) -> PathBuf {
     folder.path().join("dwar.db")
@@ -45,6 +54,40 @@ async fn what_was_answered_is_there_after_a_reopening() {
     assert_eq!(store.keys(id).await.unwrap(), keys);
     let stored = OtpStore::find(&store, id, KeyMode::Live, otp.id).await.unwrap().unwrap();
     assert_eq!(stored.wrong, 1);
+}
+
+#[tokio::test]
+async fn a_success_leaves_no_count_of_guesses_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let store = open(&path).await;
+    let make = Fixtures::random();
+    let project = make.project();
+    let line = make.line(project.id, KeyMode::Live);
+    store.create(project, make.keys()).await.unwrap();
+    store.issue(make.otp(&line)).await.unwrap();
+    for (code, counts) in [(WRONG_CODE, 1), (CODE, 0)] {
+        let (guess, policy) = (make.guess(code), GuessPolicy::OFF);
+        store.attempt(line.project, line.mode, line.index, guess, policy, START).await.unwrap();
+        let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+        let rows: i64 = tables::guess_budgets::table.count().get_result(&mut other).unwrap();
+        assert_eq!(rows, counts, "after {code}");
+    }
+}
+
+#[tokio::test]
+async fn a_late_sighting_does_not_turn_the_clock_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&database(&folder)).await;
+    let make = Fixtures::random();
+    let project = make.project();
+    let line = make.line(project.id, KeyMode::Live);
+    store.create(project, make.keys()).await.unwrap();
+    let id = store.recognise(line.project, make.sighting(&line)).await.unwrap();
+    let late = Sighting { at: START - Duration::from_secs(1), ..make.sighting(&line) };
+    assert_eq!(store.recognise(line.project, late).await.unwrap(), id);
+    let known = IdentityStore::find(&store, line.project, line.mode, id).await.unwrap().unwrap();
+    assert_eq!(known.last_verified_at, START);
 }
 
 #[tokio::test]
@@ -156,7 +199,7 @@ async fn another_process_that_holds_the_lock_for_too_long_makes_writes_unavailab
         ..Settings::new(&path)
     };
     let store = SqliteStore::open(settings).unwrap();
-    let mut other = diesel::SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
     assert!(matches!(store.ping().await, Err(StoreError::Unavailable(_))));
     other.batch_execute("COMMIT").unwrap();
@@ -192,7 +235,7 @@ async fn a_row_that_cannot_be_read_is_named() {
     let (project, keys) = (make.project(), make.keys());
     let (id, key) = (project.id, keys[0].id.to_string());
     store.create(project, keys).await.unwrap();
-    let mut other = diesel::SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     other.batch_execute("UPDATE api_keys SET digest = x'00' WHERE mode = 'live'").unwrap();
     let refused = store.keys(id).await.err().unwrap();
     assert_eq!(refused.to_string(), format!("inconsistent data in api_keys.digest of row {key}"));
