@@ -134,6 +134,7 @@ pub struct Gateways {
     pub call_timeout_ms: u64,
     pub connect_timeout_ms: u64,
     pub fallback_window_seconds: u64,
+    pub grace_seconds: u64,
     pub breaker_faults: u32,
     pub breaker_cool_down_seconds: u64,
     pub generic_files: String,

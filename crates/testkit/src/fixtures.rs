@@ -1,4 +1,5 @@
 use crate::{ClearVault, SeededEntropy};
+use dwar_event::Endpoint;
 use dwar_idempotency::{Record, Slot};
 use dwar_identity::Sighting;
 use dwar_kernel::{
@@ -6,7 +7,9 @@ use dwar_kernel::{
     Vault,
 };
 use dwar_otp::sandbox::InboxMessage;
-use dwar_otp::{Channel, Code, CodeKeys, Delivery, Guess, Hop, Otp, OtpState, Route};
+use dwar_otp::{
+    Channel, Code, CodeKeys, Delivery, Guess, Hop, KeptReceipt, Otp, OtpState, Receipt, Report, Route,
+};
 use dwar_project::{ApiKey, KeyRecord, NewProject};
 use dwar_ratelimit::SendKey;
 use dwar_session::{Algorithm, CurrentAccess, Session, SigningKey, Successor};
@@ -240,6 +243,27 @@ impl Fixtures {
     pub fn credit(&self, amount: Paise) -> Credit {
         let id = self.id();
         Credit { id, amount, reference: format!("receipt {id}") }
+    }
+
+    /// A report of "meta" on a message of its own, as it comes in at [`START`].
+    pub fn receipt(&self, report: Report) -> KeptReceipt {
+        let id = self.id();
+        let (provider, provider_ref) = ("meta".to_owned(), format!("wamid.{id}"));
+        KeptReceipt { id, receipt: Receipt { provider, provider_ref, report }, received_at: START }
+    }
+
+    /// An endpoint that is shown masked numbers and has had one secret so far.
+    pub fn endpoint(&self, project: ProjectId) -> Endpoint {
+        let id = self.id();
+        Endpoint {
+            id,
+            project,
+            url: format!("https://events.example.com/{id}"),
+            full_phone: false,
+            secret: self.sealed(),
+            previous: None,
+            created_at: START,
+        }
     }
 
     /// A slot of a fresh key on the line's project and mode.

@@ -61,6 +61,7 @@ macro_rules! shared_store_contract_tests {
                 a_replaced_key_is_unknown_at_once
                 replacements_at_once_leave_one_key
                 a_change_sets_what_it_names
+                texts_routes_and_threshold_come_back
                 changes_at_once_lose_nothing
                 the_list_is_oldest_first
             }
@@ -136,6 +137,15 @@ macro_rules! shared_store_contract_tests {
                 endings_at_once_end_a_hold_once
                 credits_at_once_pay_in_once_each
                 a_mixture_at_once_adds_up
+                a_refund_gives_back_what_was_captured
+                a_refund_needs_a_capture
+                refunds_at_once_give_back_once
+                a_correction_goes_up_and_down
+                a_known_reference_corrects_nothing
+                a_correction_takes_what_no_hold_needs
+                corrections_at_once_take_what_is_there
+                corrections_at_once_take_what_no_hold_needs
+                one_correction_at_once_is_booked_once
             }
             sends {
                 admit_answers_as_the_window_does
@@ -153,6 +163,11 @@ macro_rules! shared_store_contract_tests {
                 slots_are_apart
                 beginnings_at_once_are_fresh_once
                 questions_at_once_are_answered_once
+            }
+            events {
+                endpoints_are_oldest_first_and_stay_inside_their_project
+                a_new_secret_takes_the_place_of_the_present_one
+                an_endpoint_is_removed_once_and_by_its_project
             }
         }
     };
@@ -189,7 +204,41 @@ macro_rules! fresh_store_contract_tests {
             wallet {
                 stale_holds_are_oldest_first_and_bounded
                 an_audit_finds_every_wallet_in_order
+                an_audit_finds_corrections_in_order
                 an_audit_sees_movements_whole
+            }
+            receipts {
+                receipts_come_back_as_they_were_kept
+                receipts_are_oldest_first_and_bounded
+                keep_is_all_or_nothing
+                a_receipt_given_out_comes_again_after_the_lease
+                a_receipt_that_is_done_is_gone
+                claims_at_once_hand_each_receipt_to_one_caller
+            }
+            events {
+                nothing_is_recorded_without_an_endpoint
+                each_endpoint_of_the_project_is_told
+                a_removed_endpoint_is_told_nothing_more
+                a_code_on_its_way_is_recorded
+                a_code_that_reached_nobody_is_recorded
+                a_report_that_changes_nothing_is_not_recorded
+                reports_at_once_are_recorded_once
+                an_accepted_code_is_recorded
+                a_logout_is_recorded
+                a_theft_is_recorded
+                logouts_at_once_are_recorded_once
+                an_erasure_is_recorded
+                an_erasure_takes_the_phone_from_what_was_recorded
+                nothing_in_flight_keeps_an_erased_phone
+                a_low_balance_is_recorded_once_per_crossing
+                a_correction_crosses_the_threshold_too
+                captures_at_once_cross_the_threshold_once
+                claims_are_longest_due_first_and_bounded
+                a_delivery_given_out_comes_again_after_the_lease
+                a_failed_delivery_is_due_again_at_the_exact_instant
+                a_delivery_ends_when_it_is_made_or_given_up
+                claims_at_once_hand_each_delivery_to_one_caller
+                endpoints_come_and_go_while_things_happen
             }
             sends {
                 sweep_drops_old_places

@@ -5,9 +5,12 @@ mod doctor;
 mod key;
 mod migrate;
 mod project;
+mod project_settings;
+mod project_view;
 mod serve;
 mod signing_key;
 mod wallet;
+mod webhook;
 
 use crate::config::{self, Config, ConfigError};
 use crate::telemetry;
@@ -55,6 +58,9 @@ enum Command {
     /// List and rotate the keys that sign access tokens
     #[command(subcommand)]
     SigningKey(signing_key::Command),
+    /// Name the addresses that a project's events go to
+    #[command(subcommand)]
+    Webhook(webhook::Command),
     /// Check configuration, database, migrations, keys and gateways, and say what to do
     Doctor,
 }
@@ -126,6 +132,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::Key(command) => answer(args.json, key::run(config, command)),
         Command::Wallet(command) => answer(args.json, wallet::run(config, command)),
         Command::SigningKey(command) => answer(args.json, signing_key::run(config, command)),
+        Command::Webhook(command) => answer(args.json, webhook::run(config, command)),
         Command::Doctor => answer(args.json, doctor::run(config)),
     }
 }

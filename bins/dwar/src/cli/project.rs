@@ -1,10 +1,13 @@
 use super::answer::instant;
+use super::project_settings::Settings;
+use super::project_view::{json_of, text_of};
 use super::{Answer, Failure, no_such_project, open};
 use crate::config::Config;
-use clap::{Args, Subcommand, ValueEnum};
+use crate::wiring::available_providers;
+use clap::{Args, Subcommand};
 use dwar_app::ManageProjects;
 use dwar_kernel::ProjectId;
-use dwar_project::{KeyRecord, Project, ProjectChange};
+use dwar_project::{KeyRecord, Project};
 use dwar_wallet::Paise;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -36,26 +39,6 @@ pub struct Create {
 }
 
 #[derive(Args)]
-#[group(required = true, multiple = true, id = "settings")]
-pub struct Settings {
-    /// What people call it
-    #[arg(long)]
-    name: Option<String>,
-    /// Whether GET /v1/identity answers
-    #[arg(long, value_name = "on|off")]
-    identity_lookup: Option<Switch>,
-    /// Whether DELETE /v1/identity deletes
-    #[arg(long, value_name = "on|off")]
-    identity_delete: Option<Switch>,
-    /// Price of one code over WhatsApp in paise, or `default`
-    #[arg(long, value_name = "PAISE", value_parser = price)]
-    whatsapp_price_paise: Option<Price>,
-    /// Price of one code over SMS in paise, or `default`
-    #[arg(long, value_name = "PAISE", value_parser = price)]
-    sms_price_paise: Option<Price>,
-}
-
-#[derive(Args)]
 pub struct Set {
     /// The project's id
     #[arg(long, value_name = "ID")]
@@ -64,25 +47,8 @@ pub struct Set {
     settings: Settings,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
-/// A price of its own, or the configured one.
-#[derive(Clone, Copy)]
-struct Price(Option<i64>);
-
-fn price(text: &str) -> Result<Price, String> {
-    if text == "default" {
-        return Ok(Price(None));
-    }
-    let paise: u32 = text.parse().map_err(|_| "a price is whole paise, or `default`".to_owned())?;
-    Ok(Price(Some(paise.into())))
-}
-
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+    let providers = available_providers(&config)?;
     let projects = open(config).await?.manage_projects();
     match command {
         Command::Create(create) => created(&projects, create).await,
@@ -91,13 +57,20 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let found = projects.show(project).await?.ok_or_else(|| no_such_project(project))?;
             Ok(shown(&found.0, &found.1))
         }
-        Command::Set(set) => {
-            let change = change_of(set.settings)?;
-            let changed = projects.change(set.project, change).await?;
-            let changed = changed.ok_or_else(|| no_such_project(set.project))?;
-            Ok(Answer::new(json_of(&changed), text_of(&changed)))
-        }
+        Command::Set(set) => changed(&projects, set, &providers).await,
     }
+}
+
+async fn changed(
+    projects: &ManageProjects,
+    set: Set,
+    providers: &[String],
+) -> Result<Answer, Failure> {
+    let unknown = || no_such_project(set.project);
+    let (before, _) = projects.show(set.project).await?.ok_or_else(unknown)?;
+    let change = set.settings.change(&before, providers)?;
+    let changed = projects.change(set.project, change).await?.ok_or_else(unknown)?;
+    Ok(Answer::new(json_of(&changed), text_of(&changed)))
 }
 
 async fn created(projects: &ManageProjects, create: Create) -> Result<Answer, Failure> {
@@ -160,50 +133,12 @@ fn shown(project: &Project, keys: &[KeyRecord]) -> Answer {
     Answer::new(json, text)
 }
 
-fn change_of(settings: Settings) -> Result<ProjectChange, Failure> {
-    let on = |switch: Switch| switch == Switch::On;
-    Ok(ProjectChange {
-        name: settings.name.map(named).transpose()?,
-        identity_lookup: settings.identity_lookup.map(on),
-        identity_delete: settings.identity_delete.map(on),
-        whatsapp_price: settings.whatsapp_price_paise.map(|price| price.0),
-        sms_price: settings.sms_price_paise.map(|price| price.0),
-    })
-}
-
 /// Names stand in messages: something visible, on one line, not too long.
-fn named(name: String) -> Result<String, Failure> {
+pub fn named(name: String) -> Result<String, Failure> {
     let fits = !name.trim().is_empty() && name.chars().count() <= 60;
     if fits && !name.chars().any(char::is_control) {
         Ok(name)
     } else {
         Err(Failure("a project's name is 1 to 60 visible characters on one line".to_owned()))
     }
-}
-
-fn json_of(project: &Project) -> Value {
-    json!({
-        "project_id": project.id.to_string(),
-        "name": project.name,
-        "identity_lookup": project.identity_lookup,
-        "identity_delete": project.identity_delete,
-        "whatsapp_price_paise": project.prices.whatsapp,
-        "sms_price_paise": project.prices.sms,
-        "created_at": instant(project.created_at),
-    })
-}
-
-fn text_of(project: &Project) -> String {
-    let switch = |on: bool| if on { "on" } else { "off" };
-    let price = |own: Option<i64>| own.map_or("as configured".to_owned(), |p| Paise(p).to_string());
-    format!(
-        "Project            {} ({})\nIdentity look-up   {}\nIdentity deletion  {}\n\
-         WhatsApp price     {}\nSMS price          {}",
-        project.name,
-        project.id,
-        switch(project.identity_lookup),
-        switch(project.identity_delete),
-        price(project.prices.whatsapp),
-        price(project.prices.sms),
-    )
 }

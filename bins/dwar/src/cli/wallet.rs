@@ -3,8 +3,8 @@ use super::{Answer, Failure, no_such_project, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_app::{CreditError, ManageWallets};
-use dwar_kernel::{ProjectId, StoreError};
-use dwar_wallet::{Balance, LedgerEntry, Paise};
+use dwar_kernel::{OtpId, ProjectId, StoreError};
+use dwar_wallet::{Adjusted, Balance, InvalidAmount, LedgerEntry, Paise, Refunded};
 use serde_json::{Value, json};
 
 #[derive(Subcommand)]
@@ -26,6 +26,17 @@ pub enum Command {
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
+    /// Give back what was charged for one send
+    Refund {
+        /// The project's id
+        #[arg(long, value_name = "ID")]
+        project: ProjectId,
+        /// The send's otp_id
+        #[arg(long, value_name = "ID")]
+        otp: OtpId,
+    },
+    /// Correct a balance, up or down
+    Adjust(Adjust),
     /// Recompute every wallet from its ledger; fails if one does not agree
     Verify,
 }
@@ -43,6 +54,28 @@ pub struct Credit {
     reference: Option<String>,
 }
 
+#[derive(Args)]
+pub struct Adjust {
+    /// The project's id
+    #[arg(long, value_name = "ID")]
+    project: ProjectId,
+    /// How much, such as 10 or -2.50
+    #[arg(long, value_name = "RUPEES", allow_hyphen_values = true, value_parser = signed)]
+    rupees: Paise,
+    /// Why; a second adjustment of the same reference changes nothing
+    #[arg(long)]
+    reference: String,
+}
+
+fn signed(text: &str) -> Result<Paise, InvalidAmount> {
+    let amount = Paise::from_rupees(text.strip_prefix('-').unwrap_or(text))?;
+    match (amount, text.starts_with('-')) {
+        (Paise::ZERO, _) => Err(InvalidAmount),
+        (Paise(paise), true) => Ok(Paise(-paise)),
+        (amount, false) => Ok(amount),
+    }
+}
+
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let wallets = open(config).await?.manage_wallets();
     match command {
@@ -55,6 +88,8 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let entries = wallets.statement(project, limit).await;
             Ok(statement(project, &entries.map_err(|e| failure(e, project))?))
         }
+        Command::Refund { project, otp } => refunded(&wallets, project, otp).await,
+        Command::Adjust(adjust) => adjusted(&wallets, adjust).await,
         Command::Verify => verified(&wallets).await.map_err(Failure::from),
     }
 }
@@ -71,6 +106,43 @@ async fn credited(wallets: &ManageWallets, credit: Credit) -> Result<Answer, Fai
     } else {
         "This reference was paid in before; nothing changed.".to_owned()
     };
+    Ok(Answer::new(json, format!("{news}\n{}", balance_text(balance))))
+}
+
+async fn refunded(
+    wallets: &ManageWallets,
+    project: ProjectId,
+    otp: OtpId,
+) -> Result<Answer, Failure> {
+    let refused = |cause| failure(cause, project);
+    let refunded = wallets.refund(project, otp).await.map_err(refused)?;
+    let (amount, news) = match refunded {
+        Refunded::Refunded(amount) => (amount, format!("Gave back {amount}.")),
+        Refunded::Already => (Paise::ZERO, "It was given back before.".to_owned()),
+        Refunded::NothingCaptured => {
+            return Err(Failure("nothing was charged for this send".to_owned()));
+        }
+    };
+    let balance = wallets.balance(project).await.map_err(refused)?;
+    let mut json = balance_json(project, balance);
+    json["refunded_paise"] = amount.0.into();
+    Ok(Answer::new(json, format!("{news}\n{}", balance_text(balance))))
+}
+
+async fn adjusted(wallets: &ManageWallets, adjust: Adjust) -> Result<Answer, Failure> {
+    let Adjust { project, rupees, reference } = adjust;
+    let refused = |cause| failure(cause, project);
+    let adjusted = wallets.adjust(project, rupees, reference).await.map_err(refused)?;
+    let news = match adjusted {
+        Adjusted::Booked => format!("Adjusted by {rupees}."),
+        Adjusted::Known => "This reference was booked before; nothing changed.".to_owned(),
+        Adjusted::Insufficient => {
+            return Err(Failure("the balance, less open holds, does not cover that".to_owned()));
+        }
+    };
+    let balance = wallets.balance(project).await.map_err(refused)?;
+    let mut json = balance_json(project, balance);
+    json["adjusted"] = (adjusted == Adjusted::Booked).into();
     Ok(Answer::new(json, format!("{news}\n{}", balance_text(balance))))
 }
 

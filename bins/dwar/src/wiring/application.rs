@@ -24,6 +24,8 @@ use tokio::time::MissedTickBehavior;
 
 const RECEIPTS_QUEUED: usize = 10_000;
 const FOLLOW_UP: Duration = Duration::from_secs(1);
+const APPLY: Duration = Duration::from_millis(500);
+const TELL: Duration = Duration::from_secs(1);
 const TIDY: Duration = Duration::from_secs(60);
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
 const DEMO_BALANCE: Paise = Paise(10_000);
@@ -69,8 +71,13 @@ impl Application {
         let server = Server::bind(shared.http(), shared.use_cases(prepared, webhook.clone()));
         let address = shared.core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
-        let background =
-            Background { sweep: shared.sweep(), receipts: shared.record_receipt(), inbound };
+        let background = Background {
+            sweep: shared.sweep(),
+            receipts: shared.record_receipt(),
+            inbound,
+            webhook,
+            events: shared.core.tell_events()?,
+        };
         Ok(Self { server, background })
     }
 

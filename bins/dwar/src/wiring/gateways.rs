@@ -2,6 +2,7 @@
 
 use super::WiringError;
 use super::core::Core;
+use super::policies;
 use crate::config::{self, Config, ConfigError, RunMode, invalid, names};
 use crate::secret::Secret as Configured;
 use dwar_app::Routes;
@@ -18,9 +19,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-
-/// What is left of a call when its time is up: writing down how it went.
-const LEASE_MARGIN: Duration = Duration::from_secs(10);
 
 /// Everything that talks to providers.
 pub struct Providers {
@@ -43,11 +41,6 @@ impl Known {
         self.sources.insert(ReceiptSource::provider(gateway.as_ref()), gateway.clone());
         self.gateways.insert(Gateway::provider(gateway.as_ref()), gateway);
     }
-}
-
-/// How long a provider may be silent before its call is taken for lost.
-pub fn lease(gateways: &config::Gateways) -> Duration {
-    Duration::from_millis(gateways.call_timeout_ms) + LEASE_MARGIN
 }
 
 /// Puts every configured provider together; the sandbox reports over `receipts`.
@@ -73,7 +66,7 @@ pub fn build(core: &Core, receipts: mpsc::Sender<Receipt>) -> Result<Providers, 
     let route = |whatsapp, sms| Route {
         hops: hops(Channel::Whatsapp, whatsapp).chain(hops(Channel::Sms, sms)).collect(),
         receipt_window: (!window.is_zero()).then_some(window),
-        lease: lease(settings),
+        lease: policies::lease(settings),
     };
     let routes = Routes {
         live: route(whatsapp, sms),

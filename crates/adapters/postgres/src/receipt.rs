@@ -64,6 +64,7 @@ impl ReceiptStore for PostgresStore {
             .await
     }
 
+    /// In the order of their being due, so that those nobody knows hold up no newer ones.
     async fn claim(
         &self,
         now: Timestamp,
@@ -74,7 +75,7 @@ impl ReceiptStore for PostgresStore {
             .transaction(move |conn| {
                 let rows: Vec<ReceiptRow> = receipts::table
                     .filter(receipts::due_at.le(now))
-                    .order((receipts::received_at, receipts::id))
+                    .order((receipts::due_at, receipts::received_at, receipts::id))
                     .limit(i64::from(limit))
                     .select(ReceiptRow::as_select())
                     .for_update()

@@ -125,6 +125,7 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::Answer => "answer",
         Purpose::SandboxMessage => "sandbox message",
         Purpose::SigningKey => "signing key",
+        Purpose::WebhookSecret => "webhook secret",
     }
 }
 

@@ -5,11 +5,13 @@
 //! every tenant and need a store of their own, empty but migrated. [`crate::store_contract_tests!`]
 //! knows which is which. A store MUST be set up to queue 200 callers without turning one away.
 
+pub mod events;
 pub mod idempotency;
 pub mod identity;
 pub mod inbox;
 pub mod otp;
 pub mod project;
+pub mod receipts;
 pub mod request_limiter;
 pub mod sends;
 pub mod session;

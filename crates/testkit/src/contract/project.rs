@@ -4,7 +4,7 @@ use super::{ROUNDS, count};
 use crate::stores::Scene;
 use crate::{Fixtures, MS, START, Stores, race, seconds};
 use dwar_kernel::{KeyMode, ProjectId};
-use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange};
+use dwar_project::{Caller, KeyRecord, Messages, NewProject, Project, ProjectChange, Routing};
 use std::sync::Arc;
 
 async fn created(stores: &Stores, make: &Fixtures) -> (Project, [KeyRecord; 2]) {
@@ -115,6 +115,71 @@ pub async fn a_change_sets_what_it_names(stores: &Stores) {
     assert_eq!(stores.projects.find(other.id).await.unwrap(), Some(other));
 }
 
+fn every_text() -> Messages {
+    Messages {
+        brand: Some("चाय & Co".to_owned()),
+        language: Some("hi".to_owned()),
+        text: Some("{code} आपका {brand} कोड है।\nValid: {minutes} min".to_owned()),
+        template_id: Some("1107160000000012345".to_owned()),
+        domain: Some("login.example.com".to_owned()),
+        app_hash: Some("FA+9qCX9VSu".to_owned()),
+    }
+}
+
+fn every_route() -> Routing {
+    let names = |names: &[&str]| Some(names.iter().map(|&name| name.to_owned()).collect());
+    Routing {
+        whatsapp: names(&["meta"]),
+        sms: names(&["twilio", "msg91", "http_2"]),
+        fallback_seconds: Some(45),
+    }
+}
+
+/// Texts, routes and threshold come back as they were set, to every reader: each alone and all
+/// together, a list of no providers and no list, zero and nothing.
+pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
+    let make = Fixtures::random();
+    let (mut project, [key, _]) = created(stores, &make).await;
+    let (other, _) = created(stores, &make).await;
+    let none = ProjectChange::default;
+    let texts = |messages| ProjectChange { messages: Some(messages), ..none() };
+    let routes = |routing| ProjectChange { routing: Some(routing), ..none() };
+    let threshold = |low_balance| ProjectChange { low_balance: Some(low_balance), ..none() };
+    let whole = every_text();
+    let all = every_route();
+    let changes = [
+        texts(whole.clone()),
+        routes(all.clone()),
+        threshold(Some(5_000)),
+        none(),
+        ProjectChange { name: Some("Dabbawala".to_owned()), ..none() },
+        texts(Messages { brand: whole.brand, ..Messages::default() }),
+        texts(Messages { language: whole.language, ..Messages::default() }),
+        texts(Messages { text: whole.text, ..Messages::default() }),
+        texts(Messages { template_id: whole.template_id, ..Messages::default() }),
+        texts(Messages { domain: whole.domain, ..Messages::default() }),
+        texts(Messages { app_hash: whole.app_hash, ..Messages::default() }),
+        routes(Routing { whatsapp: Some(Vec::new()), sms: None, fallback_seconds: Some(0) }),
+        routes(Routing { whatsapp: None, sms: Some(Vec::new()), fallback_seconds: None }),
+        routes(Routing { whatsapp: all.sms, ..Routing::default() }),
+        threshold(Some(0)),
+        threshold(Some(-1)),
+        threshold(Some(i64::MAX)),
+        ProjectChange { routing: Some(Routing::default()), ..texts(Messages::default()) },
+        threshold(None),
+    ];
+    for change in changes {
+        project.apply(change.clone());
+        let answer = stores.projects.change(project.id, change).await.unwrap();
+        assert_eq!(answer.as_ref(), Some(&project));
+        assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
+        let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
+        assert_eq!(caller.project, project);
+        assert!(stores.projects.list().await.unwrap().contains(&project));
+    }
+    assert_eq!(stores.projects.find(other.id).await.unwrap(), Some(other));
+}
+
 /// Changes of different settings at the same moment all come into force.
 pub async fn changes_at_once_lose_nothing(stores: &Stores) {
     let make = Fixtures::random();
@@ -127,6 +192,9 @@ pub async fn changes_at_once_lose_nothing(stores: &Stores) {
             ProjectChange { identity_delete: Some(true), ..none() },
             ProjectChange { whatsapp_price: Some(Some(40)), ..none() },
             ProjectChange { sms_price: Some(Some(25)), ..none() },
+            ProjectChange { messages: Some(every_text()), ..none() },
+            ProjectChange { routing: Some(every_route()), ..none() },
+            ProjectChange { low_balance: Some(Some(5_000)), ..none() },
         ];
         race(changes.len(), |number| {
             let (projects, change) = (Arc::clone(&stores.projects), changes[number].clone());

@@ -1,9 +1,11 @@
-use super::holds_at_once_never_exceed_the_balance;
+use super::{
+    corrections_at_once_take_what_no_hold_needs, holds_at_once_never_exceed_the_balance,
+};
 use crate::contract::{ROUNDS, count};
 use crate::stores::Scene;
 use crate::{MS, START, Stores, race};
 use dwar_kernel::OtpId;
-use dwar_wallet::{Audit, OpenHold, Paise, Settlement};
+use dwar_wallet::{Adjusted, Audit, OpenHold, Paise, Refunded, Settlement};
 use std::sync::Arc;
 
 /// Fresh: open holds since before the instant come oldest first, of every project, as many as
@@ -41,6 +43,22 @@ pub async fn an_audit_finds_every_wallet_in_order(stores: &Stores) {
     scene.credit(100).await;
     scene.held(40).await;
     holds_at_once_never_exceed_the_balance(stores).await;
+    let projects = 1 + u64::try_from(ROUNDS).unwrap();
+    let clean = Audit { projects, difference: Paise::ZERO };
+    assert_eq!(stores.wallets.audit().await.unwrap(), clean);
+}
+
+/// Fresh: an audit finds nothing after refunds and corrections, up and down, alone and at once.
+pub async fn an_audit_finds_corrections_in_order(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100).await;
+    let send = scene.captured(30).await;
+    scene.held(20).await;
+    assert_eq!(scene.refund(send).await, Refunded::Refunded(Paise(30)));
+    assert_eq!(scene.adjust(15).await, Adjusted::Booked);
+    assert_eq!(scene.adjust(-95).await, Adjusted::Booked);
+    assert_eq!(scene.adjust(-1).await, Adjusted::Insufficient);
+    corrections_at_once_take_what_no_hold_needs(stores).await;
     let projects = 1 + u64::try_from(ROUNDS).unwrap();
     let clean = Audit { projects, difference: Paise::ZERO };
     assert_eq!(stores.wallets.audit().await.unwrap(), clean);

@@ -1,17 +1,21 @@
 //! What [`dwar_wallet::WalletStore`] promises.
 
 mod audit;
+mod correction;
 mod movement;
 mod races;
 
 pub use audit::*;
+pub use correction::*;
 pub use movement::*;
 pub use races::*;
 
 use crate::stores::Scene;
 use crate::{START, Stores};
 use dwar_kernel::{OtpId, ProjectId};
-use dwar_wallet::{Balance, HoldOutcome, LedgerEntry, Paise, Settlement};
+use dwar_wallet::{
+    Adjusted, Adjustment, Balance, HoldOutcome, LedgerEntry, Paise, Refunded, Settlement,
+};
 
 const fn balance(balance: i64, held: i64) -> Balance {
     Balance { balance: Paise(balance), held: Paise(held) }
@@ -35,7 +39,7 @@ async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<LedgerEntry>
 }
 
 impl Scene {
-    async fn credit(&self, paise: i64) {
+    pub(super) async fn credit(&self, paise: i64) {
         let credit = self.make.credit(Paise(paise));
         assert!(self.stores.wallets.credit(self.project, credit, START).await.unwrap());
     }
@@ -45,15 +49,41 @@ impl Scene {
         self.stores.wallets.hold(self.project, send, Paise(paise), entry, START).await.unwrap()
     }
 
-    async fn held(&self, paise: i64) -> OtpId {
+    pub(super) async fn held(&self, paise: i64) -> OtpId {
         let send = self.make.id();
         assert_eq!(self.hold(send, paise).await, HoldOutcome::Held);
         send
     }
 
-    async fn settle(&self, send: OtpId, settlement: Settlement) -> bool {
+    pub(super) async fn settle(&self, send: OtpId, settlement: Settlement) -> bool {
         let entries = [self.make.id(), self.make.id()];
         let wallets = &self.stores.wallets;
         wallets.settle(self.project, send, settlement, entries, START).await.unwrap()
+    }
+
+    /// A send that was charged this much.
+    pub(super) async fn captured(&self, paise: i64) -> OtpId {
+        let send = self.held(paise).await;
+        assert!(self.settle(send, Settlement::Capture(Paise(paise))).await);
+        send
+    }
+
+    pub(super) async fn refund(&self, send: OtpId) -> Refunded {
+        let entry = self.make.id();
+        self.stores.wallets.refund(self.project, send, entry, START).await.unwrap()
+    }
+
+    /// A correction under a fresh reference.
+    pub(super) async fn adjust(&self, paise: i64) -> Adjusted {
+        self.adjust_by(self.adjustment(paise)).await
+    }
+
+    async fn adjust_by(&self, adjustment: Adjustment) -> Adjusted {
+        self.stores.wallets.adjust(self.project, adjustment, START).await.unwrap()
+    }
+
+    pub(super) fn adjustment(&self, paise: i64) -> Adjustment {
+        let id = self.make.id();
+        Adjustment { id, amount: Paise(paise), reference: format!("correction {id}") }
     }
 }

@@ -1,0 +1,203 @@
+use super::{balance, checked_ledger, standing};
+use crate::contract::{CROWD, ROUNDS, count};
+use crate::stores::Scene;
+use crate::{START, Stores, race, seconds};
+use dwar_kernel::OtpId;
+use dwar_wallet::{
+    Adjusted, Adjustment, Credit, EntryKind, HoldOutcome, LedgerEntry, Paise, Refunded, Settlement,
+};
+use std::sync::Arc;
+
+/// What was captured for a send, and no more than that, comes back once, with an entry of its own.
+pub async fn a_refund_gives_back_what_was_captured(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100).await;
+    let bystander = scene.captured(10).await;
+    let (send, entry, later) = (scene.held(50).await, scene.make.id(), START + seconds(9));
+    assert!(scene.settle(send, Settlement::Capture(Paise(30))).await);
+    let refunded = stores.wallets.refund(scene.project, send, entry, later).await.unwrap();
+    assert_eq!(refunded, Refunded::Refunded(Paise(30)));
+    let wanted = LedgerEntry {
+        id: entry,
+        kind: EntryKind::Refund,
+        amount: Paise(30),
+        held: Paise::ZERO,
+        after: balance(90, 0),
+        reference: send.to_string(),
+        at: later,
+    };
+    assert_eq!(checked_ledger(stores, scene.project).await[0], wanted);
+    for _ in 0..2 {
+        assert_eq!(scene.refund(send).await, Refunded::Already);
+    }
+    assert_eq!(checked_ledger(stores, scene.project).await[0], wanted);
+    assert_eq!(scene.refund(bystander).await, Refunded::Refunded(Paise(10)));
+    assert_eq!(standing(stores, scene.project).await, balance(100, 0));
+}
+
+/// What was held, released, or captured in another project cannot be given back.
+pub async fn a_refund_needs_a_capture(stores: &Stores) {
+    let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
+    assert_eq!(scene.refund(scene.make.id()).await, Refunded::NothingCaptured);
+    scene.credit(100).await;
+    stranger.credit(100).await;
+    let (held, released) = (scene.held(20).await, scene.held(20).await);
+    assert!(scene.settle(released, Settlement::Release).await);
+    let elsewhere = stranger.captured(20).await;
+    for send in [held, released, elsewhere, scene.make.id()] {
+        assert_eq!(scene.refund(send).await, Refunded::NothingCaptured);
+    }
+    assert_eq!(standing(stores, scene.project).await, balance(100, 20));
+    assert_eq!(standing(stores, stranger.project).await, balance(80, 0));
+    assert_eq!(checked_ledger(stores, scene.project).await.len(), 4);
+}
+
+/// Of fifty refunds of one send at once exactly one gives the money back.
+pub async fn refunds_at_once_give_back_once(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        scene.credit(100).await;
+        let send = scene.captured(30).await;
+        let answers = race(50, |_| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let entry = scene.make.id();
+            async move { store.refund(project, send, entry, START).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| *answer == Refunded::Refunded(Paise(30))), 1);
+        assert_eq!(count(&answers, |answer| *answer == Refunded::Already), answers.len() - 1);
+        assert_eq!(standing(stores, scene.project).await, balance(100, 0));
+        checked_ledger(stores, scene.project).await;
+    }
+}
+
+/// A correction moves the balance by its amount, up or down, with an entry of its own.
+pub async fn a_correction_goes_up_and_down(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    assert_eq!(scene.adjust(-1).await, Adjusted::Insufficient);
+    assert_eq!(standing(stores, scene.project).await, balance(0, 0));
+    let mut after = 0;
+    for amount in [70, -30, 5, -45] {
+        after += amount;
+        let (adjustment, later) = (scene.adjustment(amount), START + seconds(9));
+        let (project, wallets) = (scene.project, &stores.wallets);
+        let answer = wallets.adjust(project, adjustment.clone(), later).await.unwrap();
+        assert_eq!(answer, Adjusted::Booked);
+        let wanted = LedgerEntry {
+            id: adjustment.id,
+            kind: EntryKind::Adjustment,
+            amount: Paise(amount),
+            held: Paise::ZERO,
+            after: balance(after, 0),
+            reference: adjustment.reference,
+            at: later,
+        };
+        assert_eq!(checked_ledger(stores, project).await[0], wanted);
+    }
+    assert_eq!(standing(stores, scene.project).await, balance(0, 0));
+}
+
+/// A reference corrects once per project, whatever comes under it again; a credit or a send of the
+/// same name is something else.
+pub async fn a_known_reference_corrects_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let adjustment = scene.adjustment(50);
+    assert_eq!(scene.adjust_by(adjustment.clone()).await, Adjusted::Booked);
+    for amount in [50, 10, -10, -1_000] {
+        let (id, amount) = (scene.make.id(), Paise(amount));
+        let again = Adjustment { id, amount, ..adjustment.clone() };
+        assert_eq!(scene.adjust_by(again).await, Adjusted::Known);
+    }
+    assert_eq!(scene.adjust_by(adjustment.clone()).await, Adjusted::Known);
+    assert_eq!(standing(stores, scene.project).await, balance(50, 0));
+
+    let credit = Credit { reference: adjustment.reference.clone(), ..scene.make.credit(Paise(7)) };
+    assert!(stores.wallets.credit(scene.project, credit, START).await.unwrap());
+    assert_eq!(standing(stores, scene.project).await, balance(57, 0));
+    let other = Adjustment { id: scene.make.id(), ..adjustment };
+    let answer = stores.wallets.adjust(scene.another().await, other, START).await.unwrap();
+    assert_eq!(answer, Adjusted::Booked);
+    checked_ledger(stores, scene.project).await;
+}
+
+/// A correction takes up to the last paisa that no hold needs; a refused one changes nothing, its
+/// reference included.
+pub async fn a_correction_takes_what_no_hold_needs(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100).await;
+    let send = scene.held(30).await;
+    let refused = scene.adjustment(-71);
+    assert_eq!(scene.adjust_by(refused.clone()).await, Adjusted::Insufficient);
+    assert_eq!(scene.adjust(-70).await, Adjusted::Booked);
+    assert_eq!(scene.adjust(-1).await, Adjusted::Insufficient);
+    assert_eq!(standing(stores, scene.project).await, balance(30, 30));
+    assert!(scene.settle(send, Settlement::Release).await);
+    scene.credit(100).await;
+    assert_eq!(scene.adjust_by(refused).await, Adjusted::Booked);
+    assert_eq!(standing(stores, scene.project).await, balance(59, 0));
+    assert_eq!(checked_ledger(stores, scene.project).await.len(), 6);
+}
+
+/// Of two hundred corrections downwards at once exactly as many are booked as the balance covers.
+pub async fn corrections_at_once_take_what_is_there(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        scene.credit(70).await;
+        let answers = race(CROWD, |_| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let adjustment = scene.adjustment(-10);
+            async move { store.adjust(project, adjustment, START).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| *answer == Adjusted::Booked), 7);
+        assert_eq!(count(&answers, |answer| *answer == Adjusted::Insufficient), CROWD - 7);
+        assert_eq!(standing(stores, scene.project).await, balance(0, 0));
+        assert_eq!(checked_ledger(stores, scene.project).await.len(), 1 + 7);
+    }
+}
+
+/// Of corrections downwards and holds at the same moment exactly as many succeed together as the
+/// balance covers.
+pub async fn corrections_at_once_take_what_no_hold_needs(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        scene.credit(79).await;
+        let answers = race(CROWD, |number| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let (send, entry) = (scene.make.id::<OtpId>(), scene.make.id());
+            let adjustment = scene.adjustment(-10);
+            async move {
+                if number % 2 == 0 {
+                    let held = store.hold(project, send, Paise(10), entry, START).await.unwrap();
+                    return held == HoldOutcome::Held;
+                }
+                store.adjust(project, adjustment, START).await.unwrap() == Adjusted::Booked
+            }
+        })
+        .await;
+        assert_eq!(count(&answers, |done| *done), 7);
+        let held = answers.iter().step_by(2).filter(|done| **done).count();
+        let held = i64::try_from(held).unwrap() * 10;
+        assert_eq!(standing(stores, scene.project).await, balance(9 + held, held));
+        checked_ledger(stores, scene.project).await;
+    }
+}
+
+/// Of one correction sent many times at once, up or down, exactly one is booked.
+pub async fn one_correction_at_once_is_booked_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100).await;
+    for (amount, left) in [(10, 110), (-10, 100)].repeat(ROUNDS / 2) {
+        let adjustment = scene.adjustment(amount);
+        let answers = race(50, |_| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let adjustment = Adjustment { id: scene.make.id(), ..adjustment.clone() };
+            async move { store.adjust(project, adjustment, START).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| *answer == Adjusted::Booked), 1);
+        assert_eq!(count(&answers, |answer| *answer == Adjusted::Known), answers.len() - 1);
+        assert_eq!(standing(stores, scene.project).await, balance(left, 0));
+    }
+    checked_ledger(stores, scene.project).await;
+}
