@@ -1,5 +1,7 @@
 //! The specification's table of limits, over HTTP, and what outlives a crash.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
 mod common;
 
 use common::{Answer, Database, Service, World, at_once, tally, wrong};

@@ -50,6 +50,33 @@ impl Database {
         }
     }
 
+    /// Checks a database file from its first page to its last; PostgreSQL sees to its own.
+    pub fn check(&self) {
+        let Self::Sqlite(folder) = self else { return };
+        let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
+        let verdict = file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+        assert_eq!(verdict.unwrap(), "ok");
+        let mut orphans = file.prepare("PRAGMA foreign_key_check").unwrap();
+        assert!(!orphans.exists([]).unwrap());
+    }
+
+    /// Every row of every table of a PostgreSQL database, as text.
+    pub async fn rows(&self) -> Vec<(String, String)> {
+        let Self::Postgres { .. } = self else { return Vec::new() };
+        let (client, connection) = tokio_postgres::connect(&self.url(), NoTls).await.unwrap();
+        let driving = tokio::spawn(connection);
+        let tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'";
+        let mut found = Vec::new();
+        for table in client.query(tables, &[]).await.unwrap() {
+            let table: String = table.get(0);
+            let rows = format!("SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM {table} t");
+            found.push((table, client.query_one(&rows, &[]).await.unwrap().get(0)));
+        }
+        driving.abort();
+        assert!(!found.is_empty());
+        found
+    }
+
     /// Breaks every connection to a PostgreSQL database and lets no new one in.
     pub async fn shut(&self) {
         let Self::Postgres { server, name, .. } = self else { return };

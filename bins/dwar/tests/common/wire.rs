@@ -19,6 +19,16 @@ impl Wire {
         Ok(Self(stream))
     }
 
+    /// The text of a call with a JSON body.
+    pub fn call(key: &str, path: &str, body: &serde_json::Value) -> String {
+        let body = body.to_string();
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: dwar\r\nX-Api-Key: {key}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    }
+
     pub fn write(&mut self, text: &str) {
         self.0.write_all(text.as_bytes()).unwrap();
     }

@@ -128,9 +128,10 @@ impl Reading {
     }
 
     fn says_success(&self, answer: &Answer, body: &Value) -> bool {
-        let status_fits = match self.statuses.is_empty() {
-            true => answer.is_success(),
-            false => self.statuses.contains(&answer.status()),
+        let status_fits = if self.statuses.is_empty() {
+            answer.is_success()
+        } else {
+            self.statuses.contains(&answer.status())
         };
         status_fits
             && self.success.as_ref().is_none_or(|(pointer, words)| {

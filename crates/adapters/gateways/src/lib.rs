@@ -2,6 +2,7 @@
 
 mod breaker;
 mod console;
+mod generic_http;
 mod gupshup;
 mod http_client;
 mod language;
@@ -17,6 +18,11 @@ mod wire;
 
 pub use breaker::{BreakerGateway, BreakerSettings, BreakerState, Monotonic};
 pub use console::ConsoleGateway;
+pub use generic_http::{
+    GenericAnswer, GenericHttpGateway, GenericHttpSettings, GenericMatch, GenericMethod,
+    GenericPayload, GenericReceipts, GenericRequest, GenericRule, GenericSecretPlace,
+    InvalidGateway,
+};
 pub use gupshup::{GupshupGateway, GupshupSettings};
 pub use http_client::{HttpClient, HttpClientSettings, UnusableHttpClient};
 pub use msg91::{

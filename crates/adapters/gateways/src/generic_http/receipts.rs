@@ -69,9 +69,7 @@ impl Reader {
             (GenericPayload::Form, Some(field)) => {
                 serde_json::from_str(&form_field(&call.body, field)?).ok()
             }
-            (GenericPayload::Form, None) => {
-                object(form_urlencoded::parse(&call.body).into_owned())
-            }
+            (GenericPayload::Form, None) => object(form_urlencoded::parse(&call.body).into_owned()),
             (GenericPayload::Query, _) => object(call.query.iter().cloned()),
         }
     }

@@ -7,6 +7,7 @@ use reqwest::header::{
 };
 use reqwest::{RequestBuilder, Url};
 use serde_json::{Map, Value};
+use std::net::IpAddr;
 
 /// The request of the settings, checked and ready to be filled.
 pub(super) struct Call {
@@ -206,11 +207,11 @@ fn split(url: &str, allow_plain_http: bool) -> Result<(String, &str), String> {
     let Ok(parsed) = Url::parse(&origin) else {
         return wrong("its host cannot be read");
     };
-    let loopback = match parsed.host_str() {
-        Some("localhost" | "[::1]") => true,
-        Some(host) => host.starts_with("127."),
-        None => return wrong("it has no host"),
+    let Some(host) = parsed.host_str() else {
+        return wrong("it has no host");
     };
+    let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
+    let loopback = address.map_or(host == "localhost", |address| address.is_loopback());
     match scheme {
         "https" => {}
         "http" if loopback || allow_plain_http => {}

@@ -68,10 +68,7 @@ impl Template {
     ///
     /// # Errors
     /// A sentence that says what is wrong.
-    pub(super) fn parse(
-        text: &str,
-        secrets: &BTreeMap<String, Secret>,
-    ) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, secrets: &BTreeMap<String, Secret>) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
@@ -160,9 +157,8 @@ pub(super) fn in_header(text: &str) -> String {
 }
 
 fn percent(text: &str, keep: impl Fn(u8) -> bool) -> String {
-    let encode = |byte: u8| match keep(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let encode = |byte: u8| {
+        if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
     };
     text.bytes().map(encode).collect()
 }
