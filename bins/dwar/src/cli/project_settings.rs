@@ -140,11 +140,7 @@ impl Settings {
         Some(messages).filter(|messages| *messages != before.messages)
     }
 
-    fn routing(
-        &self,
-        before: &Project,
-        providers: &[String],
-    ) -> Result<Option<Routing>, Failure> {
+    fn routing(&self, before: &Project, providers: &[String]) -> Result<Option<Routing>, Failure> {
         let mut routing = before.routing.clone();
         let given = [
             (&self.whatsapp_providers, &mut routing.whatsapp),

@@ -37,10 +37,12 @@ pub fn text_of(project: &Project) -> String {
     let (messages, routing) = (&project.messages, &project.routing);
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
     let price = |own: Option<i64>| own.map(|paise| Paise(paise).to_string());
-    let list = |own: &Option<Vec<String>>| own.as_ref().map(|names| match names.as_slice() {
-        [] => "none".to_owned(),
-        names => names.join(", "),
-    });
+    let list = |own: &Option<Vec<String>>| {
+        own.as_ref().map(|names| match names.as_slice() {
+            [] => "none".to_owned(),
+            names => names.join(", "),
+        })
+    };
     let or = |own: Option<String>, default: &str| own.unwrap_or_else(|| default.to_owned());
     let sms = match sms_text_of(project) {
         Ok(text) => text.segments(MINUTES).to_string(),

@@ -5,7 +5,7 @@
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Binary, Text};
 use dwar_kernel::StoreError;
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{NewProject, ProjectChange, ProjectStore};
@@ -85,6 +85,27 @@ impl Database {
             "SELECT count(*) FROM pg_stat_activity \
                     WHERE application_name = $1 AND wait_event_type = 'Lock'",
         )
+    }
+
+    /// How many of the store's connections have a transaction open.
+    pub fn in_transaction(&self) -> i64 {
+        self.count(
+            "SELECT count(*) FROM pg_stat_activity \
+                    WHERE application_name = $1 AND xact_start IS NOT NULL",
+        )
+    }
+
+    /// How many rows a table has.
+    pub fn rows(&self, table: &str) -> i64 {
+        let query = diesel::sql_query(format!("SELECT count(*) FROM {table}"));
+        query.get_result::<Count>(&mut self.connection()).unwrap().count
+    }
+
+    /// In how many rows a table knows a phone by its look-up form.
+    pub fn phones(&self, table: &str, index: &[u8]) -> i64 {
+        let query = format!("SELECT count(*) FROM {table} WHERE phone_index = $1");
+        let query = diesel::sql_query(query).bind::<Binary, _>(index);
+        query.get_result::<Count>(&mut self.connection()).unwrap().count
     }
 
     fn count(&self, query: &str) -> i64 {

@@ -1,0 +1,310 @@
+//! Whoever records an event and whoever removes, tells or erases get along.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+mod support;
+
+use diesel::connection::SimpleConnection;
+use dwar_event::{Endpoint, Event, EventKind, EventStore, NewSecret};
+use dwar_identity::IdentityStore;
+use dwar_kernel::{KeyMode, ProjectId, StoreError};
+use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
+use dwar_postgres::{PostgresStore, Settings};
+use dwar_project::{ProjectChange, ProjectStore};
+use dwar_session::SessionStore;
+use dwar_testkit::{CODE, Fixtures, Line, START, race, seconds};
+use dwar_wallet::{Paise, Settlement, WalletStore};
+use std::sync::Arc;
+use support::{Database, project};
+
+const EVENTS: &str = "events";
+const DELIVERIES: &str = "event_deliveries";
+
+struct Scene {
+    database: Database,
+    store: PostgresStore,
+    make: Fixtures,
+    project: ProjectId,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let database = Database::create();
+        let store = database.store().await;
+        let make = Fixtures::random();
+        let project = project(&store, &make).await.id;
+        Self { database, store, make, project }
+    }
+
+    async fn endpoint(&self) -> Endpoint {
+        let endpoint = endpoint(&self.make, self.project);
+        self.store.add_endpoint(endpoint.clone()).await.unwrap();
+        endpoint
+    }
+
+    /// A phone with a code in force.
+    async fn issued(&self) -> (Line, Otp) {
+        let line = self.make.line(self.project, KeyMode::Live);
+        let otp = self.make.otp(&line);
+        self.store.issue(otp.clone()).await.unwrap();
+        (line, otp)
+    }
+
+    /// Guesses right: one event.
+    async fn verify(&self) {
+        let (line, _) = self.issued().await;
+        let verified = verify(&self.store, &self.make, &line).await.unwrap();
+        assert!(matches!(verified, Attempt::Accepted(_)), "{verified:?}");
+    }
+}
+
+fn endpoint(make: &Fixtures, project: ProjectId) -> Endpoint {
+    Endpoint {
+        id: make.id(),
+        project,
+        url: "https://example.com/hook".to_owned(),
+        full_phone: false,
+        secret: make.sealed(),
+        previous: None,
+        created_at: START,
+    }
+}
+
+async fn verify(
+    store: &PostgresStore,
+    make: &Fixtures,
+    line: &Line,
+) -> Result<Attempt, StoreError> {
+    let guess = make.guess(CODE);
+    store.attempt(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START).await
+}
+
+/// What becomes of an event whose project's only endpoint is about to be removed.
+async fn recorded_during_a_removal(end: &'static str) -> i64 {
+    let scene = Arc::new(Scene::open().await);
+    scene.endpoint().await;
+    let mut removal = scene.database.connection();
+    removal.batch_execute("BEGIN; DELETE FROM webhook_endpoints").unwrap();
+    let verifying = tokio::spawn({
+        let scene = Arc::clone(&scene);
+        async move { scene.verify().await }
+    });
+    scene.database.until_blocked(1).await;
+    removal.batch_execute(end).unwrap();
+    verifying.await.unwrap();
+    assert_eq!(scene.database.rows(EVENTS), scene.database.rows(DELIVERIES));
+    scene.database.rows(DELIVERIES)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn an_endpoint_that_goes_meanwhile_fails_nobody() {
+    assert_eq!(recorded_during_a_removal("COMMIT").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn an_endpoint_whose_removal_is_undone_misses_nothing() {
+    assert_eq!(recorded_during_a_removal("ROLLBACK").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_change_of_a_secret_holds_no_event_up() {
+    let scene = Scene::open().await;
+    scene.endpoint().await;
+    let mut change = scene.database.connection();
+    change.batch_execute("BEGIN; UPDATE webhook_endpoints SET secret = 'new'").unwrap();
+    scene.verify().await;
+    assert_eq!(scene.database.rows(DELIVERIES), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn nothing_is_recorded_for_nobody() {
+    let scene = Scene::open().await;
+    let other = project(&scene.store, &scene.make).await.id;
+    scene.store.add_endpoint(endpoint(&scene.make, other)).await.unwrap();
+    scene.verify().await;
+    assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn an_event_goes_when_all_are_told_at_the_same_moment() {
+    let scene = Scene::open().await;
+    for _ in 0..5 {
+        scene.endpoint().await;
+    }
+    for _ in 0..20 {
+        scene.verify().await;
+        let due = scene.store.claim_due(START, seconds(60), 9).await.unwrap();
+        assert_eq!(due.len(), 5);
+        race(due.len(), |number| {
+            let (store, dispatch) = (scene.store.clone(), due[number].clone());
+            let (endpoint, event) = (dispatch.endpoint.id, dispatch.event.id());
+            async move {
+                match number {
+                    0 => store.failed(endpoint, event, None).await.unwrap(),
+                    1 => {
+                        let removed = store.remove_endpoint(dispatch.event.project, endpoint).await;
+                        assert!(removed.unwrap());
+                    }
+                    _ => store.delivered(endpoint, event).await.unwrap(),
+                }
+            }
+        })
+        .await;
+        assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (0, 0));
+        scene.endpoint().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_change_that_fails_records_nothing() {
+    let scene = Scene::open().await;
+    scene.endpoint().await;
+    let broken = "ALTER TABLE event_deliveries ADD CHECK (failures > 0)";
+    scene.database.connection().batch_execute(broken).unwrap();
+    let (line, otp) = scene.issued().await;
+    verify(&scene.store, &scene.make, &line).await.unwrap_err();
+    let kept = OtpStore::find(&scene.store, line.project, line.mode, otp.id).await.unwrap();
+    assert_eq!(kept, Some(otp));
+    assert_eq!(scene.database.rows(EVENTS), 0);
+}
+
+/// A store for which a deadlock is no conflict to be repeated but a wait without end.
+fn patient(database: &Database) -> PostgresStore {
+    let settings = database.settings();
+    let url = format!("{}%20-c%20deadlock_timeout%3D5min", settings.url);
+    PostgresStore::connect(Settings { url, lock_timeout: seconds(5), ..settings }).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn all_that_records_and_all_that_tells_get_along() {
+    let scene = Scene::open().await;
+    let store = patient(&scene.database);
+    let (make, project) = (Arc::new(Fixtures::random()), scene.project);
+    let low = ProjectChange { low_balance: Some(Some(1_000_000)), ..ProjectChange::default() };
+    store.change(project, low).await.unwrap();
+    let kept = scene.endpoint().await;
+    for _ in 0..20 {
+        let (line, otp) = scene.issued().await;
+        let sighting = make.sighting(&line);
+        let identity = store.recognise(project, sighting).await.unwrap();
+        let session = make.session(&line, identity);
+        store.start(session.clone()).await.unwrap();
+        store.credit(project, make.credit(Paise(1_000_100)), START).await.unwrap();
+        let owned = store.balance(project).await.unwrap().balance;
+        let spent = Paise(owned.0 - 999_999);
+        store.hold(project, otp.id, spent, make.id(), START).await.unwrap();
+        let leaving = scene.endpoint().await;
+        // Both endpoints have something to be told already, of this phone among others.
+        report(&store, &make, &otp, accepted(&otp)).await.unwrap();
+
+        race(32, |number| {
+            let (store, make) = (store.clone(), Arc::clone(&make));
+            let (line, otp, session) = (line.clone(), otp.clone(), session.clone());
+            let (kept, leaving) = (kept.id, leaving.id);
+            async move {
+                let (mode, entries) = (line.mode, [make.id(), make.id()]);
+                match number % 9 {
+                    0 => drop(verify(&store, &make, &line).await.unwrap()),
+                    1 => drop(report(&store, &make, &otp, Report::Delivered).await.unwrap()),
+                    2 => drop(store.erase(project, mode, identity, START).await.unwrap()),
+                    3 => drop(store.remove_endpoint(project, leaving).await.unwrap()),
+                    4 => {
+                        let capture = Settlement::Capture(spent);
+                        store.settle(project, otp.id, capture, entries, START).await.unwrap();
+                    }
+                    5 => {
+                        let (id, token) = (session.id, session.access.token);
+                        store.revoke(project, mode, id, token, START).await.unwrap();
+                    }
+                    6 => {
+                        let secret = NewSecret { secret: make.sealed(), previous_until: START };
+                        store.replace_secret(project, kept, secret).await.unwrap();
+                    }
+                    _ => tell_some(&store, number).await.unwrap(),
+                }
+            }
+        })
+        .await;
+        assert_eq!(scene.database.phones(EVENTS, &line.index.0), 0);
+    }
+    while !store.claim_due(START + seconds(600), seconds(0), 1).await.unwrap().is_empty() {
+        tell_some(&store, 7).await.unwrap();
+    }
+    assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (0, 0));
+}
+
+fn accepted(otp: &Otp) -> Report {
+    Report::Accepted { provider_ref: Some(otp.id.to_string()), awaits_receipt: true }
+}
+
+async fn report(
+    store: &PostgresStore,
+    make: &Fixtures,
+    otp: &Otp,
+    report: Report,
+) -> Result<(), StoreError> {
+    let (first, route, next) = (otp.delivery.attempts[0].id, make.route(), make.id());
+    store.report(otp.project, otp.id, first, report, route, next, START).await.map(drop)
+}
+
+/// Tells a few endpoints, and cannot reach a few others.
+async fn tell_some(store: &PostgresStore, number: usize) -> Result<(), StoreError> {
+    for due in store.claim_due(START + seconds(600), seconds(0), 5).await? {
+        let (endpoint, event) = (due.endpoint.id, due.event.id());
+        match number % 2 {
+            0 => store.failed(endpoint, event, Some(START)).await?,
+            _ => store.delivered(endpoint, event).await?,
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn what_an_erasure_waits_for_is_forgotten_too() {
+    let scene = Scene::open().await;
+    scene.endpoint().await;
+    let (line, otp) = scene.issued().await;
+    let sighting = scene.make.sighting(&line);
+    let identity = scene.store.recognise(scene.project, sighting).await.unwrap();
+    let (store, line) = (scene.store.clone(), line.clone());
+
+    // The report has its request and waits to record; the erasure waits for the request.
+    let mut held = scene.database.connection();
+    held.batch_execute("BEGIN; LOCK TABLE events IN EXCLUSIVE MODE").unwrap();
+    let reporting = tokio::spawn({
+        let (store, otp) = (store.clone(), otp.clone());
+        let (next, route) = (scene.make.id(), scene.make.route());
+        async move {
+            let (first, report) = (otp.delivery.attempts[0].id, accepted(&otp));
+            store.report(otp.project, otp.id, first, report, route, next, START).await.unwrap()
+        }
+    });
+    scene.database.until_blocked(1).await;
+    let erasing = tokio::spawn({
+        let store = store.clone();
+        async move { store.erase(line.project, line.mode, identity, START).await.unwrap() }
+    });
+    scene.database.until_blocked(2).await;
+    held.batch_execute("COMMIT").unwrap();
+
+    assert!(reporting.await.unwrap().is_some());
+    assert!(erasing.await.unwrap().is_some());
+    let told = store.claim_due(START, seconds(60), 9).await.unwrap();
+    let kinds: Vec<EventKind> = told.iter().map(|due| due.event.kind).collect();
+    assert_eq!(kinds.len(), 2);
+    assert!(kinds.contains(&EventKind::OtpSent) && kinds.contains(&EventKind::IdentityDeleted));
+    assert!(told.iter().all(|due| !knows_phone(&due.event)));
+    assert_eq!(scene.database.phones(EVENTS, &otp.phone.0), 0);
+}
+
+const fn knows_phone(event: &Event) -> bool {
+    matches!(event.subject, dwar_event::Subject::Otp { sealed_phone: Some(_), .. })
+}
