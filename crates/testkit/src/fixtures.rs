@@ -8,7 +8,8 @@ use dwar_kernel::{
 };
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{
-    Channel, Code, CodeKeys, Delivery, Guess, Hop, KeptReceipt, Otp, OtpState, Receipt, Report, Route,
+    Channel, Code, CodeKeys, Delivery, Guess, Hop, KeptReceipt, Otp, OtpState, Receipt, Report,
+    Route,
 };
 use dwar_project::{ApiKey, KeyRecord, NewProject};
 use dwar_ratelimit::SendKey;

@@ -53,6 +53,10 @@ broken_by_a_torn_store! {
         endings_at_once_end_a_hold_once
         credits_at_once_pay_in_once_each
         a_mixture_at_once_adds_up
+        refunds_at_once_give_back_once
+        corrections_at_once_take_what_is_there
+        corrections_at_once_take_what_no_hold_needs
+        one_correction_at_once_is_booked_once
     }
     sends {
         sends_at_once_are_admitted_up_to_the_quota
@@ -60,5 +64,15 @@ broken_by_a_torn_store! {
     idempotency {
         beginnings_at_once_are_fresh_once
         questions_at_once_are_answered_once
+    }
+    receipts {
+        claims_at_once_hand_each_receipt_to_one_caller
+    }
+    events {
+        logouts_at_once_are_recorded_once
+        nothing_in_flight_keeps_an_erased_phone
+        captures_at_once_cross_the_threshold_once
+        claims_at_once_hand_each_delivery_to_one_caller
+        endpoints_come_and_go_while_things_happen
     }
 }

@@ -1,5 +1,6 @@
 use super::{Model, State};
 use async_trait::async_trait;
+use dwar_event::{Event, EventKind, Subject};
 use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
 use dwar_kernel::{
     BlindIndex, Digest, IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId,
@@ -12,6 +13,12 @@ use dwar_session::{
 impl State {
     fn session(&mut self, wanted: (ProjectId, KeyMode, SessionId)) -> Option<&mut Session> {
         self.sessions.iter_mut().find(|found| (found.project, found.mode, found.id) == wanted)
+    }
+
+    fn record_end(&mut self, ended: &Session, at: Timestamp) {
+        let subject = Subject::Session { session: ended.id, identity: ended.identity };
+        let (project, mode, kind) = (ended.project, ended.mode, EventKind::SessionRevoked);
+        self.record(&Event { project, mode, kind, subject, at });
     }
 
     /// Drops sessions with their whole line; gives what is gone.
@@ -62,10 +69,13 @@ impl SessionStore for Model {
         self.step(|state| {
             let id = *state.lines.get(&presented.refresh)?;
             let refresh = next.refresh;
-            let rotation =
-                state.session((project, mode, id))?.rotate(&presented, next, policy, now);
-            if rotation == Rotation::Rotated {
-                state.lines.insert(refresh, id);
+            let session = state.session((project, mode, id))?;
+            let rotation = session.rotate(&presented, next, policy, now);
+            let session = session.clone();
+            match rotation {
+                Rotation::Rotated => drop(state.lines.insert(refresh, id)),
+                Rotation::Reused => state.record_end(&session, now),
+                Rotation::Replayed(_) | Rotation::Refused => {}
             }
             Some(rotation)
         })
@@ -92,7 +102,11 @@ impl SessionStore for Model {
         self.step(|state| {
             let found = state.session((project, mode, session));
             let honoured = found.filter(|session| session.honours(token, now));
-            honoured.map(|session| session.revoked_at = Some(now)).is_some()
+            let Some(ended) = honoured else { return false };
+            ended.revoked_at = Some(now);
+            let ended = ended.clone();
+            state.record_end(&ended, now);
+            true
         })
         .await
     }
@@ -223,7 +237,12 @@ impl IdentityStore for Model {
             state.inbox.retain(|(_, message)| gone.iter().all(|otp| otp.id != message.otp));
             state.records.retain(|slot, record| (slot.project, slot.mode, record.phone) != line);
             let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
-            Some(Erased { sessions_revoked: alive as u64 })
+            let sessions_revoked = alive as u64;
+            state.forget_phone(line);
+            let subject = Subject::Identity { identity: id, sessions_revoked };
+            let kind = EventKind::IdentityDeleted;
+            state.record(&Event { project, mode, kind, subject, at: now });
+            Some(Erased { sessions_revoked })
         })
         .await
     }

@@ -3,20 +3,23 @@
 mod logins;
 mod money;
 mod otps;
+mod outbox;
 mod projects;
 
+use dwar_event::Endpoint;
 use dwar_idempotency::{Record, Slot};
 use dwar_identity::Identity;
 use dwar_kernel::{
     BlindIndex, Digest, KeyMode, OtpId, ProjectId, SessionId, StoreError, Timestamp,
 };
 use dwar_otp::sandbox::InboxMessage;
-use dwar_otp::{GuessBudget, Otp};
+use dwar_otp::{GuessBudget, KeptReceipt, Otp};
 use dwar_project::{KeyRecord, Project};
 use dwar_ratelimit::SendKey;
 use dwar_session::{Session, SigningKey};
 use dwar_testkit::Stores;
 use dwar_wallet::{LedgerEntry, OpenHold};
+use outbox::Waiting;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,6 +39,10 @@ struct State {
     holds: Vec<OpenHold>,
     places: Vec<(SendKey, OtpId, Timestamp)>,
     records: HashMap<Slot, Record>,
+    /// Each with the instant at which it may be given out.
+    receipts: Vec<(KeptReceipt, Timestamp)>,
+    endpoints: Vec<Endpoint>,
+    waiting: Vec<Waiting>,
 }
 
 /// A store in memory; a torn one forgets the lock between reading and writing.

@@ -1,9 +1,10 @@
 use super::{Model, State};
 use async_trait::async_trait;
-use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_event::{Event, EventKind, Subject};
+use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
-    Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold, Paise, Settlement,
-    WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
+    Paise, Refunded, Settlement, WalletStore,
 };
 use std::collections::BTreeSet;
 
@@ -11,6 +12,29 @@ impl State {
     fn balance(&self, project: ProjectId) -> Balance {
         let newest = self.ledger.iter().rev().find(|(owner, _)| *owner == project);
         newest.map(|(_, entry)| entry.after).unwrap_or_default()
+    }
+
+    fn record_if_low(
+        &mut self,
+        project: ProjectId,
+        entry: EntryId,
+        (before, balance): (i64, i64),
+        at: Timestamp,
+    ) {
+        let found = self.projects.iter().find(|(found, _)| found.id == project);
+        let threshold = found.and_then(|(found, _)| found.low_balance);
+        if let Some(threshold) = threshold.filter(|low| balance < *low && before >= *low) {
+            let subject = Subject::Wallet { entry, balance, threshold };
+            let (mode, kind) = (KeyMode::Live, EventKind::WalletLow);
+            self.record(&Event { project, mode, kind, subject, at });
+        }
+    }
+
+    /// The entry of this kind and reference.
+    fn entry(&self, project: ProjectId, kind: EntryKind, reference: &str) -> Option<&LedgerEntry> {
+        let mut own = self.ledger.iter().filter(|(owner, _)| *owner == project);
+        let found = own.find(|(_, entry)| entry.kind == kind && entry.reference == reference);
+        found.map(|(_, entry)| entry)
     }
 
     fn book(
@@ -26,6 +50,9 @@ impl State {
             balance: Paise(before.balance.0 + amount),
             held: Paise(before.held.0 + held),
         };
+        if matches!(kind, EntryKind::Capture | EntryKind::Adjustment) {
+            self.record_if_low(project, id, (before.balance.0, after.balance.0), at);
+        }
         let (amount, held) = (Paise(amount), Paise(held));
         self.ledger.push((project, LedgerEntry { id, kind, amount, held, after, reference, at }));
     }
@@ -40,10 +67,7 @@ impl WalletStore for Model {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.step(|state| {
-            let known = state.ledger.iter().any(|(owner, entry)| {
-                let same = *owner == project && entry.reference == credit.reference;
-                same && entry.kind == EntryKind::Credit
-            });
+            let known = state.entry(project, EntryKind::Credit, &credit.reference).is_some();
             if !known {
                 let entry = (credit.id, EntryKind::Credit);
                 state.book(project, entry, (credit.amount.0, 0), credit.reference, now);
@@ -101,6 +125,47 @@ impl WalletStore for Model {
                 state.book(project, entry, (0, -rest), send.to_string(), now);
             }
             true
+        })
+        .await
+    }
+
+    async fn refund(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<Refunded, StoreError> {
+        self.step(|state| {
+            let reference = send.to_string();
+            let Some(capture) = state.entry(project, EntryKind::Capture, &reference) else {
+                return Refunded::NothingCaptured;
+            };
+            let amount = -capture.amount.0;
+            if state.entry(project, EntryKind::Refund, &reference).is_some() {
+                return Refunded::Already;
+            }
+            state.book(project, (entry, EntryKind::Refund), (amount, 0), reference, now);
+            Refunded::Refunded(Paise(amount))
+        })
+        .await
+    }
+
+    async fn adjust(
+        &self,
+        project: ProjectId,
+        Adjustment { id, amount, reference }: Adjustment,
+        now: Timestamp,
+    ) -> Result<Adjusted, StoreError> {
+        self.step(|state| {
+            if state.entry(project, EntryKind::Adjustment, &reference).is_some() {
+                return Adjusted::Known;
+            }
+            if state.balance(project).available().0 + amount.0 < 0 {
+                return Adjusted::Insufficient;
+            }
+            state.book(project, (id, EntryKind::Adjustment), (amount.0, 0), reference, now);
+            Adjusted::Booked
         })
         .await
     }

@@ -1,5 +1,6 @@
 use super::{Model, drop_old};
 use async_trait::async_trait;
+use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::sandbox::{InboxMessage, SandboxInbox};
 use dwar_otp::{
@@ -41,7 +42,13 @@ impl OtpStore for Model {
             let mut otps = state.otps.iter_mut();
             let open = otps.find(|otp| (otp.project, otp.mode, otp.phone) == line && is_open(otp));
             let budget = state.budgets.entry(line).or_default();
-            open.map_or(Attempt::NotFound, |otp| otp.attempt(&guess, budget, &policy, now))
+            let Some(otp) = open else { return Attempt::NotFound };
+            let answer = otp.attempt(&guess, budget, &policy, now);
+            if matches!(answer, Attempt::Accepted(_)) {
+                let otp = otp.clone();
+                state.record_otp(&otp, EventKind::OtpVerified, now);
+            }
+            answer
         })
         .await
     }
@@ -69,8 +76,15 @@ impl OtpStore for Model {
         self.step(|state| {
             let mut otps = state.otps.iter_mut();
             let found = otps.find(|found| (found.project, found.id) == (project, otp))?;
+            let before = found.delivery.status;
             let step = found.report(attempt, report, &route, next, now);
-            Some((found.clone(), step))
+            let otp = found.clone();
+            let status = otp.delivery.status;
+            if let Some(kind) = EventKind::of_delivery(status.as_str()).filter(|_| status != before)
+            {
+                state.record_otp(&otp, kind, now);
+            }
+            Some((otp, step))
         })
         .await
     }

@@ -1,0 +1,99 @@
+use super::LEASE;
+use crate::contract::ROUNDS;
+use crate::stores::Scene;
+use crate::{MS, START, Stores, race, seconds};
+use dwar_event::{Event, EventKind, Subject};
+use dwar_kernel::{Digest, KeyMode, Timestamp};
+use dwar_session::{Presented, Rotation, RotationPolicy, Session};
+use std::sync::Arc;
+
+const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: LEASE };
+
+/// What is to be told of a session that ended.
+const fn revoked(session: &Session, at: Timestamp) -> Event {
+    let subject = Subject::Session { session: session.id, identity: session.identity };
+    let (project, mode, kind) = (session.project, session.mode, EventKind::SessionRevoked);
+    Event { project, mode, kind, subject, at }
+}
+
+impl Scene {
+    async fn log_out(&self, session: &Session, now: Timestamp) -> bool {
+        let (project, mode, token) = (session.project, session.mode, session.access.token);
+        self.stores.sessions.revoke(project, mode, session.id, token, now).await.unwrap()
+    }
+
+    async fn refresh(&self, session: &Session, refresh: Digest, now: Timestamp) -> Rotation {
+        let (presented, next) =
+            (Presented { refresh, key: None }, self.make.successor(session, now));
+        let (project, mode, sessions) = (session.project, session.mode, &self.stores.sessions);
+        let answer = sessions.rotate(project, mode, presented, next, POLICY, now).await;
+        answer.unwrap().unwrap()
+    }
+}
+
+/// Fresh: a logout is recorded if it ended the session, in both modes.
+pub async fn a_logout_is_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    for mode in [KeyMode::Live, KeyMode::Test] {
+        let session = scene.session(&scene.make.line(scene.project, mode)).await;
+        let (now, over) = (START + seconds(1), session.access.expires_at);
+        assert!(!scene.log_out(&session, over).await);
+        assert_eq!(scene.told().await, []);
+        assert!(scene.log_out(&session, now).await);
+        assert!(!scene.log_out(&session, now + MS).await);
+        assert_eq!(scene.told_events().await, [revoked(&session, now)]);
+    }
+}
+
+/// Fresh: a refresh token used again ends its session, and that is recorded; a refresh that is
+/// refused, or meets a session that is over, is not.
+pub async fn a_theft_is_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    let session = scene.session(&scene.line()).await;
+    let spent = session.refresh;
+    assert_eq!(scene.refresh(&session, spent, START).await, Rotation::Rotated);
+    let end = START + POLICY.leeway;
+    assert_eq!(scene.refresh(&session, spent, end).await, Rotation::Refused);
+    assert_eq!(scene.told().await, []);
+    assert_eq!(scene.refresh(&session, spent, end + MS).await, Rotation::Reused);
+    assert_eq!(scene.refresh(&session, spent, end + MS * 2).await, Rotation::Refused);
+    assert_eq!(scene.told_events().await, [revoked(&session, end + MS)]);
+
+    let over = scene.session(&scene.line()).await;
+    assert_eq!(scene.refresh(&over, over.refresh, START).await, Rotation::Rotated);
+    assert_eq!(scene.refresh(&over, over.refresh, over.expires_at).await, Rotation::Refused);
+    assert_eq!(scene.told().await, []);
+}
+
+/// Fresh: of many logouts and thefts at once the one that ended the session is recorded.
+pub async fn logouts_at_once_are_recorded_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    for _ in 0..ROUNDS {
+        let mut session = scene.session(&scene.line()).await;
+        let (spent, next) = (session.refresh, scene.make.successor(&session, START));
+        let (presented, first) = (Presented { refresh: spent, key: None }, next.clone());
+        let (project, mode) = (session.project, session.mode);
+        let sessions = &stores.sessions;
+        sessions.rotate(project, mode, presented.clone(), first, POLICY, START).await.unwrap();
+        session.rotate(&presented, next, POLICY, START);
+        let now = START + POLICY.leeway + MS;
+        let answers = race(40, |number| {
+            let (store, session) = (Arc::clone(&stores.sessions), session.clone());
+            let (presented, next) = (presented.clone(), scene.make.successor(&session, now));
+            async move {
+                if number % 2 == 0 {
+                    let token = session.access.token;
+                    return store.revoke(project, mode, session.id, token, now).await.unwrap();
+                }
+                let answer = store.rotate(project, mode, presented, next, POLICY, now).await;
+                answer.unwrap() == Some(Rotation::Reused)
+            }
+        })
+        .await;
+        assert_eq!(answers.into_iter().filter(|ended| *ended).count(), 1);
+        assert_eq!(scene.told_events().await, [revoked(&session, now)]);
+    }
+}

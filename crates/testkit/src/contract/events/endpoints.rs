@@ -1,0 +1,151 @@
+use super::accepted;
+use crate::contract::ROUNDS;
+use crate::stores::Scene;
+use crate::{MS, START, Stores, minutes, race, seconds};
+use dwar_event::{Endpoint, NewSecret};
+use dwar_kernel::ProjectId;
+use dwar_otp::Report;
+use std::collections::BTreeSet;
+
+async fn endpoints(stores: &Stores, project: ProjectId) -> Vec<Endpoint> {
+    stores.events.endpoints(project).await.unwrap()
+}
+
+/// A project's endpoints come oldest first with everything about them, and nobody else's do.
+pub async fn endpoints_are_oldest_first_and_stay_inside_their_project(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let other = scene.another().await;
+    assert_eq!(endpoints(stores, scene.project).await, []);
+    let [third, first, second] = [2_u32, 0, 1].map(|age| Endpoint {
+        created_at: START + MS * age,
+        full_phone: age == 1,
+        ..scene.make.endpoint(scene.project)
+    });
+    for endpoint in [&third, &first, &second] {
+        stores.events.add_endpoint(endpoint.clone()).await.unwrap();
+    }
+    // Two endpoints may share an address, within a project and across.
+    let shared = Endpoint { url: first.url.clone(), ..scene.make.endpoint(other) };
+    stores.events.add_endpoint(shared.clone()).await.unwrap();
+    assert_eq!(endpoints(stores, scene.project).await, [first, second, third]);
+    assert_eq!(endpoints(stores, other).await, [shared]);
+    assert_eq!(endpoints(stores, scene.make.id()).await, []);
+}
+
+/// A new secret takes the place of the present one, which is kept with its end; an older one goes.
+pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (mut endpoint, bystander) = (scene.endpoint().await, scene.endpoint().await);
+    let mut bystanders = vec![bystander];
+    let new = |minute| NewSecret {
+        secret: scene.make.sealed(),
+        previous_until: START + minutes(minute) + MS,
+    };
+    for minute in [1, 9] {
+        let secret = new(minute);
+        endpoint.replace_secret(secret.clone());
+        assert!(stores.events.replace_secret(scene.project, endpoint.id, secret).await.unwrap());
+        let mut stored = endpoints(stores, scene.project).await;
+        stored.retain(|found| found.id == endpoint.id);
+        assert_eq!(stored, std::slice::from_ref(&endpoint));
+    }
+    let strangers = [(scene.another().await, endpoint.id), (scene.project, scene.make.id())];
+    for (project, id) in strangers {
+        assert!(!stores.events.replace_secret(project, id, new(5)).await.unwrap());
+    }
+    bystanders.push(endpoint);
+    bystanders.sort_by_key(|endpoint| endpoint.id);
+    let mut stored = endpoints(stores, scene.project).await;
+    stored.sort_by_key(|endpoint| endpoint.id);
+    assert_eq!(stored, bystanders);
+}
+
+/// An endpoint is removed once, from its own project only, and alone.
+pub async fn an_endpoint_is_removed_once_and_by_its_project(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (endpoint, bystander) = (scene.endpoint().await, scene.endpoint().await);
+    let other = scene.another().await;
+    let remove = |project, id| stores.events.remove_endpoint(project, id);
+    assert!(!remove(other, endpoint.id).await.unwrap());
+    assert!(!remove(scene.project, scene.make.id()).await.unwrap());
+    assert_eq!(endpoints(stores, scene.project).await.len(), 2);
+    assert!(remove(scene.project, endpoint.id).await.unwrap());
+    assert!(!remove(scene.project, endpoint.id).await.unwrap());
+    assert_eq!(endpoints(stores, scene.project).await, [bystander]);
+}
+
+/// Fresh: what a removed endpoint had not been told is dropped; others are told the same events.
+pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (kept, removed) = (scene.endpoint().await, scene.endpoint().await);
+    let mut otp = scene.sending(&scene.line()).await;
+    scene.hears(&mut otp, accepted(), START + seconds(1)).await;
+    let event = otp_event_ids(&scene.claims(START + seconds(1), 9).await);
+    assert_eq!(event.len(), 1);
+    scene.hears(&mut otp, Report::Delivered, START + seconds(2)).await;
+
+    assert!(!stores.events.remove_endpoint(scene.another().await, removed.id).await.unwrap());
+    assert!(stores.events.remove_endpoint(scene.project, removed.id).await.unwrap());
+    // A delivery that was under way when its endpoint went ends without a trace.
+    for id in event {
+        stores.events.failed(removed.id, id.clone(), Some(START)).await.unwrap();
+        stores.events.delivered(removed.id, id).await.unwrap();
+    }
+    let told = scene.told().await;
+    assert_eq!(told.len(), 2);
+    assert!(told.iter().all(|dispatch| dispatch.endpoint == kept));
+    assert!(stores.events.remove_endpoint(scene.project, kept.id).await.unwrap());
+    let late = scene.endpoint().await;
+    assert_eq!(scene.told().await, []);
+    let mut otp = scene.sending(&scene.line()).await;
+    scene.hears(&mut otp, accepted(), START + seconds(3)).await;
+    let told = scene.told().await;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].endpoint, late);
+}
+
+fn otp_event_ids(dispatches: &[dwar_event::Dispatch]) -> BTreeSet<String> {
+    dispatches.iter().map(|dispatch| dispatch.event.id()).collect()
+}
+
+/// Fresh: endpoints that come and go make no step fail, and nobody is told who is gone.
+pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for round in 0..ROUNDS {
+        let stays = scene.endpoint().await;
+        let mut leaving = Vec::new();
+        let mut sent = Vec::new();
+        for _ in 0..15 {
+            leaving.push(scene.endpoint().await);
+            sent.push(scene.sending(&scene.line()).await);
+        }
+        let now = START + seconds(u64::try_from(round).unwrap());
+        race(60, |number| {
+            let (stores, project, place) = (stores.clone(), scene.project, number / 4);
+            let (goes, otp) = (leaving[place].clone(), sent[place].clone());
+            let (comes, route, next) =
+                (scene.make.endpoint(project), scene.make.route(), scene.make.id());
+            async move {
+                let first = otp.delivery.attempts[0].id;
+                let (otps, events) = (&stores.otps, &stores.events);
+                match number % 4 {
+                    0 => events.add_endpoint(comes).await.unwrap(),
+                    1 => assert!(events.remove_endpoint(project, goes.id).await.unwrap()),
+                    2 => drop(events.claim_due(now, seconds(0), 20).await.unwrap()),
+                    _ => {
+                        let report =
+                            otps.report(project, otp.id, first, accepted(), route, next, now);
+                        assert!(report.await.unwrap().is_some());
+                    }
+                }
+            }
+        })
+        .await;
+        let present: BTreeSet<_> =
+            endpoints(stores, scene.project).await.into_iter().map(|found| found.id).collect();
+        let told = scene.told().await;
+        assert!(told.iter().all(|dispatch| present.contains(&dispatch.endpoint.id)));
+        let to_stays = told.iter().filter(|dispatch| dispatch.endpoint == stays).count();
+        assert_eq!(to_stays, sent.len());
+    }
+}

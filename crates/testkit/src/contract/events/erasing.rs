@@ -1,0 +1,134 @@
+use super::{accepted, of_otp};
+use crate::contract::ROUNDS;
+use crate::stores::Scene;
+use crate::{CODE, Line, START, Stores, race, seconds};
+use dwar_event::{Event, EventKind, Subject};
+use dwar_kernel::{IdentityId, KeyMode, Timestamp};
+use dwar_otp::{GuessPolicy, Report};
+
+/// What is to be told of an identity that is gone.
+const fn deleted(line: &Line, identity: IdentityId, sessions: u64, at: Timestamp) -> Event {
+    let subject = Subject::Identity { identity, sessions_revoked: sessions };
+    let (project, mode, kind) = (line.project, line.mode, EventKind::IdentityDeleted);
+    Event { project, mode, kind, subject, at }
+}
+
+impl Scene {
+    async fn erase(&self, line: &Line, id: IdentityId, now: Timestamp) -> bool {
+        let identities = &self.stores.identities;
+        identities.erase(line.project, line.mode, id, now).await.unwrap().is_some()
+    }
+}
+
+/// Fresh: an erasure is recorded once, with the number of sessions that ended with it and no event
+/// for each of these.
+pub async fn an_erasure_is_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    for (mode, alive) in [(KeyMode::Live, 2), (KeyMode::Test, 0)] {
+        let line = scene.make.line(scene.project, mode);
+        let id = scene.identity(&line).await;
+        for _ in 0..alive {
+            scene.session(&line).await;
+        }
+        let now = START + seconds(1);
+        let [other_mode, _] = scene.elsewhere(&line).await.map(|elsewhere| elsewhere.project);
+        assert!(!scene.erase(&Line { project: scene.make.id(), ..line.clone() }, id, now).await);
+        assert_eq!(other_mode, scene.project);
+        assert_eq!(scene.told().await, []);
+        assert!(scene.erase(&line, id, now).await);
+        assert!(!scene.erase(&line, id, now).await);
+        assert_eq!(scene.told_events().await, [deleted(&line, id, alive, now)]);
+    }
+}
+
+/// Fresh: what was recorded of an erased phone is still told, without the number; nothing more is
+/// recorded of its requests. The same phone elsewhere keeps its number.
+pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    let line = scene.line();
+    let id = scene.identity(&line).await;
+    let mut bystanders: Vec<Line> = scene.elsewhere(&line).await.into();
+    scene.endpoint_of(bystanders[1].project).await;
+    bystanders.push(scene.line());
+    let mut erased = scene.sending(&line).await;
+    let now = START + seconds(1);
+    scene.hears(&mut erased, accepted(), now).await;
+    let guess = scene.make.guess(CODE);
+    let (otps, policy) = (&stores.otps, GuessPolicy::OFF);
+    otps.attempt(line.project, line.mode, line.index, guess, policy, now).await.unwrap();
+    let mut kept = Vec::new();
+    for bystander in &bystanders {
+        let mut otp = scene.sending(bystander).await;
+        scene.hears(&mut otp, accepted(), now).await;
+        kept.push(of_otp(&otp, EventKind::OtpSent, "whatsapp", now));
+    }
+    // Given out, not told: whoever has it tells it, and whoever claims it next has no number.
+    assert_eq!(scene.claims(now, 100).await.len(), 5);
+    assert!(scene.erase(&line, id, START + seconds(2)).await);
+    let (first, route, next) =
+        (erased.delivery.attempts[0].id, scene.make.route(), scene.make.id());
+    let late = otps.report(line.project, erased.id, first, Report::Delivered, route, next, now);
+    assert_eq!(late.await.unwrap(), None);
+
+    let told = scene.told_events().await;
+    assert_eq!(told.len(), 6);
+    assert!(told.contains(&deleted(&line, id, 0, START + seconds(2))));
+    assert!(kept.iter().all(|event| told.contains(event)));
+    for kind in [EventKind::OtpSent, EventKind::OtpVerified] {
+        let wanted = of_otp(&erased, kind, "whatsapp", now);
+        let event = told.iter().find(|event| event.id() == wanted.id()).unwrap();
+        let Subject::Otp { otp, channel, phone, sealed_phone } = &event.subject else {
+            panic!("{event:?} is about a request");
+        };
+        assert_eq!((*otp, channel.as_deref()), (erased.id, Some("whatsapp")));
+        assert_eq!((event.project, event.mode, event.at), (line.project, line.mode, now));
+        assert_eq!(*sealed_phone, None);
+        assert_ne!(*phone, line.index);
+    }
+}
+
+/// Fresh: no report or guess that is in flight while an identity is erased leaves its number in an
+/// event.
+pub async fn nothing_in_flight_keeps_an_erased_phone(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    for round in 0..ROUNDS * 5 {
+        let line = scene.line();
+        let id = scene.identity(&line).await;
+        let otp = scene.sending(&line).await;
+        let now = START + seconds(1);
+        race(9, |number| {
+            let (stores, line, otp) = (stores.clone(), line.clone(), otp.clone());
+            let (route, next, guess) =
+                (scene.make.route(), scene.make.id(), scene.make.guess(CODE));
+            let erasing = round % 9;
+            async move {
+                let Line { project, mode, index, .. } = line;
+                let first = otp.delivery.attempts[0].id;
+                let otps = &stores.otps;
+                if number == erasing {
+                    let erased = stores.identities.erase(project, mode, id, now).await.unwrap();
+                    assert!(erased.is_some());
+                } else if number % 3 == 0 {
+                    let policy = GuessPolicy::OFF;
+                    otps.attempt(project, mode, index, guess, policy, now).await.unwrap();
+                } else {
+                    let report = if number % 3 == 1 { accepted() } else { Report::Delivered };
+                    otps.report(project, otp.id, first, report, route, next, now).await.unwrap();
+                }
+            }
+        })
+        .await;
+        let told = scene.told_events().await;
+        let deletions = told.iter().filter(|event| event.kind == EventKind::IdentityDeleted);
+        assert_eq!(deletions.count(), 1);
+        for event in told {
+            if let Subject::Otp { sealed_phone, phone, .. } = event.subject {
+                assert_eq!(sealed_phone, None);
+                assert_ne!(phone, line.index);
+            }
+        }
+    }
+}

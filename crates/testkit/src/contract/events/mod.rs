@@ -1,0 +1,96 @@
+//! What [`dwar_event::EventStore`] promises, and what the other stores put on record for it.
+
+mod crossing;
+mod ending;
+mod endpoints;
+mod erasing;
+mod sending;
+mod telling;
+
+pub use crossing::*;
+pub use ending::*;
+pub use endpoints::*;
+pub use erasing::*;
+pub use sending::*;
+pub use telling::*;
+
+use crate::stores::Scene;
+use crate::{Line, START, minutes, seconds};
+use dwar_event::{Dispatch, Endpoint, Event, EventKind, Subject};
+use dwar_kernel::{ProjectId, Timestamp};
+use dwar_otp::{Otp, Report};
+use std::time::Duration;
+
+const LEASE: Duration = seconds(45);
+/// How long after [`START`] everything that a test does is over and due.
+const MUCH_LATER: Duration = minutes(1_440);
+
+impl Scene {
+    /// An endpoint of the project that is on record.
+    async fn endpoint(&self) -> Endpoint {
+        self.endpoint_of(self.project).await
+    }
+
+    async fn endpoint_of(&self, project: ProjectId) -> Endpoint {
+        let endpoint = self.make.endpoint(project);
+        self.stores.events.add_endpoint(endpoint.clone()).await.unwrap();
+        endpoint
+    }
+
+    async fn claims(&self, now: Timestamp, limit: u32) -> Vec<Dispatch> {
+        self.stores.events.claim_due(now, LEASE, limit).await.unwrap()
+    }
+
+    /// Everything that waits to be told, by the time it happened, then by its id; told by this.
+    async fn told(&self) -> Vec<Dispatch> {
+        let mut told = self.claims(START + MUCH_LATER, 1_000).await;
+        for dispatch in &told {
+            let (endpoint, event) = (dispatch.endpoint.id, dispatch.event.id());
+            self.stores.events.delivered(endpoint, event).await.unwrap();
+        }
+        told.sort_by_key(|dispatch| (dispatch.event.at, dispatch.event.id()));
+        told
+    }
+
+    /// The events among [`Scene::told`].
+    async fn told_events(&self) -> Vec<Event> {
+        self.told().await.into_iter().map(|dispatch| dispatch.event).collect()
+    }
+
+    /// A request that is on record, its first attempt still open.
+    async fn sending(&self, line: &Line) -> Otp {
+        let otp = self.make.otp(line);
+        self.stores.otps.issue(otp.clone()).await.unwrap();
+        otp
+    }
+
+    /// Reports on the newest attempt of `otp`, to the store and to `otp` itself.
+    async fn hears(&self, otp: &mut Otp, report: Report, now: Timestamp) {
+        let newest = otp.delivery.attempts.len() - 1;
+        self.hears_of(otp, newest, report, now).await;
+    }
+
+    async fn hears_of(&self, otp: &mut Otp, attempt: usize, report: Report, now: Timestamp) {
+        let (route, next) = (self.make.route(), self.make.id());
+        let attempt = otp.delivery.attempts[attempt].id;
+        otp.report(attempt, report.clone(), &route, next, now);
+        let (project, id) = (otp.project, otp.id);
+        let answer = self.stores.otps.report(project, id, attempt, report, route, next, now).await;
+        assert_eq!(answer.unwrap().map(|(stored, _)| stored).as_ref(), Some(&*otp));
+    }
+}
+
+/// What is to be told of a request.
+fn of_otp(otp: &Otp, kind: EventKind, channel: &str, at: Timestamp) -> Event {
+    let subject = Subject::Otp {
+        otp: otp.id,
+        channel: Some(channel.to_owned()),
+        phone: otp.phone,
+        sealed_phone: Some(otp.sealed_phone.clone()),
+    };
+    Event { project: otp.project, mode: otp.mode, kind, subject, at }
+}
+
+const fn accepted() -> Report {
+    Report::Accepted { provider_ref: None, awaits_receipt: true }
+}

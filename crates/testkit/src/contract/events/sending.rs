@@ -1,0 +1,170 @@
+use super::{accepted, of_otp};
+use crate::contract::ROUNDS;
+use crate::stores::Scene;
+use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
+use dwar_event::EventKind;
+use dwar_kernel::KeyMode;
+use dwar_otp::{GuessPolicy, Otp, Reason, Report};
+use std::sync::Arc;
+
+/// Fresh: a project without an endpoint has nothing on record, not even for one that comes later.
+pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint_of(scene.another().await).await;
+    let line = scene.line();
+    let mut otp = scene.sending(&line).await;
+    scene.hears(&mut otp, accepted(), START).await;
+    scene.hears(&mut otp, Report::Delivered, START).await;
+    scene.guess(&line, CODE).await;
+    let session = scene.session(&line).await;
+    let (project, mode, token) = (line.project, line.mode, session.access.token);
+    assert!(stores.sessions.revoke(project, mode, session.id, token, START).await.unwrap());
+    let erased = stores.identities.erase(project, mode, session.identity, START).await.unwrap();
+    assert!(erased.is_some());
+    scene.endpoint().await;
+    assert_eq!(scene.told().await, []);
+}
+
+/// Fresh: every endpoint that the project has at that moment is told, each once and each with its
+/// own delivery; other projects' are not.
+pub async fn each_endpoint_of_the_project_is_told(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint_of(scene.another().await).await;
+    let mut wanted = vec![scene.endpoint().await, scene.endpoint().await];
+    wanted.sort_by_key(|endpoint| endpoint.id);
+    let mut otp = scene.sending(&scene.line()).await;
+    scene.hears(&mut otp, accepted(), START + seconds(1)).await;
+    scene.endpoint().await;
+
+    let mut due = scene.claims(START + seconds(1), 9).await;
+    due.sort_by_key(|dispatch| dispatch.endpoint.id);
+    let event = of_otp(&otp, EventKind::OtpSent, "whatsapp", START + seconds(1));
+    assert!(due.iter().all(|dispatch| dispatch.event == event && dispatch.failures == 0));
+    assert_eq!(due.into_iter().map(|dispatch| dispatch.endpoint).collect::<Vec<_>>(), wanted);
+    stores.events.delivered(wanted[0].id, event.id()).await.unwrap();
+    let rest = scene.told().await;
+    assert_eq!(rest.len(), 1);
+    assert_eq!((&rest[0].endpoint, &rest[0].event), (&wanted[1], &event));
+    assert_eq!(scene.told().await, []);
+}
+
+/// Fresh: each step of a code on its way is recorded with the channel that carries it, in both
+/// modes.
+pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    for mode in [KeyMode::Live, KeyMode::Test] {
+        let mut otp = scene.sending(&scene.make.line(scene.project, mode)).await;
+        assert_eq!(scene.told_events().await, []);
+        scene.hears(&mut otp, Report::Failed(Reason::NotOnChannel), START + seconds(1)).await;
+        assert_eq!(scene.told_events().await, []);
+        scene.hears(&mut otp, accepted(), START + seconds(2)).await;
+        let sent = of_otp(&otp, EventKind::OtpSent, "sms", START + seconds(2));
+        assert_eq!(scene.told_events().await, [sent]);
+        scene.hears(&mut otp, Report::Delivered, START + seconds(3)).await;
+        let delivered = of_otp(&otp, EventKind::OtpDelivered, "sms", START + seconds(3));
+        assert_eq!(scene.told_events().await, [delivered]);
+    }
+    // The channel is the one that carried the code, though another was tried after it.
+    let mut otp = scene.sending(&scene.line()).await;
+    scene.hears(&mut otp, accepted(), START + seconds(1)).await;
+    scene.hears(&mut otp, Report::Overdue, START + seconds(21)).await;
+    scene.hears_of(&mut otp, 0, Report::Delivered, START + seconds(22)).await;
+    let wanted = [
+        of_otp(&otp, EventKind::OtpSent, "whatsapp", START + seconds(1)),
+        of_otp(&otp, EventKind::OtpDelivered, "whatsapp", START + seconds(22)),
+    ];
+    assert_eq!(scene.told_events().await, wanted);
+}
+
+/// Fresh: that every channel failed is recorded, with the one that was tried last.
+pub async fn a_code_that_reached_nobody_is_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    let mut otp = scene.sending(&scene.line()).await;
+    scene.hears(&mut otp, Report::Failed(Reason::Timeout), START + seconds(1)).await;
+    scene.hears(&mut otp, Report::Failed(Reason::Blocked), START + seconds(2)).await;
+    let failed = of_otp(&otp, EventKind::OtpFailed, "sms", START + seconds(2));
+    assert_eq!(scene.told_events().await, [failed]);
+    // Late news beat the failure.
+    scene.hears(&mut otp, Report::Delivered, START + seconds(3)).await;
+    let delivered = of_otp(&otp, EventKind::OtpDelivered, "sms", START + seconds(3));
+    assert_eq!(scene.told_events().await, [delivered]);
+}
+
+/// Fresh: a report that does not change where the request stands is not recorded.
+pub async fn a_report_that_changes_nothing_is_not_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    let mut otp = scene.sending(&scene.line()).await;
+    scene.hears(&mut otp, accepted(), START + seconds(1)).await;
+    assert_eq!(scene.told().await.len(), 1);
+    scene.hears(&mut otp, accepted(), START + seconds(2)).await;
+    scene.hears(&mut otp, Report::Overdue, START + seconds(21)).await;
+    // A second provider accepts what was sent already, and the first one fails after all.
+    scene.hears(&mut otp, accepted(), START + seconds(22)).await;
+    scene.hears_of(&mut otp, 0, Report::Failed(Reason::Blocked), START + seconds(23)).await;
+    assert_eq!(scene.told().await, []);
+    scene.hears(&mut otp, Report::Delivered, START + seconds(24)).await;
+    assert_eq!(scene.told().await.len(), 1);
+    for report in [Report::Delivered, Report::Failed(Reason::Blocked), accepted()] {
+        scene.hears(&mut otp, report, START + seconds(25)).await;
+    }
+    assert_eq!(scene.told().await, []);
+}
+
+/// Fresh: what is reported many times at once is recorded once.
+pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    scene.endpoint().await;
+    for _ in 0..ROUNDS {
+        let otp = scene.sending(&scene.line()).await;
+        race(40, |number| {
+            let (store, project, id) = (Arc::clone(&stores.otps), otp.project, otp.id);
+            let (route, next) = (scene.make.route(), scene.make.id());
+            let (first, now) = (otp.delivery.attempts[0].id, START + seconds(1));
+            let report = if number % 2 == 0 { accepted() } else { Report::Delivered };
+            async move {
+                let answer = store.report(project, id, first, report, route, next, now).await;
+                assert!(answer.unwrap().is_some());
+            }
+        })
+        .await;
+        let mut told: Vec<_> =
+            scene.told().await.into_iter().map(|told| (told.endpoint.id, told.event)).collect();
+        let count = |kind| told.iter().filter(|(_, event)| event.kind == kind).count();
+        assert_eq!(count(EventKind::OtpDelivered), 2);
+        // Sent and delivered, or, where the receipt came first, delivered alone.
+        assert!(matches!(count(EventKind::OtpSent), 0 | 2));
+        let all = told.len();
+        told.sort_by_key(|(endpoint, event)| (*endpoint, event.id()));
+        told.dedup();
+        assert_eq!(told.len(), all);
+    }
+}
+
+impl Scene {
+    async fn guess(&self, line: &Line, code: &str) {
+        let (&Line { project, mode, index, .. }, guess) = (line, self.make.guess(code));
+        let (policy, now) = (GuessPolicy::OFF, START + seconds(9));
+        self.stores.otps.attempt(project, mode, index, guess, policy, now).await.unwrap();
+    }
+}
+
+/// Fresh: the right code is recorded, once; wrong ones are not.
+pub async fn an_accepted_code_is_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    for mode in [KeyMode::Live, KeyMode::Test] {
+        let line = scene.make.line(scene.project, mode);
+        let otp: Otp = scene.sending(&line).await;
+        scene.guess(&line, WRONG_CODE).await;
+        assert_eq!(scene.told().await, []);
+        for code in [CODE, CODE, WRONG_CODE] {
+            scene.guess(&line, code).await;
+        }
+        let verified = of_otp(&otp, EventKind::OtpVerified, "whatsapp", START + seconds(9));
+        assert_eq!(scene.told_events().await, [verified]);
+    }
+}

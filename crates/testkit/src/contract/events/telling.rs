@@ -1,0 +1,171 @@
+use super::{LEASE, accepted};
+use crate::contract::ROUNDS;
+use crate::stores::Scene;
+use crate::{MS, START, Stores, race, seconds};
+use dwar_event::{Dispatch, Endpoint};
+use dwar_kernel::{EndpointId, Timestamp};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What makes a delivery itself, and not another one.
+type Delivery = (EndpointId, String);
+
+fn delivery(dispatch: &Dispatch) -> Delivery {
+    (dispatch.endpoint.id, dispatch.event.id())
+}
+
+impl Scene {
+    /// Something happens of which the endpoint has to be told; gives the event's id.
+    async fn happens(&self, at: Timestamp) -> String {
+        let mut otp = self.sending(&self.line()).await;
+        self.hears(&mut otp, accepted(), at).await;
+        format!("otp_sent_{}", otp.id.uuid().simple())
+    }
+
+    async fn due_ids(&self, now: Timestamp, limit: u32) -> Vec<String> {
+        self.claims(now, limit).await.iter().map(|dispatch| dispatch.event.id()).collect()
+    }
+
+    async fn fails(&self, endpoint: &Endpoint, event: &str, again: Option<Timestamp>) {
+        self.stores.events.failed(endpoint.id, event.to_owned(), again).await.unwrap();
+    }
+
+    async fn delivers(&self, endpoint: &Endpoint, event: &str) {
+        self.stores.events.delivered(endpoint.id, event.to_owned()).await.unwrap();
+    }
+}
+
+/// Fresh: deliveries come the longest due first, of every project, up to the limit.
+pub async fn claims_are_longest_due_first_and_bounded(stores: &Stores) {
+    let (one, two) = (Scene::open(stores).await, Scene::open(stores).await);
+    let endpoints = [one.endpoint().await, two.endpoint().await];
+    let fourth = one.happens(START + MS * 3).await;
+    let second = two.happens(START + MS).await;
+    let first = one.happens(START).await;
+    let third = one.happens(START + MS * 2).await;
+    let now = START + seconds(1);
+    assert_eq!(one.due_ids(now, 0).await, Vec::<String>::new());
+    let due = one.claims(now, 3).await;
+    assert_eq!(due.iter().map(|due| due.event.id()).collect::<Vec<_>>(), [first, second, third]);
+    let [own, others] = endpoints;
+    assert_eq!(
+        due.into_iter().map(|due| due.endpoint).collect::<Vec<_>>(),
+        [own.clone(), others, own]
+    );
+    assert_eq!(one.due_ids(now, 3).await, [fourth]);
+    assert_eq!(one.due_ids(now, 3).await, Vec::<String>::new());
+}
+
+/// Fresh: a delivery is due from the instant of its event on, and again at the end of its lease; no
+/// failure is counted for that.
+pub async fn a_delivery_given_out_comes_again_after_the_lease(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    let (at, none) = (START + seconds(1), Vec::<String>::new());
+    let event = scene.happens(at).await;
+    assert_eq!(scene.due_ids(at - MS, 9).await, none);
+    for round in 0..3 {
+        let due = at + LEASE * round;
+        let dispatches = scene.claims(due, 9).await;
+        assert_eq!(dispatches.len(), 1);
+        assert_eq!((dispatches[0].event.id(), dispatches[0].failures), (event.clone(), 0));
+        assert_eq!(scene.due_ids(due, 9).await, none);
+        assert_eq!(scene.due_ids(due + LEASE - MS, 9).await, none);
+    }
+}
+
+/// Fresh: a failed delivery is due again at exactly the instant given, sooner or later than its
+/// lease, and counts its failures; the other endpoint's delivery of the same event is not touched.
+pub async fn a_failed_delivery_is_due_again_at_the_exact_instant(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (failing, other) = (scene.endpoint().await, scene.endpoint().await);
+    let event = scene.happens(START).await;
+    assert_eq!(scene.claims(START, 9).await.len(), 2);
+    scene.delivers(&other, &event).await;
+    let mut now = START;
+    for (failures, wait) in [(1, LEASE * 2), (2, MS), (3, LEASE), (4, seconds(28_800))] {
+        scene.fails(&failing, &event, Some(now + wait)).await;
+        assert_eq!(scene.claims(now + wait - MS, 9).await, []);
+        now += wait;
+        let due = scene.claims(now, 9).await;
+        assert_eq!(due.len(), 1);
+        assert_eq!((&due[0].endpoint, due[0].event.id()), (&failing, event.clone()));
+        assert_eq!(due[0].failures, failures);
+        assert_eq!(scene.claims(now, 9).await, []);
+    }
+    let untouched = scene.happens(START).await;
+    scene.fails(&failing, &untouched, Some(START)).await;
+    let failures = |due: &[Dispatch], endpoint: &Endpoint| {
+        due.iter().find(|due| due.endpoint == *endpoint).unwrap().failures
+    };
+    let due = scene.claims(START, 9).await;
+    assert_eq!(due.len(), 2);
+    assert_eq!((failures(&due, &failing), failures(&due, &other)), (1, 0));
+}
+
+/// Fresh: a delivery that is made, or given up, is over, for its endpoint and event alone; saying
+/// so again changes nothing.
+pub async fn a_delivery_ends_when_it_is_made_or_given_up(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let endpoints = [scene.endpoint().await, scene.endpoint().await];
+    let [one, two] = &endpoints;
+    let (made, given_up) = (scene.happens(START).await, scene.happens(START + MS).await);
+    let waiting = async |now: Timestamp| {
+        let due = scene.claims(now, 9).await;
+        due.iter().map(delivery).collect::<BTreeSet<_>>()
+    };
+    let all = [&made, &given_up].map(|event| endpoints.each_ref().map(|e| (e.id, event.clone())));
+    let mut wanted: BTreeSet<_> = all.into_iter().flatten().collect();
+    let mut now = START + seconds(1);
+    assert_eq!(waiting(now).await, wanted);
+    let ends: [(&Endpoint, &String, bool); 4] =
+        [(one, &made, true), (one, &given_up, false), (two, &given_up, false), (two, &made, true)];
+    for (endpoint, event, delivered) in ends {
+        for _ in 0..2 {
+            if delivered {
+                scene.delivers(endpoint, event).await;
+            } else {
+                scene.fails(endpoint, event, None).await;
+            }
+        }
+        // What is over does not come back by a failure either.
+        scene.fails(endpoint, event, Some(START)).await;
+        wanted.remove(&(endpoint.id, event.clone()));
+        now += LEASE;
+        assert_eq!(waiting(now).await, wanted);
+    }
+    assert_eq!(wanted, BTreeSet::new());
+    scene.delivers(one, "otp_sent_of_nobody").await;
+    scene.fails(one, "otp_sent_of_nobody", Some(START)).await;
+    assert_eq!(waiting(now + LEASE).await, wanted);
+}
+
+/// Fresh: of many callers at once each delivery goes to exactly one, and none is forgotten.
+pub async fn claims_at_once_hand_each_delivery_to_one_caller(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let endpoints = [scene.endpoint().await, scene.endpoint().await];
+    for _ in 0..ROUNDS {
+        let mut wanted = BTreeSet::new();
+        for _ in 0..30 {
+            let event = scene.happens(START).await;
+            wanted.extend(endpoints.each_ref().map(|endpoint| (endpoint.id, event.clone())));
+        }
+        let now = START + seconds(1);
+        let answers = race(40, |_| {
+            let store = Arc::clone(&stores.events);
+            async move { store.claim_due(now, seconds(86_400), 2).await.unwrap() }
+        })
+        .await;
+        assert!(answers.iter().all(|answer| answer.len() <= 2));
+        let mut claimed: Vec<_> = answers.iter().flatten().map(delivery).collect();
+        claimed.extend(scene.claims(now, 1_000).await.iter().map(delivery));
+        assert_eq!(claimed.len(), wanted.len());
+        assert_eq!(claimed.iter().cloned().collect::<BTreeSet<_>>(), wanted);
+        // The two endpoints of an event are told at the same moment.
+        race(claimed.len(), |number| {
+            let (store, (endpoint, event)) = (Arc::clone(&stores.events), claimed[number].clone());
+            async move { store.delivered(endpoint, event).await.unwrap() }
+        })
+        .await;
+    }
+}
