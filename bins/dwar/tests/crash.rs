@@ -37,8 +37,12 @@ enum Moment {
 }
 
 /// Sends to as many phones at once as there are in a crowd, and kills the process meanwhile; gives
-/// the ids of the sends that were answered with a 200.
-async fn interrupted(service: Service, key: &str, moment: Moment) -> (World, Vec<String>) {
+/// the ids of the sends that were answered with a 200, and of those that reached the provider.
+async fn interrupted(
+    service: Service,
+    key: &str,
+    moment: Moment,
+) -> (World, Vec<String>, Vec<String>) {
     let (answered, mut answers) = mpsc::unbounded_channel();
     for _ in 0..CROWD {
         let body = json!({ "phone": service.world.phone() });
@@ -60,11 +64,16 @@ async fn interrupted(service: Service, key: &str, moment: Moment) -> (World, Vec
             }
         }
     }
-    let world = service.kill();
+    let (world, messages) = service.last_words();
     while let Some(send) = answers.recv().await {
         accepted.push(send);
     }
-    (world, accepted)
+    let id = |message: &String| -> Option<String> {
+        // The last line may have been cut off.
+        let message: Value = serde_json::from_str(message).ok()?;
+        message["otp_id"].as_str().map(str::to_owned)
+    };
+    (world, accepted, messages.iter().filter_map(id).collect())
 }
 
 /// Waits until nothing is held any more.
@@ -83,16 +92,17 @@ async fn settled(service: &Service, id: &str) -> Value {
 async fn money_survives_crash_after_crash(database: Database) {
     let mut service = Service::start_in(world(database));
     let project = service.world.project("1000");
-    let mut accepted = Vec::new();
+    let (mut accepted, mut carried) = (Vec::new(), BTreeSet::new());
     for round in 0..ROUNDS {
         // From before anything is on disk to after most has been answered.
         let moment = match round % 2 {
             0 => Moment::After(Duration::from_millis(10 + 15 * u64::from(round))),
             _ => Moment::Answers(5 * usize::from(round)),
         };
-        let (world, sent) = interrupted(service, &project.live, moment).await;
+        let (world, sent, messages) = interrupted(service, &project.live, moment).await;
         world.database.check();
         accepted.extend(sent);
+        carried.extend(messages);
         service = Service::start_in(world);
     }
     let balance = settled(&service, &project.id).await;
@@ -111,6 +121,7 @@ async fn money_survives_crash_after_crash(database: Database) {
     for send in &accepted {
         assert!(once.contains(send), "{send} was accepted and never charged");
     }
+    assert!(charged.iter().all(|send| carried.contains(send)), "paid for, but never sent");
     assert!(of("capture").iter().all(|entry| entry["amount_paise"] == -20));
     let paid = 20 * i64::try_from(charged.len()).unwrap();
     assert_eq!(balance["balance_paise"], FUNDS - paid);

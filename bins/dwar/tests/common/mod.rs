@@ -16,6 +16,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -28,6 +29,8 @@ pub struct Service {
     child: Child,
     stdout: Arc<Mutex<Vec<String>>>,
     stderr: Arc<Mutex<Vec<String>>>,
+    /// Ends when the process has closed its standard output and all of it is collected.
+    listener: Option<JoinHandle<()>>,
 }
 
 /// A configuration and a database: what outlives a restart.
@@ -133,8 +136,8 @@ impl Service {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let (stdout, _) = collect(child.stdout.take().unwrap());
-        let (stderr, listening) = collect(child.stderr.take().unwrap());
+        let (stdout, _, listener) = collect(child.stdout.take().unwrap());
+        let (stderr, listening, _) = collect(child.stderr.take().unwrap());
         let base = loop {
             let line = listening.recv_timeout(PATIENCE);
             let line = line.unwrap_or_else(|_| panic!("not listening: {:?}", stderr.lock()));
@@ -142,7 +145,15 @@ impl Service {
                 break rest.split('"').next().unwrap().to_owned();
             }
         };
-        Self { world, base, client: reqwest::Client::new(), child, stdout, stderr }
+        Self {
+            world,
+            base,
+            client: reqwest::Client::new(),
+            child,
+            stdout,
+            stderr,
+            listener: Some(listener),
+        }
     }
 
     /// Another process on the same database. On PostgreSQL the world has to name the master key.
@@ -161,10 +172,17 @@ impl Service {
     }
 
     /// Stops the process at once, as a crash would, and gives the world back.
-    pub fn kill(mut self) -> World {
+    pub fn kill(self) -> World {
+        self.last_words().0
+    }
+
+    /// As [`Service::kill`], with all that was ever written to standard output.
+    pub fn last_words(mut self) -> (World, Vec<String>) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        std::mem::replace(&mut self.world, World::new(Database::None))
+        self.listener.take().unwrap().join().unwrap();
+        let world = std::mem::replace(&mut self.world, World::new(Database::None));
+        (world, self.stdout())
     }
 
     pub fn pid(&self) -> u32 {
@@ -343,17 +361,17 @@ pub fn wrong(code: &str, n: u32) -> String {
 /// Collects the lines of a stream, and passes each on while anybody listens.
 fn collect(
     stream: impl std::io::Read + Send + 'static,
-) -> (Arc<Mutex<Vec<String>>>, mpsc::Receiver<String>) {
+) -> (Arc<Mutex<Vec<String>>>, mpsc::Receiver<String>, JoinHandle<()>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let (sender, receiver) = mpsc::channel();
     let kept = Arc::clone(&lines);
-    std::thread::spawn(move || {
+    let listener = std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
             let _nobody_listens = sender.send(line.clone());
             kept.lock().unwrap().push(line);
         }
     });
-    (lines, receiver)
+    (lines, receiver, listener)
 }
 
 /// Runs one test body on both databases: `both!(name, |database| async …)`.

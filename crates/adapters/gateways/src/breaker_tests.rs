@@ -1,4 +1,5 @@
 use super::*;
+use crate::captured_logs::CapturedLogs;
 use crate::fixtures::message;
 use dwar_kernel::KeyMode;
 use dwar_otp::Channel;
@@ -241,4 +242,22 @@ async fn a_straggler_of_an_earlier_phase_decides_nothing() {
     world.inner.gate.add_permits(permits);
     assert_eq!(straggler.await.unwrap(), ACCEPTED);
     assert_eq!(world.breaker.state(), BreakerState::Open, "it was asked before the faults");
+}
+
+#[tokio::test]
+async fn warns_when_it_opens_and_when_it_closes_and_never_in_between() {
+    let (logs, _guard) = CapturedLogs::start();
+    let world = World::new(DOWN);
+    world.open().await;
+    world.deliver().await;
+    world.pass(10_000);
+    world.answers(ACCEPTED);
+    world.deliver().await;
+    world.deliver().await;
+    let text = logs.text();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(lines[0].contains("WARN") && lines[0].contains("keeps failing"), "{text}");
+    assert!(lines[1].contains("WARN") && lines[1].contains("works again"), "{text}");
+    assert!(lines.iter().all(|line| line.contains("provider=\"scripted\"")), "{text}");
 }

@@ -152,6 +152,8 @@ impl fmt::Debug for GenericHttpGateway {
     }
 }
 
+/// A value that would bend the path of the address is the fault of the project's own texts, and
+/// refused as [`Reason::TemplateRejected`] without a call.
 #[async_trait]
 impl Gateway for GenericHttpGateway {
     fn provider(&self) -> String {
@@ -161,7 +163,7 @@ impl Gateway for GenericHttpGateway {
     async fn deliver(&self, message: Message) -> Outcome {
         let Some(call) = self.call.fill(&self.client, &message) else {
             tracing::warn!(provider = self.name, otp = %message.otp, "no request can be made of it");
-            return Outcome::Refused(Reason::Unknown);
+            return Outcome::Refused(Reason::TemplateRejected);
         };
         match self.client.send(&self.name, call).await {
             Ok(answer) => self.judge(&answer),

@@ -123,8 +123,8 @@ struct Verdict {
 }
 
 impl Verdict {
-    /// Reads `{"response": {"status", "id", …}}`, and `status | …` in text, which is how the API
-    /// answers before it has looked at the format asked for.
+    /// Reads `{"response": {"status", "id", …}}` and, should the API not heed the format asked for,
+    /// the `status | … | …` of its text format.
     fn read(answer: &Answer) -> Option<Self> {
         if let Some(body) = answer.json::<Value>() {
             let response = body.get("response")?;

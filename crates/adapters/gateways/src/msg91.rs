@@ -219,8 +219,8 @@ fn error_code(body: &Value) -> Option<i64> {
     code?.parse().ok()
 }
 
-/// What MSG91's error codes mean; it lists them with its classic SMS API, and Flow names them
-/// where it names any.
+/// What MSG91's error codes mean, as integrations of its classic SMS API list them (of the vendor's
+/// own pages, `msg91.com/help/api` names 418); a refusal without a code is judged by its status.
 const fn reason(code: i64) -> Option<Reason> {
     match code {
         // Invalid user, invalid authkey, IP blacklisted, account expired, banned or a demo, IP not

@@ -151,6 +151,6 @@ async fn a_value_that_would_bend_the_path_is_refused_without_a_call() {
     for bent in [".", ".."] {
         let values = ["x", "x", "x", bent].map(str::to_owned);
         let outcome = gateway.deliver(message(&values)).await;
-        assert_eq!(outcome, Outcome::Refused(Reason::Unknown));
+        assert_eq!(outcome, Outcome::Refused(Reason::TemplateRejected));
     }
 }
