@@ -298,6 +298,10 @@ impl Config {
         if let Some((key, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
             return Err(invalid(key, "must be more than 0"));
         }
+        // A delivery that takes longer than its lease would be done twice.
+        if self.events.timeout_seconds > 45 {
+            return Err(invalid("events.timeout_seconds", "must be 45 at most"));
+        }
         if self.tokens.issuer.is_empty() {
             return Err(invalid("tokens.issuer", "must not be empty"));
         }

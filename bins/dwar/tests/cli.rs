@@ -163,9 +163,9 @@ fn production_refuses_what_is_unsafe_and_says_what_to_set() {
     let world = World::new(Database::sqlite()).with("DWAR__ENVIRONMENT", "production");
     let (status, error) = error_of(&world.run(&["serve"]));
     assert_eq!(status, Some(1));
-    assert!(error.contains("DWAR__GATEWAYS__LIVE"), "{error}");
+    assert!(error.contains("DWAR__GATEWAYS__SMS"), "{error}");
 
-    let mut world = world.with("DWAR__GATEWAYS__LIVE", "none");
+    let mut world = world.with("DWAR__GATEWAYS__SMS", "").with("DWAR__GATEWAYS__WHATSAPP", "");
     world
         .settings
         .push(("DWAR__DATABASE__URL".to_owned(), "postgres://nobody@127.0.0.1:1/x".to_owned()));
@@ -178,7 +178,8 @@ fn production_refuses_what_is_unsafe_and_says_what_to_set() {
 fn production_makes_no_demo_project() {
     let world = World::new(Database::sqlite())
         .with("DWAR__ENVIRONMENT", "production")
-        .with("DWAR__GATEWAYS__LIVE", "none")
+        .with("DWAR__GATEWAYS__WHATSAPP", "")
+        .with("DWAR__GATEWAYS__SMS", "")
         .with("DWAR__DEMO", "true");
     let service = Service::start_in(world);
     assert_eq!(service.world.cli(&["project", "list"]), json!({ "projects": [] }));

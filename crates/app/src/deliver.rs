@@ -52,7 +52,14 @@ impl Deliver {
         report: Report,
     ) -> Result<Option<Otp>, StoreError> {
         match self.record(project, mode, otp, attempt, report).await? {
-            Some((otp, step)) => self.follow(project, otp, step).await.map(Some),
+            // Whoever took this report in before may have died before the money was settled.
+            Some((otp, step)) => {
+                let step = match (step, otp.delivery.charge()) {
+                    (Step::Wait, Some(charge)) => Step::Settle(charge),
+                    (step, _) => step,
+                };
+                self.follow(project, otp, step).await.map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -72,7 +79,8 @@ impl Deliver {
         Ok(())
     }
 
-    /// Settles the money of a send; once, however often it is called.
+    /// Settles the money of a send; once, however often it is called. What was charged for a send
+    /// that reached nobody after all is given back.
     pub async fn settle(
         &self,
         project: &Project,
@@ -89,7 +97,11 @@ impl Deliver {
         };
         let now = self.tools.now();
         let entries = [(); 2].map(|()| EntryId::new(now, self.tools.entropy.as_ref()));
-        self.wallets.settle(project.id, send, settlement, entries, now).await?;
+        let ended = self.wallets.settle(project.id, send, settlement, entries, now).await?;
+        // It had been charged when a receipt said that it failed after all, on every channel.
+        if !ended && charge == Charge::Nothing {
+            self.wallets.refund(project.id, send, entries[0], now).await?;
+        }
         Ok(())
     }
 

@@ -82,7 +82,7 @@ impl ReceiveWebhook {
 
     /// Applies what is on record; gives the number of receipts that are dealt with.
     ///
-    /// One whose message is not known yet stays for ten minutes.
+    /// One whose message is not known yet, or that cannot be applied, stays for ten minutes.
     pub async fn apply(&self) -> Result<u64, StoreError> {
         let now = self.tools.now();
         let mut done = 0;
@@ -91,7 +91,7 @@ impl ReceiveWebhook {
                 Err(cause) if cause.is_transient() => return Err(cause),
                 Err(cause) => {
                     tracing::error!(error = %cause, "a receipt cannot be applied");
-                    continue;
+                    false
                 }
                 Ok(known) => known,
             };

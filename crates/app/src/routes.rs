@@ -37,7 +37,7 @@ impl Routes {
             KeyMode::Live => {
                 let whatsapp = self.stops(Channel::Whatsapp, routing.whatsapp.as_deref());
                 let sms = self.stops(Channel::Sms, routing.sms.as_deref());
-                Route { hops: whatsapp.chain(sms).collect(), ..self.live.clone() }
+                Route { hops: once_each(whatsapp.chain(sms)), ..self.live.clone() }
             }
         };
         if let Some(seconds) = routing.fallback_seconds {
@@ -58,6 +58,17 @@ impl Routes {
         let own = own.filter(|provider| self.gateways.contains_key(*provider));
         own.map(move |provider| Hop { channel, provider: provider.clone() }).chain(configured)
     }
+}
+
+/// A stop that comes twice would be gone back to for ever: a route knows its place by its name.
+fn once_each(stops: impl Iterator<Item = Hop>) -> Vec<Hop> {
+    let mut hops = Vec::new();
+    for stop in stops {
+        if !hops.contains(&stop) {
+            hops.push(stop);
+        }
+    }
+    hops
 }
 
 impl PriceList {

@@ -92,18 +92,22 @@ impl SendOtp {
     }
 
     async fn deliver_first(&self, caller: &Caller, otp: Otp) -> Result<Otp, StoreError> {
+        let Some(first) = otp.delivery.attempts.last().cloned() else {
+            return self.give_up(caller, otp).await;
+        };
         self.otps.issue(otp.clone()).await?;
-        match otp.delivery.attempts.last().cloned() {
-            Some(first) => self.deliver.attempt(&caller.project, otp, first).await,
-            None => self.give_up(caller, otp).await,
-        }
+        self.deliver.attempt(&caller.project, otp, first).await
     }
 
-    /// Ends a send that no provider is there for.
+    /// Ends a send that no provider is there for; it supersedes the phone's present code like any
+    /// other, and leaves no active one.
     async fn give_up(&self, caller: &Caller, mut otp: Otp) -> Result<Otp, StoreError> {
         tracing::error!(project = %caller.project.id, "no provider is configured");
-        self.deliver.conclude(&caller.project, &otp, Charge::Nothing).await?;
+        otp.state = OtpState::Void;
+        otp.sealed_code = None;
         otp.delivery.status = DeliveryStatus::Failed;
+        self.otps.issue(otp.clone()).await?;
+        self.deliver.conclude(&caller.project, &otp, Charge::Nothing).await?;
         Ok(otp)
     }
 

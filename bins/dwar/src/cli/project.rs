@@ -3,7 +3,7 @@ use super::project_settings::Settings;
 use super::project_view::{json_of, text_of};
 use super::{Answer, Failure, no_such_project, open};
 use crate::config::Config;
-use crate::wiring::available_providers;
+use crate::wiring::{Available, available_providers};
 use clap::{Args, Subcommand};
 use dwar_app::ManageProjects;
 use dwar_kernel::ProjectId;
@@ -64,7 +64,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 async fn changed(
     projects: &ManageProjects,
     set: Set,
-    providers: &[String],
+    providers: &Available,
 ) -> Result<Answer, Failure> {
     let unknown = || no_such_project(set.project);
     let (before, _) = projects.show(set.project).await?.ok_or_else(unknown)?;

@@ -2,8 +2,10 @@
 
 use super::Failure;
 use super::project::named;
+use crate::wiring::Available;
 use clap::{Args, ValueEnum};
 use dwar_app::sms_text_of;
+use dwar_otp::Channel;
 use dwar_project::{Messages, Project, ProjectChange, Routing};
 use dwar_wallet::Paise;
 use std::str::FromStr;
@@ -102,7 +104,7 @@ impl FromStr for Rupees {
 
 impl Settings {
     /// What is to change of `before`; checked, so that no send finds out that it cannot work.
-    pub fn change(self, before: &Project, providers: &[String]) -> Result<ProjectChange, Failure> {
+    pub fn change(self, before: &Project, providers: &Available) -> Result<ProjectChange, Failure> {
         let on = |switch: Switch| switch == Switch::On;
         let price = |own: OrDefault<u32>| own.0.map(i64::from);
         let (messages, routing) = (self.messages(before), self.routing(before, providers)?);
@@ -140,31 +142,23 @@ impl Settings {
         Some(messages).filter(|messages| *messages != before.messages)
     }
 
-    fn routing(&self, before: &Project, providers: &[String]) -> Result<Option<Routing>, Failure> {
+    fn routing(&self, before: &Project, providers: &Available) -> Result<Option<Routing>, Failure> {
         let mut routing = before.routing.clone();
         let given = [
-            (&self.whatsapp_providers, &mut routing.whatsapp),
-            (&self.sms_providers, &mut routing.sms),
+            (Channel::Whatsapp, &self.whatsapp_providers, &mut routing.whatsapp),
+            (Channel::Sms, &self.sms_providers, &mut routing.sms),
         ];
-        for (given, setting) in given {
-            if let Some(OrDefault(own)) = given {
-                *setting = own.as_ref().map(|names| names.0.clone());
-                known(setting.as_deref().unwrap_or_default(), providers)?;
+        for (channel, given, setting) in given {
+            let Some(OrDefault(own)) = given else { continue };
+            *setting = own.as_ref().map(|names| names.0.clone());
+            let objection = providers.objection(channel, setting.as_deref().unwrap_or_default());
+            if let Some(objection) = objection {
+                return Err(Failure(objection));
             }
         }
         if let Some(OrDefault(own)) = self.fallback_seconds {
             routing.fallback_seconds = own;
         }
         Ok(Some(routing).filter(|routing| *routing != before.routing))
-    }
-}
-
-fn known(names: &[String], providers: &[String]) -> Result<(), Failure> {
-    match names.iter().find(|name| !providers.contains(name)) {
-        None => Ok(()),
-        Some(name) => Err(Failure(format!(
-            "`{name}` is not configured here; there are: {}",
-            providers.join(", ")
-        ))),
     }
 }

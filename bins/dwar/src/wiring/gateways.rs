@@ -20,6 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+/// Names that no other provider may take, configured or not.
+const BUILT_IN: [&str; 6] = ["console", "sandbox", "whatsapp_cloud", "twilio", "msg91", "gupshup"];
+
 /// Everything that talks to providers.
 pub struct Providers {
     /// Who carries what.
@@ -28,18 +31,41 @@ pub struct Providers {
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
 }
 
-/// The providers as they are collected.
-#[derive(Default)]
-struct Known {
-    gateways: HashMap<String, Arc<dyn Gateway>>,
-    sources: HashMap<String, Arc<dyn ReceiptSource>>,
+/// A provider that is configured.
+struct Provider {
+    gateway: Arc<dyn Gateway>,
+    /// Its receipts, if it sends any.
+    source: Option<Arc<dyn ReceiptSource>>,
+    channels: Vec<Channel>,
 }
 
-impl Known {
-    fn add<G: Gateway + ReceiptSource + 'static>(&mut self, gateway: G) {
+impl Provider {
+    fn new<G: Gateway + ReceiptSource + 'static>(gateway: G, channels: Vec<Channel>) -> Self {
         let gateway = Arc::new(gateway);
-        self.sources.insert(ReceiptSource::provider(gateway.as_ref()), gateway.clone());
-        self.gateways.insert(Gateway::provider(gateway.as_ref()), gateway);
+        Self { gateway: gateway.clone(), source: Some(gateway), channels }
+    }
+}
+
+/// The configured providers by name.
+type Known = BTreeMap<String, Provider>;
+
+/// Which provider serves which channels, for those who choose among them.
+#[derive(Debug)]
+pub struct Available(BTreeMap<String, Vec<Channel>>);
+
+impl Available {
+    /// The first name that serves nothing over `channel`, as a sentence.
+    pub fn objection(&self, channel: Channel, names: &[String]) -> Option<String> {
+        let serves =
+            |name: &&String| self.0.get(*name).is_some_and(|channels| channels.contains(&channel));
+        let name = names.iter().find(|name| !serves(name))?;
+        let others = self.0.iter().filter(|(_, channels)| channels.contains(&channel));
+        let others: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
+        let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+        Some(format!(
+            "`{name}` is not configured to carry {}; of those that are there: {others}",
+            channel.as_str()
+        ))
     }
 }
 
@@ -49,16 +75,11 @@ impl Known {
 /// A provider that is named but not configured, or one that could not work.
 pub fn build(core: &Core, receipts: mpsc::Sender<Receipt>) -> Result<Providers, WiringError> {
     let settings = &core.config.gateways;
-    let mut known = configured(&core.config)?;
+    let known = configured(&core.config)?;
+    check(settings, &available_of(&known))?;
+    let [whatsapp, sms] = settings.providers();
     let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(core, receipts));
     let test = sandbox.provider();
-    known.gateways.insert(test.clone(), sandbox);
-    let [whatsapp, sms] = settings.providers();
-    for name in whatsapp.iter().chain(&sms) {
-        if !known.gateways.contains_key(name) {
-            return Err(invalid("gateways.whatsapp and gateways.sms", unknown(name)).into());
-        }
-    }
     let hops = |channel, names: Vec<String>| {
         names.into_iter().map(move |provider| Hop { channel, provider })
     };
@@ -71,45 +92,59 @@ pub fn build(core: &Core, receipts: mpsc::Sender<Receipt>) -> Result<Providers, 
     let routes = Routes {
         live: route(whatsapp, sms),
         test: route(vec![test.clone()], vec![test.clone()]),
-        gateways: guarded(known.gateways, settings, &test),
+        gateways: guarded(&known, sandbox, settings),
     };
-    Ok(Providers { routes, sources: known.sources })
+    let sources = known.into_iter().filter_map(|(name, known)| Some((name, known.source?)));
+    Ok(Providers { routes, sources: sources.collect() })
 }
 
-/// The names of the providers that projects may choose from.
-pub fn available(config: &Config) -> Result<Vec<String>, WiringError> {
-    let mut names: Vec<String> = configured(config)?.gateways.into_keys().collect();
-    names.sort_unstable();
-    Ok(names)
+/// The providers that projects may choose from.
+///
+/// # Errors
+/// A configuration that could not work, the lists of providers included.
+pub fn available(config: &Config) -> Result<Available, WiringError> {
+    let available = available_of(&configured(config)?);
+    check(&config.gateways, &available)?;
+    Ok(available)
 }
 
-fn unknown(name: &str) -> String {
-    format!(
-        "`{name}` is no provider, or its section under [gateways] is not filled in (there are \
-         console in development, whatsapp_cloud, twilio, msg91, gupshup, and what \
-         gateways.generic_files name)"
-    )
+fn available_of(known: &Known) -> Available {
+    let channels = |(name, known): (&String, &Provider)| (name.clone(), known.channels.clone());
+    Available(known.iter().map(channels).collect())
+}
+
+fn check(settings: &config::Gateways, available: &Available) -> Result<(), ConfigError> {
+    let [whatsapp, sms] = settings.providers();
+    for (key, channel, names) in
+        [("gateways.whatsapp", Channel::Whatsapp, whatsapp), ("gateways.sms", Channel::Sms, sms)]
+    {
+        if let Some(objection) = available.objection(channel, &names) {
+            return Err(invalid(key, objection));
+        }
+    }
+    Ok(())
 }
 
 /// Each call is bounded in time; a real provider that keeps failing is left alone for a while.
 fn guarded(
-    gateways: HashMap<String, Arc<dyn Gateway>>,
+    known: &Known,
+    sandbox: Arc<dyn Gateway>,
     settings: &config::Gateways,
-    sandbox: &str,
 ) -> HashMap<String, Arc<dyn Gateway>> {
     let limit = Duration::from_millis(settings.call_timeout_ms);
+    let timed = |gateway| -> Arc<dyn Gateway> { Arc::new(TimedGateway::new(gateway, limit)) };
     let breaker = BreakerSettings {
         faults: settings.breaker_faults,
         cool_down: Duration::from_secs(settings.breaker_cool_down_seconds),
         ..BreakerSettings::default()
     };
-    let guard = |(name, gateway): (String, Arc<dyn Gateway>)| {
-        let timed: Arc<dyn Gateway> = Arc::new(TimedGateway::new(gateway, limit));
-        let guarded =
-            if name == sandbox { timed } else { Arc::new(BreakerGateway::new(timed, breaker)) };
-        (name, guarded)
+    let guard = |(name, known): (&String, &Provider)| -> (String, Arc<dyn Gateway>) {
+        let timed = timed(known.gateway.clone());
+        (name.clone(), Arc::new(BreakerGateway::new(timed, breaker)))
     };
-    gateways.into_iter().map(guard).collect()
+    let mut gateways: HashMap<_, _> = known.iter().map(guard).collect();
+    gateways.insert(sandbox.provider(), timed(sandbox));
+    gateways
 }
 
 fn sandbox(core: &Core, receipts: mpsc::Sender<Receipt>) -> SandboxGateway {
@@ -131,27 +166,44 @@ fn configured(config: &Config) -> Result<Known, WiringError> {
         proxy: given(&settings.proxy),
     });
     let client = client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))?;
-    let mut known = Known::default();
+    let mut known = Known::new();
+    let mut add = |provider: Provider| known.insert(provider.gateway.provider(), provider);
     if config.environment == RunMode::Development {
-        let console = ConsoleGateway::stdout();
-        known.gateways.insert(console.provider(), Arc::new(console));
+        let gateway = Arc::new(ConsoleGateway::stdout());
+        add(Provider { gateway, source: None, channels: BOTH.to_vec() });
     }
     if let Some(cloud) = whatsapp_cloud(&settings.whatsapp_cloud)? {
-        known.add(WhatsappCloudGateway::new(cloud, client.clone()));
+        let gateway = WhatsappCloudGateway::new(cloud, client.clone());
+        add(Provider::new(gateway, vec![Channel::Whatsapp]));
     }
     if let Some(twilio) = twilio(&settings.twilio, &settings.public_url)? {
-        known.add(TwilioGateway::new(twilio, client.clone()));
+        let channels = channels(twilio.whatsapp.is_some(), twilio.sms.is_some());
+        add(Provider::new(TwilioGateway::new(twilio, client.clone()), channels));
     }
     if let Some(msg91) = msg91(&settings.msg91)? {
-        known.add(Msg91Gateway::new(msg91, client.clone()));
+        let channels = channels(msg91.whatsapp.is_some(), msg91.sms.is_some());
+        add(Provider::new(Msg91Gateway::new(msg91, client.clone()), channels));
     }
-    if let Some(gupshup) = gupshup(&settings.gupshup) {
-        known.add(GupshupGateway::new(gupshup, client.clone()));
+    if let Some(gupshup) = gupshup(&settings.gupshup)? {
+        add(Provider::new(GupshupGateway::new(gupshup, client.clone()), vec![Channel::Sms]));
     }
     for path in names(&settings.generic_files) {
-        known.add(generic(Path::new(&path), client.clone())?);
+        let gateway = generic(Path::new(&path), client.clone())?;
+        let name = Gateway::provider(&gateway);
+        if BUILT_IN.contains(&name.as_str()) || known.contains_key(&name) {
+            let problem = format!("{path}: there is another provider called `{name}`");
+            return Err(invalid("gateways.generic_files", problem).into());
+        }
+        known.insert(name, Provider::new(gateway, BOTH.to_vec()));
     }
     Ok(known)
+}
+
+const BOTH: [Channel; 2] = [Channel::Whatsapp, Channel::Sms];
+
+fn channels(whatsapp: bool, sms: bool) -> Vec<Channel> {
+    let carried = |(channel, carried)| if carried { Some(channel) } else { None };
+    BOTH.into_iter().zip([whatsapp, sms]).filter_map(carried).collect()
 }
 
 fn whatsapp_cloud(
@@ -162,8 +214,10 @@ fn whatsapp_cloud(
     }
     let templates = templates("gateways.whatsapp_cloud.templates", &settings.templates)?;
     let template = |(name, language)| WhatsappTemplate { name, language };
+    // Without it no receipt could be believed, and every code would go out as an SMS too.
+    needed("gateways.whatsapp_cloud.app_secret", settings.app_secret.expose())?;
     Ok(Some(WhatsappCloudSettings {
-        base_url: settings.base_url.clone(),
+        base_url: base_url("gateways.whatsapp_cloud.base_url", &settings.base_url)?,
         version: settings.version.clone(),
         phone_number_id: needed(
             "gateways.whatsapp_cloud.phone_number_id",
@@ -191,7 +245,7 @@ fn twilio(
     let content_sids = pairs("gateways.twilio.whatsapp_templates", &settings.whatsapp_templates)?;
     let whatsapp = sender(&settings.whatsapp_sender);
     Ok(Some(TwilioSettings {
-        base_url: settings.base_url.clone(),
+        base_url: base_url("gateways.twilio.base_url", &settings.base_url)?,
         account_sid: needed("gateways.twilio.account_sid", &settings.account_sid)?,
         auth_token: secret(&settings.auth_token),
         api_key: given(&settings.api_key_secret)
@@ -220,7 +274,7 @@ fn msg91(settings: &config::Msg91) -> Result<Option<Msg91Settings>, ConfigError>
     let template = |(name, language)| Msg91Template { name, language };
     let number = Some(settings.whatsapp_number.clone()).filter(|number| !number.is_empty());
     Ok(Some(Msg91Settings {
-        base_url: settings.base_url.clone(),
+        base_url: base_url("gateways.msg91.base_url", &settings.base_url)?,
         auth_key: secret(&settings.auth_key),
         webhook_token: given(&settings.webhook_token),
         sms: sms.map(|template_id| Msg91Sms { template_id, variables }),
@@ -233,17 +287,19 @@ fn msg91(settings: &config::Msg91) -> Result<Option<Msg91Settings>, ConfigError>
     }))
 }
 
-fn gupshup(settings: &config::Gupshup) -> Option<GupshupSettings> {
-    let password = given(&settings.password)?;
-    Some(GupshupSettings {
-        base_url: settings.base_url.clone(),
-        user_id: settings.user_id.clone(),
+fn gupshup(settings: &config::Gupshup) -> Result<Option<GupshupSettings>, ConfigError> {
+    let Some(password) = given(&settings.password) else {
+        return Ok(None);
+    };
+    Ok(Some(GupshupSettings {
+        base_url: base_url("gateways.gupshup.base_url", &settings.base_url)?,
+        user_id: needed("gateways.gupshup.user_id", &settings.user_id)?,
         password,
         sender: Some(settings.sender.clone()).filter(|sender| !sender.is_empty()),
         entity_id: settings.entity_id.clone(),
         template_id: settings.template_id.clone(),
         webhook_token: given(&settings.webhook_token),
-    })
+    }))
 }
 
 fn generic(path: &Path, client: HttpClient) -> Result<GenericHttpGateway, ConfigError> {
@@ -265,6 +321,16 @@ fn given(configured: &Configured) -> Option<Secret> {
 
 fn needed(key: &'static str, value: &str) -> Result<String, ConfigError> {
     if value.is_empty() { Err(invalid(key, "is needed")) } else { Ok(value.to_owned()) }
+}
+
+/// Credentials and codes go encrypted, unless they stay on this machine.
+fn base_url(key: &'static str, url: &str) -> Result<String, ConfigError> {
+    let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
+    if url.starts_with("https://") || local.iter().any(|start| url.starts_with(start)) {
+        Ok(url.trim_end_matches('/').to_owned())
+    } else {
+        Err(invalid(key, "begins with https://"))
+    }
 }
 
 /// Reads `TAG=VALUE, TAG=VALUE`.

@@ -9,4 +9,4 @@ mod stores;
 
 pub use application::{Application, keep_preparing, prepare};
 pub use core::{Core, WiringError};
-pub use gateways::available as available_providers;
+pub use gateways::{Available, available as available_providers};

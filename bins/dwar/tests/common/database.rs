@@ -77,6 +77,25 @@ impl Database {
         found
     }
 
+    /// The number that a query gives, from outside of the service.
+    pub async fn number(&self, sql: &str) -> i64 {
+        match self {
+            Self::Sqlite(folder) => {
+                let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
+                file.query_row(sql, [], |row| row.get(0)).unwrap()
+            }
+            Self::Postgres { .. } => {
+                let connected = tokio_postgres::connect(&self.url(), NoTls).await;
+                let (client, connection) = connected.unwrap();
+                let driving = tokio::spawn(connection);
+                let number = client.query_one(sql, &[]).await.unwrap().get(0);
+                driving.abort();
+                number
+            }
+            Self::None => 0,
+        }
+    }
+
     /// Breaks every connection to a PostgreSQL database and lets no new one in.
     pub async fn shut(&self) {
         let Self::Postgres { server, name, .. } = self else { return };

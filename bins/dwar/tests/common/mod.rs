@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
 mod database;
+mod vendor;
 mod wire;
 
 pub use database::Database;
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use vendor::{Play, Taken, Vendor};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use wire::Wire;
 

@@ -5,7 +5,7 @@
 mod support;
 
 use diesel::connection::SimpleConnection;
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventStore, NewSecret};
+use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventStore, NewSecret, Subject};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, ProjectId, StoreError};
 use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
@@ -114,12 +114,38 @@ async fn an_endpoint_whose_removal_is_undone_misses_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
-async fn a_change_of_a_secret_holds_no_event_up() {
+async fn a_change_of_a_secret_and_an_event_do_not_wait_for_each_other() {
     let scene = Scene::open().await;
-    scene.endpoint().await;
-    let mut change = scene.database.connection();
-    change.batch_execute("BEGIN; UPDATE webhook_endpoints SET secret = 'new'").unwrap();
+    let endpoint = scene.endpoint().await;
+    let mut other = scene.database.connection();
+    other.batch_execute("BEGIN; UPDATE webhook_endpoints SET secret = 'new'").unwrap();
     scene.verify().await;
+    assert_eq!(scene.database.rows(DELIVERIES), 1);
+    other.batch_execute("ROLLBACK; BEGIN; SELECT * FROM webhook_endpoints FOR KEY SHARE").unwrap();
+    let secret = NewSecret { secret: scene.make.sealed(), previous_until: START };
+    assert!(scene.store.replace_secret(scene.project, endpoint.id, secret).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn an_event_on_record_is_not_recorded_again() {
+    let scene = Scene::open().await;
+    let first = scene.endpoint().await;
+    scene.verify().await;
+    let told = due(&scene.store).await.remove(0);
+    let second = scene.endpoint().await;
+    // As if it had been guessed right once more.
+    let mut conn = scene.database.connection();
+    conn.batch_execute("UPDATE otps SET state = 'active'").unwrap();
+    let Subject::Otp { phone: index, .. } = told.event.subject else {
+        panic!("not about a code: {told:?}");
+    };
+    let line = Line { index, ..scene.make.line(scene.project, KeyMode::Live) };
+    let verified = verify(&scene.store, &scene.make, &line).await.unwrap();
+    assert!(matches!(verified, Attempt::Accepted(_)), "{verified:?}");
+    assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (1, 1));
+    assert_eq!(told.endpoint, first);
+    assert!(scene.store.remove_endpoint(scene.project, second.id).await.unwrap());
     assert_eq!(scene.database.rows(DELIVERIES), 1);
 }
 
@@ -162,6 +188,61 @@ async fn an_event_goes_when_all_are_told_at_the_same_moment() {
         assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (0, 0));
         scene.endpoint().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn an_event_goes_when_one_is_told_and_the_other_removed() {
+    let scene = Scene::open().await;
+    let told = scene.endpoint().await;
+    for _ in 0..60 {
+        let removed = scene.endpoint().await.id;
+        scene.verify().await;
+        let event = due(&scene.store).await.remove(0).event.id();
+        race(2, |number| {
+            let (store, event, project) = (scene.store.clone(), event.clone(), scene.project);
+            async move {
+                match number {
+                    0 => store.delivered(told.id, event).await.unwrap(),
+                    _ => assert!(store.remove_endpoint(project, removed).await.unwrap()),
+                }
+            }
+        })
+        .await;
+        assert_eq!(scene.database.rows(EVENTS), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn an_erasure_holds_no_event_while_it_waits_for_an_endpoint() {
+    let scene = Scene::open().await;
+    let (store, project) = (patient(&scene.database), scene.project);
+    let endpoint = scene.endpoint().await.id;
+    let (line, _) = scene.issued().await;
+    let sighting = scene.make.sighting(&line);
+    let identity = store.recognise(project, sighting).await.unwrap();
+    verify(&store, &scene.make, &line).await.unwrap();
+    let (_, other) = scene.issued().await;
+    report(&store, &scene.make, &other, Report::Delivered).await.unwrap();
+
+    // The removal has the endpoint and waits for the first of its events; the erasure's is next.
+    let mut held = scene.database.connection();
+    held.batch_execute("BEGIN; SELECT * FROM events WHERE kind = 'otp.delivered' FOR UPDATE")
+        .unwrap();
+    let removing = tokio::spawn({
+        let store = store.clone();
+        async move { store.remove_endpoint(project, endpoint).await }
+    });
+    scene.database.until_blocked(1).await;
+    let erasing =
+        tokio::spawn(async move { store.erase(project, line.mode, identity, START).await });
+    scene.database.until_blocked(2).await;
+    drop(held);
+
+    assert!(removing.await.unwrap().unwrap());
+    assert!(erasing.await.unwrap().unwrap().is_some());
+    assert_eq!(scene.database.rows(EVENTS), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,7 +297,7 @@ async fn all_that_records_and_all_that_tells_get_along() {
                 let (mode, entries) = (line.mode, [make.id(), make.id()]);
                 match number % 9 {
                     0 => drop(verify(&store, &make, &line).await.unwrap()),
-                    1 => drop(report(&store, &make, &otp, Report::Delivered).await.unwrap()),
+                    1 => report(&store, &make, &otp, Report::Delivered).await.unwrap(),
                     2 => drop(store.erase(project, mode, identity, START).await.unwrap()),
                     3 => drop(store.remove_endpoint(project, leaving).await.unwrap()),
                     4 => {
@@ -310,5 +391,5 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
 }
 
 const fn knows_phone(event: &Event) -> bool {
-    matches!(event.subject, dwar_event::Subject::Otp { sealed_phone: Some(_), .. })
+    matches!(event.subject, Subject::Otp { sealed_phone: Some(_), .. })
 }

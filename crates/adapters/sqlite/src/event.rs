@@ -187,3 +187,7 @@ fn by_id(
         .first(connection)
         .optional()
 }
+
+#[cfg(test)]
+#[path = "event_tests.rs"]
+mod tests;

@@ -1,7 +1,8 @@
 use crate::common::{World, down};
 use dwar_app::{CreditError, ManageWallets};
+use dwar_kernel::OtpId;
 use dwar_testkit::START;
-use dwar_wallet::{Audit, Balance, EntryKind, LedgerEntry, Paise};
+use dwar_wallet::{Adjusted, Audit, Balance, EntryKind, LedgerEntry, Paise, Refunded};
 use mockall::predicate::eq;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
@@ -37,6 +38,10 @@ async fn an_unknown_project_has_no_wallet() {
     let (project, manage) = (world.line.project, manage(&mut world));
     let credit = manage.credit(project, Paise(1), None).await;
     assert!(matches!(credit, Err(CreditError::NoSuchProject)));
+    let refund = manage.refund(project, world.make.id()).await;
+    assert!(matches!(refund, Err(CreditError::NoSuchProject)));
+    let adjusted = manage.adjust(project, Paise(-1), "typo".to_owned()).await;
+    assert!(matches!(adjusted, Err(CreditError::NoSuchProject)));
     assert!(matches!(manage.balance(project).await, Err(CreditError::NoSuchProject)));
     assert!(matches!(manage.statement(project, 9).await, Err(CreditError::NoSuchProject)));
 }
@@ -117,5 +122,74 @@ async fn a_store_out_of_reach_is_told_as_such() {
     let project = world.line.project;
     world.knows_project().wallets.expect_credit().returning(|_, _, _| Err(down()));
     let answer = manage(&mut world).credit(project, Paise(1), None).await;
+    assert!(matches!(answer, Err(CreditError::Store(_))));
+}
+
+#[tokio::test]
+async fn a_refund_names_its_send_and_is_passed_on() {
+    for told in [Refunded::Refunded(Paise(30)), Refunded::Already, Refunded::NothingCaptured] {
+        let mut world = World::live();
+        let (project, send) = (world.line.project, world.make.id::<OtpId>());
+        let refund = world.knows_project().wallets.expect_refund().times(1);
+        refund
+            .withf(move |of, what, _, now| (*of, *what, *now) == (project, send, START))
+            .returning(move |_, _, _, _| Ok(told));
+        assert_eq!(manage(&mut world).refund(project, send).await.unwrap(), told);
+    }
+}
+
+#[tokio::test]
+async fn an_adjustment_carries_its_sign_and_reason_and_is_passed_on() {
+    let answers = [(5, Adjusted::Booked), (-5, Adjusted::Known), (-9, Adjusted::Insufficient)];
+    for (amount, told) in answers {
+        let mut world = World::live();
+        let project = world.line.project;
+        let adjust = world.knows_project().wallets.expect_adjust().times(1);
+        adjust
+            .withf(move |of, adjustment, now| {
+                let wanted = (Paise(amount), "typo of May");
+                (adjustment.amount, adjustment.reference.as_str()) == wanted
+                    && (*of, *now) == (project, START)
+            })
+            .returning(move |_, _, _| Ok(told));
+        let reference = "typo of May".to_owned();
+        let answer = manage(&mut world).adjust(project, Paise(amount), reference).await;
+        assert_eq!(answer.unwrap(), told);
+    }
+}
+
+#[tokio::test]
+async fn each_correction_is_an_entry_of_its_own() {
+    let mut world = World::live();
+    let (entries, project) = (Arc::new(Mutex::new(Vec::new())), world.line.project);
+    let (refunds, adjustments) = (Arc::clone(&entries), Arc::clone(&entries));
+    world.knows_project().wallets.expect_refund().returning(move |_, _, entry, _| {
+        refunds.lock().unwrap().push(entry);
+        Ok(Refunded::Already)
+    });
+    world.wallets.expect_adjust().returning(move |_, adjustment, _| {
+        adjustments.lock().unwrap().push(adjustment.id);
+        Ok(Adjusted::Known)
+    });
+    let (send, manage) = (world.make.id(), manage(&mut world));
+    for _ in 0..2 {
+        manage.refund(project, send).await.unwrap();
+        manage.adjust(project, Paise(1), "typo".to_owned()).await.unwrap();
+    }
+    let mut entries = entries.lock().unwrap().clone();
+    entries.sort_unstable();
+    entries.dedup();
+    assert_eq!(entries.len(), 4);
+}
+
+#[tokio::test]
+async fn a_correction_that_the_store_fails_is_told_as_such() {
+    let mut world = World::live();
+    let project = world.line.project;
+    world.knows_project().wallets.expect_refund().returning(|_, _, _, _| Err(down()));
+    world.wallets.expect_adjust().returning(|_, _, _| Err(down()));
+    let (send, manage) = (world.make.id(), manage(&mut world));
+    assert!(matches!(manage.refund(project, send).await, Err(CreditError::Store(_))));
+    let answer = manage.adjust(project, Paise(1), "typo".to_owned()).await;
     assert!(matches!(answer, Err(CreditError::Store(_))));
 }

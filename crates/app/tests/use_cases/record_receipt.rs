@@ -3,7 +3,7 @@ use dwar_otp::{
     AttemptStatus, Channel, DeliveryStatus, Otp, Reason, Receipt, ReceiptTarget, Report,
 };
 use dwar_testkit::{CODE, START, minutes};
-use dwar_wallet::{Paise, Settlement};
+use dwar_wallet::{Paise, Refunded, Settlement};
 use mockall::predicate::eq;
 
 fn receipt(report: Report) -> Receipt {
@@ -59,13 +59,30 @@ async fn a_delivery_is_paid() {
 }
 
 #[tokio::test]
-async fn a_repeated_receipt_changes_nothing() {
+async fn a_repeated_receipt_settles_what_the_first_may_not_have_and_nothing_else() {
     let (mut world, _) = sent();
-    world.settles(Settlement::Capture(Paise(30)));
+    let mut answers = vec![false, true];
+    let settle = world.wallets.expect_settle().times(2);
+    settle
+        .withf(|_, _, settlement, _, _| *settlement == Settlement::Capture(Paise(30)))
+        .returning(move |_, _, _, _, _| Ok(answers.pop().unwrap()));
     let use_case = world.record_receipt();
     for _ in 0..2 {
         assert!(use_case.record(receipt(Report::Delivered)).await.unwrap());
     }
+}
+
+#[tokio::test]
+async fn a_late_failure_of_a_code_that_was_charged_gives_the_money_back() {
+    let (mut world, otp) = sent();
+    world.sms(refused()).forgives();
+    let (project, send) = (otp.project, otp.id);
+    world.wallets.expect_settle().times(1).returning(|_, _, _, _, _| Ok(false));
+    let refund = world.wallets.expect_refund().times(1);
+    refund
+        .withf(move |of, what, _, _| (*of, *what) == (project, send))
+        .returning(|_, _, _, _| Ok(Refunded::Refunded(Paise(30))));
+    assert!(record(&mut world, Report::Failed(Reason::Blocked)).await);
 }
 
 #[tokio::test]

@@ -108,6 +108,19 @@ async fn a_refresh_token_ends_with_its_session() {
 }
 
 #[tokio::test]
+async fn an_access_token_ends_with_its_session() {
+    let (mut world, mut session, token) = logged_in();
+    session.expires_at = START + minutes(5);
+    known(&mut world, &session);
+    let asked = rotates(&mut world, Some(Rotation::Rotated));
+    let pair = refresh(&mut world, &token, None).await.unwrap();
+    let ends = asked.lock().unwrap()[0].1.access.expires_at;
+    assert_eq!(ends.timestamp(), session.expires_at.timestamp());
+    assert!(ends <= session.expires_at);
+    assert_eq!(pair.expires_in, 300);
+}
+
+#[tokio::test]
 async fn whatever_is_not_exchanged_is_expired() {
     for outcome in [None, Some(Rotation::Refused), Some(Rotation::Reused)] {
         let (mut world, session, token) = logged_in();

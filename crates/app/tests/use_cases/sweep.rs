@@ -1,4 +1,4 @@
-use crate::common::{World, accepted, down};
+use crate::common::{World, accepted, broken, down};
 use dwar_app::{Retention, Sweep, Swept};
 use dwar_idempotency::MockIdempotencyStore;
 use dwar_kernel::{KeyMode, OtpId};
@@ -148,6 +148,59 @@ async fn a_store_failure_ends_the_round() {
 }
 
 #[tokio::test]
+async fn a_request_that_cannot_be_followed_up_holds_up_nobody() {
+    let mut world = World::live();
+    let otps = vec![world.on_record(), world.on_record(), world.on_record()];
+    let project = world.caller.project.clone();
+    due(&mut world, otps);
+    world.projects.checkpoint();
+    let mut answers = vec![Ok(Some(project.clone())), Err(broken()), Ok(Some(project))];
+    world.projects.expect_find().times(3).returning(move |_| answers.pop().unwrap());
+    world.wallets.expect_settle().times(2).returning(|_, _, _, _, _| Ok(true));
+    world.sends.expect_forgive().times(2).returning(|_, _| Ok(()));
+    assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_store_out_of_reach_holds_up_everybody() {
+    let mut world = World::live();
+    let otps = vec![world.on_record(), world.on_record()];
+    due(&mut world, otps);
+    world.projects.checkpoint();
+    world.projects.expect_find().times(1).returning(|_| Err(down()));
+    assert!(sweep(&mut world).follow_up().await.is_err());
+}
+
+/// Two holds are open for too long; the store fails like this over the first one's project.
+fn two_stale(failure: fn() -> dwar_kernel::StoreError) -> World {
+    let mut world = World::live();
+    let [one, two] = [(); 2].map(|()| OpenHold {
+        project: world.line.project,
+        send: world.make.id(),
+        amount: Paise(30),
+        since: START,
+    });
+    world.wallets.expect_stale_holds().returning(move |_, _| Ok(vec![one, two]));
+    world.otps.expect_find().returning(|_, _, _| Ok(None));
+    let mut answers = vec![Ok(Some(world.caller.project.clone())), Err(failure())];
+    world.projects.expect_find().returning(move |_| answers.pop().unwrap());
+    world
+}
+
+#[tokio::test]
+async fn a_hold_that_cannot_be_settled_holds_up_nobody() {
+    let mut world = two_stale(broken);
+    world.settles(Settlement::Release);
+    assert_eq!(settle(&mut world).await, 1);
+}
+
+#[tokio::test]
+async fn a_store_out_of_reach_leaves_every_hold() {
+    let sweep = sweep(&mut two_stale(down));
+    assert!(sweep.settle_stale_holds().await.is_err());
+}
+
+#[tokio::test]
 async fn the_hold_of_a_missing_request_is_released() {
     let mut world = stale(None);
     world.settles(Settlement::Release);
@@ -155,9 +208,9 @@ async fn the_hold_of_a_missing_request_is_released() {
 }
 
 #[tokio::test]
-async fn the_hold_of_a_failed_request_is_released() {
+async fn the_hold_of_a_failed_request_is_released_and_its_place_given_back() {
     let mut world = stale(after(Report::Failed(Reason::Blocked)));
-    world.settles(Settlement::Release);
+    world.settles(Settlement::Release).forgives();
     assert_eq!(settle(&mut world).await, 1);
 }
 

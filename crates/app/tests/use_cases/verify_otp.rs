@@ -134,6 +134,22 @@ async fn the_first_refresh_token_ends_with_its_session() {
 }
 
 #[tokio::test]
+async fn an_access_token_ends_with_its_session_at_a_whole_second() {
+    let mut world = accepted();
+    world.lifetimes.session = minutes(5);
+    let started = starts(&mut world, vec![Started::Started]);
+    let tokens = verify(&mut world, newcomers(1).0).await.unwrap().tokens;
+    let session = started.lock().unwrap().remove(0);
+    assert_eq!(session.expires_at, START + minutes(5));
+    let ends = session.access.expires_at;
+    assert_eq!(
+        (ends.timestamp(), ends.timestamp_subsec_millis()),
+        ((START + minutes(5)).timestamp(), 0)
+    );
+    assert_eq!(tokens.expires_in, 300);
+}
+
+#[tokio::test]
 async fn nothing_shows_the_tokens_in_debug() {
     let mut world = accepted();
     starts(&mut world, vec![Started::Started]);

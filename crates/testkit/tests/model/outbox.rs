@@ -46,11 +46,11 @@ impl State {
     pub fn forget_phone(&mut self, line: (ProjectId, KeyMode, BlindIndex)) {
         for Waiting { event, .. } in &mut self.waiting {
             let (project, mode) = (event.project, event.mode);
-            if let Subject::Otp { phone, sealed_phone, .. } = &mut event.subject {
-                if (project, mode, *phone) == line {
-                    *phone = BlindIndex([0; 32]);
-                    *sealed_phone = None;
-                }
+            if let Subject::Otp { phone, sealed_phone, .. } = &mut event.subject
+                && (project, mode, *phone) == line
+            {
+                *phone = BlindIndex([0; 32]);
+                *sealed_phone = None;
             }
         }
     }

@@ -4,26 +4,36 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use dwar_otp::WebhookCall;
 
-/// Providers batch what they report; more than this no provider sends.
-const MAX_BODY: usize = 1024 * 1024;
+/// Providers batch what they report: Meta up to 3 MB.
+const MAX_BODY: usize = 3 * 1024 * 1024;
 
 /// `POST /webhooks/{provider}`: on record before it is answered, applied afterwards.
 pub(crate) async fn receive(call: Call) -> Answer {
     let body = call.raw_body(MAX_BODY).await?;
-    let (provider, received) = (call.id_in_path()?.into_owned(), call.as_webhook(body)?);
+    let received = call.as_webhook(body)?;
+    keep(&call, received).await
+}
+
+/// `GET /webhooks/{provider}`: a provider makes sure that the address is ours, or reports in the
+/// query.
+pub(crate) async fn handshake(call: Call) -> Answer {
+    let (provider, asked) = (call.id_in_path()?, call.as_webhook(Vec::new())?);
+    match call.use_cases().receive_webhook.handshake(&provider, &asked) {
+        Ok(challenge) => {
+            let text = (header::CONTENT_TYPE, "text/plain; charset=utf-8");
+            Ok(HttpResponse::Ok().insert_header(text).body(challenge))
+        }
+        Err(_) => keep(&call, asked).await,
+    }
+}
+
+async fn keep(call: &Call, received: WebhookCall) -> Answer {
+    let provider = call.id_in_path()?.into_owned();
     let receive = call.use_cases().receive_webhook.clone();
     let keep = async move { receive.receive(&provider, &received).await };
     let kept = call.api.tasks.finish(keep).await?;
     tracing::debug!(receipts = kept, "webhook received");
     Ok(HttpResponse::Ok().finish())
-}
-
-/// `GET /webhooks/{provider}`: a provider makes sure that the address is ours.
-pub(crate) async fn handshake(call: Call) -> Answer {
-    let (provider, asked) = (call.id_in_path()?.into_owned(), call.as_webhook(Vec::new())?);
-    let challenge = call.use_cases().receive_webhook.handshake(&provider, &asked);
-    let challenge = challenge.map_err(ApiError::from)?;
-    Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, "text/plain")).body(challenge))
 }
 
 impl Call {

@@ -72,7 +72,7 @@ async fn whoever_is_not_the_provider_is_turned_away() {
         (unproven.set_payload("x"), 401, "WEBHOOK_UNAUTHENTICATED"),
         (post("/webhooks/other", b"x"), 404, "NOT_FOUND"),
         (post("/webhooks/vendor", b"\xff"), 400, "INVALID_REQUEST"),
-        (post("/webhooks/vendor", &vec![b'x'; 1_100_000]), 413, "PAYLOAD_TOO_LARGE"),
+        (post("/webhooks/vendor", &vec![b'x'; 3_200_000]), 413, "PAYLOAD_TOO_LARGE"),
         (TestRequest::with_uri("/webhooks/vendor").method(Method::PUT), 405, "METHOD_NOT_ALLOWED"),
         (TestRequest::with_uri("/webhooks/vendor"), 401, "WEBHOOK_UNAUTHENTICATED"),
     ] {

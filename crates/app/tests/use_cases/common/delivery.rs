@@ -203,7 +203,7 @@ impl World {
     }
 
     /// Live over the two providers, test over the sandbox.
-    fn routes(&mut self) -> Routes {
+    pub fn routes(&mut self) -> Routes {
         let hop = |channel| Hop { channel, provider: "sandbox".to_owned() };
         let live = self.make.route();
         let test =

@@ -151,6 +151,11 @@ pub fn down() -> StoreError {
     StoreError::Unavailable("down".to_owned())
 }
 
+/// A row that cannot be read, however often.
+pub fn broken() -> StoreError {
+    StoreError::Inconsistent { table: "projects", column: "name", row: "7".to_owned() }
+}
+
 const fn per(limit: u32, window: Duration) -> Quota {
     Quota { limit, window }
 }

@@ -1,0 +1,247 @@
+use crate::common::{World, down};
+use dwar_app::TellEvents;
+use dwar_event::{
+    Dispatch, Endpoint, Event, EventKind, MockEventStore, MockWebhookSender, NewSecret,
+    SendFailure, Subject, WebhookRequest, WebhookSecret,
+};
+use dwar_kernel::{KeyMode, Purpose, Sealed, Timestamp, Vault};
+use dwar_testkit::{ClearVault, MS, START, SeededEntropy, seconds};
+use mockall::predicate::eq;
+use std::sync::{Arc, Mutex};
+
+fn secret(seed: u64) -> WebhookSecret {
+    WebhookSecret::generate(&SeededEntropy::new(seed))
+}
+
+fn sealed(endpoint: &Endpoint, secret: &WebhookSecret) -> Sealed {
+    let context = endpoint.id.uuid();
+    ClearVault.seal(Purpose::WebhookSecret, context.as_bytes(), secret.expose().as_bytes())
+}
+
+/// An endpoint with the secret of seed 1, to be told of a code that reached the world's phone.
+fn dispatch(world: &World) -> Dispatch {
+    let mut endpoint = world.make.endpoint(world.line.project);
+    endpoint.secret = sealed(&endpoint, &secret(1));
+    let subject = Subject::Otp {
+        otp: world.make.id(),
+        channel: Some("sms".to_owned()),
+        phone: world.line.index,
+        sealed_phone: Some(ClearVault.seal_phone(world.line.project, &world.line.phone)),
+    };
+    let (project, kind) = (world.line.project, EventKind::OtpDelivered);
+    let event = Event { project, mode: KeyMode::Live, kind, subject, at: START - seconds(9) };
+    Dispatch { endpoint, event, failures: 0 }
+}
+
+/// A store in which these are due now.
+fn due(dispatches: Vec<Dispatch>) -> MockEventStore {
+    let mut events = MockEventStore::new();
+    let claim =
+        events.expect_claim_due().withf(|_, lease, limit| (*lease, *limit) == (seconds(60), 50));
+    claim.times(1).returning(move |_, _, _| Ok(dispatches.clone()));
+    events
+}
+
+fn delivers(events: &mut MockEventStore, dispatch: &Dispatch) {
+    let delivered = events.expect_delivered();
+    delivered
+        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()))
+        .times(1)
+        .returning(|_, _| Ok(()));
+}
+
+fn fails(events: &mut MockEventStore, dispatch: &Dispatch, again: Option<Timestamp>) {
+    let failed = events.expect_failed();
+    failed
+        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()), eq(again))
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+}
+
+/// A sender whose body is the phone, and whose signature names its secret; every request ends like
+/// this.
+fn sender(
+    answer: impl Fn(&WebhookRequest) -> Result<(), SendFailure> + Send + 'static,
+) -> (MockWebhookSender, Arc<Mutex<Vec<WebhookRequest>>>) {
+    let (mut sender, posted) = (MockWebhookSender::new(), Arc::default());
+    sender.expect_body().returning(|_, phone| phone.unwrap_or_default().into_bytes());
+    sender.expect_sign().returning(|secret, id, timestamp, body| {
+        let body = String::from_utf8_lossy(body);
+        format!("v1,{}|{id}|{timestamp}|{body}", secret.expose())
+    });
+    let seen: Arc<Mutex<Vec<WebhookRequest>>> = Arc::clone(&posted);
+    sender.expect_post().returning(move |request| {
+        let answer = answer(&request);
+        seen.lock().unwrap().push(request);
+        answer
+    });
+    (sender, posted)
+}
+
+fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> TellEvents {
+    TellEvents { tools: world.tools(), events: Arc::new(events), sender: Arc::new(sender) }
+}
+
+/// Tells one dispatch, successfully; gives the request.
+async fn told(world: &World, dispatch: &Dispatch) -> WebhookRequest {
+    let mut events = due(vec![dispatch.clone()]);
+    delivers(&mut events, dispatch);
+    let (sender, posted) = sender(|_| Ok(()));
+    assert_eq!(tell(world, events, sender).tell_due().await.unwrap(), 1);
+    posted.lock().unwrap().remove(0)
+}
+
+#[tokio::test]
+async fn an_endpoint_gets_a_signed_request() {
+    let world = World::live();
+    let dispatch = dispatch(&world);
+    let request = told(&world, &dispatch).await;
+    let (id, timestamp) = (dispatch.event.id(), START.timestamp());
+    assert_eq!((&request.url, &request.id), (&dispatch.endpoint.url, &id));
+    assert_eq!(request.timestamp, timestamp);
+    let body = String::from_utf8(request.body).unwrap();
+    let signature = format!("v1,{}|{id}|{timestamp}|{body}", secret(1).expose());
+    assert_eq!(request.signature, signature);
+}
+
+#[tokio::test]
+async fn a_phone_is_masked_unless_the_endpoint_is_to_know_it() {
+    let world = World::live();
+    let mut dispatch = dispatch(&world);
+    for full_phone in [false, true] {
+        dispatch.endpoint.full_phone = full_phone;
+        let phone = &world.line.phone;
+        let wanted = if full_phone { phone.e164() } else { phone.to_string() };
+        assert_eq!(told(&world, &dispatch).await.body, wanted.into_bytes());
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_phone_or_has_it_no_more_is_told_without() {
+    let world = World::live();
+    let mut subjects = vec![
+        Subject::Session { session: world.make.id(), identity: world.make.id() },
+        Subject::Identity { identity: world.make.id(), sessions_revoked: 2 },
+        Subject::Wallet { entry: world.make.id(), balance: 1, threshold: 2 },
+    ];
+    let mut dispatch = dispatch(&world);
+    dispatch.endpoint.full_phone = true;
+    if let Subject::Otp { sealed_phone, .. } = &mut dispatch.event.subject {
+        *sealed_phone = None;
+    }
+    subjects.push(dispatch.event.subject.clone());
+    for subject in subjects {
+        dispatch.event.subject = subject;
+        assert_eq!(told(&world, &dispatch).await.body, b"");
+    }
+}
+
+#[tokio::test]
+async fn a_replaced_secret_signs_along_until_its_end() {
+    let world = World::live();
+    let mut dispatch = dispatch(&world);
+    let new = sealed(&dispatch.endpoint, &secret(2));
+    let end = START + seconds(60);
+    dispatch.endpoint.replace_secret(NewSecret { secret: new, previous_until: end });
+    for (now, seeds) in [(end - MS, vec![2, 1]), (end, vec![2])] {
+        world.clock.set(now);
+        let signature = told(&world, &dispatch).await.signature;
+        // The parts of a stand-in signature hold no blanks but the one of a masked phone: none.
+        let parts: Vec<&str> = signature.split(' ').collect();
+        assert_eq!(parts.len(), seeds.len());
+        for (part, seed) in parts.iter().zip(seeds) {
+            assert!(part.starts_with(&format!("v1,{}|", secret(seed).expose())), "{part}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_tried_again_after_longer_and_longer_waits_and_then_no_more() {
+    let world = World::live();
+    for (failures, wait) in [(0, Some(5)), (1, Some(30)), (9, Some(28_800)), (10, None)] {
+        for failure in [SendFailure::Unreachable, SendFailure::Status(500)] {
+            let dispatch = Dispatch { failures, ..dispatch(&world) };
+            let mut events = due(vec![dispatch.clone()]);
+            fails(&mut events, &dispatch, wait.map(|wait| START + seconds(wait)));
+            let (sender, _) = sender(move |_| Err(failure.clone()));
+            assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_allowed_is_given_up_at_once() {
+    let world = World::live();
+    let dispatch = dispatch(&world);
+    let mut events = due(vec![dispatch.clone()]);
+    fails(&mut events, &dispatch, None);
+    let (sender, _) = sender(|_| Err(SendFailure::Forbidden));
+    assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_opened_is_given_up_and_posted_to_nobody() {
+    let world = World::live();
+    let good = dispatch(&world);
+    let mut no_secret = good.clone();
+    no_secret.endpoint.secret = Sealed(b"of another key".to_vec());
+    let mut garbled = good.clone();
+    let context = garbled.endpoint.id.uuid();
+    garbled.endpoint.secret = ClearVault.seal(Purpose::WebhookSecret, context.as_bytes(), b"?");
+    let mut no_phone = good;
+    if let Subject::Otp { sealed_phone, .. } = &mut no_phone.event.subject {
+        *sealed_phone = Some(Sealed(b"of another project".to_vec()));
+    }
+    for dispatch in [no_secret, garbled, no_phone] {
+        let mut events = due(vec![dispatch.clone()]);
+        fails(&mut events, &dispatch, None);
+        let (sender, posted) = sender(|_| Ok(()));
+        assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 1);
+        assert_eq!(posted.lock().unwrap().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn one_endpoint_that_fails_holds_up_nobody() {
+    let world = World::live();
+    let dispatches = [dispatch(&world), dispatch(&world), dispatch(&world)];
+    let mut events = due(dispatches.to_vec());
+    let [one, failing, two] = &dispatches;
+    delivers(&mut events, one);
+    delivers(&mut events, two);
+    fails(&mut events, failing, Some(START + seconds(5)));
+    let down = failing.endpoint.url.clone();
+    let (sender, posted) =
+        sender(
+            move |request| {
+                if request.url == down { Err(SendFailure::Unreachable) } else { Ok(()) }
+            },
+        );
+    assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 3);
+    assert_eq!(posted.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_store_failure_is_told_after_everybody_was_tried() {
+    let world = World::live();
+    let dispatches = [dispatch(&world), dispatch(&world)];
+    let mut events = due(dispatches.to_vec());
+    let first = dispatches[0].endpoint.id;
+    events
+        .expect_delivered()
+        .times(2)
+        .returning(move |endpoint, _| if endpoint == first { Err(down()) } else { Ok(()) });
+    let (sender, posted) = sender(|_| Ok(()));
+    assert!(tell(&world, events, sender).tell_due().await.is_err());
+    assert_eq!(posted.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn nothing_due_is_nobody_told() {
+    let world = World::live();
+    let told = tell(&world, due(Vec::new()), MockWebhookSender::new());
+    assert_eq!(told.tell_due().await.unwrap(), 0);
+    let mut events = MockEventStore::new();
+    events.expect_claim_due().returning(|_, _, _| Err(down()));
+    assert!(tell(&world, events, MockWebhookSender::new()).tell_due().await.is_err());
+}
