@@ -7,6 +7,7 @@ use dwar_session::JwkSet;
 use dwar_testkit::MS;
 use insta::assert_snapshot;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once};
@@ -45,7 +46,8 @@ async fn a_sane_request_id_is_kept_and_any_other_replaced() {
 async fn every_refusal_has_the_same_shape_and_the_id_of_its_header() {
     let reply = with_keys().send(TestRequest::with_uri("/nowhere")).await;
     let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
-    let members: Vec<_> = body.as_object().unwrap().keys().cloned().collect();
+    let members: BTreeSet<_> = body.as_object().unwrap().keys().cloned().collect();
+    let members: Vec<_> = members.into_iter().collect();
     assert_eq!(members, ["code", "error", "request_id"]);
     assert_eq!(body["request_id"].as_str(), reply.header("x-request-id"));
 }
