@@ -3,6 +3,7 @@ DROP TABLE events;
 DROP TABLE webhook_endpoints;
 DROP TABLE receipts;
 DROP TRIGGER ledger_entries_append_only ON ledger_entries;
+DROP TRIGGER ledger_entries_no_truncate ON ledger_entries;
 DROP FUNCTION refuse_ledger_change();
 -- Refunds and adjustments stay: money that moved cannot be unbooked.
 ALTER TABLE projects

@@ -68,10 +68,13 @@ impl IdentityStore for PostgresStore {
                         identities::phone_index,
                     ))
                     .do_update()
-                    .set(identities::last_verified_at.eq(greatest(
-                        identities::last_verified_at,
-                        excluded(identities::last_verified_at),
-                    )))
+                    .set((
+                        identities::last_verified_at.eq(greatest(
+                            identities::last_verified_at,
+                            excluded(identities::last_verified_at),
+                        )),
+                        identities::phone_sealed.eq(excluded(identities::phone_sealed)),
+                    ))
                     .returning(identities::id)
                     .get_result(conn)?;
                 Ok(id.into())

@@ -20,7 +20,11 @@ async fn entries_cannot_be_changed_or_deleted() {
     let before = store.statement(id, 9).await.unwrap();
 
     let mut conn = database.connection();
-    for change in ["UPDATE ledger_entries SET amount = 900", "DELETE FROM ledger_entries"] {
+    for change in [
+        "UPDATE ledger_entries SET amount = 900",
+        "DELETE FROM ledger_entries",
+        "TRUNCATE ledger_entries",
+    ] {
         let refusal = conn.batch_execute(change).unwrap_err();
         assert_eq!(refusal.to_string(), "ledger entries are only ever added", "{change}");
     }

@@ -50,7 +50,10 @@ impl IdentityStore for SqliteStore {
             let (mode, phone) = (sighting.mode, sighting.index);
             if let Some(known) = by_phone(connection, project, mode, phone)? {
                 diesel::update(identities::table.find(&known.id))
-                    .set(identities::last_verified_at.eq(at.max(known.last_verified_at)))
+                    .set((
+                        identities::last_verified_at.eq(at.max(known.last_verified_at)),
+                        identities::phone_sealed.eq(&sighting.phone.0),
+                    ))
                     .execute(connection)?;
                 return Ok(Identity::try_from(known)?.id);
             }

@@ -218,7 +218,8 @@ impl File {
         };
         connection.batch_execute(&format!(
             "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = {synchronous}; \
-             PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
+             PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
+             PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
         ))
     }
 }

@@ -8,7 +8,8 @@ use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timest
 pub trait IdentityStore: Send + Sync {
     /// Makes or recognises the identity of a phone and gives its id.
     ///
-    /// However many sightings of one phone come at once, there MUST be one identity after them.
+    /// A known one keeps the phone as sealed by this sighting, so that a new master key takes over
+    /// as people log in. However many sightings of one phone come at once, there MUST be one identity after them.
     async fn recognise(
         &self,
         project: ProjectId,

@@ -5,7 +5,7 @@ use crate::stores::Scene;
 use crate::{Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_idempotency::{Beginning, Lifetimes};
 use dwar_identity::{Erased, Identity, Sighting};
-use dwar_kernel::{IdentityId, KeyMode};
+use dwar_kernel::{IdentityId, KeyMode, Sealed};
 use dwar_otp::{GuessPolicy, Report};
 use dwar_ratelimit::Quota;
 use dwar_session::{Presented, RotationPolicy, Session, Started};
@@ -41,9 +41,12 @@ pub async fn recognise_makes_once_and_then_recognises(stores: &Stores) {
     assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
     assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
 
-    let again = Sighting { at: START + minutes(1), ..scene.make.sighting(&line) };
+    // Sealed anew, as under another master key.
+    let phone = Sealed(vec![7; 40]);
+    let again = Sighting { at: START + minutes(1), phone, ..scene.make.sighting(&line) };
     assert_eq!(stores.identities.recognise(line.project, again.clone()).await.unwrap(), id);
     identity.last_verified_at = again.at;
+    identity.phone = again.phone;
     assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
     assert_eq!(by_phone(stores, &line).await, Some(identity));
     assert_eq!(by_id(stores, &line, again.fresh).await, None);

@@ -173,6 +173,7 @@ impl IdentityStore for Model {
             let mut known = state.identities.iter_mut();
             if let Some((_, known)) = known.find(|(i, k)| (k.project, k.mode, *i) == wanted) {
                 known.last_verified_at = sighting.at;
+                known.phone = sighting.phone;
                 return known.id;
             }
             let identity = Identity {
