@@ -1,5 +1,7 @@
 //! The command line, beside a running server and without one.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
 mod common;
 
 use common::{Database, Service, World, answer};

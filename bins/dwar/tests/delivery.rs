@@ -1,6 +1,7 @@
 //! Real delivery: a provider, its receipts, the fallback, and the money.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+#![allow(clippy::print_stdout, reason = "the count of possible duplicates is to be read")]
 
 mod common;
 

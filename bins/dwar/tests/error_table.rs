@@ -1,5 +1,7 @@
 //! Provokes every row of the specification's table of codes, and each of ours, over HTTP.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
 mod common;
 
 use common::{Answer, Database, Service, answer};

@@ -1,5 +1,7 @@
 //! The whole life of a login, as a customer's back end sees it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
 mod common;
 
 use common::{Database, Service, answer};
