@@ -25,7 +25,7 @@ pub enum Command {
         project: ProjectId,
     },
     /// Change a project's settings, for the very next request
-    Set(Set),
+    Set(Box<Set>),
 }
 
 #[derive(Args)]
@@ -57,7 +57,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let found = projects.show(project).await?.ok_or_else(|| no_such_project(project))?;
             Ok(shown(&found.0, &found.1))
         }
-        Command::Set(set) => changed(&projects, set, &providers).await,
+        Command::Set(set) => changed(&projects, *set, &providers).await,
     }
 }
 
