@@ -1,0 +1,246 @@
+//! Events out: told to whom a project names, signed, at least once.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+mod common;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use common::{Database, Project, Service, World};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+on_both_databases! {
+    everything_that_happens_is_told;
+    what_was_not_taken_is_told_again_even_after_a_crash;
+    a_replaced_secret_signs_along;
+}
+
+/// One request to an endpoint.
+#[derive(Clone, Debug)]
+struct Told {
+    id: String,
+    timestamp: String,
+    signature: String,
+    text: String,
+    body: Value,
+}
+
+/// An endpoint on loopback.
+#[derive(Clone)]
+struct Endpoint {
+    url: String,
+    told: Arc<Mutex<Vec<Told>>>,
+    /// What it answers from now on.
+    status: Arc<Mutex<u16>>,
+}
+
+impl Endpoint {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/events", listener.local_addr().unwrap());
+        let endpoint = Self { url, told: Arc::default(), status: Arc::new(Mutex::new(200)) };
+        let serving = endpoint.clone();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut bytes = Vec::new();
+                let told = loop {
+                    if let Some(told) = parse(&bytes) {
+                        break told;
+                    }
+                    if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+                        break None;
+                    }
+                };
+                let Some(told) = told else { continue };
+                serving.told.lock().unwrap().push(told);
+                let status = *serving.status.lock().unwrap();
+                let answer =
+                    format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+                let _gone = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        endpoint
+    }
+
+    fn told(&self) -> Vec<Told> {
+        self.told.lock().unwrap().clone()
+    }
+
+    /// Waits until an event of this type has been told, and gives it.
+    async fn hears(&self, kind: &str) -> Told {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            if let Some(told) = self.told().into_iter().find(|told| told.body["type"] == kind) {
+                return told;
+            }
+            assert!(Instant::now() < until, "{kind} was never told: {:?}", self.told());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+/// A whole request, or `None` while it is not all there.
+#[allow(clippy::option_option, reason = "not yet, or not readable")]
+fn parse(bytes: &[u8]) -> Option<Option<Told>> {
+    let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let text = String::from_utf8(bytes[..head].to_vec()).ok()?;
+    let header = |name: &str| {
+        text.lines().find_map(|line| {
+            let (known, value) = line.split_once(": ")?;
+            known.eq_ignore_ascii_case(name).then(|| value.to_owned())
+        })
+    };
+    let length: usize = header("content-length")?.parse().ok()?;
+    let body = bytes.get(head..head + length)?;
+    let text = String::from_utf8(body.to_vec()).ok()?;
+    Some(Some(Told {
+        id: header("webhook-id").unwrap_or_default(),
+        timestamp: header("webhook-timestamp").unwrap_or_default(),
+        signature: header("webhook-signature").unwrap_or_default(),
+        body: serde_json::from_str(&text).ok()?,
+        text,
+    }))
+}
+
+/// The signature that Standard Webhooks asks for.
+fn signature(secret: &str, told: &Told) -> String {
+    let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+    mac.update(format!("{}.{}.{}", told.id, told.timestamp, told.text).as_bytes());
+    format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+}
+
+fn world(database: Database) -> World {
+    World::new(database).with("DWAR__EVENTS__ALLOW_PRIVATE", "true")
+}
+
+fn tell(world: &World, project: &Project, endpoint: &Endpoint, more: &[&str]) -> Value {
+    let add = ["webhook", "add", "--project", &project.id, "--url", &endpoint.url];
+    world.cli(&[add.as_slice(), more].concat())
+}
+
+async fn everything_that_happens_is_told(database: Database) {
+    let service = Service::start_in(world(database));
+    let project = service.world.project("0.50");
+    let set = ["--identity-delete", "on", "--low-balance-rupees", "0.40"];
+    let set = [&["project", "set", "--project", &project.id], set.as_slice()].concat();
+    service.world.cli(&set);
+    let (masked, full) = (Endpoint::start().await, Endpoint::start().await);
+    let added = tell(&service.world, &project, &masked, &[]);
+    tell(&service.world, &project, &full, &["--full-phone"]);
+    let secret = added["secret"].as_str().unwrap();
+
+    let phone = service.world.phone();
+    let first = service.log_in(&project.live, &phone).await;
+    service.logout(&project.live, &first["access_token"]).await.ok();
+    let second = service.log_in(&project.live, &phone).await;
+    let identity = second["identity_id"].as_str().unwrap();
+    // Told before the number is erased, so that it can still be named.
+    let sent = masked.hears("otp.sent").await;
+    full.hears("otp.sent").await;
+    service.delete(&project.live, &format!("/v1/identity/{identity}")).await.ok();
+    service.send(&project.test, "9000000002").await.refused(500, "SMS_FAILED");
+    service.send(&project.test, "9000000001").await.ok();
+
+    assert_eq!(sent.signature, signature(secret, &sent));
+    let shown = format!("+91{}••••{}", &phone[..2], &phone[6..]);
+    assert_eq!(sent.body["data"]["phone"], shown);
+    assert_eq!(sent.body["data"]["mode"], "live");
+    assert_eq!(full.hears("otp.sent").await.body["data"]["phone"], format!("+91{phone}"));
+    masked.hears("otp.verified").await;
+    let revoked = masked.hears("session.revoked").await;
+    assert_eq!(revoked.body["data"]["session_id"], first["session_id"]);
+    let deleted = masked.hears("identity.deleted").await;
+    assert_eq!(deleted.body["data"], json!({
+        "project_id": project.id, "mode": "live", "identity_id": identity, "sessions_revoked": 1
+    }));
+    let low = masked.hears("wallet.low").await;
+    assert_eq!(low.body["data"]["balance_paise"], 30);
+    assert_eq!(masked.hears("otp.failed").await.body["data"]["mode"], "test");
+    masked.hears("otp.delivered").await;
+    for told in masked.told() {
+        assert!(!told.text.contains(&phone), "{}", told.text);
+        assert_eq!(told.signature, signature(secret, &told));
+    }
+    // Nobody else's business.
+    let other = service.world.project("0");
+    let stranger = Endpoint::start().await;
+    tell(&service.world, &other, &stranger, &[]);
+    service.send(&project.test, &service.world.phone()).await.ok();
+    masked.hears("otp.sent").await;
+    assert!(stranger.told().is_empty());
+}
+
+async fn what_was_not_taken_is_told_again_even_after_a_crash(database: Database) {
+    let service = Service::start_in(world(database));
+    let project = service.world.project("0");
+    let endpoint = Endpoint::start().await;
+    tell(&service.world, &project, &endpoint, &[]);
+    *endpoint.status.lock().unwrap() = 500;
+    service.send(&project.test, &service.world.phone()).await.ok();
+    let refused = endpoint.hears("otp.sent").await;
+    let service = Service::start_in(service.kill());
+    *endpoint.status.lock().unwrap() = 204;
+    let again = || {
+        let told = endpoint.told();
+        told.into_iter().filter(|told| told.id == refused.id).collect::<Vec<_>>()
+    };
+    // The first repetition comes five seconds after the failure.
+    let until = Instant::now() + Duration::from_secs(20);
+    while again().len() < 2 {
+        assert!(Instant::now() < until, "never told again");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(again()[1].text, refused.text);
+    let until = Instant::now() + Duration::from_secs(10);
+    let pending = "SELECT count(*) FROM event_deliveries";
+    while service.world.database.number(pending).await > 0 {
+        assert!(Instant::now() < until);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(service.world.database.number("SELECT count(*) FROM events").await, 0);
+}
+
+async fn a_replaced_secret_signs_along(database: Database) {
+    let service = Service::start_in(world(database));
+    let project = service.world.project("0");
+    let endpoint = Endpoint::start().await;
+    let added = tell(&service.world, &project, &endpoint, &[]);
+    let id = added["endpoint_id"].as_str().unwrap();
+    let of_endpoint = |command: &'static str| {
+        ["webhook", command, "--project", &project.id, "--endpoint", id].map(str::to_owned)
+    };
+    let rotate = of_endpoint("rotate-secret");
+    let rotated = service.world.cli(&rotate.iter().map(String::as_str).collect::<Vec<_>>());
+    service.send(&project.test, &service.world.phone()).await.ok();
+    let told = endpoint.hears("otp.sent").await;
+    let secrets = [&rotated["secret"], &added["secret"]].map(|secret| secret.as_str().unwrap());
+    let both = secrets.map(|secret| signature(secret, &told)).join(" ");
+    assert_eq!(told.signature, both);
+
+    let listed = service.world.cli(&["webhook", "list", "--project", &project.id]);
+    assert_eq!(listed["endpoints"].as_array().unwrap().len(), 1);
+    assert!(!listed.to_string().contains("whsec_"));
+    let remove = of_endpoint("remove");
+    let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
+    assert_eq!(service.world.cli(&remove)["removed"], true);
+    assert_eq!(service.world.run(&remove).status.code(), Some(1));
+}
+
+#[test]
+fn addresses_inside_are_refused() {
+    let world = World::new(Database::sqlite());
+    let project = world.project("0");
+    for url in ["http://example.com/", "https://127.0.0.1/", "https://localhost/", "nonsense"] {
+        let add = ["webhook", "add", "--project", &project.id, "--url", url];
+        let output = world.run(&add);
+        assert_eq!(output.status.code(), Some(1), "{url}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("events.allow_private"));
+    }
+}
