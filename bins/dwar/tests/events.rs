@@ -60,8 +60,9 @@ impl Endpoint {
                 let Some(told) = told else { continue };
                 serving.told.lock().unwrap().push(told);
                 let status = *serving.status.lock().unwrap();
-                let answer =
-                    format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+                let answer = format!(
+                    "HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                );
                 let _gone = stream.write_all(answer.as_bytes()).await;
             }
         });
@@ -157,9 +158,12 @@ async fn everything_that_happens_is_told(database: Database) {
     let revoked = masked.hears("session.revoked").await;
     assert_eq!(revoked.body["data"]["session_id"], first["session_id"]);
     let deleted = masked.hears("identity.deleted").await;
-    assert_eq!(deleted.body["data"], json!({
-        "project_id": project.id, "mode": "live", "identity_id": identity, "sessions_revoked": 1
-    }));
+    assert_eq!(
+        deleted.body["data"],
+        json!({
+            "project_id": project.id, "mode": "live", "identity_id": identity, "sessions_revoked": 1
+        })
+    );
     let low = masked.hears("wallet.low").await;
     assert_eq!(low.body["data"]["balance_paise"], 30);
     assert_eq!(masked.hears("otp.failed").await.body["data"]["mode"], "test");

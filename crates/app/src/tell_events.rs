@@ -87,10 +87,10 @@ impl TellEvents {
 
     /// The phone an event is about: masked, unless the endpoint is to know it; none once erased.
     fn phone(&self, endpoint: &Endpoint, event: &Event) -> Result<Option<String>, StoreError> {
-        let Subject::Otp { sealed_phone: Some(sealed), .. } = &event.subject else {
+        let Subject::Otp { phone: Some(phone), .. } = &event.subject else {
             return Ok(None);
         };
-        let phone = self.tools.vault.open_phone(event.project, sealed)?;
+        let phone = self.tools.vault.open_phone(event.project, &phone.sealed)?;
         Ok(Some(if endpoint.full_phone { phone.e164() } else { phone.to_string() }))
     }
 }

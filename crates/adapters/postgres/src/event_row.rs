@@ -3,12 +3,9 @@
 use crate::convert::{Row, sealed_bytes};
 use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
-use dwar_event::{Endpoint, Event, EventKind, PreviousSecret, Subject};
-use dwar_kernel::{BlindIndex, Sealed, StoreError, Timestamp};
+use dwar_event::{Endpoint, Event, EventKind, EventPhone, PreviousSecret, Subject};
+use dwar_kernel::{Sealed, StoreError, Timestamp};
 use uuid::Uuid;
-
-/// Stands for the look-up form of a phone that was erased; no phone has it.
-const ERASED: BlindIndex = BlindIndex([0; 32]);
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = webhook_endpoints, treat_none_as_null = true)]
@@ -97,10 +94,10 @@ impl From<&Event> for EventRow {
             happened_at: event.at,
         };
         match &event.subject {
-            Subject::Otp { otp, channel, phone, sealed_phone } => Self {
+            Subject::Otp { otp, channel, phone } => Self {
                 channel: channel.clone(),
-                phone_index: Some(phone.0.to_vec()),
-                phone_sealed: sealed_bytes(sealed_phone.as_ref()),
+                phone_index: phone.as_ref().map(|phone| phone.index.0.to_vec()),
+                phone_sealed: sealed_bytes(phone.as_ref().map(|phone| &phone.sealed)),
                 ..bare(otp.uuid())
             },
             Subject::Session { session, identity } => {
@@ -130,11 +127,14 @@ impl TryFrom<EventRow> for Event {
             | EventKind::OtpVerified => Subject::Otp {
                 otp: row.subject_id.into(),
                 channel: row.channel,
-                phone: match row.phone_index {
-                    Some(index) => read.index("phone_index", index)?,
-                    None => ERASED,
+                // Both go when the phone is erased.
+                phone: match row.phone_index.zip(row.phone_sealed) {
+                    Some((index, sealed)) => Some(EventPhone {
+                        index: read.index("phone_index", index)?,
+                        sealed: Sealed(sealed),
+                    }),
+                    None => None,
                 },
-                sealed_phone: row.phone_sealed.map(Sealed),
             },
             EventKind::SessionRevoked => Subject::Session {
                 session: row.subject_id.into(),

@@ -7,7 +7,7 @@ use crate::otp_row::{self, OtpRow};
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::{Event, EventKind, Subject};
+use dwar_event::{Event, EventKind, EventPhone, Subject};
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
     Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
@@ -213,8 +213,7 @@ fn event_of(otp: &Otp, kind: EventKind, at: Timestamp) -> Event {
     let subject = Subject::Otp {
         otp: otp.id,
         channel: otp.delivery.channel().map(|channel| channel.as_str().to_owned()),
-        phone: otp.phone,
-        sealed_phone: Some(otp.sealed_phone.clone()),
+        phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
     };
     Event { project: otp.project, mode: otp.mode, kind, subject, at }
 }

@@ -5,7 +5,9 @@
 mod support;
 
 use diesel::connection::SimpleConnection;
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventStore, NewSecret, Subject};
+use dwar_event::{
+    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, NewSecret, Subject,
+};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, ProjectId, StoreError};
 use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
@@ -137,7 +139,7 @@ async fn an_event_on_record_is_not_recorded_again() {
     // As if it had been guessed right once more.
     let mut conn = scene.database.connection();
     conn.batch_execute("UPDATE otps SET state = 'active'").unwrap();
-    let Subject::Otp { phone: index, .. } = told.event.subject else {
+    let Subject::Otp { phone: Some(EventPhone { index, .. }), .. } = told.event.subject else {
         panic!("not about a code: {told:?}");
     };
     let line = Line { index, ..scene.make.line(scene.project, KeyMode::Live) };
@@ -391,5 +393,5 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
 }
 
 const fn knows_phone(event: &Event) -> bool {
-    matches!(event.subject, Subject::Otp { sealed_phone: Some(_), .. })
+    matches!(event.subject, Subject::Otp { phone: Some(_), .. })
 }

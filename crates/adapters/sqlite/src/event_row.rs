@@ -3,8 +3,8 @@
 use crate::convert::{Row, millis, sealed_bytes};
 use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
-use dwar_event::{Endpoint, Event, EventKind, PreviousSecret, Subject};
-use dwar_kernel::{BlindIndex, Sealed, StoreError};
+use dwar_event::{Endpoint, Event, EventKind, EventPhone, PreviousSecret, Subject};
+use dwar_kernel::{Sealed, StoreError};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = webhook_endpoints, treat_none_as_null = true)]
@@ -89,11 +89,11 @@ impl From<&Event> for EventRow {
             happened_at: event.at.timestamp_millis(),
         };
         match &event.subject {
-            Subject::Otp { otp, channel, phone, sealed_phone } => Self {
+            Subject::Otp { otp, channel, phone } => Self {
                 subject_id: otp.to_string(),
                 channel: channel.clone(),
-                phone_index: Some(phone.0.to_vec()),
-                phone_sealed: sealed_bytes(sealed_phone.as_ref()),
+                phone_index: phone.as_ref().map(|phone| phone.index.0.to_vec()),
+                phone_sealed: sealed_bytes(phone.as_ref().map(|phone| &phone.sealed)),
                 ..row
             },
             Subject::Session { session, identity } => Self {
@@ -141,7 +141,6 @@ fn subject(kind: EventKind, stored: &EventRow, row: &Row<'_>) -> Result<Subject,
             otp: row.parse("subject_id", &stored.subject_id)?,
             channel: stored.channel.clone(),
             phone: phone(stored, row)?,
-            sealed_phone: stored.phone_sealed.clone().map(Sealed),
         },
         EventKind::SessionRevoked => Subject::Session {
             session: row.parse("subject_id", &stored.subject_id)?,
@@ -161,8 +160,11 @@ fn subject(kind: EventKind, stored: &EventRow, row: &Row<'_>) -> Result<Subject,
     })
 }
 
-/// Zeros, which no phone has, once the phone was erased.
-fn phone(stored: &EventRow, row: &Row<'_>) -> Result<BlindIndex, StoreError> {
-    let index = stored.phone_index.as_deref();
-    index.map_or(Ok(BlindIndex([0; 32])), |raw| row.index("phone_index", raw))
+/// None once the phone was erased.
+fn phone(stored: &EventRow, row: &Row<'_>) -> Result<Option<EventPhone>, StoreError> {
+    let stored = stored.phone_index.as_deref().zip(stored.phone_sealed.clone());
+    let read = |(index, sealed)| {
+        Ok(EventPhone { index: row.index("phone_index", index)?, sealed: Sealed(sealed) })
+    };
+    stored.map(read).transpose()
 }

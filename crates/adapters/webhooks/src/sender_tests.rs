@@ -1,6 +1,6 @@
 use super::*;
 use dwar_event::{EventKind, Subject};
-use dwar_kernel::{BlindIndex, Entropy, KeyMode, Timestamp};
+use dwar_kernel::{Entropy, KeyMode, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -115,8 +115,7 @@ fn the_body_names_what_happened_and_nothing_secret() {
         subject: Subject::Otp {
             otp: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
             channel: Some("sms".to_owned()),
-            phone: BlindIndex([7; 32]),
-            sealed_phone: None,
+            phone: None,
         },
         at: Timestamp::from_timestamp(1_800_000_000, 0).unwrap(),
     };

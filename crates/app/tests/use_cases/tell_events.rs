@@ -1,7 +1,7 @@
 use crate::common::{World, down};
 use dwar_app::TellEvents;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventKind, MockEventStore, MockWebhookSender, NewSecret,
+    Dispatch, Endpoint, Event, EventKind, EventPhone, MockEventStore, MockWebhookSender, NewSecret,
     SendFailure, Subject, WebhookRequest, WebhookSecret,
 };
 use dwar_kernel::{KeyMode, Purpose, Sealed, Timestamp, Vault};
@@ -25,8 +25,10 @@ fn dispatch(world: &World) -> Dispatch {
     let subject = Subject::Otp {
         otp: world.make.id(),
         channel: Some("sms".to_owned()),
-        phone: world.line.index,
-        sealed_phone: Some(ClearVault.seal_phone(world.line.project, &world.line.phone)),
+        phone: Some(EventPhone {
+            index: world.line.index,
+            sealed: ClearVault.seal_phone(world.line.project, &world.line.phone),
+        }),
     };
     let (project, kind) = (world.line.project, EventKind::OtpDelivered);
     let event = Event { project, mode: KeyMode::Live, kind, subject, at: START - seconds(9) };
@@ -126,8 +128,8 @@ async fn what_has_no_phone_or_has_it_no_more_is_told_without() {
     ];
     let mut dispatch = dispatch(&world);
     dispatch.endpoint.full_phone = true;
-    if let Subject::Otp { sealed_phone, .. } = &mut dispatch.event.subject {
-        *sealed_phone = None;
+    if let Subject::Otp { phone, .. } = &mut dispatch.event.subject {
+        *phone = None;
     }
     subjects.push(dispatch.event.subject.clone());
     for subject in subjects {
@@ -189,8 +191,8 @@ async fn what_cannot_be_opened_is_given_up_and_posted_to_nobody() {
     let context = garbled.endpoint.id.uuid();
     garbled.endpoint.secret = ClearVault.seal(Purpose::WebhookSecret, context.as_bytes(), b"?");
     let mut no_phone = good;
-    if let Subject::Otp { sealed_phone, .. } = &mut no_phone.event.subject {
-        *sealed_phone = Some(Sealed(b"of another project".to_vec()));
+    if let Subject::Otp { phone: Some(phone), .. } = &mut no_phone.event.subject {
+        phone.sealed = Sealed(b"of another project".to_vec());
     }
     for dispatch in [no_secret, garbled, no_phone] {
         let mut events = due(vec![dispatch.clone()]);

@@ -71,10 +71,8 @@ pub enum Subject {
         otp: OtpId,
         /// The channel that carried it, or the one tried last; none once it is not known.
         channel: Option<String>,
-        /// The phone's look-up form, so that erasing the phone erases it here.
-        phone: BlindIndex,
-        /// The phone number, unreadable at rest; gone with the identity.
-        sealed_phone: Option<Sealed>,
+        /// The phone it went to; gone with the identity.
+        phone: Option<EventPhone>,
     },
     /// A session.
     Session {
@@ -99,6 +97,15 @@ pub enum Subject {
         /// The threshold it fell below, in paise.
         threshold: i64,
     },
+}
+
+/// The phone an event is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPhone {
+    /// Its look-up form, so that erasing the phone erases it here.
+    pub index: BlindIndex,
+    /// The number, unreadable at rest.
+    pub sealed: Sealed,
 }
 
 /// Something that happened, as it is kept until everybody has been told.

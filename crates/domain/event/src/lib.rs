@@ -6,7 +6,7 @@ mod ports;
 mod secret;
 
 pub use endpoint::{Endpoint, NewSecret, PreviousSecret};
-pub use event::{Event, EventKind, Subject};
+pub use event::{Event, EventKind, EventPhone, Subject};
 pub use ports::{Dispatch, EventStore, SendFailure, WebhookRequest, WebhookSender};
 #[cfg(feature = "mocks")]
 pub use ports::{MockEventStore, MockWebhookSender};

@@ -1,6 +1,8 @@
 use super::{Model, State};
 use async_trait::async_trait;
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventStore, NewSecret, Subject};
+use dwar_event::{
+    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, NewSecret, Subject,
+};
 use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, ReceiptId, StoreError, Timestamp};
 use dwar_otp::{KeptReceipt, Otp, ReceiptStore};
 use std::time::Duration;
@@ -35,8 +37,7 @@ impl State {
         let subject = Subject::Otp {
             otp: otp.id,
             channel,
-            phone: otp.phone,
-            sealed_phone: Some(otp.sealed_phone.clone()),
+            phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
         };
         let (project, mode) = (otp.project, otp.mode);
         self.record(&Event { project, mode, kind, subject, at });
@@ -46,11 +47,10 @@ impl State {
     pub fn forget_phone(&mut self, line: (ProjectId, KeyMode, BlindIndex)) {
         for Waiting { event, .. } in &mut self.waiting {
             let (project, mode) = (event.project, event.mode);
-            if let Subject::Otp { phone, sealed_phone, .. } = &mut event.subject
-                && (project, mode, *phone) == line
+            if let Subject::Otp { phone, .. } = &mut event.subject
+                && phone.as_ref().is_some_and(|phone| (project, mode, phone.index) == line)
             {
-                *phone = BlindIndex([0; 32]);
-                *sealed_phone = None;
+                *phone = None;
             }
         }
     }

@@ -16,7 +16,7 @@ pub use telling::*;
 
 use crate::stores::Scene;
 use crate::{Line, START, minutes, seconds};
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, Subject};
+use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, Subject};
 use dwar_kernel::{ProjectId, Timestamp};
 use dwar_otp::{Otp, Report};
 use std::time::Duration;
@@ -85,8 +85,7 @@ fn of_otp(otp: &Otp, kind: EventKind, channel: &str, at: Timestamp) -> Event {
     let subject = Subject::Otp {
         otp: otp.id,
         channel: Some(channel.to_owned()),
-        phone: otp.phone,
-        sealed_phone: Some(otp.sealed_phone.clone()),
+        phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
     };
     Event { project: otp.project, mode: otp.mode, kind, subject, at }
 }
