@@ -79,7 +79,7 @@ pub(crate) fn unavailable(what: &str) -> StoreError {
 }
 
 /// diesel passes no result code on, so the texts of `sqlite3_errstr` have to tell.
-fn is_transient(cause: &QueryError) -> bool {
+pub(crate) fn is_transient(cause: &QueryError) -> bool {
     const TRANSIENT: [&str; 6] = [
         "database is locked",
         "database table is locked",

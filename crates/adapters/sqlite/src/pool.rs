@@ -1,4 +1,4 @@
-use crate::error::{Failure, OpenError, unavailable};
+use crate::error::{Failure, OpenError, is_transient, unavailable};
 use crate::writer::Writer;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -7,7 +7,7 @@ use dwar_kernel::StoreError;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tracing::Span;
 
@@ -206,8 +206,24 @@ impl File {
         create(&self.path).map_err(|cause| OpenError::File { path: self.path.clone(), cause })?;
         let mut connection = SqliteConnection::establish(&self.url)?;
         self.set_up(&mut connection)?;
-        connection.batch_execute("PRAGMA journal_mode = WAL")?;
+        self.use_wal(&mut connection)?;
         Ok(connection)
+    }
+
+    /// Switches to the write-ahead log; a file keeps it once it has it.
+    ///
+    /// Of several that switch a fresh file at once, SQLite turns some away without waiting as the
+    /// busy timeout says, since waiting could be for ever.
+    fn use_wal(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        let until = Instant::now() + self.busy_timeout;
+        loop {
+            match connection.batch_execute("PRAGMA journal_mode = WAL") {
+                Err(cause) if is_transient(&cause) && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                done => return done,
+            }
+        }
     }
 
     fn set_up(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
