@@ -57,10 +57,10 @@ pub enum SendOtpError {
     RateLimited(Admission),
     /// Balance minus open holds is under the price. Nothing was sent or charged.
     #[error("the wallet balance is too low")]
-    InsufficientBalance,
+    InsufficientBalance(Admission),
     /// Every channel failed. Nothing was charged.
     #[error("no channel could deliver the code")]
-    Undeliverable,
+    Undeliverable(Admission),
     /// A store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -72,20 +72,17 @@ impl SendOtp {
     /// # Errors
     /// A refusal other than [`SendOtpError::RateLimited`] uses up none of the phone's allowance.
     pub async fn send(&self, caller: &Caller, phone: &Phone) -> Result<SentOtp, SendOtpError> {
-        if caller.mode.is_test() && Scenario::of(phone) == Scenario::InsufficientBalance {
-            return Err(SendOtpError::InsufficientBalance);
-        }
         let now = self.tools.now();
         let otp = self.compose(caller, phone, now);
         let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
         let admission = self.admit(key, otp.id, now).await?;
-        if self.hold(caller, otp.id, now).await? == HoldOutcome::Insufficient {
+        if self.hold(caller, phone, otp.id, now).await? == HoldOutcome::Insufficient {
             self.sends.forgive(key, otp.id).await?;
-            return Err(SendOtpError::InsufficientBalance);
+            return Err(SendOtpError::InsufficientBalance(given_back(admission)));
         }
         let otp = self.deliver_first(caller, otp).await?;
         if otp.delivery.status == DeliveryStatus::Failed {
-            return Err(SendOtpError::Undeliverable);
+            return Err(SendOtpError::Undeliverable(given_back(admission)));
         }
         let expires_in = seconds(otp.expires_at, self.tools.now());
         Ok(SentOtp { otp, expires_in, admission })
@@ -144,12 +141,17 @@ impl SendOtp {
     async fn hold(
         &self,
         caller: &Caller,
+        phone: &Phone,
         send: OtpId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
+        if caller.mode.is_test() {
+            let poor = Scenario::of(phone) == Scenario::InsufficientBalance;
+            return Ok(if poor { HoldOutcome::Insufficient } else { HoldOutcome::Held });
+        }
         let route = self.deliver.routes.of(&caller.project, caller.mode);
         let price = self.deliver.prices.dearest(&caller.project, &route);
-        if caller.mode.is_test() || price == Paise::ZERO {
+        if price == Paise::ZERO {
             return Ok(HoldOutcome::Held);
         }
         let entry = EntryId::new(now, self.tools.entropy.as_ref());
@@ -183,4 +185,9 @@ impl SendOtp {
             delivery: Delivery::begin(&self.deliver.routes.of(&caller.project, mode), first, now),
         }
     }
+}
+
+/// How the phone stands once the place it took is free again.
+const fn given_back(admission: Admission) -> Admission {
+    Admission { remaining: admission.remaining + 1, ..admission }
 }

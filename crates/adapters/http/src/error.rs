@@ -272,8 +272,10 @@ impl From<SendOtpError> for ApiError {
     fn from(error: SendOtpError) -> Self {
         match error {
             SendOtpError::RateLimited(at) => Self::limited(ErrorCode::OtpRateLimited, at),
-            SendOtpError::InsufficientBalance => ErrorCode::InsufficientBalance.into(),
-            SendOtpError::Undeliverable => ErrorCode::SmsFailed.into(),
+            SendOtpError::InsufficientBalance(at) => {
+                Self::limited(ErrorCode::InsufficientBalance, at)
+            }
+            SendOtpError::Undeliverable(at) => Self::limited(ErrorCode::SmsFailed, at),
             SendOtpError::Store(cause) => cause.into(),
         }
     }

@@ -118,10 +118,14 @@ async fn a_test_key_touches_neither_wallet_nor_guess_budget_nor_provider() {
 }
 
 #[tokio::test]
-async fn the_number_without_balance_is_refused_to_a_test_key_before_anything_is_touched() {
+async fn the_number_without_balance_is_refused_to_a_test_key_and_nothing_is_sent() {
     let mut world = World::test();
-    let refusal = world.send_otp().send(&world.caller, &phone(4)).await;
-    assert!(matches!(refusal, Err(SendOtpError::InsufficientBalance)));
+    world.line.phone = phone(4);
+    let tools = world.tools();
+    world.line.index = tools.vault.phone_index(world.line.project, KeyMode::Test, &phone(4));
+    world.admits().forgives();
+    let refusal = send(&mut world).await;
+    assert!(matches!(refusal, Err(SendOtpError::InsufficientBalance(_))));
 }
 
 #[tokio::test]
@@ -139,7 +143,10 @@ async fn the_number_without_balance_is_like_any_other_to_a_live_key() {
 async fn too_low_a_balance_gives_the_place_back_and_sends_nothing() {
     let mut world = World::live();
     world.admits().hold(Paise(30), HoldOutcome::Insufficient).forgives();
-    assert!(matches!(send(&mut world).await, Err(SendOtpError::InsufficientBalance)));
+    let Err(SendOtpError::InsufficientBalance(admission)) = send(&mut world).await else {
+        panic!("the balance was enough");
+    };
+    assert_eq!(admission.remaining, admission.limit);
 }
 
 #[tokio::test]

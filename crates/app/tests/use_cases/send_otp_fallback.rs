@@ -35,7 +35,7 @@ async fn a_refusal_of_whatsapp_sends_the_same_code_by_sms_at_the_price_of_sms() 
 async fn a_code_that_every_channel_refuses_costs_neither_money_nor_a_place() {
     let mut world = paid_for();
     world.issues().whatsapp(refused()).sms(refused()).settles(Settlement::Release).forgives();
-    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
     assert_eq!(world.stored().state, OtpState::Void);
 }
 
@@ -43,7 +43,7 @@ async fn a_code_that_every_channel_refuses_costs_neither_money_nor_a_place() {
 async fn a_test_code_that_fails_gives_its_place_back_and_leaves_the_wallet_alone() {
     let mut world = World::test();
     world.admits().issues().sandbox(refused()).sandbox(refused()).forgives();
-    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
 }
 
 #[tokio::test]
@@ -86,5 +86,5 @@ async fn a_request_erased_while_the_provider_accepted_waits_for_no_receipt() {
 async fn a_request_erased_while_the_provider_refused_is_undeliverable_and_free() {
     let mut world = paid_for();
     world.issues_and_loses().whatsapp(refused()).settles(Settlement::Release).forgives();
-    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
 }

@@ -54,7 +54,7 @@ async fn a_text_that_cannot_be_used_reaches_no_provider_and_is_free() {
     let mut world = World::live();
     world.caller.project.messages.text = Some("no code at all".to_owned());
     world.admits().holds(Paise(30)).issues().settles(Settlement::Release).forgives();
-    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
     let attempts = world.stored().delivery.attempts;
     assert_eq!(attempts.len(), 2);
     assert!(attempts.iter().all(|attempt| attempt.reason == Some(Reason::TemplateRejected)));
@@ -86,7 +86,7 @@ async fn a_provider_that_is_named_twice_is_asked_once() {
         routed(Routing { whatsapp: twice("meta"), sms: twice("msg91"), fallback_seconds: None });
     world.admits().holds(Paise(30)).issues().whatsapp(refused()).sms(refused());
     world.settles(Settlement::Release).forgives();
-    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn without_any_provider_a_code_is_undeliverable_free_and_never_in_force() 
         let sms = Some(Vec::new());
         let mut world = routed(Routing { whatsapp, sms, fallback_seconds: None });
         world.admits().issues().settles(Settlement::Release).forgives();
-        assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable)));
+        assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
         let stored = world.stored();
         let stands = (stored.state, stored.delivery.status);
         assert_eq!(stands, (OtpState::Void, DeliveryStatus::Failed));

@@ -60,12 +60,15 @@ async fn a_test_key_sends_into_the_sandbox() {
 async fn send_refuses_as_specified() {
     let failed = sending(REFUSED).post(SEND, PHONE).await;
     assert_eq!((failed.status, failed.code().as_str()), (500, "SMS_FAILED"));
+    // Nothing of the phone's allowance was used up.
+    assert_eq!(failed.header("ratelimit-remaining"), Some("3"));
     let poor = TestApp::with(|ports| {
         ports.wallets.expect_hold().returning(|_, _, _, _, _| Ok(HoldOutcome::Insufficient));
         ports.send_through(ACCEPTED);
     });
     let poor = poor.post(SEND, PHONE).await;
     assert_eq!((poor.status, poor.code().as_str()), (402, "INSUFFICIENT_BALANCE"));
+    assert_eq!(poor.header("ratelimit-remaining"), Some("3"));
     let often = TestApp::with(|ports| {
         ports.otps.expect_guess_budget().returning(|_, _, _| Ok(GuessBudget::default()));
         ports.sends.expect_admit().returning(|_, _, _, _| {
