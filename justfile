@@ -23,3 +23,12 @@ lint:
 # who may depend on whom
 check-dependencies:
     ./scripts/check-dependencies.sh
+
+# how fast it starts, what memory it takes, how many requests it answers
+bench:
+    cargo bench -p dwar --bench load
+
+# have PyJWT and jose check tokens of the running service
+interop:
+    cargo build --release
+    ./tests/interop/all.sh

@@ -149,3 +149,20 @@ impl Stores {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn both_databases_have_the_same_migrations() {
+        let names = |database: &str| -> BTreeSet<String> {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+            let entries = std::fs::read_dir(folder.join(database)).unwrap();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        };
+        assert!(!names("sqlite").is_empty());
+        assert_eq!(names("sqlite"), names("postgres"));
+    }
+}

@@ -54,7 +54,7 @@ impl PostgresStore {
         Ok(Self { pool: Pool::new(&settings, url.clone()), url: url.into() })
     }
 
-    /// Brings the schema up to date; gives the versions of the migrations that it lacked.
+    /// Brings the schema up to date; names the migrations that it lacked.
     ///
     /// Any number of instances may do so at once: one migrates, the others wait for it.
     ///
@@ -64,7 +64,7 @@ impl PostgresStore {
         self.apart(migrations::migrate).await
     }
 
-    /// Versions of the migrations that the schema lacks; waits for one that is under way.
+    /// Names the migrations that the schema lacks; waits for one that is under way.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].

@@ -1,5 +1,7 @@
 use crate::error::{Failure, unavailable};
 use diesel::connection::SimpleConnection;
+use diesel::migration::Migration;
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
@@ -11,18 +13,23 @@ const MIGRATIONS: EmbeddedMigrations =
 /// Any number, as long as every instance of every release uses the same.
 const LOCK: i64 = 0x6477_6172;
 
-/// Brings the schema up to date; gives the versions that it lacked.
+/// Brings the schema up to date; names the migrations that it lacked.
 pub(crate) fn migrate(url: &str) -> Result<Vec<String>, StoreError> {
     let mut conn = alone(url)?;
-    let applied = conn.run_pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
-    Ok(applied.iter().map(ToString::to_string).collect())
+    let pending = conn.pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
+    conn.run_migrations(&pending).map_err(StoreError::Failed)?;
+    Ok(names(&pending))
 }
 
-/// The versions that the schema lacks.
+/// Names the migrations that the schema lacks, oldest first.
 pub(crate) fn pending(url: &str) -> Result<Vec<String>, StoreError> {
     let mut conn = alone(url)?;
     let pending = conn.pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
-    Ok(pending.iter().map(|migration| migration.name().version().to_string()).collect())
+    Ok(names(&pending))
+}
+
+fn names(migrations: &[Box<dyn Migration<Pg>>]) -> Vec<String> {
+    migrations.iter().map(|migration| migration.name().to_string()).collect()
 }
 
 /// A connection of its own that is the only one at this, until it is dropped.
