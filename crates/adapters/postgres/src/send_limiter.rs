@@ -15,8 +15,9 @@ impl SendLimiter for PostgresStore {
         quota: Quota,
         now: Timestamp,
     ) -> Result<Admission, StoreError> {
+        // The request is issued after this, on disk, before any provider is called.
         self.pool
-            .transaction(move |conn| {
+            .transaction_ahead_of_disk(move |conn| {
                 Lock::SendSlots(&key.phone).take(conn)?;
                 let taken: Vec<Timestamp> = send_slots::table
                     .filter(send_slots::project_id.eq(key.project.uuid()))

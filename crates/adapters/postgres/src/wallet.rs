@@ -91,8 +91,9 @@ impl WalletStore for PostgresStore {
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
         let reference = send.to_string();
+        // The request is issued after this, on disk, before any provider is called.
         self.pool
-            .transaction(move |conn| {
+            .transaction_ahead_of_disk(move |conn| {
                 if amount == Paise::ZERO {
                     // Nothing covers nothing, even where no wallet was opened by a credit.
                     open(conn, project)?;
@@ -130,8 +131,9 @@ impl WalletStore for PostgresStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let reference = send.to_string();
+        // Lost in a crash, the hold is still open, and the sweep settles it by what is on record.
         self.pool
-            .transaction(move |conn| {
+            .transaction_ahead_of_disk(move |conn| {
                 let hold = wallet_holds::table
                     .find(send.uuid())
                     .filter(wallet_holds::project_id.eq(project.uuid()));
