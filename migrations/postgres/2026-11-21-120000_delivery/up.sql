@@ -79,3 +79,6 @@ CREATE TABLE event_deliveries (
 );
 CREATE INDEX event_deliveries_due ON event_deliveries (due_at);
 CREATE INDEX event_deliveries_by_endpoint ON event_deliveries (endpoint_id);
+
+-- What the sweep looks for.
+CREATE INDEX sessions_by_revocation ON sessions (revoked_at) WHERE revoked_at IS NOT NULL;

@@ -1,3 +1,4 @@
+DROP INDEX sessions_by_revocation;
 DROP TABLE event_deliveries;
 DROP TABLE events;
 DROP TABLE webhook_endpoints;
