@@ -4,13 +4,16 @@
 
 mod common;
 
-use common::{Answer, Database, Service, answer};
+use common::{Answer, Database, Play, Service, Vendor, World, answer};
 use reqwest::Method;
 use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
 
 on_both_databases! {
     every_code_of_the_specification;
     every_code_of_ours;
+    a_repetition_meets_the_first_request_running;
 }
 
 const NOWHERE: &str = "0199a000-0000-7000-8000-000000000000";
@@ -160,6 +163,38 @@ async fn every_code_of_ours(database: Database) {
     };
     answer(with_key("9876543210")).await.ok();
     answer(with_key("9876543211")).await.refused(422, "IDEMPOTENCY_KEY_REUSED");
+
+    let webhook = answer(service.request(Method::POST, "/webhooks/nobody")).await;
+    webhook.refused(404, "NOT_FOUND");
+    service.world.database.lose("guess_budgets").await;
+    service.send(live, &service.world.phone()).await.refused(500, "INTERNAL_ERROR");
+}
+
+/// A provider that takes its time lets a second request meet the first one at work.
+async fn a_repetition_meets_the_first_request_running(database: Database) {
+    let vendor = Vendor::start(0, |_, _| Play::Hang).await;
+    let world = World::new(database).with("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "3000");
+    let service = Arc::new(Service::start_in(vendor.carry(world)));
+    let project = service.world.project("10");
+    let phone = service.world.phone();
+    let send = |key: &'static str| {
+        let body = json!({ "phone": phone });
+        let request = service.request(Method::POST, "/v1/otp/send").json(&body);
+        answer(request.header("X-Api-Key", &project.live).header("Idempotency-Key", key))
+    };
+    let first = tokio::spawn(send("order-1"));
+    while vendor.taken().is_empty() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    send("order-1").await.refused(409, "IDEMPOTENCY_CONFLICT");
+    first.await.unwrap().refused(500, "SMS_FAILED");
+    let again = send("order-1").await;
+    assert_eq!(again.header("idempotent-replayed"), "true");
+    again.refused(500, "SMS_FAILED");
+
+    let (path, receipt) = ("/webhooks/wa?token=guess", json!({ "reference": "x" }));
+    let forged = answer(service.request(Method::POST, path).json(&receipt)).await;
+    forged.refused(401, "WEBHOOK_UNAUTHENTICATED");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -96,6 +96,19 @@ impl Database {
         }
     }
 
+    /// Takes a table away under the running service.
+    pub async fn lose(&self, table: &str) {
+        let sql = format!("DROP TABLE {table}");
+        match self {
+            Self::Sqlite(folder) => {
+                let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
+                file.execute(&sql, []).unwrap();
+            }
+            Self::Postgres { .. } => execute(&self.url(), &sql).await,
+            Self::None => {}
+        }
+    }
+
     /// Breaks every connection to a PostgreSQL database and lets no new one in.
     pub async fn shut(&self) {
         let Self::Postgres { server, name, .. } = self else { return };
