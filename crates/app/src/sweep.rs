@@ -6,10 +6,14 @@ use dwar_project::ProjectStore;
 use dwar_ratelimit::{RequestLimiter, SendLimiter};
 use dwar_session::SessionStore;
 use dwar_wallet::{OpenHold, WalletStore};
+use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
 
 const BATCH: u32 = 100;
+/// A provider that is slow with one send must not hold up the others; nor may they all together
+/// take every connection of the store.
+const AT_ONCE: usize = 16;
 
 /// Looks after what nobody else does: overdue sends, stale holds, expired rows.
 pub struct Sweep {
@@ -73,9 +77,11 @@ impl Sweep {
         let lease = self.deliver.routes.live.lease;
         let due = self.otps.claim_due(self.tools.now(), lease, BATCH).await?;
         let mut done = 0;
-        for otp in due {
-            let followed = self.follow_up_one(&otp).await;
-            done += u64::from(go_on(followed, "an overdue send", otp.id)?.is_some());
+        for some in due.chunks(AT_ONCE) {
+            let followed = join_all(some.iter().map(|otp| self.follow_up_one(otp))).await;
+            for (otp, followed) in some.iter().zip(followed) {
+                done += u64::from(go_on(followed, "an overdue send", otp.id)?.is_some());
+            }
         }
         Ok(done)
     }

@@ -195,8 +195,9 @@ async fn a_receipt_that_cannot_be_applied_holds_up_nobody_and_stays_for_ten_minu
 #[tokio::test]
 async fn a_store_out_of_reach_ends_the_round_and_loses_nothing() {
     let mut world = World::live();
-    let kept = vec![world.make.receipt(Report::Delivered), world.make.receipt(Report::Delivered)];
-    world.otps.expect_find_attempt().times(1).returning(|_, _| Err(down()));
+    let kept = (0..40).map(|_| world.make.receipt(Report::Delivered)).collect();
+    // Those that are under way at once, and no more.
+    world.otps.expect_find_attempt().times(16).returning(|_, _| Err(down()));
     let receipts = on_record(kept, START, &[]);
     assert!(applying(&mut world, receipts).apply().await.is_err());
 }

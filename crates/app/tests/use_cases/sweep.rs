@@ -164,10 +164,11 @@ async fn a_request_that_cannot_be_followed_up_holds_up_nobody() {
 #[tokio::test]
 async fn a_store_out_of_reach_holds_up_everybody() {
     let mut world = World::live();
-    let otps = vec![world.on_record(), world.on_record()];
+    let otps = (0..40).map(|_| world.on_record()).collect();
     due(&mut world, otps);
     world.projects.checkpoint();
-    world.projects.expect_find().times(1).returning(|_| Err(down()));
+    // Those that are under way at once, and no more.
+    world.projects.expect_find().times(16).returning(|_| Err(down()));
     assert!(sweep(&mut world).follow_up().await.is_err());
 }
 
