@@ -52,8 +52,8 @@ impl Deliver {
         report: Report,
     ) -> Result<Option<Otp>, StoreError> {
         match self.record(project, mode, otp, attempt, report).await? {
-            // Whoever took this report in before may have died before the money was settled.
             Some((otp, step)) => {
+                // Whoever took this report in before may have died before the money was settled.
                 let step = match (step, otp.delivery.charge()) {
                     (Step::Wait, Some(charge)) => Step::Settle(charge),
                     (step, _) => step,

@@ -44,12 +44,10 @@ impl ManageProjects {
     /// Makes a project with a key per mode and an opening balance.
     pub async fn create(&self, name: &str, balance: Paise) -> Result<CreatedProject, StoreError> {
         let now = self.tools.now();
-        let (new, live_key, test_key) = self.compose(name, now);
-        let id = new.id;
-        let records = [&live_key, &test_key].map(|key| self.record(key, now));
-        self.projects.create(new, records).await?;
-        self.open_wallet(id, balance, now).await?;
-        Ok(CreatedProject { id, name: name.to_owned(), live_key, test_key, balance })
+        let (new, created) = self.compose(name, balance, now);
+        self.projects.create(new, self.records(&created, now)).await?;
+        self.open_wallet(&created, now).await?;
+        Ok(created)
     }
 
     /// As [`ManageProjects::create`], but only if the store holds no project yet.
@@ -59,14 +57,12 @@ impl ManageProjects {
         balance: Paise,
     ) -> Result<Option<CreatedProject>, StoreError> {
         let now = self.tools.now();
-        let (new, live_key, test_key) = self.compose(name, now);
-        let id = new.id;
-        let records = [&live_key, &test_key].map(|key| self.record(key, now));
-        if !self.projects.create_first(new, records).await? {
+        let (new, created) = self.compose(name, balance, now);
+        if !self.projects.create_first(new, self.records(&created, now)).await? {
             return Ok(None);
         }
-        self.open_wallet(id, balance, now).await?;
-        Ok(Some(CreatedProject { id, name: name.to_owned(), live_key, test_key, balance }))
+        self.open_wallet(&created, now).await?;
+        Ok(Some(created))
     }
 
     /// Puts a fresh key in the place of the present one, which ends before this returns.
@@ -106,12 +102,17 @@ impl ManageProjects {
         }
     }
 
-    fn compose(&self, name: &str, now: Timestamp) -> (NewProject, ApiKey, ApiKey) {
+    fn compose(&self, name: &str, balance: Paise, now: Timestamp) -> (NewProject, CreatedProject) {
         let entropy = self.tools.entropy.as_ref();
         let id = ProjectId::new(now, entropy);
         let new = NewProject { id, name: name.to_owned(), created_at: now };
         let key = |mode| ApiKey::generate(mode, entropy);
-        (new, key(KeyMode::Live), key(KeyMode::Test))
+        let (live_key, test_key) = (key(KeyMode::Live), key(KeyMode::Test));
+        (new, CreatedProject { id, name: name.to_owned(), live_key, test_key, balance })
+    }
+
+    fn records(&self, created: &CreatedProject, now: Timestamp) -> [KeyRecord; 2] {
+        [&created.live_key, &created.test_key].map(|key| self.record(key, now))
     }
 
     fn record(&self, key: &ApiKey, now: Timestamp) -> KeyRecord {
@@ -121,14 +122,14 @@ impl ManageProjects {
 
     async fn open_wallet(
         &self,
-        project: ProjectId,
-        balance: Paise,
+        created: &CreatedProject,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        if balance > Paise::ZERO {
+        if created.balance > Paise::ZERO {
             let id = EntryId::new(now, self.tools.entropy.as_ref());
-            let credit = Credit { id, amount: balance, reference: "opening balance".to_owned() };
-            self.wallets.credit(project, credit, now).await?;
+            let reference = "opening balance".to_owned();
+            let credit = Credit { id, amount: created.balance, reference };
+            self.wallets.credit(created.id, credit, now).await?;
         }
         Ok(())
     }

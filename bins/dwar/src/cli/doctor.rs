@@ -2,7 +2,6 @@ use super::Failure;
 use super::answer::Answer;
 use crate::config::{Config, ConfigError};
 use crate::wiring::{Core, available_providers};
-use dwar_kernel::StoreError;
 use dwar_session::KeyState;
 use dwar_wallet::Paise;
 use serde_json::{Value, json};
@@ -81,7 +80,7 @@ async fn master_key(core: &Core) -> Check {
     const NAME: &str = "master key";
     match core.signer.public_keys(core.tools.now()).await {
         Ok(_) => ok(NAME, "opens what is stored"),
-        Err(cause) if unmigrated(core).await => warning(NAME, short(&cause), "migrate first"),
+        Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
         Err(cause) => failed(
             NAME,
             &cause,
@@ -98,7 +97,7 @@ async fn signing_keys(core: &Core) -> Check {
             ok(NAME, format!("{} known, one signs", keys.len()))
         }
         Ok(_) => warning(NAME, "none signs yet".to_owned(), "start the service; it makes one"),
-        Err(cause) if unmigrated(core).await => warning(NAME, short(&cause), "migrate first"),
+        Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
         Err(cause) => failed(NAME, &cause, "see the log"),
     }
 }
@@ -115,7 +114,7 @@ async fn ledger(core: &Core) -> Check {
             detail: format!("wallets are {} off", audit.difference),
             advice: Some("compare `dwar wallet statement` with your records".to_owned()),
         },
-        Err(cause) if unmigrated(core).await => warning(NAME, short(&cause), "migrate first"),
+        Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
         Err(cause) => failed(NAME, &cause, "see the log"),
     }
 }
@@ -143,10 +142,6 @@ fn gateways(config: &Config) -> Check {
 
 async fn unmigrated(core: &Core) -> bool {
     core.stores.database.pending_migrations().await.is_ok_and(|pending| !pending.is_empty())
-}
-
-fn short(cause: &StoreError) -> String {
-    cause.to_string()
 }
 
 fn ok(name: &'static str, detail: impl Into<String>) -> Check {

@@ -5,12 +5,11 @@ use serde_json::json;
 
 pub async fn run(config: Config) -> Result<Answer, Failure> {
     let core = Core::open(config)?;
-    let pending = core.stores.database.pending_migrations().await?;
-    core.stores.database.migrate().await?;
-    let text = if pending.is_empty() {
+    let applied = core.stores.database.migrate().await?;
+    let text = if applied.is_empty() {
         "The database is up to date.".to_owned()
     } else {
-        format!("Applied {}.", pending.join(", "))
+        format!("Applied {}.", applied.join(", "))
     };
-    Ok(Answer::new(json!({ "applied": pending }), text))
+    Ok(Answer::new(json!({ "applied": applied }), text))
 }

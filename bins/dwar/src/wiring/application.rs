@@ -97,6 +97,7 @@ impl Application {
         let sweep = Arc::new(sweep);
         let tasks = [
             tokio::spawn(follow_up(Arc::clone(&sweep))),
+            tokio::spawn(settle_stale_holds(Arc::clone(&sweep))),
             tokio::spawn(tidy(sweep)),
             tokio::spawn(take_receipts(receipts, inbound)),
             tokio::spawn(apply_receipts(webhook)),
@@ -287,57 +288,52 @@ fn deliver(core: &Core, routes: Routes) -> Deliver {
     }
 }
 
-async fn apply_receipts(webhook: Arc<ReceiveWebhook>) {
-    let mut tick = tokio::time::interval(APPLY);
+/// Does `work` again and again, `period` apart; a failure is logged as `trouble` and not the end.
+async fn every<W>(period: Duration, trouble: &'static str, work: impl Fn() -> W)
+where
+    W: Future<Output = Result<(), StoreError>>,
+{
+    let mut tick = tokio::time::interval(period);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
-        if let Err(error) = webhook.apply().await {
-            tracing::warn!(%error, "receipts could not be applied");
+        if let Err(error) = work().await {
+            tracing::warn!(%error, "{trouble}");
         }
     }
+}
+
+async fn apply_receipts(webhook: Arc<ReceiveWebhook>) {
+    let apply = || async { webhook.apply().await.map(drop) };
+    every(APPLY, "receipts could not be applied", apply).await;
 }
 
 async fn tell_events(events: TellEvents) {
-    let mut tick = tokio::time::interval(TELL);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tick.tick().await;
-        // What was due is told; more may have become due meanwhile.
-        while match events.tell_due().await {
-            Ok(told) => told > 0,
-            Err(error) => {
-                tracing::warn!(%error, "events could not be told");
-                false
-            }
-        } {}
-    }
+    // What was due is told; more may have become due meanwhile.
+    let tell = || async {
+        while events.tell_due().await? > 0 {}
+        Ok(())
+    };
+    every(TELL, "events could not be told", tell).await;
 }
 
 async fn follow_up(sweep: Arc<Sweep>) {
-    let mut tick = tokio::time::interval(FOLLOW_UP);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tick.tick().await;
-        if let Err(error) = sweep.follow_up().await {
-            tracing::warn!(%error, "overdue sends could not be looked after");
-        }
-        if let Err(error) = sweep.settle_stale_holds().await {
-            tracing::warn!(%error, "stale holds could not be settled");
-        }
-    }
+    let follow_up = || async { sweep.follow_up().await.map(drop) };
+    every(FOLLOW_UP, "overdue sends could not be looked after", follow_up).await;
+}
+
+async fn settle_stale_holds(sweep: Arc<Sweep>) {
+    let settle = || async { sweep.settle_stale_holds().await.map(drop) };
+    every(FOLLOW_UP, "stale holds could not be settled", settle).await;
 }
 
 async fn tidy(sweep: Arc<Sweep>) {
-    let mut tick = tokio::time::interval(TIDY);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tick.tick().await;
-        match sweep.tidy().await {
-            Ok(swept) => tracing::debug!(?swept, "tidied"),
-            Err(error) => tracing::warn!(%error, "expired rows could not be dropped"),
-        }
-    }
+    let tidy = || async {
+        let swept = sweep.tidy().await?;
+        tracing::debug!(?swept, "tidied");
+        Ok(())
+    };
+    every(TIDY, "expired rows could not be dropped", tidy).await;
 }
 
 async fn take_receipts(receipts: RecordReceipt, mut inbound: mpsc::Receiver<Receipt>) {

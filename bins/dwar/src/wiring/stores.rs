@@ -37,8 +37,8 @@ pub struct Stores {
 /// The database as a whole, for who operates it.
 #[async_trait]
 pub trait Database: Send + Sync {
-    /// Brings the schema up to date.
-    async fn migrate(&self) -> Result<(), StoreError>;
+    /// Brings the schema up to date; names what was applied.
+    async fn migrate(&self) -> Result<Vec<String>, StoreError>;
     /// Names what [`Database::migrate`] would apply.
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it answers.
@@ -49,12 +49,12 @@ macro_rules! is_database {
     ($store:ty) => {
         #[async_trait]
         impl Database for $store {
-            async fn migrate(&self) -> Result<(), StoreError> {
+            async fn migrate(&self) -> Result<Vec<String>, StoreError> {
                 let applied = <$store>::migrate(self).await?;
                 if !applied.is_empty() {
                     tracing::info!(?applied, "database migrated");
                 }
-                Ok(())
+                Ok(applied)
             }
 
             async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
