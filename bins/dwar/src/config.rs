@@ -111,6 +111,7 @@ pub struct Limits {
 pub struct ModeLimits {
     pub send: u32,
     pub send_window_seconds: u64,
+    pub send_reach: u32,
     pub verify_attempts: u32,
     pub validate_per_minute: u32,
     pub general_per_minute: u32,
@@ -124,6 +125,8 @@ pub struct Guesses {
     pub slower_seconds: u64,
     pub stop_at: u32,
     pub stop_seconds: u64,
+    pub stop_pace_seconds: u64,
+    pub period_seconds: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -294,6 +297,7 @@ impl Config {
             ("limits.test.verify_attempts", self.limits.test.verify_attempts.into()),
             ("limits.live.send_window_seconds", self.limits.live.send_window_seconds),
             ("limits.test.send_window_seconds", self.limits.test.send_window_seconds),
+            ("limits.guesses.period_seconds", self.limits.guesses.period_seconds),
         ];
         if let Some((key, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
             return Err(invalid(key, "must be more than 0"));

@@ -201,7 +201,9 @@ async fn wrong_guesses_stop_the_sends_to_a_phone(database: Database) {
 
     // The count is on disk, and the stop ends by itself.
     let mut world = service.kill();
-    world = world.with("DWAR__LIMITS__GUESSES__STOP_SECONDS", "1");
+    world = world
+        .with("DWAR__LIMITS__GUESSES__STOP_SECONDS", "1")
+        .with("DWAR__LIMITS__GUESSES__STOP_PACE_SECONDS", "1");
     tokio::time::sleep(Duration::from_millis(1_000)).await;
     let service = Service::start_in(world);
     service.log_in(key, &phone).await;

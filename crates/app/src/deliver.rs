@@ -2,7 +2,8 @@ use crate::message_text::{brand_of, language_of, sms_text_of};
 use crate::{PriceList, Routes, Toolbox};
 use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError};
 use dwar_otp::{
-    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reason, Report, Route, Step,
+    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reach, Reason, Report, Route,
+    Step,
 };
 use dwar_project::Project;
 use dwar_ratelimit::{SendKey, SendLimiter};
@@ -20,7 +21,7 @@ pub struct Deliver {
     pub otps: Arc<dyn OtpStore>,
     /// Settles holds.
     pub wallets: Arc<dyn WalletStore>,
-    /// Gets back the place of a send that reached nobody.
+    /// Gets back the place of a send that is certain to have reached nobody.
     pub sends: Arc<dyn SendLimiter>,
     /// Which providers, in which order.
     pub routes: Routes,
@@ -64,7 +65,8 @@ impl Deliver {
         }
     }
 
-    /// Ends a send: settles its money, and gives its place back if it reached nobody.
+    /// Ends a send: settles its money, and gives its place back if it is certain to have reached
+    /// nobody (decisions, Limits).
     pub async fn conclude(
         &self,
         project: &Project,
@@ -72,11 +74,12 @@ impl Deliver {
         charge: Charge,
     ) -> Result<(), StoreError> {
         self.settle(project, otp.mode, otp.id, charge).await?;
-        if charge == Charge::Nothing {
-            let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
-            self.sends.forgive(key, otp.id).await?;
+        let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
+        match otp.delivery.reach() {
+            Reach::NoProvider => self.sends.withdraw(key, otp.id).await,
+            Reach::Refused => self.sends.forgive(key, otp.id).await,
+            Reach::Possible => Ok(()),
         }
-        Ok(())
     }
 
     /// Settles the money of a send; once, however often it is called. What was charged for a send

@@ -29,6 +29,7 @@ mod sweep;
 mod tell_events;
 mod tokens;
 mod toolbox;
+mod unlock_phone;
 mod validate_session;
 mod verify_otp;
 
@@ -58,5 +59,6 @@ pub use sweep::{Retention, Sweep, Swept};
 pub use tell_events::TellEvents;
 pub use tokens::{SessionPolicy, TokenPair, Tokens};
 pub use toolbox::Toolbox;
+pub use unlock_phone::{UnlockPhone, UnlockPhoneError, Unlocked};
 pub use validate_session::{ValidSession, ValidateSession, ValidateSessionError};
 pub use verify_otp::{VerifiedOtp, VerifyOtp, VerifyOtpError};

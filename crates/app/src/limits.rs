@@ -1,6 +1,6 @@
 use dwar_kernel::KeyMode;
 use dwar_otp::GuessPolicy;
-use dwar_ratelimit::{Quota, RequestScope};
+use dwar_ratelimit::{Quota, RequestScope, SendQuota};
 
 /// Every limit of both modes (specification, Limits).
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub struct Limits {
     pub live: ModeLimits,
     /// With a test key.
     pub test: ModeLimits,
-    /// Wrong codes in a row across resends; live keys only.
+    /// Wrong codes across resends; live keys only.
     pub guesses: GuessPolicy,
 }
 
@@ -17,7 +17,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug)]
 pub struct ModeLimits {
     /// Codes sent per phone.
-    pub send: Quota,
+    pub send: SendQuota,
     /// Wrong guesses per code; the last of them locks it.
     pub max_wrong: u32,
     /// Requests to validate per API key.

@@ -3,10 +3,10 @@ use crate::{Deliver, Limits, Toolbox};
 use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Timestamp};
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
-    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, SendPace,
+    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, Reach, SendPace,
 };
 use dwar_project::Caller;
-use dwar_ratelimit::{Admission, Quota, SendKey, SendLimiter};
+use dwar_ratelimit::{Admission, Quota, SendAdmission, SendKey, SendLimiter, SendQuota};
 use dwar_wallet::{HoldOutcome, Paise, WalletStore};
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,22 +70,29 @@ impl SendOtp {
     /// Sends a fresh code to `phone`, which supersedes its present one.
     ///
     /// # Errors
-    /// A refusal other than [`SendOtpError::RateLimited`] uses up none of the phone's allowance.
+    /// [`SendOtpError::InsufficientBalance`] uses up none of the phone's allowance. Nor does
+    /// [`SendOtpError::Undeliverable`] if every provider refused outright; if one may have sent
+    /// something, the send keeps its place.
     pub async fn send(&self, caller: &Caller, phone: &Phone) -> Result<SentOtp, SendOtpError> {
         let now = self.tools.now();
         let otp = self.compose(caller, phone, now);
         let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
         let admission = self.admit(key, otp.id, now).await?;
         if self.hold(caller, phone, otp.id, now).await? == HoldOutcome::Insufficient {
-            self.sends.forgive(key, otp.id).await?;
-            return Err(SendOtpError::InsufficientBalance(given_back(admission)));
+            self.sends.withdraw(key, otp.id).await?;
+            return Err(SendOtpError::InsufficientBalance(admission.withdrawn));
         }
         let otp = self.deliver_first(caller, otp).await?;
         if otp.delivery.status == DeliveryStatus::Failed {
-            return Err(SendOtpError::Undeliverable(given_back(admission)));
+            let standing = match otp.delivery.reach() {
+                Reach::NoProvider => admission.withdrawn,
+                Reach::Refused => admission.forgiven,
+                Reach::Possible => admission.counted,
+            };
+            return Err(SendOtpError::Undeliverable(standing));
         }
         let expires_in = seconds(otp.expires_at, self.tools.now());
-        Ok(SentOtp { otp, expires_in, admission })
+        Ok(SentOtp { otp, expires_in, admission: admission.counted })
     }
 
     async fn deliver_first(&self, caller: &Caller, otp: Otp) -> Result<Otp, StoreError> {
@@ -113,14 +120,18 @@ impl SendOtp {
         key: SendKey,
         send: OtpId,
         now: Timestamp,
-    ) -> Result<Admission, SendOtpError> {
+    ) -> Result<SendAdmission, SendOtpError> {
         let quota = self.quota(key, now).await?;
         let admission = self.sends.admit(key, send, quota, now).await?;
-        if admission.admitted { Ok(admission) } else { Err(SendOtpError::RateLimited(admission)) }
+        if admission.counted.admitted {
+            Ok(admission)
+        } else {
+            Err(SendOtpError::RateLimited(admission.counted))
+        }
     }
 
     /// The mode's quota, or a slower one after many wrong guesses (decisions, Guess budget).
-    async fn quota(&self, key: SendKey, now: Timestamp) -> Result<Quota, SendOtpError> {
+    async fn quota(&self, key: SendKey, now: Timestamp) -> Result<SendQuota, SendOtpError> {
         let usual = self.limits.of(key.mode).send;
         if key.mode == KeyMode::Test {
             return Ok(usual);
@@ -128,7 +139,9 @@ impl SendOtp {
         let budget = self.otps.guess_budget(key.project, key.mode, key.phone).await?;
         match budget.pace(&self.limits.guesses, now) {
             SendPace::Usual => Ok(usual),
-            SendPace::OnePer(window) => Ok(Quota { limit: 1, window }),
+            SendPace::OnePer(window) => {
+                Ok(SendQuota { places: Quota { limit: 1, window }, ..usual })
+            }
             SendPace::Stopped(reset) => Err(SendOtpError::RateLimited(Admission {
                 admitted: false,
                 limit: 0,
@@ -185,9 +198,4 @@ impl SendOtp {
             delivery: Delivery::begin(&self.deliver.routes.of(&caller.project, mode), first, now),
         }
     }
-}
-
-/// How the phone stands once the place it took is free again.
-const fn given_back(admission: Admission) -> Admission {
-    Admission { remaining: admission.remaining + 1, ..admission }
 }

@@ -117,7 +117,8 @@ impl Sweep {
         };
         tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),
             provider = %last.provider, "overdue: no receipt, or the outcome of the call is unknown");
-        self.deliver.report(&project, otp.mode, otp.id, last.id, Report::Overdue).await?;
+        let overdue = Report::Overdue { seen: last.status };
+        self.deliver.report(&project, otp.mode, otp.id, last.id, overdue).await?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 use crate::{Limits, TokenPair, Tokens, Toolbox};
 use dwar_identity::{IdentityStore, Sighting};
-use dwar_kernel::{IdentityId, Phone, StoreError, Timestamp};
+use dwar_kernel::{IdentityId, OtpId, Phone, StoreError, Timestamp};
 use dwar_otp::{Allowance, Attempt, Code, CodeKeys, Guess, OtpStore};
 use dwar_project::Caller;
 use dwar_session::{SessionStore, Started};
@@ -39,7 +39,7 @@ pub struct VerifiedOtp {
 /// Why a code opened nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyOtpError {
-    /// The phone has no active code.
+    /// The phone has no active code, or the named request is not the one whose code is active.
     #[error("no active code for this phone number")]
     NotFound,
     /// The code is wrong; this was counted.
@@ -54,7 +54,8 @@ pub enum VerifyOtpError {
 }
 
 impl VerifyOtp {
-    /// Judges `code` for `phone`; the right one logs in, exactly once.
+    /// Judges `code` for `phone`, if `request` is named as the code of that request alone; the
+    /// right one logs in, exactly once.
     ///
     /// # Errors
     /// Every wrong guess is counted on disk before this answers.
@@ -63,10 +64,11 @@ impl VerifyOtp {
         caller: &Caller,
         phone: &Phone,
         code: Code,
+        request: Option<OtpId>,
     ) -> Result<VerifiedOtp, VerifyOtpError> {
         let now = self.tools.now();
         let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
-        let guess = Guess::new(code, Arc::clone(&self.codes));
+        let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
         let policy = self.limits.guesses(caller.mode);
         let judged =
             self.otps.attempt(caller.project.id, caller.mode, index, guess, policy, now).await?;

@@ -80,9 +80,16 @@ macro_rules! shared_store_contract_tests {
                 wrong_codes_at_once_are_judged_up_to_the_limit
                 attempts_are_judged_as_the_domain_does
                 the_budget_counts_across_resends
+                a_period_ends_at_the_exact_instant
+                forgotten_guesses_are_gone_and_told_once
+                guesses_and_liftings_at_once_count_each_guess_once
+                a_guess_is_judged_for_the_request_it_names
+                a_named_guess_and_a_resend_at_once_never_cross
                 the_budget_holds_against_many_at_once
                 a_refusal_opens_the_next_attempt
                 late_reports_are_applied_as_the_domain_says
+                an_overdue_report_after_a_later_word_changes_nothing
+                an_acceptance_outlives_a_later_failure
                 a_repeated_report_changes_nothing
                 a_code_that_reached_nobody_is_void
                 a_report_stays_inside_its_project
@@ -148,11 +155,13 @@ macro_rules! shared_store_contract_tests {
                 one_correction_at_once_is_booked_once
             }
             sends {
-                admit_answers_as_the_window_does
+                admit_answers_as_the_log_does
                 admit_takes_the_quota_of_the_call
                 a_refused_send_takes_no_place
                 sends_stay_inside_project_mode_and_phone
                 forgive_gives_back_one_place
+                forgiven_sends_are_bounded_and_withdrawn_ones_are_not
+                sends_forgiven_at_once_stay_within_the_reach
                 sends_at_once_are_admitted_up_to_the_quota
             }
             idempotency {
@@ -224,6 +233,7 @@ macro_rules! fresh_store_contract_tests {
                 a_report_that_changes_nothing_is_not_recorded
                 reports_at_once_are_recorded_once
                 an_accepted_code_is_recorded
+                a_stop_is_recorded_once_in_a_period
                 a_logout_is_recorded
                 a_theft_is_recorded
                 logouts_at_once_are_recorded_once

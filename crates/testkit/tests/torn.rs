@@ -31,6 +31,7 @@ broken_by_a_torn_store! {
         the_budget_holds_against_many_at_once
         failures_at_once_open_one_attempt
         guesses_and_reports_at_once_lose_nothing
+        guesses_and_liftings_at_once_count_each_guess_once
         claim_due_hands_each_request_to_one_caller
     }
     session {
@@ -60,6 +61,7 @@ broken_by_a_torn_store! {
     }
     sends {
         sends_at_once_are_admitted_up_to_the_quota
+        sends_forgiven_at_once_stay_within_the_reach
     }
     idempotency {
         beginnings_at_once_are_fresh_once

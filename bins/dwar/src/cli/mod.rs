@@ -9,6 +9,7 @@ mod project_settings;
 mod project_view;
 mod serve;
 mod signing_key;
+mod unlock;
 mod wallet;
 mod webhook;
 

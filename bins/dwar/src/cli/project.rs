@@ -1,12 +1,12 @@
 use super::answer::instant;
 use super::project_settings::Settings;
 use super::project_view::{json_of, text_of};
-use super::{Answer, Failure, no_such_project, open};
+use super::{Answer, Failure, no_such_project, open, unlock};
 use crate::config::Config;
 use crate::wiring::{Available, available_providers};
 use clap::{Args, Subcommand};
 use dwar_app::ManageProjects;
-use dwar_kernel::ProjectId;
+use dwar_kernel::{Phone, ProjectId};
 use dwar_project::{KeyRecord, Project};
 use dwar_wallet::Paise;
 use serde_json::{Value, json};
@@ -26,6 +26,15 @@ pub enum Command {
     },
     /// Change a project's settings, for the very next request
     Set(Box<Set>),
+    /// Lift what wrong codes put in the way of a phone, for its very next send with the live key
+    Unlock {
+        /// The project's id
+        #[arg(long, value_name = "ID")]
+        project: ProjectId,
+        /// The phone number, with or without +91
+        #[arg(long, value_name = "NUMBER")]
+        phone: Phone,
+    },
 }
 
 #[derive(Args)]
@@ -49,7 +58,8 @@ pub struct Set {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let providers = available_providers(&config)?;
-    let projects = open(config).await?.manage_projects();
+    let core = open(config).await?;
+    let projects = core.manage_projects();
     match command {
         Command::Create(create) => created(&projects, create).await,
         Command::List => listed(&projects).await,
@@ -58,6 +68,9 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             Ok(shown(&found.0, &found.1))
         }
         Command::Set(set) => changed(&projects, *set, &providers).await,
+        Command::Unlock { project, phone } => {
+            unlock::run(&core.unlock_phone(), project, &phone).await
+        }
     }
 }
 

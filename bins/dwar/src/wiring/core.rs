@@ -4,7 +4,7 @@ use super::stores::{Location, Stores};
 use crate::config::{Config, ConfigError, RunMode};
 use dwar_app::{
     ManageEndpoints, ManageProjects, ManageSigningKeys, ManageWallets, SigningKeyPolicy,
-    TellEvents, Toolbox,
+    TellEvents, Toolbox, UnlockPhone,
 };
 use dwar_josekit::JosekitSigner;
 use dwar_otp::CodeKeys;
@@ -85,6 +85,15 @@ impl Core {
             tools: self.tools.clone(),
             projects: self.stores.projects.clone(),
             wallets: self.stores.wallets.clone(),
+        }
+    }
+
+    pub fn unlock_phone(&self) -> UnlockPhone {
+        UnlockPhone {
+            tools: self.tools.clone(),
+            projects: self.stores.projects.clone(),
+            otps: self.stores.otps.clone(),
+            limits: policies::limits(&self.config.limits),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::config::{self, Config, ConfigError, invalid};
 use dwar_app::{Limits, ModeLimits, PriceList, Retention, SessionPolicy, SigningKeyPolicy};
 use dwar_idempotency::Lifetimes;
 use dwar_otp::GuessPolicy;
-use dwar_ratelimit::Quota;
+use dwar_ratelimit::{Quota, SendQuota};
 use dwar_wallet::Paise;
 use std::time::Duration;
 
@@ -24,14 +24,21 @@ pub const fn limits(limits: &config::Limits) -> Limits {
             slower_pace: Duration::from_secs(guesses.slower_seconds),
             stop_at: guesses.stop_at,
             stop_for: Duration::from_secs(guesses.stop_seconds),
+            stop_pace: Duration::from_secs(guesses.stop_pace_seconds),
+            period: Duration::from_secs(guesses.period_seconds),
         },
     }
 }
 
 const fn mode(limits: &config::ModeLimits) -> ModeLimits {
     let minute = Duration::from_secs(60);
+    let window = Duration::from_secs(limits.send_window_seconds);
+    let reach = Quota { limit: limits.send_reach, window };
     ModeLimits {
-        send: Quota { limit: limits.send, window: Duration::from_secs(limits.send_window_seconds) },
+        send: SendQuota {
+            places: Quota { limit: limits.send, window },
+            reach: if limits.send_reach > 0 { Some(reach) } else { None },
+        },
         max_wrong: limits.verify_attempts,
         validate: Quota { limit: limits.validate_per_minute, window: minute },
         general: Quota { limit: limits.general_per_minute, window: minute },
@@ -82,10 +89,17 @@ pub fn retention(config: &Config) -> Retention {
     let seconds = Duration::from_secs;
     let gateways = &config.gateways;
     let Limits { live, test, guesses } = limits(&config.limits);
-    let windows = [live.send.window, test.send.window, guesses.slow_pace, guesses.slower_pace];
+    let windows = [
+        live.send.places.window,
+        test.send.places.window,
+        guesses.slow_pace,
+        guesses.slower_pace,
+        guesses.stop_pace,
+    ];
     Retention {
         requests: hours(config.retention.requests_hours).max(seconds(config.otp.lifetime_seconds)),
-        guesses: guesses.stop_for.max(hours(24)),
+        // Counts in a row and periods are over this long after the last wrong code.
+        guesses: guesses.period.max(guesses.stop_for),
         sessions: hours(config.retention.sessions_hours),
         sends: windows.into_iter().max().unwrap_or_default(),
         idempotency: hours(config.retention.idempotency_hours),

@@ -124,7 +124,8 @@ impl TryFrom<EventRow> for Event {
             EventKind::OtpSent
             | EventKind::OtpDelivered
             | EventKind::OtpFailed
-            | EventKind::OtpVerified => Subject::Otp {
+            | EventKind::OtpVerified
+            | EventKind::OtpUnderAttack => Subject::Otp {
                 otp: row.subject_id.into(),
                 channel: row.channel,
                 // Both go when the phone is erased.

@@ -99,7 +99,9 @@ impl IdempotencyStore for PostgresStore {
             let old = old
                 .filter(old.field(dsl::began_at).lt(before))
                 .select(old.field(dsl::key_digest))
-                .limit(crate::SWEEP_BATCH);
+                .limit(crate::SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
             // A slot may be taken over meanwhile: the condition has to stand outside as well.
             let old = dsl::idempotency_records
                 .filter(dsl::key_digest.eq_any(old))

@@ -1,6 +1,6 @@
 use crate::PostgresStore;
-use crate::convert::{Row, stored_count};
-use crate::error::Failure;
+use crate::convert::Row;
+use crate::error::{Failure, unavailable};
 use crate::event;
 use crate::lock::Lock;
 use crate::otp_row::{self, OtpRow};
@@ -15,6 +15,10 @@ use dwar_otp::{
 };
 use std::time::Duration;
 use uuid::Uuid;
+
+/// How often a guess looks for a code that is replaced under it. Each look after the first means
+/// that a resend was committed meanwhile, so the limit of sends is reached long before this.
+const LOOKS: u32 = 20;
 
 /// States of which a phone has one at most.
 const IN_FORCE: [&str; 2] = [OtpState::Active.as_str(), OtpState::Locked.as_str()];
@@ -46,27 +50,17 @@ impl OtpStore for PostgresStore {
         policy: GuessPolicy,
         now: Timestamp,
     ) -> Result<Attempt, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                let Some(mut otp) = lock_in_force(conn, project, mode, &phone)? else {
-                    return Ok(Attempt::NotFound);
-                };
-                // The request's lock guards the budget too: nobody counts without it.
-                let mut budget = load_budget(conn, project, mode, &phone)?;
-                let (code_before, budget_before) = (otp.clone(), budget);
-                let attempt = otp.attempt(&guess, &mut budget, &policy, now);
-                if otp != code_before {
-                    otp_row::save_code(conn, &otp)?;
-                }
-                if budget != budget_before {
-                    save_budget(conn, &otp, budget)?;
-                }
-                if let Attempt::Accepted(_) = attempt {
-                    event::record(conn, &event_of(&otp, EventKind::OtpVerified, now))?;
-                }
-                Ok(attempt)
-            })
-            .await
+        for _ in 0..LOOKS {
+            let guess = guess.clone();
+            // A transaction for each look: what the last one locked is free again.
+            let judged = self
+                .pool
+                .transaction(move |conn| judge(conn, (project, mode, phone), &guess, &policy, now));
+            if let Some(attempt) = judged.await? {
+                return Ok(attempt);
+            }
+        }
+        Err(unavailable("a code is replaced over and over"))
     }
 
     async fn guess_budget(
@@ -75,7 +69,31 @@ impl OtpStore for PostgresStore {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<GuessBudget, StoreError> {
-        self.pool.run(move |conn| load_budget(conn, project, mode, &phone)).await
+        self.pool
+            .run(move |conn| {
+                let row = otp_row::budget_of(project, mode, &phone).first(conn).optional()?;
+                Ok(row.map(GuessBudget::try_from).transpose()?.unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn forget_guesses(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<Option<GuessBudget>, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let key = (project.uuid(), mode.as_str(), phone.0.as_slice());
+                let row: Option<otp_row::BudgetRow> =
+                    diesel::delete(guess_budgets::table.find(key))
+                        .returning(otp_row::BudgetRow::as_returning())
+                        .get_result(conn)
+                        .optional()?;
+                Ok(row.map(GuessBudget::try_from).transpose()?)
+            })
+            .await
     }
 
     async fn report(
@@ -195,14 +213,24 @@ impl OtpStore for PostgresStore {
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
         self.sweep_in_batches(move |conn| {
-            let stale =
-                guess_budgets::table.filter(guess_budgets::last_wrong_at.lt(guesses_before));
+            let stale = diesel::alias!(guess_budgets as stale);
+            let stale = stale
+                .filter(stale.field(guess_budgets::last_wrong_at).lt(guesses_before))
+                .select(stale.field(guess_budgets::phone_index))
+                .for_update()
+                .skip_locked();
+            // A phone may be counted anew meanwhile: the condition has to stand outside as well.
+            let stale = guess_budgets::table
+                .filter(guess_budgets::phone_index.eq_any(stale))
+                .filter(guess_budgets::last_wrong_at.lt(guesses_before));
             diesel::delete(stale).execute(conn)?;
             let old = diesel::alias!(otps as old);
             let old = old
                 .filter(old.field(otps::created_at).lt(requests_before))
                 .select(old.field(otps::id))
-                .limit(crate::SWEEP_BATCH);
+                .limit(crate::SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
             diesel::delete(otps::table.filter(otps::id.eq_any(old))).execute(conn)
         })
         .await
@@ -218,72 +246,55 @@ fn event_of(otp: &Otp, kind: EventKind, at: Timestamp) -> Event {
     Event { project: otp.project, mode: otp.mode, kind, subject, at }
 }
 
-/// Locks the phone's code in force.
+/// Judges a guess under the lock of the code in force, or answers `None`: look again.
 ///
-/// A resend that commits while we wait for the old code leaves us without any: our snapshot is
-/// older than the new one. Under the resends' own lock a second look cannot miss it.
-fn lock_in_force(
+/// A resend that commits while we wait for the old code leaves us without any, since our snapshot
+/// is older than the new one. So when nothing was locked a plain look decides: it sees whatever was
+/// committed meanwhile, and waits for nobody.
+fn judge(
     conn: &mut PgConnection,
-    project: ProjectId,
-    mode: KeyMode,
-    phone: &BlindIndex,
-) -> Result<Option<Otp>, Failure> {
-    let look = |conn: &mut PgConnection| -> QueryResult<Option<OtpRow>> {
-        otps::table
-            .filter(otps::project_id.eq(project.uuid()))
-            .filter(otps::mode.eq(mode.as_str()))
-            .filter(otps::phone_index.eq(phone.0.as_slice()))
-            .filter(otps::state.eq_any(IN_FORCE))
-            .select(OtpRow::as_select())
-            .for_update()
-            .first(conn)
-            .optional()
-    };
-    let mut row = look(conn)?;
-    if row.is_none() {
-        Lock::CodeInForce(phone).take(conn)?;
-        row = look(conn)?;
-    }
-    otp_row::complete(conn, row)
-}
-
-fn load_budget(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    mode: KeyMode,
-    phone: &BlindIndex,
-) -> Result<GuessBudget, Failure> {
-    let found: Option<(i32, Option<Timestamp>)> = guess_budgets::table
-        .find((project.uuid(), mode.as_str(), phone.0.as_slice()))
-        .select((guess_budgets::wrong, guess_budgets::last_wrong_at))
+    (project, mode, phone): (ProjectId, KeyMode, BlindIndex),
+    guess: &Guess,
+    policy: &GuessPolicy,
+    now: Timestamp,
+) -> Result<Option<Attempt>, Failure> {
+    let row: Option<OtpRow> = in_force(project, mode, &phone)
+        .select(OtpRow::as_select())
+        .for_update()
         .first(conn)
         .optional()?;
-    let Some((wrong, last_wrong_at)) = found else { return Ok(GuessBudget::default()) };
-    let wrong = Row::new("guess_budgets", project).count("wrong", wrong)?;
-    Ok(GuessBudget { wrong, last_wrong_at })
+    let Some(before) = otp_row::complete(conn, row)? else {
+        let found: i64 = in_force(project, mode, &phone).count().get_result(conn)?;
+        return Ok((found == 0).then_some(Attempt::NotFound));
+    };
+    let row = otp_row::budget_of(project, mode, &phone).for_update().first(conn).optional()?;
+    let counted = row.map(GuessBudget::try_from).transpose()?.unwrap_or_default();
+    let (mut otp, mut budget) = (before.clone(), counted);
+    let attempt = otp.attempt(guess, &mut budget, policy, now);
+    if otp != before {
+        otp_row::save_code(conn, &otp)?;
+    }
+    if budget != counted {
+        otp_row::save_budget(conn, &otp, budget)?;
+    }
+    if matches!(attempt, Attempt::Accepted(_)) {
+        event::record(conn, &event_of(&otp, EventKind::OtpVerified, now))?;
+    }
+    if budget.stops_after(&counted) {
+        event::record(conn, &event_of(&otp, EventKind::OtpUnderAttack, now))?;
+    }
+    Ok(Some(attempt))
 }
 
-/// No row stands for no wrong guess.
-fn save_budget(conn: &mut PgConnection, otp: &Otp, budget: GuessBudget) -> Result<(), Failure> {
-    let key = (otp.project.uuid(), otp.mode.as_str(), otp.phone.0.as_slice());
-    if budget == GuessBudget::default() {
-        diesel::delete(guess_budgets::table.find(key)).execute(conn)?;
-        return Ok(());
-    }
-    let counted = (
-        guess_budgets::wrong.eq(stored_count(budget.wrong)),
-        guess_budgets::last_wrong_at.eq(budget.last_wrong_at),
-    );
-    diesel::insert_into(guess_budgets::table)
-        .values((
-            guess_budgets::project_id.eq(key.0),
-            guess_budgets::mode.eq(key.1),
-            guess_budgets::phone_index.eq(key.2),
-            counted,
-        ))
-        .on_conflict((guess_budgets::project_id, guess_budgets::mode, guess_budgets::phone_index))
-        .do_update()
-        .set(counted)
-        .execute(conn)?;
-    Ok(())
+/// The phone's code in force; the schema allows one.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn in_force(project: ProjectId, mode: KeyMode, phone: &BlindIndex) -> _ {
+    let (project, mode): (Uuid, &'static str) = (project.uuid(), mode.as_str());
+    let phone: &[u8] = phone.0.as_slice();
+    let states: [&'static str; 2] = IN_FORCE;
+    otps::table
+        .filter(otps::project_id.eq(project))
+        .filter(otps::mode.eq(mode))
+        .filter(otps::phone_index.eq(phone))
+        .filter(otps::state.eq_any(states))
 }

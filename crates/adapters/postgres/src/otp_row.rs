@@ -2,13 +2,13 @@
 
 use crate::convert::{Row, sealed_bytes, stored_count};
 use crate::error::Failure;
-use crate::schema::{otp_attempts, otps};
+use crate::schema::{guess_budgets, otp_attempts, otps};
 use diesel::prelude::*;
 use diesel::upsert::excluded;
-use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, KeyMode, ProjectId, Sealed, StoreError, Timestamp};
 use dwar_otp::{
-    AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, Otp, OtpState,
-    Reason,
+    AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
+    GuessPeriod, Otp, OtpState, Reason,
 };
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -45,6 +45,7 @@ struct AttemptRow {
     status: String,
     reason: Option<String>,
     changed_at: Timestamp,
+    accepted: bool,
 }
 
 /// What of a request can change after it was made.
@@ -122,6 +123,7 @@ impl AttemptRow {
             status: attempt.status.as_str().to_owned(),
             reason: attempt.reason.map(|reason| reason.as_str().to_owned()),
             changed_at: attempt.at,
+            accepted: attempt.accepted,
         }
     }
 }
@@ -140,6 +142,7 @@ impl TryFrom<AttemptRow> for DeliveryAttempt {
             status: read.known("status", AttemptStatus::from_word(&row.status))?,
             reason: reason.transpose()?,
             at: row.changed_at,
+            accepted: row.accepted,
         })
     }
 }
@@ -163,6 +166,7 @@ pub(crate) fn save(conn: &mut PgConnection, otp: &Otp) -> Result<(), Failure> {
             otp_attempts::status.eq(excluded(otp_attempts::status)),
             otp_attempts::reason.eq(excluded(otp_attempts::reason)),
             otp_attempts::changed_at.eq(excluded(otp_attempts::changed_at)),
+            otp_attempts::accepted.eq(excluded(otp_attempts::accepted)),
         ))
         .execute(conn)?;
     Ok(())
@@ -212,4 +216,74 @@ pub(crate) fn complete_all(
         row.into_otp(attempts)
     });
     Ok(otps.collect::<Result<_, _>>()?)
+}
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = guess_budgets, treat_none_as_null = true)]
+pub(crate) struct BudgetRow {
+    project_id: Uuid,
+    mode: String,
+    phone_index: Vec<u8>,
+    wrong: i32,
+    last_wrong_at: Option<Timestamp>,
+    period_began_at: Option<Timestamp>,
+    period_wrong: i32,
+    stopped_at: Option<Timestamp>,
+}
+
+impl TryFrom<BudgetRow> for GuessBudget {
+    type Error = StoreError;
+
+    fn try_from(row: BudgetRow) -> Result<Self, StoreError> {
+        let read = Row::new("guess_budgets", row.project_id);
+        let period = match row.period_began_at {
+            Some(began_at) => Some(GuessPeriod {
+                began_at,
+                wrong: read.count("period_wrong", row.period_wrong)?,
+                stopped_at: row.stopped_at,
+            }),
+            None => None,
+        };
+        let wrong = read.count("wrong", row.wrong)?;
+        Ok(Self { wrong, last_wrong_at: row.last_wrong_at, period })
+    }
+}
+
+/// The guesses counted for a phone; none counted is none on record.
+#[diesel::dsl::auto_type(no_type_alias)]
+pub(crate) fn budget_of(project: ProjectId, mode: KeyMode, phone: &BlindIndex) -> _ {
+    let (project, mode): (Uuid, &'static str) = (project.uuid(), mode.as_str());
+    let phone: &[u8] = phone.0.as_slice();
+    let columns: diesel::dsl::AsSelect<BudgetRow, diesel::pg::Pg> = BudgetRow::as_select();
+    guess_budgets::table.find((project, mode, phone)).select(columns)
+}
+
+/// Writes down the guesses counted for the phone of `otp`.
+pub(crate) fn save_budget(
+    conn: &mut PgConnection,
+    otp: &Otp,
+    budget: GuessBudget,
+) -> Result<(), Failure> {
+    let row = BudgetRow {
+        project_id: otp.project.uuid(),
+        mode: otp.mode.as_str().to_owned(),
+        phone_index: otp.phone.0.to_vec(),
+        wrong: stored_count(budget.wrong),
+        last_wrong_at: budget.last_wrong_at,
+        period_began_at: budget.period.map(|period| period.began_at),
+        period_wrong: stored_count(budget.period.map_or(0, |period| period.wrong)),
+        stopped_at: budget.period.and_then(|period| period.stopped_at),
+    };
+    if budget == GuessBudget::default() {
+        let key = (row.project_id, &row.mode, &row.phone_index);
+        diesel::delete(guess_budgets::table.find(key)).execute(conn)?;
+        return Ok(());
+    }
+    diesel::insert_into(guess_budgets::table)
+        .values(&row)
+        .on_conflict((guess_budgets::project_id, guess_budgets::mode, guess_budgets::phone_index))
+        .do_update()
+        .set(&row)
+        .execute(conn)?;
+    Ok(())
 }

@@ -225,7 +225,8 @@ impl ProjectStore for PostgresStore {
                 let row: Option<ProjectRow> = projects::table
                     .find(project.uuid())
                     .select(ProjectRow::as_select())
-                    .for_update()
+                    // The key is left alone: whoever refers to the project does not wait.
+                    .for_no_key_update()
                     .first(conn)
                     .optional()?;
                 let Some(row) = row else { return Ok(None) };

@@ -116,6 +116,7 @@ diesel::table! {
         status -> Text,
         reason -> Nullable<Text>,
         changed_at -> Timestamptz,
+        accepted -> Bool,
     }
 }
 
@@ -126,6 +127,9 @@ diesel::table! {
         phone_index -> Bytea,
         wrong -> Integer,
         last_wrong_at -> Nullable<Timestamptz>,
+        period_began_at -> Nullable<Timestamptz>,
+        period_wrong -> Integer,
+        stopped_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -136,6 +140,7 @@ diesel::table! {
         mode -> Text,
         phone_index -> Bytea,
         taken_at -> Timestamptz,
+        forgiven -> Bool,
     }
 }
 

@@ -4,7 +4,8 @@ use crate::schema::send_slots;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{OtpId, StoreError, Timestamp};
-use dwar_ratelimit::{Admission, Quota, SendKey, SendLimiter, Window};
+use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
+use uuid::Uuid;
 
 #[async_trait]
 impl SendLimiter for PostgresStore {
@@ -12,22 +13,23 @@ impl SendLimiter for PostgresStore {
         &self,
         key: SendKey,
         send: OtpId,
-        quota: Quota,
+        quota: SendQuota,
         now: Timestamp,
-    ) -> Result<Admission, StoreError> {
+    ) -> Result<SendAdmission, StoreError> {
         // The request is issued after this, on disk, before any provider is called.
         self.pool
             .transaction_ahead_of_disk(move |conn| {
                 Lock::SendSlots(&key.phone).take(conn)?;
-                let taken: Vec<Timestamp> = send_slots::table
+                let taken: Vec<(Timestamp, bool)> = send_slots::table
                     .filter(send_slots::project_id.eq(key.project.uuid()))
                     .filter(send_slots::mode.eq(key.mode.as_str()))
                     .filter(send_slots::phone_index.eq(key.phone.0.as_slice()))
                     .order(send_slots::taken_at)
-                    .select(send_slots::taken_at)
+                    .select((send_slots::taken_at, send_slots::forgiven))
                     .load(conn)?;
-                let admission = taken.into_iter().collect::<Window>().hit(quota, now);
-                if admission.admitted {
+                let slots = taken.into_iter().map(|(at, forgiven)| SendSlot { at, forgiven });
+                let admission = slots.collect::<SendLog>().admit(&quota, now);
+                if admission.counted.admitted {
                     diesel::insert_into(send_slots::table)
                         .values((
                             send_slots::send_id.eq(send.uuid()),
@@ -35,6 +37,7 @@ impl SendLimiter for PostgresStore {
                             send_slots::mode.eq(key.mode.as_str()),
                             send_slots::phone_index.eq(key.phone.0.as_slice()),
                             send_slots::taken_at.eq(now),
+                            send_slots::forgiven.eq(false),
                         ))
                         .execute(conn)?;
                 }
@@ -46,12 +49,17 @@ impl SendLimiter for PostgresStore {
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
-                let slot = send_slots::table
-                    .find(send.uuid())
-                    .filter(send_slots::project_id.eq(key.project.uuid()))
-                    .filter(send_slots::mode.eq(key.mode.as_str()))
-                    .filter(send_slots::phone_index.eq(key.phone.0.as_slice()));
-                diesel::delete(slot).execute(conn)?;
+                let forgiven = send_slots::forgiven.eq(true);
+                diesel::update(slot_of(&key, send)).set(forgiven).execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
+        self.pool
+            .run(move |conn| {
+                diesel::delete(slot_of(&key, send)).execute(conn)?;
                 Ok(())
             })
             .await
@@ -63,9 +71,24 @@ impl SendLimiter for PostgresStore {
             let old = old
                 .filter(old.field(send_slots::taken_at).lt(before))
                 .select(old.field(send_slots::send_id))
-                .limit(crate::SWEEP_BATCH);
+                .limit(crate::SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
             diesel::delete(send_slots::table.filter(send_slots::send_id.eq_any(old))).execute(conn)
         })
         .await
     }
+}
+
+/// The place that a send of this phone took.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn slot_of(key: &SendKey, send: OtpId) -> _ {
+    let (send, project): (Uuid, Uuid) = (send.uuid(), key.project.uuid());
+    let mode: &'static str = key.mode.as_str();
+    let phone: Vec<u8> = key.phone.0.to_vec();
+    send_slots::table
+        .filter(send_slots::send_id.eq(send))
+        .filter(send_slots::project_id.eq(project))
+        .filter(send_slots::mode.eq(mode))
+        .filter(send_slots::phone_index.eq(phone))
 }

@@ -284,7 +284,9 @@ impl SessionStore for PostgresStore {
             let ended = ended
                 .filter(expired.or(revoked))
                 .select(ended.field(sessions::id))
-                .limit(crate::SWEEP_BATCH);
+                .limit(crate::SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
             diesel::delete(sessions::table.filter(sessions::id.eq_any(ended))).execute(conn)
         })
         .await

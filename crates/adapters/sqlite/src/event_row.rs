@@ -137,7 +137,8 @@ fn subject(kind: EventKind, stored: &EventRow, row: &Row<'_>) -> Result<Subject,
         EventKind::OtpSent
         | EventKind::OtpDelivered
         | EventKind::OtpFailed
-        | EventKind::OtpVerified => Subject::Otp {
+        | EventKind::OtpVerified
+        | EventKind::OtpUnderAttack => Subject::Otp {
             otp: row.parse("subject_id", &stored.subject_id)?,
             channel: stored.channel.clone(),
             phone: phone(stored, row)?,

@@ -1,7 +1,8 @@
 use crate::convert::Row;
 use crate::pool::SqliteStore;
-use crate::schema::sandbox_messages;
+use crate::schema::{otps, sandbox_messages};
 use async_trait::async_trait;
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, ProjectId, Sealed, StoreError};
 use dwar_otp::Channel;
@@ -45,6 +46,11 @@ impl SandboxInbox for SqliteStore {
             landed_at: message.at.timestamp_millis(),
         };
         self.write(move |connection| {
+            let request = otps::table.find(&row.otp_id).select(otps::id);
+            // Erased with its phone while the message was on its way: no trace may come back.
+            if !diesel::select(exists(request)).get_result(connection)? {
+                return Ok(());
+            }
             diesel::insert_into(sandbox_messages::table).values(row).execute(connection)?;
             Ok(())
         })

@@ -52,6 +52,9 @@ impl OtpStore for SqliteStore {
             if matches!(attempt, Attempt::Accepted(_)) {
                 event::record(connection, &event_of(&otp, EventKind::OtpVerified, now))?;
             }
+            if budget.stops_after(&counted) {
+                event::record(connection, &event_of(&otp, EventKind::OtpUnderAttack, now))?;
+            }
             Ok(attempt)
         })
         .await
@@ -64,6 +67,21 @@ impl OtpStore for SqliteStore {
         phone: BlindIndex,
     ) -> Result<GuessBudget, StoreError> {
         self.read(move |connection| otp_row::budget(connection, project, mode, phone)).await
+    }
+
+    async fn forget_guesses(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<Option<GuessBudget>, StoreError> {
+        self.write(move |connection| {
+            let counted = otp_row::budget(connection, project, mode, phone)?;
+            let key = (project.to_string(), mode.as_str(), phone.0.as_slice());
+            diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
+            Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
+        })
+        .await
     }
 
     async fn report(

@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_otp::{
     AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
-    Otp, OtpState, Reason,
+    GuessPeriod, Otp, OtpState, Reason,
 };
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -42,6 +42,7 @@ struct AttemptRow {
     status: String,
     reason: Option<String>,
     changed_at: i64,
+    accepted: bool,
 }
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -52,6 +53,9 @@ struct BudgetRow {
     phone_index: Vec<u8>,
     wrong: i32,
     last_wrong_at: Option<i64>,
+    period_began_at: Option<i64>,
+    period_wrong: i32,
+    stopped_at: Option<i64>,
 }
 
 impl From<&Otp> for OtpRow {
@@ -113,6 +117,7 @@ impl AttemptRow {
             status: attempt.status.as_str().to_owned(),
             reason: attempt.reason.map(|reason| reason.as_str().to_owned()),
             changed_at: attempt.at.timestamp_millis(),
+            accepted: attempt.accepted,
         }
     }
 }
@@ -129,6 +134,7 @@ impl TryFrom<AttemptRow> for DeliveryAttempt {
             status: row.known("status", AttemptStatus::from_word(&stored.status))?,
             reason: reason.map(|word| row.known("reason", Reason::from_word(word))).transpose()?,
             at: row.instant("changed_at", stored.changed_at)?,
+            accepted: stored.accepted,
             provider: stored.provider,
             provider_ref: stored.provider_ref,
         })
@@ -209,9 +215,18 @@ pub(crate) fn budget(
         .optional()?;
     let Some(stored) = stored else { return Ok(GuessBudget::default()) };
     let row = Row::new("guess_budgets", &stored.project_id);
+    let period = match row.maybe_instant("period_began_at", stored.period_began_at)? {
+        Some(began_at) => Some(GuessPeriod {
+            began_at,
+            wrong: row.count("period_wrong", stored.period_wrong)?,
+            stopped_at: row.maybe_instant("stopped_at", stored.stopped_at)?,
+        }),
+        None => None,
+    };
     Ok(GuessBudget {
         wrong: row.count("wrong", stored.wrong)?,
         last_wrong_at: row.maybe_instant("last_wrong_at", stored.last_wrong_at)?,
+        period,
     })
 }
 
@@ -227,6 +242,9 @@ pub(crate) fn save_budget(
         phone_index: otp.phone.0.to_vec(),
         wrong: stored_count(budget.wrong),
         last_wrong_at: millis(budget.last_wrong_at),
+        period_began_at: millis(budget.period.map(|period| period.began_at)),
+        period_wrong: stored_count(budget.period.map_or(0, |period| period.wrong)),
+        stopped_at: millis(budget.period.and_then(|period| period.stopped_at)),
     };
     if budget == GuessBudget::default() {
         let key = (&row.project_id, &row.mode, &row.phone_index);

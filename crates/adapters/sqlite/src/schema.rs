@@ -116,6 +116,7 @@ diesel::table! {
         status -> Text,
         reason -> Nullable<Text>,
         changed_at -> BigInt,
+        accepted -> Bool,
     }
 }
 
@@ -126,6 +127,9 @@ diesel::table! {
         phone_index -> Binary,
         wrong -> Integer,
         last_wrong_at -> Nullable<BigInt>,
+        period_began_at -> Nullable<BigInt>,
+        period_wrong -> Integer,
+        stopped_at -> Nullable<BigInt>,
     }
 }
 
@@ -136,6 +140,7 @@ diesel::table! {
         mode -> Text,
         phone_index -> Binary,
         taken_at -> BigInt,
+        forgiven -> Bool,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::schema::send_slots;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{OtpId, StoreError, Timestamp};
-use dwar_ratelimit::{Admission, Quota, SendKey, SendLimiter, Window};
+use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 
 #[async_trait]
 impl SendLimiter for SqliteStore {
@@ -12,31 +12,30 @@ impl SendLimiter for SqliteStore {
         &self,
         key: SendKey,
         send: OtpId,
-        quota: Quota,
+        quota: SendQuota,
         now: Timestamp,
-    ) -> Result<Admission, StoreError> {
+    ) -> Result<SendAdmission, StoreError> {
         self.write(move |connection| {
             let (project, send) = (key.project.to_string(), send.to_string());
-            let taken: Vec<i64> = send_slots::table
+            let taken: Vec<(i64, bool)> = send_slots::table
                 .filter(send_slots::project_id.eq(&project))
                 .filter(send_slots::mode.eq(key.mode.as_str()))
                 .filter(send_slots::phone_index.eq(key.phone.0.as_slice()))
                 .order(send_slots::taken_at)
-                .select(send_slots::taken_at)
+                .select((send_slots::taken_at, send_slots::forgiven))
                 .load(connection)?;
             let row = Row::new("send_slots", &project);
-            let mut window = taken
-                .into_iter()
-                .map(|at| row.instant("taken_at", at))
-                .collect::<Result<Window, _>>()?;
-            let admission = window.hit(quota, now);
-            if admission.admitted {
+            let slot = |(at, forgiven)| Ok(SendSlot { at: row.instant("taken_at", at)?, forgiven });
+            let mut log = taken.into_iter().map(slot).collect::<Result<SendLog, StoreError>>()?;
+            let admission = log.admit(&quota, now);
+            if admission.counted.admitted {
                 let slot = (
                     send_slots::send_id.eq(&send),
                     send_slots::project_id.eq(&project),
                     send_slots::mode.eq(key.mode.as_str()),
                     send_slots::phone_index.eq(key.phone.0.as_slice()),
                     send_slots::taken_at.eq(now.timestamp_millis()),
+                    send_slots::forgiven.eq(false),
                 );
                 diesel::insert_into(send_slots::table).values(slot).execute(connection)?;
             }
@@ -47,12 +46,17 @@ impl SendLimiter for SqliteStore {
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.write(move |connection| {
-            let slot = send_slots::table
-                .filter(send_slots::send_id.eq(send.to_string()))
-                .filter(send_slots::project_id.eq(key.project.to_string()))
-                .filter(send_slots::mode.eq(key.mode.as_str()))
-                .filter(send_slots::phone_index.eq(key.phone.0.as_slice()));
-            diesel::delete(slot).execute(connection)?;
+            diesel::update(slot_of(&key, send))
+                .set(send_slots::forgiven.eq(true))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            diesel::delete(slot_of(&key, send)).execute(connection)?;
             Ok(())
         })
         .await
@@ -71,4 +75,17 @@ impl SendLimiter for SqliteStore {
         })
         .await
     }
+}
+
+/// The place that a send of this phone took.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn slot_of(key: &SendKey, send: OtpId) -> _ {
+    let (send, project): (String, String) = (send.to_string(), key.project.to_string());
+    let mode: &'static str = key.mode.as_str();
+    let phone: Vec<u8> = key.phone.0.to_vec();
+    send_slots::table
+        .filter(send_slots::send_id.eq(send))
+        .filter(send_slots::project_id.eq(project))
+        .filter(send_slots::mode.eq(mode))
+        .filter(send_slots::phone_index.eq(phone))
 }

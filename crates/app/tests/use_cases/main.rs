@@ -30,5 +30,6 @@ mod send_otp_fallback;
 mod send_otp_project;
 mod sweep;
 mod tell_events;
+mod unlock_phone;
 mod validate_session;
 mod verify_otp;

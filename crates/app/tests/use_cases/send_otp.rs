@@ -4,7 +4,7 @@ use crate::common::{LIMITS, World, accepted, down};
 use dwar_app::{PriceList, SendOtpError, SentOtp};
 use dwar_kernel::KeyMode;
 use dwar_otp::{Channel, DeliveryStatus, Guess, GuessBudget};
-use dwar_ratelimit::{Admission, Quota};
+use dwar_ratelimit::{Admission, Quota, SendAdmission, SendLog, SendQuota};
 use dwar_testkit::{START, minutes, phone};
 use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use mockall::Sequence;
@@ -32,7 +32,7 @@ fn smooth(mode: KeyMode) -> World {
 async fn asks_the_budget_then_admits_holds_issues_delivers_reports_and_settles() {
     let mut world = World::live();
     let order = &mut Sequence::new();
-    let ok = Admission { admitted: true, limit: 3, remaining: 2, reset: minutes(10) };
+    let ok = SendLog::default().admit(&LIMITS.live.send, START);
     let budget = world.otps.expect_guess_budget().times(1).in_sequence(order);
     budget.returning(|_, _, _| Ok(GuessBudget::default()));
     world.sends.expect_admit().times(1).in_sequence(order).returning(move |_, _, _, _| Ok(ok));
@@ -52,7 +52,7 @@ async fn asks_the_budget_then_admits_holds_issues_delivers_reports_and_settles()
     });
     let settle = world.wallets.expect_settle().times(1).in_sequence(order);
     settle.returning(|_, _, _, _, _| Ok(true));
-    assert_eq!(send(&mut world).await.unwrap().admission, ok);
+    assert_eq!(send(&mut world).await.unwrap().admission, ok.counted);
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn the_number_without_balance_is_refused_to_a_test_key_and_nothing_is_sent
     world.line.phone = phone(4);
     let tools = world.tools();
     world.line.index = tools.vault.phone_index(world.line.project, KeyMode::Test, &phone(4));
-    world.admits().forgives();
+    world.admits().withdraws();
     let refusal = send(&mut world).await;
     assert!(matches!(refusal, Err(SendOtpError::InsufficientBalance(_))));
 }
@@ -142,7 +142,7 @@ async fn the_number_without_balance_is_like_any_other_to_a_live_key() {
 #[tokio::test]
 async fn too_low_a_balance_gives_the_place_back_and_sends_nothing() {
     let mut world = World::live();
-    world.admits().hold(Paise(30), HoldOutcome::Insufficient).forgives();
+    world.admits().hold(Paise(30), HoldOutcome::Insufficient).withdraws();
     let Err(SendOtpError::InsufficientBalance(admission)) = send(&mut world).await else {
         panic!("the balance was enough");
     };
@@ -167,7 +167,8 @@ async fn many_wrong_guesses_slow_sends_down() {
     for (wrong, window) in [(30, minutes(10)), (59, minutes(10)), (60, minutes(60))] {
         let mut world = World::live();
         world.guessed(wrong);
-        refuses(&mut world, Quota { limit: 1, window });
+        let places = Quota { limit: 1, window };
+        refuses(&mut world, SendQuota { places, ..LIMITS.live.send });
         assert!(matches!(send(&mut world).await, Err(SendOtpError::RateLimited(_))));
     }
 }
@@ -186,11 +187,12 @@ async fn the_hundredth_wrong_guess_stops_sends_for_a_day() {
 }
 
 #[tokio::test]
-async fn a_stop_that_was_sat_out_leaves_the_usual_quota() {
+async fn a_stop_that_was_sat_out_leaves_one_send_per_twelve_hours() {
     let mut world = World::live();
     world.guessed(100);
     world.clock.advance(minutes(24 * 60));
-    refuses(&mut world, LIMITS.live.send);
+    let places = Quota { limit: 1, window: minutes(12 * 60) };
+    refuses(&mut world, SendQuota { places, ..LIMITS.live.send });
     assert!(matches!(send(&mut world).await, Err(SendOtpError::RateLimited(_))));
 }
 
@@ -266,14 +268,17 @@ async fn nothing_shows_the_code_in_debug() {
 }
 
 /// The limiter is asked with `quota` and refuses; gives the refusal.
-fn refuses(world: &mut World, quota: Quota) -> Admission {
-    let (key, limit) = (world.line.send_key(), quota.limit);
+fn refuses(world: &mut World, quota: SendQuota) -> Admission {
+    let (key, limit) = (world.line.send_key(), quota.places.limit);
     let refusal = Admission { admitted: false, limit, remaining: 0, reset: minutes(3) };
     world
         .sends
         .expect_admit()
         .withf(move |asked, _, with, now| (*asked, *with, *now >= START) == (key, quota, true))
         .times(1)
-        .returning(move |_, _, _, _| Ok(refusal));
+        .returning(move |_, _, _, _| {
+            let [counted, forgiven, withdrawn] = [refusal; 3];
+            Ok(SendAdmission { counted, forgiven, withdrawn })
+        });
     refusal
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{World, accepted, awaiting_receipt, refused};
 use dwar_app::{SendOtpError, SentOtp};
-use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, OtpState, Reason};
+use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, OtpState, Outcome, Reason};
 use dwar_testkit::seconds;
 use dwar_wallet::{Paise, Settlement};
 
@@ -37,6 +37,29 @@ async fn a_code_that_every_channel_refuses_costs_neither_money_nor_a_place() {
     world.issues().whatsapp(refused()).sms(refused()).settles(Settlement::Release).forgives();
     assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
     assert_eq!(world.stored().state, OtpState::Void);
+}
+
+#[tokio::test]
+async fn a_code_that_a_provider_may_have_sent_keeps_its_place_and_costs_nothing() {
+    for reason in [Reason::Timeout, Reason::Unknown] {
+        let mut world = paid_for();
+        let unsure = Outcome::Refused(reason);
+        world.issues().whatsapp(unsure).sms(refused()).settles(Settlement::Release);
+        let Err(SendOtpError::Undeliverable(told)) = send(&mut world).await else {
+            panic!("every channel failed");
+        };
+        assert_eq!((told.limit, told.remaining), (3, 2), "{reason:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_after_a_refusal_is_told_with_the_bound_on_reach() {
+    let mut world = paid_for();
+    world.issues().whatsapp(refused()).sms(refused()).settles(Settlement::Release).forgives();
+    let Err(SendOtpError::Undeliverable(told)) = send(&mut world).await else {
+        panic!("every channel failed");
+    };
+    assert_eq!((told.limit, told.remaining), (3, 3));
 }
 
 #[tokio::test]

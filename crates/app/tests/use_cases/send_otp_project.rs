@@ -95,7 +95,7 @@ async fn without_any_provider_a_code_is_undeliverable_free_and_never_in_force() 
     for whatsapp in [Some(Vec::new()), gone] {
         let sms = Some(Vec::new());
         let mut world = routed(Routing { whatsapp, sms, fallback_seconds: None });
-        world.admits().issues().settles(Settlement::Release).forgives();
+        world.admits().issues().settles(Settlement::Release).withdraws();
         assert!(matches!(send(&mut world).await, Err(SendOtpError::Undeliverable(_))));
         let stored = world.stored();
         let stands = (stored.state, stored.delivery.status);

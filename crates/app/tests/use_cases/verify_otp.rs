@@ -1,7 +1,7 @@
 use crate::common::{LIMITS, World, down};
 use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
 use dwar_identity::MockIdentityStore;
-use dwar_kernel::{IdentityId, KeyMode, StoreError, Vault};
+use dwar_kernel::{IdentityId, KeyMode, OtpId, StoreError, Vault};
 use dwar_otp::{Allowance, Attempt, GuessPolicy};
 use dwar_session::{Session, Started};
 use dwar_testkit::{CODE, ClearVault, START, minutes};
@@ -15,6 +15,14 @@ async fn verify(
     world: &mut World,
     identities: MockIdentityStore,
 ) -> Result<VerifiedOtp, VerifyOtpError> {
+    verify_of(world, identities, None).await
+}
+
+async fn verify_of(
+    world: &mut World,
+    identities: MockIdentityStore,
+    request: Option<OtpId>,
+) -> Result<VerifiedOtp, VerifyOtpError> {
     let use_case = VerifyOtp {
         tools: world.tools(),
         otps: Arc::new(take(&mut world.otps)),
@@ -24,7 +32,7 @@ async fn verify(
         codes: Arc::clone(&world.make.codes),
         limits: LIMITS,
     };
-    use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap()).await
+    use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap(), request).await
 }
 
 /// The store judges one guess for the world's phone this way.
@@ -179,6 +187,21 @@ async fn a_login_gives_up_after_three_deletions() {
     starts(&mut world, vec![Started::IdentityGone; 3]);
     let answer = verify(&mut world, newcomers(3).0).await;
     assert!(matches!(answer, Err(VerifyOtpError::Store(StoreError::Unavailable(_)))));
+}
+
+#[tokio::test]
+async fn a_named_request_is_judged_by_the_store_with_the_code() {
+    for named in [true, false] {
+        let mut world = World::live();
+        let (own, other) = (world.make.id::<OtpId>(), world.make.id::<OtpId>());
+        let request = named.then_some(own);
+        let attempt = world.otps.expect_attempt().times(1).withf(move |_, _, _, guess, _, _| {
+            guess.is_meant_for(own) && guess.is_meant_for(other) != named
+        });
+        attempt.returning(|_, _, _, _, _, _| Ok(Attempt::NotFound));
+        let answer = verify_of(&mut world, MockIdentityStore::new(), request).await;
+        assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,8 @@ pub enum EventKind {
     OtpFailed,
     /// A code was used.
     OtpVerified,
+    /// So many wrong codes for one phone that its codes are stopped for a while.
+    OtpUnderAttack,
     /// A session was ended by logout or theft detection.
     SessionRevoked,
     /// An identity was deleted, its sessions with it.
@@ -23,11 +25,12 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::OtpSent,
         Self::OtpDelivered,
         Self::OtpFailed,
         Self::OtpVerified,
+        Self::OtpUnderAttack,
         Self::SessionRevoked,
         Self::IdentityDeleted,
         Self::WalletLow,
@@ -40,6 +43,7 @@ impl EventKind {
             Self::OtpDelivered => "otp.delivered",
             Self::OtpFailed => "otp.failed",
             Self::OtpVerified => "otp.verified",
+            Self::OtpUnderAttack => "otp.under_attack",
             Self::SessionRevoked => "session.revoked",
             Self::IdentityDeleted => "identity.deleted",
             Self::WalletLow => "wallet.low",

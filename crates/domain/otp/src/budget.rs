@@ -1,33 +1,52 @@
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// Wrong codes in a row for one phone of one project, counted across resends (live keys only).
+/// Wrong codes for one phone of one project, counted across resends (live keys only).
 ///
 /// The limits per code alone would allow 15 guesses every 10 minutes for ever (decisions, Guess
-/// budget; NIST SP 800-63B asks for at most 100 in a row).
+/// budget; NIST SP 800-63B, section 3.2.2, asks for at most 100 in a row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuessBudget {
     /// How many since the last success.
     pub wrong: u32,
-    /// When the last one was.
+    /// When the last one was, successes or not.
     pub last_wrong_at: Option<Timestamp>,
+    /// The period that is under way; none is begun where the policy knows no stop.
+    pub period: Option<GuessPeriod>,
 }
 
-/// From how many wrong codes in a row on sends slow down. 0 turns a step off.
+/// Wrong codes of one period, which begins with a wrong code; no success resets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuessPeriod {
+    /// When its first wrong code was.
+    pub began_at: Timestamp,
+    /// How many there were.
+    pub wrong: u32,
+    /// When [`GuessPolicy::stop_at`] was reached.
+    pub stopped_at: Option<Timestamp>,
+}
+
+/// From how many wrong codes on sends slow down. 0 turns a step off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuessPolicy {
-    /// From here on one send per [`GuessPolicy::slow_pace`].
+    /// From here on, in a row, one send per [`GuessPolicy::slow_pace`].
     pub slow_from: u32,
     /// Ten minutes by default.
     pub slow_pace: Duration,
-    /// From here on one send per [`GuessPolicy::slower_pace`].
+    /// From here on, in a row, one send per [`GuessPolicy::slower_pace`].
     pub slower_from: u32,
     /// One hour by default.
     pub slower_pace: Duration,
-    /// At this number no code is judged and none is sent for [`GuessPolicy::stop_for`].
+    /// At this number in one period no code is judged and none is sent for
+    /// [`GuessPolicy::stop_for`].
     pub stop_at: u32,
-    /// 24 hours by default; afterwards the count starts anew.
+    /// 24 hours by default.
     pub stop_for: Duration,
+    /// After a stop one send per this long, until the period ends. 12 hours by default.
+    pub stop_pace: Duration,
+    /// How long a period lasts, and how long wrong codes in a row are remembered after the last of
+    /// them. 30 days by default.
+    pub period: Duration,
 }
 
 /// How fast codes may be sent to a phone, given its wrong guesses.
@@ -50,89 +69,93 @@ impl GuessPolicy {
         slower_pace: Duration::ZERO,
         stop_at: 0,
         stop_for: Duration::ZERO,
+        stop_pace: Duration::ZERO,
+        period: Duration::MAX,
     };
 }
 
 impl GuessBudget {
-    /// The count as it stands at `now`: a stop that has been sat out is forgotten.
+    /// The counts as they stand at `now`: what is over is forgotten.
     #[must_use]
     pub fn at(self, policy: &GuessPolicy, now: Timestamp) -> Self {
-        let served = self.exhausted(policy) && self.rest(policy, now).is_zero();
-        if served { Self::default() } else { self }
+        let period = self.period.filter(|period| !period.is_over(policy, now));
+        let remembered = self.last_wrong_at.is_some_and(|last| age(last, now) < policy.period);
+        if remembered || period.is_some() {
+            Self { wrong: if remembered { self.wrong } else { 0 }, period, ..self }
+        } else {
+            Self::default()
+        }
     }
 
     /// How fast codes may be sent at `now`.
     pub fn pace(self, policy: &GuessPolicy, now: Timestamp) -> SendPace {
-        let now_count = self.at(policy, now);
-        let reached = |step: u32| step > 0 && now_count.wrong >= step;
-        if now_count.exhausted(policy) {
-            SendPace::Stopped(now_count.rest(policy, now))
-        } else if reached(policy.slower_from) {
-            SendPace::OnePer(policy.slower_pace)
-        } else if reached(policy.slow_from) {
-            SendPace::OnePer(policy.slow_pace)
-        } else {
-            SendPace::Usual
+        let count = self.at(policy, now);
+        if let Some(rest) = count.stopped_for(policy, now) {
+            return SendPace::Stopped(rest);
+        }
+        let after_stop = count.period.is_some_and(|period| period.stopped_at.is_some());
+        let reached = |step: u32| step > 0 && count.wrong >= step;
+        let paces = [
+            (reached(policy.slow_from), policy.slow_pace),
+            (reached(policy.slower_from), policy.slower_pace),
+            (after_stop, policy.stop_pace),
+        ];
+        let slowest = paces.into_iter().filter(|(holds, _)| *holds).map(|(_, pace)| pace).max();
+        match slowest {
+            Some(pace) if !pace.is_zero() => SendPace::OnePer(pace),
+            _ => SendPace::Usual,
         }
     }
 
-    /// Whether no further code may be judged.
-    pub const fn exhausted(self, policy: &GuessPolicy) -> bool {
-        policy.stop_at > 0 && self.wrong >= policy.stop_at
+    /// Until when, from `now` on, no code is judged and none is sent; `None` if there is no stop.
+    pub fn stopped_for(self, policy: &GuessPolicy, now: Timestamp) -> Option<Duration> {
+        let rest = policy.stop_for.saturating_sub(age(self.period?.stopped_at?, now));
+        (policy.stop_at > 0 && !rest.is_zero()).then_some(rest)
     }
 
-    pub(crate) fn count_wrong(&mut self, now: Timestamp) {
+    /// Whether the step from `before` to this one reached the stop; true once per period.
+    pub fn stops_after(&self, before: &Self) -> bool {
+        let stopped_at = |budget: &Self| budget.period.and_then(|period| period.stopped_at);
+        stopped_at(self).is_some() && stopped_at(self) != stopped_at(before)
+    }
+
+    /// Counts a wrong code; MUST be the count as it stands at `now`.
+    pub(crate) fn count_wrong(&mut self, policy: &GuessPolicy, now: Timestamp) {
         self.wrong = self.wrong.saturating_add(1);
         self.last_wrong_at = Some(now);
+        if policy.stop_at == 0 {
+            return;
+        }
+        let begin = GuessPeriod { began_at: now, wrong: 0, stopped_at: None };
+        let period = self.period.get_or_insert(begin);
+        period.wrong = period.wrong.saturating_add(1);
+        if period.wrong >= policy.stop_at {
+            period.stopped_at = period.stopped_at.or(Some(now));
+        }
     }
 
-    fn rest(self, policy: &GuessPolicy, now: Timestamp) -> Duration {
-        let age = self.last_wrong_at.and_then(|last| (now - last).to_std().ok());
-        policy.stop_for.saturating_sub(age.unwrap_or_default())
+    /// A success resets the count in a row, and nothing else.
+    pub(crate) fn count_success(&mut self) {
+        self.wrong = 0;
+        if self.period.is_none() {
+            *self = Self::default();
+        }
     }
+}
+
+impl GuessPeriod {
+    /// A stop lasts its whole time, also where that is longer than what is left of the period.
+    fn is_over(&self, policy: &GuessPolicy, now: Timestamp) -> bool {
+        let stop_is_over = self.stopped_at.is_none_or(|at| age(at, now) >= policy.stop_for);
+        age(self.began_at, now) >= policy.period && stop_is_over
+    }
+}
+
+/// How long ago; a clock that stepped back gives no time at all.
+fn age(at: Timestamp, now: Timestamp) -> Duration {
+    (now - at).to_std().unwrap_or_default()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HOUR: Duration = Duration::from_secs(3_600);
-    const POLICY: GuessPolicy = GuessPolicy {
-        slow_from: 30,
-        slow_pace: Duration::from_secs(600),
-        slower_from: 60,
-        slower_pace: HOUR,
-        stop_at: 100,
-        stop_for: Duration::from_secs(86_400),
-    };
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
-    }
-
-    fn pace(wrong: u32, seconds: i64) -> SendPace {
-        GuessBudget { wrong, last_wrong_at: Some(at(0)) }.pace(&POLICY, at(seconds))
-    }
-
-    #[test]
-    fn slows_down_at_each_step_and_stops() {
-        assert_eq!(pace(29, 1), SendPace::Usual);
-        assert_eq!(pace(30, 1), SendPace::OnePer(POLICY.slow_pace));
-        assert_eq!(pace(59, 1), SendPace::OnePer(POLICY.slow_pace));
-        assert_eq!(pace(60, 1), SendPace::OnePer(HOUR));
-        assert_eq!(pace(100, 60), SendPace::Stopped(Duration::from_secs(86_340)));
-    }
-
-    #[test]
-    fn a_stop_ends_by_itself_at_the_exact_instant() {
-        assert_eq!(pace(100, 86_399), SendPace::Stopped(Duration::from_secs(1)));
-        assert_eq!(pace(100, 86_400), SendPace::Usual);
-    }
-
-    #[test]
-    fn off_never_slows() {
-        let budget = GuessBudget { wrong: 10_000, last_wrong_at: Some(at(0)) };
-        assert_eq!(budget.pace(&GuessPolicy::OFF, at(0)), SendPace::Usual);
-        assert!(!budget.exhausted(&GuessPolicy::OFF));
-    }
-}
+#[path = "budget_tests.rs"]
+mod tests;

@@ -1,5 +1,5 @@
 use crate::Otp;
-use dwar_kernel::Entropy;
+use dwar_kernel::{Entropy, OtpId};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
@@ -111,12 +111,24 @@ impl fmt::Debug for CodeKeys {
 pub struct Guess {
     code: Code,
     keys: Arc<CodeKeys>,
+    request: Option<OtpId>,
 }
 
 impl Guess {
-    /// A guess to be judged under `keys`.
+    /// A guess to be judged under `keys`, at the code that is in force for the phone.
     pub const fn new(code: Code, keys: Arc<CodeKeys>) -> Self {
-        Self { code, keys }
+        Self { code, keys, request: None }
+    }
+
+    /// The same guess, at the code of this request alone if one is named (OWASP ASVS 5.0, 6.6.2).
+    #[must_use]
+    pub fn meant_for(self, request: Option<OtpId>) -> Self {
+        Self { request, ..self }
+    }
+
+    /// Whether it may be judged against the code of `request`.
+    pub fn is_meant_for(&self, request: OtpId) -> bool {
+        self.request.is_none_or(|named| named == request)
     }
 
     /// Whether this is the code of `otp`, compared in constant time.

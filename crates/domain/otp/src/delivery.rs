@@ -88,6 +88,12 @@ impl Reason {
     pub const fn is_about_the_number(self) -> bool {
         matches!(self, Self::NotOnChannel | Self::RejectedNumber | Self::Blocked)
     }
+
+    /// Whether the provider said no. After the others it may have sent the message all the same:
+    /// it was too slow with its answer, or nobody knows what the answer was.
+    pub const fn is_refusal(self) -> bool {
+        !matches!(self, Self::Timeout | Self::Unknown)
+    }
 }
 
 /// One stop of a route: a channel and who serves it.
@@ -124,6 +130,8 @@ pub struct DeliveryAttempt {
     pub provider_ref: Option<String>,
     /// Where it stands.
     pub status: AttemptStatus,
+    /// Whether the provider ever took it, whatever it reported later.
+    pub accepted: bool,
     /// Why it failed, if it did.
     pub reason: Option<Reason>,
     /// When it last changed.
@@ -145,7 +153,21 @@ pub enum Report {
     /// It reached the phone.
     Delivered,
     /// Its time is over: no receipt came, or whoever called the provider is gone.
-    Overdue,
+    Overdue {
+        /// Where the attempt stood when that was found. Another status now is a later word.
+        seen: AttemptStatus,
+    },
+}
+
+/// How far a send that failed got: whether anything can have come to the phone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// No provider was called.
+    NoProvider,
+    /// Providers were called, and each of them refused outright.
+    Refused,
+    /// A provider may have sent something: it accepted, was too slow, or its answer is unknown.
+    Possible,
 }
 
 /// What a delivered, or undeliverable, code costs.
@@ -207,10 +229,29 @@ impl Delivery {
         Some(carrier.map_or(Charge::Nothing, |attempt| Charge::Channel(attempt.channel)))
     }
 
+    /// Whether the code can have come to the phone (decisions, Limits); certain once nothing is
+    /// pending.
+    pub fn reach(&self) -> Reach {
+        let refused = |attempt: &DeliveryAttempt| {
+            attempt.status == AttemptStatus::Failed
+                && !attempt.accepted
+                && attempt.reason.is_some_and(Reason::is_refusal)
+        };
+        if self.attempts.is_empty() {
+            Reach::NoProvider
+        } else if self.attempts.iter().all(refused) {
+            Reach::Refused
+        } else {
+            Reach::Possible
+        }
+    }
+
     /// Applies a report on `attempt`; a next attempt, if one is due, takes the id `next`.
     ///
-    /// Reports may come twice, late or in the wrong order: statuses only move forward. With
-    /// `wanted` false (the code was used, replaced or locked) no further stop is tried.
+    /// Reports may come twice, late or in the wrong order: statuses only move forward, and
+    /// [`Report::Overdue`] changes nothing once there is a later word on the attempt or on the
+    /// whole delivery. With `wanted` false (the code was used, replaced or locked) no further stop
+    /// is tried.
     pub fn report(
         &mut self,
         attempt: AttemptId,
@@ -221,6 +262,9 @@ impl Delivery {
         now: Timestamp,
     ) -> Step {
         let was_last = self.attempts.last().is_some_and(|last| last.id == attempt);
+        if matches!(report, Report::Overdue { .. }) && !(was_last && self.due_at.is_some()) {
+            return Step::Wait;
+        }
         let Some(found) = self.attempts.iter_mut().find(|a| a.id == attempt) else {
             return Step::Wait;
         };
@@ -245,8 +289,7 @@ impl Delivery {
             }
             Report::Failed(_) if !was_last => self.still_pending_or_conclude(),
             Report::Failed(_) => self.advance(wanted, route, next, now),
-            Report::Overdue if !was_last => Step::Wait,
-            Report::Overdue => {
+            Report::Overdue { .. } => {
                 // A lost call is not repeated on another channel: whoever asked has gone, and
                 // will ask again.
                 let lost = self.attempts.last().is_some_and(|a| a.status == AttemptStatus::Failed);
@@ -282,6 +325,7 @@ impl Delivery {
             provider: hop.provider.clone(),
             provider_ref: None,
             status: AttemptStatus::Queued,
+            accepted: false,
             reason: None,
             at: now,
         };
@@ -320,14 +364,19 @@ impl DeliveryAttempt {
                 if self.provider_ref.is_none() {
                     self.provider_ref.clone_from(provider_ref);
                 }
+                self.accepted = true;
                 (AttemptStatus::Sent, None)
             }
             Report::Failed(reason) => (AttemptStatus::Failed, Some(*reason)),
-            Report::Delivered => (AttemptStatus::Delivered, None),
-            Report::Overdue if self.status == AttemptStatus::Queued => {
+            Report::Delivered => {
+                self.accepted = true;
+                (AttemptStatus::Delivered, None)
+            }
+            Report::Overdue { seen } if *seen != self.status => return false,
+            Report::Overdue { seen: AttemptStatus::Queued } => {
                 (AttemptStatus::Failed, Some(Reason::Unknown))
             }
-            Report::Overdue => return true,
+            Report::Overdue { .. } => return true,
         };
         if status <= self.status {
             return false;

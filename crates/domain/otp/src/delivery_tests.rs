@@ -24,6 +24,11 @@ fn accepted() -> Report {
     Report::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: true }
 }
 
+/// Overdue, as found while the attempt stood like this.
+const fn overdue(seen: AttemptStatus) -> Report {
+    Report::Overdue { seen }
+}
+
 struct Life(Delivery);
 
 impl Life {
@@ -78,7 +83,7 @@ fn a_late_failure_falls_back_and_costs_the_channel_that_accepted() {
 fn no_receipt_in_the_window_falls_back_and_the_last_acceptor_is_paid() {
     let mut life = Life::new();
     life.report(1, accepted(), 1);
-    assert!(matches!(life.report(1, Report::Overdue, 21), Step::Try(_)));
+    assert!(matches!(life.report(1, overdue(AttemptStatus::Sent), 21), Step::Try(_)));
     let step = life.report(2, Report::Failed(Reason::Timeout), 22);
     assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
     assert_eq!(life.0.status, DeliveryStatus::Sent);
@@ -87,7 +92,7 @@ fn no_receipt_in_the_window_falls_back_and_the_last_acceptor_is_paid() {
 #[test]
 fn a_lost_call_is_not_repeated_elsewhere() {
     let mut life = Life::new();
-    assert_eq!(life.report(1, Report::Overdue, 30), Step::Settle(Charge::Nothing));
+    assert_eq!(life.report(1, overdue(AttemptStatus::Queued), 30), Step::Settle(Charge::Nothing));
     assert_eq!(life.0.attempts[0].reason, Some(Reason::Unknown));
     assert_eq!(life.0.status, DeliveryStatus::Failed);
 }
@@ -96,7 +101,7 @@ fn a_lost_call_is_not_repeated_elsewhere() {
 fn an_unwanted_code_is_settled_without_fallback() {
     let mut life = Life::new();
     life.report(1, accepted(), 1);
-    let step = life.0.report(id(1), Report::Overdue, false, &route(), id(2), at(21));
+    let step = life.0.report(id(1), overdue(AttemptStatus::Sent), false, &route(), id(2), at(21));
     assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
 }
 
@@ -123,7 +128,7 @@ fn a_receipt_may_overtake_the_answer_of_the_call() {
 fn a_late_failure_of_the_first_channel_leaves_the_second_alone() {
     let mut life = Life::new();
     life.report(1, accepted(), 1);
-    life.report(1, Report::Overdue, 21);
+    life.report(1, overdue(AttemptStatus::Sent), 21);
     assert_eq!(life.report(1, Report::Failed(Reason::Blocked), 22), Step::Wait);
     assert_eq!(life.report(2, accepted(), 23), Step::Settle(Charge::Channel(Channel::Sms)));
     assert_eq!(life.0.attempts.len(), 2);
@@ -166,8 +171,8 @@ fn a_message_without_a_receipt_is_followed_by_the_next_channel() {
     let route = two_providers_each();
     let mut delivery = Delivery::begin(&route, id(1), at(0));
     delivery.report(id(1), accepted(), true, &route, id(2), at(1));
-    let Step::Try(next) = delivery.report(id(1), Report::Overdue, true, &route, id(2), at(21))
-    else {
+    let late = overdue(AttemptStatus::Sent);
+    let Step::Try(next) = delivery.report(id(1), late, true, &route, id(2), at(21)) else {
         panic!("SMS is tried");
     };
     assert_eq!(next.provider, "three");
@@ -182,4 +187,101 @@ fn a_route_that_changed_meanwhile_goes_on_behind_the_channel_it_had_reached() {
         panic!("SMS is tried");
     };
     assert_eq!(next.provider, "three");
+}
+
+#[test]
+fn overdue_changes_nothing_on_an_attempt_that_has_a_later_word() {
+    use AttemptStatus::{Queued, Sent};
+    let delivered: &[Report] = &[Report::Delivered];
+    let refused: &[Report] = &[Report::Failed(Reason::NotOnChannel)];
+    let failed_later: &[Report] = &[Report::Failed(Reason::Blocked)];
+    for (before, seen, words) in [
+        (None, Queued, [accepted()].as_slice()),
+        (None, Queued, delivered),
+        (None, Queued, refused),
+        (Some(accepted()), Sent, delivered),
+        (Some(accepted()), Sent, failed_later),
+    ] {
+        let mut life = Life::new();
+        for word in before.iter().chain(words) {
+            life.report(1, word.clone(), 1);
+        }
+        let once = life.0.clone();
+        assert_eq!(life.report(1, overdue(seen), 40), Step::Wait, "{seen:?}, then {words:?}");
+        assert_eq!(life.0, once);
+    }
+}
+
+#[test]
+fn overdue_changes_nothing_on_a_delivery_that_has_arrived_by_another_way() {
+    for answer in [None, Some(accepted())] {
+        let mut life = Life::new();
+        life.report(1, accepted(), 1);
+        life.report(1, overdue(AttemptStatus::Sent), 21);
+        let seen = answer.as_ref().map_or(AttemptStatus::Queued, |_| AttemptStatus::Sent);
+        if let Some(answer) = answer {
+            life.report(2, answer, 22);
+        }
+        life.report(1, Report::Delivered, 23);
+        let once = life.0.clone();
+        assert_eq!(life.report(2, overdue(seen), 60), Step::Wait);
+        assert_eq!(life.0, once);
+    }
+}
+
+/// How far a send gets whose only provider hears these reports.
+fn reach(reports: &[Report]) -> Reach {
+    let mut life = Life::new();
+    life.0.attempts[0].channel = Channel::Sms;
+    for report in reports {
+        life.report(1, report.clone(), 1);
+    }
+    life.0.reach()
+}
+
+#[test]
+fn only_a_refusal_is_certain_to_have_reached_nobody() {
+    for (reason, certain) in [
+        (Reason::NotOnChannel, true),
+        (Reason::RejectedNumber, true),
+        (Reason::Blocked, true),
+        (Reason::TemplateRejected, true),
+        (Reason::ProviderAuth, true),
+        (Reason::ProviderThrottled, true),
+        (Reason::ProviderUnavailable, true),
+        (Reason::Timeout, false),
+        (Reason::Unknown, false),
+    ] {
+        let refused = reach(&[Report::Failed(reason)]) == Reach::Refused;
+        assert_eq!(refused, certain, "{reason:?}");
+        // What was accepted first may have gone out, whatever is reported later.
+        assert_eq!(reach(&[accepted(), Report::Failed(reason)]), Reach::Possible);
+    }
+    assert_eq!(reach(&[]), Reach::Possible);
+    assert_eq!(reach(&[accepted()]), Reach::Possible);
+    assert_eq!(reach(&[Report::Delivered]), Reach::Possible);
+    assert_eq!(reach(&[overdue(AttemptStatus::Queued)]), Reach::Possible);
+}
+
+#[test]
+fn one_provider_that_may_have_sent_something_is_enough() {
+    let mut life = Life::new();
+    life.report(1, Report::Failed(Reason::Timeout), 1);
+    life.report(2, Report::Failed(Reason::RejectedNumber), 2);
+    assert_eq!((life.0.status, life.0.reach()), (DeliveryStatus::Failed, Reach::Possible));
+    let mut life = Life::new();
+    life.report(1, Report::Failed(Reason::NotOnChannel), 1);
+    life.report(2, Report::Failed(Reason::RejectedNumber), 2);
+    assert_eq!((life.0.status, life.0.reach()), (DeliveryStatus::Failed, Reach::Refused));
+    let nobody = Delivery { attempts: Vec::new(), ..life.0 };
+    assert_eq!(nobody.reach(), Reach::NoProvider);
+}
+
+#[test]
+fn an_acceptance_that_comes_after_a_failure_is_kept() {
+    let mut life = Life::new();
+    life.report(1, Report::Failed(Reason::ProviderUnavailable), 1);
+    life.report(1, accepted(), 2);
+    assert!(life.0.attempts[0].accepted);
+    assert_eq!(life.0.attempts[0].status, AttemptStatus::Failed);
 }

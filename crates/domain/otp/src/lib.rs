@@ -9,11 +9,11 @@ mod receipt;
 pub mod sandbox;
 mod text;
 
-pub use budget::{GuessBudget, GuessPolicy, SendPace};
+pub use budget::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
 pub use delivery::{
-    AttemptStatus, Channel, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reason, Report,
-    Route, Step,
+    AttemptStatus, Channel, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reach, Reason,
+    Report, Route, Step,
 };
 pub use otp::{Allowance, Attempt, Otp, OtpState};
 pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore};

@@ -114,7 +114,8 @@ impl Otp {
     /// Judges a guess (specification, rules 1 to 4; decisions, Verify).
     ///
     /// A wrong one is counted here and in `budget`; the last one allowed by either locks the code.
-    /// The right one uses the code up and clears the budget.
+    /// The right one uses the code up and clears the count in a row. A guess at the code of another
+    /// request is none at this one: it finds nothing, and nothing is counted.
     pub fn attempt(
         &mut self,
         guess: &Guess,
@@ -122,11 +123,11 @@ impl Otp {
         policy: &GuessPolicy,
         now: Timestamp,
     ) -> Attempt {
-        if !self.in_force(now) {
+        if !self.in_force(now) || !guess.is_meant_for(self.id) {
             return Attempt::NotFound;
         }
         *budget = budget.at(policy, now);
-        if budget.exhausted(policy) {
+        if budget.stopped_for(policy, now).is_some() {
             self.state = OtpState::Locked;
         }
         if self.state == OtpState::Locked {
@@ -134,12 +135,12 @@ impl Otp {
         }
         if guess.opens(self) {
             self.state = OtpState::Used;
-            *budget = GuessBudget::default();
+            budget.count_success();
             return Attempt::Accepted(self.allowance(now));
         }
         self.wrong += 1;
-        budget.count_wrong(now);
-        if self.wrong >= self.max_wrong || budget.exhausted(policy) {
+        budget.count_wrong(policy, now);
+        if self.wrong >= self.max_wrong || budget.stopped_for(policy, now).is_some() {
             self.state = OtpState::Locked;
         }
         Attempt::Wrong(self.allowance(now))

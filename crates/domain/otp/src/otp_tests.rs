@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Channel, Code, CodeKeys, Hop};
+use crate::{Channel, Code, CodeKeys, GuessPeriod, Hop};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -92,22 +92,48 @@ fn a_code_of_another_request_does_not_open_this_one() {
 }
 
 #[test]
-fn the_budget_locks_before_the_code_does_and_a_success_clears_it() {
+fn a_guess_at_the_code_of_another_request_finds_nothing_and_counts_nothing() {
+    let (mut otp, mut budget) = (otp(), GuessBudget::default());
+    let other = "00000000-0000-7000-8000-000000000009".parse().unwrap();
+    let named = |code: &str, request| guess(code).meant_for(Some(request));
+    let before = otp.clone();
+    for code in ["000000", "123456"] {
+        let judged = otp.attempt(&named(code, other), &mut budget, &GuessPolicy::OFF, at(1));
+        assert_eq!(judged, Attempt::NotFound);
+    }
+    assert_eq!((&otp, budget), (&before, GuessBudget::default()));
+    let own = otp.id;
+    let wrong = otp.attempt(&named("000000", own), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!((wrong, budget.wrong), (Attempt::Wrong(left(4, 599)), 1));
+    let right = otp.attempt(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!(right, Attempt::Accepted(left(4, 599)));
+    let spent = otp.attempt(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!(spent, Attempt::NotFound);
+    // A locked code answers no other request either.
+    otp.state = OtpState::Locked;
+    let locked = otp.attempt(&named("123456", other), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!(locked, Attempt::NotFound);
+}
+
+#[test]
+fn the_budget_locks_before_the_code_does_and_a_success_clears_the_row_alone() {
     let policy =
         GuessPolicy { stop_at: 100, stop_for: Duration::from_secs(86_400), ..GuessPolicy::OFF };
-    let mut budget = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)) };
-    let mut first = otp();
+    let period = GuessPeriod { began_at: at(0), wrong: 98, stopped_at: None };
+    let nearly = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)), period: Some(period) };
+    let (mut first, mut budget) = (otp(), nearly);
     let judge = |otp: &mut Otp, budget: &mut GuessBudget, code, second| {
         otp.attempt(&guess(code), budget, &policy, at(second))
     };
     assert_eq!(judge(&mut first, &mut budget, "000000", 1), Attempt::Wrong(left(4, 599)));
     assert_eq!(judge(&mut first, &mut budget, "000000", 1), Attempt::Wrong(left(0, 599)));
     assert_eq!(judge(&mut first, &mut budget, "123456", 2), Attempt::Locked(left(0, 598)));
-    assert_eq!(budget.wrong, 100);
+    let stopped = Some(GuessPeriod { wrong: 100, stopped_at: Some(at(1)), ..period });
+    assert_eq!((budget.wrong, budget.period), (100, stopped));
 
-    let mut budget = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)) };
+    let mut budget = nearly;
     otp().attempt(&guess("123456"), &mut budget, &policy, at(1));
-    assert_eq!(budget, GuessBudget::default());
+    assert_eq!(budget, GuessBudget { wrong: 0, ..nearly });
 }
 
 #[test]

@@ -23,7 +23,8 @@ pub trait OtpStore: Send + Sync {
     ///
     /// The count of wrong guesses MUST be on disk before this answers, and no two guesses may be
     /// judged against the same count: of any number of right ones at once exactly one is accepted,
-    /// of wrong ones exactly `max_wrong` are judged.
+    /// of wrong ones exactly `max_wrong` are judged. The one that reaches the stop
+    /// ([`GuessBudget::stops_after`]) records `otp.under_attack` in the same step.
     async fn attempt(
         &self,
         project: ProjectId,
@@ -34,13 +35,23 @@ pub trait OtpStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Attempt, StoreError>;
 
-    /// Wrong guesses in a row for a phone, as counted by [`OtpStore::attempt`].
+    /// Wrong guesses for a phone, as counted by [`OtpStore::attempt`].
     async fn guess_budget(
         &self,
         project: ProjectId,
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<GuessBudget, StoreError>;
+
+    /// Forgets the wrong guesses for a phone and gives what was counted, or `None` if none were.
+    ///
+    /// No guess that was counted before this may be counted again after it.
+    async fn forget_guesses(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<Option<GuessBudget>, StoreError>;
 
     /// Applies a report on an attempt, by [`Otp::report`]; `None` if there is no such request.
     ///

@@ -20,7 +20,7 @@ impl Receipt {
             Report::Delivered => ("delivered", None),
             Report::Failed(reason) => ("failed", Some(reason.as_str())),
             // No provider reports that it is late.
-            Report::Overdue => ("failed", Some(Reason::Timeout.as_str())),
+            Report::Overdue { .. } => ("failed", Some(Reason::Timeout.as_str())),
         }
     }
 

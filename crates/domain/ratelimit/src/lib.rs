@@ -4,10 +4,12 @@
 
 mod ports;
 mod quota;
+mod sends;
 mod window;
 
 #[cfg(feature = "mocks")]
 pub use ports::{MockRequestLimiter, MockSendLimiter};
 pub use ports::{RequestLimiter, SendLimiter};
 pub use quota::{Quota, RequestKey, RequestScope, SendKey};
+pub use sends::{SendAdmission, SendLog, SendQuota, SendSlot};
 pub use window::{Admission, Window};

@@ -1,4 +1,4 @@
-use crate::{Admission, Quota, RequestKey, SendKey};
+use crate::{Admission, Quota, RequestKey, SendAdmission, SendKey, SendQuota};
 use async_trait::async_trait;
 use dwar_kernel::{OtpId, StoreError, Timestamp};
 
@@ -25,20 +25,25 @@ pub trait RequestLimiter: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SendLimiter: Send + Sync {
-    /// Judges and, if admitted, takes a place in the name of `send`, as one atomic step.
+    /// Judges a send by [`crate::SendLog::admit`] and, if admitted, records it, as one atomic step.
     ///
-    /// However many come at once, at most `quota.limit` MUST be admitted in any window, and as
-    /// many as that MUST be. A refusal takes no place. Deleting an identity MUST NOT free one.
+    /// However many come at once, at most as many as both bounds of `quota` allow MUST be admitted
+    /// in any window, and as many as that MUST be. A refusal is not recorded. Deleting an identity
+    /// MUST NOT take a send off the record.
     async fn admit(
         &self,
         key: SendKey,
         send: OtpId,
-        quota: Quota,
+        quota: SendQuota,
         now: Timestamp,
-    ) -> Result<Admission, StoreError>;
+    ) -> Result<SendAdmission, StoreError>;
 
-    /// Gives back the place that `send` took, since nothing was sent; repetition is harmless.
+    /// Gives back the place of `send`, since every provider refused it; it still counts as one
+    /// that reached a provider. Repetition is harmless.
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
+
+    /// Takes `send` off the record, since no provider was called; repetition is harmless.
+    async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
 
     /// Drops places taken before `before`: the longest window in force ago. Gives their number.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;

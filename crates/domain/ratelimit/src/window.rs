@@ -43,17 +43,28 @@ pub struct Window {
 impl Window {
     /// Judges one more admission at `now` and, if admitted, counts it.
     pub fn hit(&mut self, quota: Quota, now: Timestamp) -> Admission {
+        let next = self.next(quota, now);
+        if !next.admitted {
+            return next;
+        }
+        self.take(now);
+        Admission { admitted: true, ..self.next(quota, now) }
+    }
+
+    /// Counts an admission.
+    pub(crate) fn take(&mut self, at: Timestamp) {
+        self.taken.push_back(at);
+    }
+
+    /// Whether one more would be admitted at `now`, and how the key stands without it.
+    pub(crate) fn next(&mut self, quota: Quota, now: Timestamp) -> Admission {
         self.expire(quota.window, now);
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
-        let admitted = self.taken.len() < limit;
-        if admitted {
-            self.taken.push_back(now);
-        }
         let excess = self.taken.len().saturating_sub(limit);
         let next_free = self.taken.get(excess).map(|at| left(*at, quota.window, now));
         let remaining = limit.saturating_sub(self.taken.len());
         Admission {
-            admitted,
+            admitted: remaining > 0,
             limit: quota.limit,
             remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
             reset: if remaining > 0 { quota.window } else { next_free.unwrap_or(quota.window) },

@@ -7,7 +7,7 @@ use dwar_idempotency::{Beginning, Lifetimes};
 use dwar_identity::{Erased, Identity, Sighting};
 use dwar_kernel::{IdentityId, KeyMode, Sealed};
 use dwar_otp::{GuessPolicy, Report};
-use dwar_ratelimit::Quota;
+use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::{Presented, RotationPolicy, Session, Started};
 use std::sync::Arc;
 
@@ -118,7 +118,8 @@ struct Traces {
 }
 
 const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
-const ONE_SEND: Quota = Quota { limit: 1, window: minutes(10) };
+const ONE_SEND: SendQuota =
+    SendQuota { places: Quota { limit: 1, window: minutes(10) }, reach: None };
 
 impl Traces {
     async fn leave(scene: &Scene, line: &Line) -> Self {
@@ -155,7 +156,7 @@ impl Traces {
         assert_eq!(budget.wrong, 1);
         let send = scene.make.id();
         let admission = stores.sends.admit(self.line.send_key(), send, ONE_SEND, START).await;
-        assert!(!admission.unwrap().admitted);
+        assert!(!admission.unwrap().counted.admitted);
         let record = scene.make.record(&self.line);
         let beginning = stores.idempotency.begin(self.slot, record, LIFETIMES).await.unwrap();
         assert_eq!(beginning == Beginning::Reused, there);

@@ -4,20 +4,32 @@ use super::{CROWD, ROUNDS, count};
 use crate::stores::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_kernel::{OtpId, Timestamp};
-use dwar_ratelimit::{Admission, Quota, SendKey, Window};
+use dwar_ratelimit::{Quota, SendAdmission, SendKey, SendLog, SendQuota};
 use std::sync::Arc;
 
-const THREE: Quota = Quota { limit: 3, window: minutes(10) };
-const ONE: Quota = Quota { limit: 1, window: minutes(10) };
+const THREE: SendQuota = places(3);
+const ONE: SendQuota = places(1);
+const WINDOW: std::time::Duration = minutes(10);
+/// As with live keys: three places, and ten sends that reach a provider.
+const LIVE: SendQuota = SendQuota { reach: Some(Quota { limit: 10, window: WINDOW }), ..THREE };
+
+const fn places(limit: u32) -> SendQuota {
+    SendQuota { places: Quota { limit, window: WINDOW }, reach: None }
+}
 
 impl Scene {
-    async fn admit(&self, key: SendKey, quota: Quota, now: Timestamp) -> (OtpId, Admission) {
+    async fn admit(
+        &self,
+        key: SendKey,
+        quota: SendQuota,
+        now: Timestamp,
+    ) -> (OtpId, SendAdmission) {
         let send = self.make.id();
         (send, self.stores.sends.admit(key, send, quota, now).await.unwrap())
     }
 
-    async fn admits(&self, key: SendKey, quota: Quota, now: Timestamp) -> bool {
-        self.admit(key, quota, now).await.1.admitted
+    async fn admits(&self, key: SendKey, quota: SendQuota, now: Timestamp) -> bool {
+        self.admit(key, quota, now).await.1.counted.admitted
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) {
@@ -25,12 +37,12 @@ impl Scene {
     }
 }
 
-/// Every answer is the one the window of the domain gives, to the millisecond.
-pub async fn admit_answers_as_the_window_does(stores: &Stores) {
+/// Every answer is the one the log of the domain gives, to the millisecond.
+pub async fn admit_answers_as_the_log_does(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let key = scene.line().send_key();
-    let mut window = Window::default();
-    let full = START + THREE.window;
+    let mut log = SendLog::default();
+    let full = START + WINDOW;
     let steps = [
         START,
         START + seconds(60),
@@ -44,8 +56,8 @@ pub async fn admit_answers_as_the_window_does(stores: &Stores) {
         full + minutes(30),
     ];
     for now in steps {
-        let (_, admission) = scene.admit(key, THREE, now).await;
-        assert_eq!(admission, window.hit(THREE, now), "at {now}");
+        let (_, admission) = scene.admit(key, LIVE, now).await;
+        assert_eq!(admission, log.admit(&LIVE, now), "at {now}");
     }
 }
 
@@ -53,7 +65,7 @@ pub async fn admit_answers_as_the_window_does(stores: &Stores) {
 pub async fn admit_takes_the_quota_of_the_call(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let key = scene.line().send_key();
-    assert!(!scene.admits(key, Quota { limit: 0, ..THREE }, START).await);
+    assert!(!scene.admits(key, places(0), START).await);
     assert!(scene.admits(key, ONE, START).await);
     assert!(!scene.admits(key, ONE, START).await);
     assert!(scene.admits(key, THREE, START).await);
@@ -68,7 +80,7 @@ pub async fn a_refused_send_takes_no_place(stores: &Stores) {
     for second in 1..20 {
         assert!(!scene.admits(key, ONE, START + seconds(second)).await);
     }
-    assert!(scene.admits(key, ONE, START + ONE.window).await);
+    assert!(scene.admits(key, ONE, START + WINDOW).await);
 }
 
 /// Projects, modes and phones are counted apart.
@@ -101,27 +113,82 @@ pub async fn forgive_gives_back_one_place(stores: &Stores) {
         scene.forgive(key, first).await;
     }
     let (_, admission) = scene.admit(key, THREE, START + seconds(2)).await;
-    assert_eq!((admission.admitted, admission.remaining), (true, 0));
+    assert_eq!((admission.counted.admitted, admission.counted.remaining), (true, 0));
     scene.forgive(key, first).await;
     assert!(!scene.admits(key, THREE, START + seconds(2)).await);
+}
+
+/// A forgiven send counts on as one that reached a provider, to the exact instant; a withdrawn one
+/// counts nowhere.
+pub async fn forgiven_sends_are_bounded_and_withdrawn_ones_are_not(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let key = line.send_key();
+    for second in 0..15 {
+        let (send, _) = scene.admit(key, LIVE, START + seconds(second)).await;
+        for other in scene.elsewhere(&line).await {
+            stores.sends.withdraw(other.send_key(), send).await.unwrap();
+        }
+        for _ in 0..2 {
+            stores.sends.withdraw(key, send).await.unwrap();
+        }
+    }
+    for second in 0..10 {
+        let (send, admission) = scene.admit(key, LIVE, START + seconds(second)).await;
+        assert!(admission.counted.admitted);
+        let left = u32::try_from(9 - second).unwrap().min(3);
+        assert_eq!(admission.forgiven.remaining, left, "after {second}");
+        scene.forgive(key, send).await;
+    }
+    let (_, refused) = scene.admit(key, LIVE, START + seconds(9)).await;
+    assert_eq!((refused.counted.admitted, refused.counted.reset), (false, seconds(591)));
+    assert!(!scene.admits(key, LIVE, START + WINDOW - MS).await);
+    // The oldest leaves the window, and one more is let in.
+    assert!(scene.admits(key, LIVE, START + WINDOW).await);
+    assert!(!scene.admits(key, LIVE, START + WINDOW).await);
+}
+
+/// However many are sent and forgiven at once, no more reach a provider than the bound says.
+pub async fn sends_forgiven_at_once_stay_within_the_reach(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let key = scene.line().send_key();
+        let admitted = race(60, |_| {
+            let (store, send) = (Arc::clone(&stores.sends), scene.make.id());
+            async move {
+                let admission = store.admit(key, send, LIVE, START).await.unwrap();
+                if admission.counted.admitted {
+                    store.forgive(key, send).await.unwrap();
+                }
+                admission.counted.admitted
+            }
+        })
+        .await;
+        let mut reached = count(&admitted, |admitted| *admitted);
+        assert!((3..=10).contains(&reached), "{reached} reached a provider");
+        while scene.admits(key, LIVE, START).await {
+            reached += 1;
+        }
+        assert!(reached <= 10, "{reached} reached a provider");
+    }
 }
 
 /// Of two hundred sends to one phone at once exactly as many are admitted as the quota says.
 pub async fn sends_at_once_are_admitted_up_to_the_quota(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for (limit, wanted) in [(3, 3), (20, 20)].repeat(ROUNDS / 2) {
-        let (key, quota) = (scene.line().send_key(), Quota { limit, ..THREE });
+        let (key, quota) = (scene.line().send_key(), places(limit));
         let answers = race(CROWD, |_| {
             let (store, send) = (Arc::clone(&stores.sends), scene.make.id());
             async move { store.admit(key, send, quota, START).await.unwrap() }
         })
         .await;
-        assert_eq!(count(&answers, |answer| answer.admitted), wanted);
-        let mut left: Vec<_> =
-            answers.iter().filter(|a| a.admitted).map(|answer| answer.remaining).collect();
+        assert_eq!(count(&answers, |answer| answer.counted.admitted), wanted);
+        let admitted = answers.iter().map(|a| a.counted).filter(|counted| counted.admitted);
+        let mut left: Vec<_> = admitted.map(|counted| counted.remaining).collect();
         left.sort_unstable();
         assert_eq!(left, (0..limit).collect::<Vec<_>>());
-        assert!(!scene.admits(key, quota, START + THREE.window - MS).await);
+        assert!(!scene.admits(key, quota, START + WINDOW - MS).await);
     }
 }
 

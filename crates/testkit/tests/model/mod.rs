@@ -15,7 +15,7 @@ use dwar_kernel::{
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, KeptReceipt, Otp};
 use dwar_project::{KeyRecord, Project};
-use dwar_ratelimit::SendKey;
+use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
 use dwar_testkit::Stores;
 use dwar_wallet::{LedgerEntry, OpenHold};
@@ -37,7 +37,7 @@ struct State {
     signing_keys: Vec<SigningKey>,
     ledger: Vec<(ProjectId, LedgerEntry)>,
     holds: Vec<OpenHold>,
-    places: Vec<(SendKey, OtpId, Timestamp)>,
+    places: Vec<(SendKey, OtpId, SendSlot)>,
     records: HashMap<Slot, Record>,
     /// Each with the instant at which it may be given out.
     receipts: Vec<(KeptReceipt, Timestamp)>,

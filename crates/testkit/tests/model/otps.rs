@@ -43,10 +43,14 @@ impl OtpStore for Model {
             let open = otps.find(|otp| (otp.project, otp.mode, otp.phone) == line && is_open(otp));
             let budget = state.budgets.entry(line).or_default();
             let Some(otp) = open else { return Attempt::NotFound };
+            let counted = *budget;
             let answer = otp.attempt(&guess, budget, &policy, now);
+            let (otp, stopped) = (otp.clone(), budget.stops_after(&counted));
             if matches!(answer, Attempt::Accepted(_)) {
-                let otp = otp.clone();
                 state.record_otp(&otp, EventKind::OtpVerified, now);
+            }
+            if stopped {
+                state.record_otp(&otp, EventKind::OtpUnderAttack, now);
             }
             answer
         })
@@ -61,6 +65,19 @@ impl OtpStore for Model {
     ) -> Result<GuessBudget, StoreError> {
         self.step(|state| state.budgets.get(&(project, mode, phone)).copied().unwrap_or_default())
             .await
+    }
+
+    async fn forget_guesses(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<Option<GuessBudget>, StoreError> {
+        self.step(|state| {
+            let counted = state.budgets.remove(&(project, mode, phone));
+            counted.filter(|counted| *counted != GuessBudget::default())
+        })
+        .await
     }
 
     async fn report(

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_kernel::{Digest, KeyMode, OtpId, ProjectId, Sealed, StoreError, Timestamp};
 use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
-use dwar_ratelimit::{Admission, Quota, SendKey, SendLimiter, Window};
+use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 
 #[async_trait]
 impl ProjectStore for Model {
@@ -92,15 +92,15 @@ impl SendLimiter for Model {
         &self,
         key: SendKey,
         send: OtpId,
-        quota: Quota,
+        quota: SendQuota,
         now: Timestamp,
-    ) -> Result<Admission, StoreError> {
+    ) -> Result<SendAdmission, StoreError> {
         self.step(|state| {
             let taken = state.places.iter().filter(|(taken, ..)| *taken == key);
-            let mut window: Window = taken.map(|(.., at)| *at).collect();
-            let admission = window.hit(quota, now);
-            if admission.admitted {
-                state.places.push((key, send, now));
+            let mut log: SendLog = taken.map(|(.., slot)| *slot).collect();
+            let admission = log.admit(&quota, now);
+            if admission.counted.admitted {
+                state.places.push((key, send, SendSlot { at: now, forgiven: false }));
             }
             admission
         })
@@ -108,11 +108,19 @@ impl SendLimiter for Model {
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
+        self.step(|state| {
+            let own = state.places.iter_mut().filter(|(k, s, _)| (*k, *s) == (key, send));
+            own.for_each(|(.., slot)| slot.forgiven = true);
+        })
+        .await
+    }
+
+    async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.step(|state| state.places.retain(|(k, s, _)| (*k, *s) != (key, send))).await
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.step(|state| drop_old(&mut state.places, |(.., at)| *at < before)).await
+        self.step(|state| drop_old(&mut state.places, |(.., slot)| slot.at < before)).await
     }
 }
 

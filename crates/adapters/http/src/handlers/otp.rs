@@ -39,8 +39,10 @@ pub(crate) async fn verify(call: Call) -> Answer {
     let body: VerifyBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
+    // An id that cannot be read is that of no request.
+    let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
     let otps = Arc::clone(&call.use_cases().verify_otp);
-    let verified = async move { otps.verify(&caller, &phone, code).await };
+    let verified = async move { otps.verify(&caller, &phone, code, request).await };
     let verified = call.api.tasks.finish(verified).await?;
     call.limited_by(verified.allowance);
     ok(&Pair::of(&verified.tokens))

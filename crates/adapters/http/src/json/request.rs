@@ -1,5 +1,5 @@
 use crate::error::{ApiError, ErrorCode};
-use dwar_kernel::Phone;
+use dwar_kernel::{OtpId, Phone};
 use dwar_otp::Code;
 use dwar_session::AccessToken;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -18,6 +18,8 @@ pub(crate) struct SendBody {
 pub(crate) struct VerifyBody {
     pub(crate) phone: Field<Phone>,
     pub(crate) code: Field<Code>,
+    /// Absent and `null` are one thing, and name no request.
+    pub(crate) otp_id: Option<Field<OtpId>>,
 }
 
 #[derive(Default, serde::Deserialize)]

@@ -3,7 +3,7 @@ use crate::support::{Reply, TestApp};
 use actix_web::http::Method;
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_otp::{Allowance, Attempt, GuessBudget, Outcome, Reason};
-use dwar_ratelimit::Admission;
+use dwar_ratelimit::{Admission, SendAdmission};
 use dwar_session::Started;
 use dwar_testkit::{minutes, seconds};
 use dwar_wallet::HoldOutcome;
@@ -73,7 +73,8 @@ async fn send_refuses_as_specified() {
         ports.otps.expect_guess_budget().returning(|_, _, _| Ok(GuessBudget::default()));
         ports.sends.expect_admit().returning(|_, _, _, _| {
             let reset = Duration::from_millis(597_001);
-            Ok(Admission { admitted: false, limit: 3, remaining: 0, reset })
+            let counted = Admission { admitted: false, limit: 3, remaining: 0, reset };
+            Ok(SendAdmission { counted, forgiven: counted, withdrawn: counted })
         });
     });
     assert_snapshot!(often.post(SEND, PHONE).await.text(), @r#"
@@ -215,6 +216,42 @@ async fn verify_refuses_as_specified() {
     let absent = judging(Attempt::NotFound).post(VERIFY, GUESS).await;
     assert_eq!((absent.status, absent.code().as_str()), (400, "OTP_NOT_FOUND"));
     assert_eq!(absent.header("ratelimit-limit"), None);
+}
+
+#[actix_web::test]
+async fn verify_judges_the_code_for_the_request_it_names() {
+    const ID: &str = "01920000-0000-7000-8000-000000000000";
+    // A store in which no request has this id, and a guess that names none is judged wrong.
+    let app = TestApp::with(|ports| {
+        ports.otps.expect_attempt().returning(|_, _, _, guess, _, _| {
+            let other = "01920000-0000-7000-8000-000000000001".parse().unwrap();
+            let named = !guess.is_meant_for(other);
+            assert!(guess.is_meant_for(ID.parse().unwrap()));
+            Ok(if named { Attempt::NotFound } else { Attempt::Wrong(left(3)) })
+        });
+    });
+    let verify = async |id: &str| {
+        let body = format!(r#"{{"phone":"9876543210","code":"123456","otp_id":{id}}}"#);
+        app.post(VERIFY, &body).await
+    };
+    let named = verify(&format!("\"{ID}\"")).await;
+    assert_eq!((named.status, named.code().as_str()), (400, "OTP_NOT_FOUND"));
+    assert_eq!(verify("null").await.code(), "INVALID_OTP");
+    assert_eq!(app.post(VERIFY, GUESS).await.code(), "INVALID_OTP");
+    // Phone and code come first in the order of checks.
+    let body = r#"{"phone":"9876543210","code":"1","otp_id":"x"}"#;
+    assert_eq!(app.post(VERIFY, body).await.code(), "INVALID_OTP_CODE");
+}
+
+#[actix_web::test]
+async fn an_otp_id_that_cannot_be_read_reaches_no_store() {
+    let app = TestApp::with(|_| {});
+    let bare = "01920000000070008000000000000000";
+    for id in ["\"\"", "\"x\"", &format!("\"{bare}\""), "7", "true", "[]", "{}", "1.5"] {
+        let body = format!(r#"{{"phone":"9876543210","code":"123456","otp_id":{id}}}"#);
+        let reply = app.post(VERIFY, &body).await;
+        assert_eq!((reply.status, reply.code().as_str()), (400, "OTP_NOT_FOUND"), "{id}");
+    }
 }
 
 fn stored(mode: KeyMode) -> TestApp {

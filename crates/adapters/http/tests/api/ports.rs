@@ -16,7 +16,8 @@ use dwar_otp::{
 };
 use dwar_project::{ApiKey, Caller, MockProjectStore, Project, ProjectStore};
 use dwar_ratelimit::{
-    Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, Window,
+    Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, SendLog,
+    SendQuota, Window,
 };
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, START, minutes, seconds};
@@ -115,15 +116,11 @@ impl Ports {
             let step = otp.report(attempt, report, &route, next, now);
             Ok(Some((otp.clone(), step)))
         });
-        self.sends.expect_admit().returning(|_, _, quota, _| {
-            Ok(Admission {
-                admitted: true,
-                limit: quota.limit,
-                remaining: quota.limit - 1,
-                reset: quota.window,
-            })
-        });
+        self.sends
+            .expect_admit()
+            .returning(|_, _, quota, _| Ok(SendLog::default().admit(&quota, START)));
         self.sends.expect_forgive().returning(|_, _| Ok(()));
+        self.sends.expect_withdraw().returning(|_, _| Ok(()));
         self.wallets.expect_hold().returning(|_, _, _, _, _| Ok(HoldOutcome::Held));
         self.wallets.expect_settle().returning(|_, _, _, _, _| Ok(true));
         let mut calls = outcomes.iter().cycle();
@@ -238,7 +235,10 @@ impl Ports {
 
 fn limits(general: u32, validate: u32) -> Limits {
     let mode = |send, max_wrong| ModeLimits {
-        send: Quota { limit: send, window: minutes(10) },
+        send: SendQuota {
+            places: Quota { limit: send, window: minutes(10) },
+            reach: Some(Quota { limit: 10, window: minutes(10) }),
+        },
         max_wrong,
         validate: Quota { limit: validate, window: minutes(1) },
         general: Quota { limit: general, window: minutes(1) },

@@ -1,9 +1,10 @@
 use super::{LIMITS, World};
 use dwar_app::{Deliver, OtpPolicy, RecordReceipt, Routes, SendOtp};
 use dwar_otp::{
-    Channel, GuessBudget, Hop, Message, MockGateway, Otp, OtpStore, Outcome, Reason, Report, Route,
+    Channel, GuessBudget, GuessPeriod, Hop, Message, MockGateway, Otp, OtpStore, Outcome, Reason,
+    Report, Route,
 };
-use dwar_ratelimit::{Admission, SendLimiter};
+use dwar_ratelimit::{SendLimiter, SendLog};
 use dwar_testkit::{START, minutes};
 use dwar_wallet::{HoldOutcome, Paise, Settlement, WalletStore};
 use mockall::predicate::{always, eq};
@@ -32,17 +33,19 @@ impl World {
         if !self.caller.mode.is_test() {
             self.guessed(0);
         }
-        self.sends.expect_admit().times(1).returning(|_, _, quota, _| {
-            let (limit, remaining) = (quota.limit, quota.limit - 1);
-            Ok(Admission { admitted: true, limit, remaining, reset: quota.window })
-        });
+        self.sends
+            .expect_admit()
+            .times(1)
+            .returning(|_, _, quota, _| Ok(SendLog::default().admit(&quota, START)));
         self
     }
 
-    /// The phone has this many wrong guesses in a row behind it, the last one just now.
+    /// The phone has this many wrong guesses in a row behind it, all of them just now.
     pub fn guessed(&mut self, wrong: u32) -> &mut Self {
         let Self { line, caller, .. } = self;
-        let budget = GuessBudget { wrong, last_wrong_at: Some(START) };
+        let stopped_at = (wrong >= LIMITS.guesses.stop_at).then_some(START);
+        let period = (wrong > 0).then_some(GuessPeriod { began_at: START, wrong, stopped_at });
+        let budget = GuessBudget { wrong, last_wrong_at: Some(START), period };
         self.otps
             .expect_guess_budget()
             .with(eq(line.project), eq(caller.mode), eq(line.index))
@@ -76,6 +79,16 @@ impl World {
     pub fn forgives(&mut self) -> &mut Self {
         self.sends
             .expect_forgive()
+            .with(eq(self.line.send_key()), always())
+            .times(1)
+            .returning(|_, _| Ok(()));
+        self
+    }
+
+    /// The place is taken off the record.
+    pub fn withdraws(&mut self) -> &mut Self {
+        self.sends
+            .expect_withdraw()
             .with(eq(self.line.send_key()), always())
             .times(1)
             .returning(|_, _| Ok(()));

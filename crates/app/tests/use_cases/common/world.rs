@@ -2,7 +2,7 @@ use dwar_app::{Limits, ModeLimits, PriceList, SessionPolicy, Tokens, Toolbox};
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_otp::{GuessPolicy, Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
-use dwar_ratelimit::{MockSendLimiter, Quota};
+use dwar_ratelimit::{MockSendLimiter, Quota, SendQuota};
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
 use dwar_testkit::{
     ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, minutes, seconds,
@@ -15,13 +15,13 @@ use std::time::Duration;
 /// The specification's table, and the decisions' guess budget.
 pub const LIMITS: Limits = Limits {
     live: ModeLimits {
-        send: per(3, minutes(10)),
+        send: SendQuota { places: per(3, minutes(10)), reach: Some(per(10, minutes(10))) },
         max_wrong: 5,
         validate: per(3_000, minutes(1)),
         general: per(1_000, minutes(1)),
     },
     test: ModeLimits {
-        send: per(20, minutes(10)),
+        send: SendQuota { places: per(20, minutes(10)), reach: None },
         max_wrong: 20,
         validate: per(300, minutes(1)),
         general: per(100, minutes(1)),
@@ -33,6 +33,8 @@ pub const LIMITS: Limits = Limits {
         slower_pace: minutes(60),
         stop_at: 100,
         stop_for: minutes(24 * 60),
+        stop_pace: minutes(12 * 60),
+        period: days(30),
     },
 };
 const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };

@@ -4,8 +4,11 @@ use crate::stores::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_event::EventKind;
 use dwar_kernel::KeyMode;
-use dwar_otp::{GuessPolicy, Otp, Reason, Report};
+use dwar_otp::{AttemptStatus, GuessPolicy, Otp, Reason, Report};
 use std::sync::Arc;
+
+/// Overdue, as found while a receipt was waited for.
+const OVERDUE: Report = Report::Overdue { seen: AttemptStatus::Sent };
 
 /// Fresh: a project without an endpoint has nothing on record, not even for one that comes later.
 pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
@@ -68,7 +71,7 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
     // The channel is the one that carried the code, though another was tried after it.
     let mut otp = scene.sending(&scene.line()).await;
     scene.hears(&mut otp, accepted(), START + seconds(1)).await;
-    scene.hears(&mut otp, Report::Overdue, START + seconds(21)).await;
+    scene.hears(&mut otp, OVERDUE, START + seconds(21)).await;
     scene.hears_of(&mut otp, 0, Report::Delivered, START + seconds(22)).await;
     let wanted = [
         of_otp(&otp, EventKind::OtpSent, "whatsapp", START + seconds(1)),
@@ -100,7 +103,7 @@ pub async fn a_report_that_changes_nothing_is_not_recorded(stores: &Stores) {
     scene.hears(&mut otp, accepted(), START + seconds(1)).await;
     assert_eq!(scene.told().await.len(), 1);
     scene.hears(&mut otp, accepted(), START + seconds(2)).await;
-    scene.hears(&mut otp, Report::Overdue, START + seconds(21)).await;
+    scene.hears(&mut otp, OVERDUE, START + seconds(21)).await;
     // A second provider accepts what was sent already, and the first one fails after all.
     scene.hears(&mut otp, accepted(), START + seconds(22)).await;
     scene.hears_of(&mut otp, 0, Report::Failed(Reason::Blocked), START + seconds(23)).await;
@@ -166,5 +169,30 @@ pub async fn an_accepted_code_is_recorded(stores: &Stores) {
         }
         let verified = of_otp(&otp, EventKind::OtpVerified, "whatsapp", START + seconds(9));
         assert_eq!(scene.told_events().await, [verified]);
+    }
+}
+
+/// Fresh: the wrong code that reaches the stop is recorded with its phone, once in a period, also
+/// when many come at once.
+pub async fn a_stop_is_recorded_once_in_a_period(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    let policy =
+        GuessPolicy { stop_at: 7, stop_for: seconds(60), period: seconds(300), ..GuessPolicy::OFF };
+    let line = scene.line();
+    for (period, second) in [(0, 0), (0, 100), (1, 300)] {
+        let now = START + seconds(second);
+        let otp = scene.make.otp_with(&line, CODE, now);
+        stores.otps.issue(Otp { max_wrong: 50, ..otp.clone() }).await.unwrap();
+        race(30, |_| {
+            let (store, guess) = (Arc::clone(&stores.otps), scene.make.guess(WRONG_CODE));
+            let Line { project, mode, index, .. } = line.clone();
+            async move { store.attempt(project, mode, index, guess, policy, now).await.unwrap() }
+        })
+        .await;
+        let told = scene.told_events().await;
+        let attacked = of_otp(&otp, EventKind::OtpUnderAttack, "whatsapp", now);
+        let first_of_its_period = second == period * 300;
+        assert_eq!(told, if first_of_its_period { vec![attacked] } else { vec![] }, "{second}");
     }
 }

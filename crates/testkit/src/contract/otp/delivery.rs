@@ -4,10 +4,13 @@ use crate::stores::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{AttemptId, OtpId, Timestamp};
 use dwar_otp::{
-    Channel, Charge, DeliveryStatus, GuessPolicy, Otp, OtpState, Reason, ReceiptTarget, Report,
-    Step,
+    AttemptStatus, Channel, Charge, DeliveryStatus, GuessPolicy, Otp, OtpState, Reason,
+    ReceiptTarget, Report, Step,
 };
 use std::sync::Arc;
+
+/// Overdue, as found while a receipt was waited for.
+const OVERDUE: Report = Report::Overdue { seen: AttemptStatus::Sent };
 
 fn accepted(provider_ref: &str) -> Report {
     Report::Accepted { provider_ref: Some(provider_ref.to_owned()), awaits_receipt: true }
@@ -46,10 +49,42 @@ pub async fn late_reports_are_applied_as_the_domain_says(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
     assert_eq!(scene.report(&mut otp, 0, accepted("b"), 1).await, Step::Wait);
-    assert!(matches!(scene.report(&mut otp, 0, Report::Overdue, 21).await, Step::Try(_)));
+    assert!(matches!(scene.report(&mut otp, 0, OVERDUE, 21).await, Step::Try(_)));
     assert_eq!(scene.report(&mut otp, 0, Report::Failed(Reason::Blocked), 22).await, Step::Wait);
     scene.report(&mut otp, 1, accepted("c"), 23).await;
     scene.report(&mut otp, 0, Report::Delivered, 24).await;
+}
+
+/// What was found overdue and has a later word by the time it is reported is left as it is.
+pub async fn an_overdue_report_after_a_later_word_changes_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (queued, sent) = (AttemptStatus::Queued, AttemptStatus::Sent);
+    for (words, seen) in [
+        (vec![accepted("d")], queued),
+        (vec![Report::Delivered], queued),
+        (vec![Report::Failed(Reason::NotOnChannel)], queued),
+        (vec![accepted("e"), Report::Delivered], sent),
+        (vec![accepted("f"), Report::Failed(Reason::Blocked)], sent),
+    ] {
+        let mut otp = scene.issued(&scene.line()).await;
+        for word in words {
+            scene.report(&mut otp, 0, word, 1).await;
+        }
+        let before = otp.clone();
+        assert_eq!(scene.report(&mut otp, 0, Report::Overdue { seen }, 31).await, Step::Wait);
+        assert_eq!(otp, before);
+    }
+}
+
+/// That a provider took the message is kept, whatever it reports later.
+pub async fn an_acceptance_outlives_a_later_failure(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut otp = scene.issued(&scene.line()).await;
+    scene.report(&mut otp, 0, accepted("g"), 1).await;
+    scene.report(&mut otp, 0, Report::Failed(Reason::Blocked), 2).await;
+    scene.report(&mut otp, 1, Report::Failed(Reason::Blocked), 3).await;
+    let attempts = stored(stores, &otp).await.unwrap().delivery.attempts;
+    assert_eq!(attempts.iter().map(|a| a.accepted).collect::<Vec<_>>(), [true, false]);
 }
 
 /// A report that comes again changes nothing.

@@ -2,8 +2,8 @@ use super::{Verdict, budget, stored};
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::stores::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds};
-use dwar_kernel::KeyMode;
-use dwar_otp::{GuessBudget, GuessPolicy, Otp, OtpState};
+use dwar_kernel::{KeyMode, OtpId};
+use dwar_otp::{GuessBudget, GuessPeriod, GuessPolicy, Otp, OtpState};
 use std::sync::Arc;
 
 const NOW: std::time::Duration = seconds(1);
@@ -129,39 +129,154 @@ pub async fn wrong_codes_at_once_are_judged_up_to_the_limit(stores: &Stores) {
 }
 
 const STOP_AT_SEVEN: GuessPolicy =
-    GuessPolicy { stop_at: 7, stop_for: seconds(300), ..GuessPolicy::OFF };
+    GuessPolicy { stop_at: 7, stop_for: seconds(300), period: seconds(86_400), ..GuessPolicy::OFF };
 
-/// Wrong codes in a row are counted across resends, with or without a policy, and stop the guessing.
+/// Wrong codes are counted across resends and stop the guessing.
 pub async fn the_budget_counts_across_resends(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
+    let policy = STOP_AT_SEVEN;
     assert_eq!(budget(stores, &line).await, GuessBudget::default());
     scene.issued(&line).await;
+    let began_at = START + NOW;
     for wrong in 1..=5 {
-        scene.try_code(&line, WRONG_CODE).await;
-        let counted = GuessBudget { wrong, last_wrong_at: Some(START + NOW) };
+        scene.try_at(&line, WRONG_CODE, policy, began_at).await;
+        let period = Some(GuessPeriod { began_at, wrong, stopped_at: None });
+        let counted = GuessBudget { wrong, last_wrong_at: Some(began_at), period };
         assert_eq!(budget(stores, &line).await, counted);
     }
     let second = scene.issued(&line).await;
     assert_eq!(budget(stores, &line).await.wrong, 5);
     let last = START + seconds(2);
     for code in [WRONG_CODE, WRONG_CODE] {
-        assert_eq!(scene.try_at(&line, code, STOP_AT_SEVEN, last).await, Verdict::Wrong);
+        assert_eq!(scene.try_at(&line, code, policy, last).await, Verdict::Wrong);
     }
-    assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, last).await, Verdict::Locked);
+    assert_eq!(scene.try_at(&line, CODE, policy, last).await, Verdict::Locked);
     assert_eq!(stored(stores, &second).await.unwrap().state, OtpState::Locked);
-    let spent = GuessBudget { wrong: 7, last_wrong_at: Some(last) };
+    let period = GuessPeriod { began_at, wrong: 7, stopped_at: Some(last) };
+    let spent = GuessBudget { wrong: 7, last_wrong_at: Some(last), period: Some(period) };
     assert_eq!(budget(stores, &line).await, spent);
 
-    let served = last + STOP_AT_SEVEN.stop_for;
+    let served = last + policy.stop_for;
     scene.issued(&line).await;
-    assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, served - MS).await, Verdict::Locked);
+    assert_eq!(scene.try_at(&line, CODE, policy, served - MS).await, Verdict::Locked);
     scene.issued(&line).await;
-    assert_eq!(scene.try_at(&line, WRONG_CODE, STOP_AT_SEVEN, served).await, Verdict::Wrong);
-    let anew = GuessBudget { wrong: 1, last_wrong_at: Some(served) };
-    assert_eq!(budget(stores, &line).await, anew);
-    assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, served).await, Verdict::Accepted);
+    assert_eq!(scene.try_at(&line, WRONG_CODE, policy, served).await, Verdict::Wrong);
+    // No second stop, and a success resets the row alone.
+    let period = GuessPeriod { wrong: 8, ..period };
+    let on = GuessBudget { wrong: 8, last_wrong_at: Some(served), period: Some(period) };
+    assert_eq!(budget(stores, &line).await, on);
+    assert_eq!(scene.try_at(&line, CODE, policy, served).await, Verdict::Accepted);
+    assert_eq!(budget(stores, &line).await, GuessBudget { wrong: 0, ..on });
+}
+
+/// The period ends at its exact instant, and the next one begins with a wrong code.
+pub async fn a_period_ends_at_the_exact_instant(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let ends = START + STOP_AT_SEVEN.period;
+    for (now, wrong, began_at) in [(ends - MS, 2, START), (ends, 1, ends)] {
+        let line = scene.line();
+        scene.issued(&line).await;
+        scene.try_at(&line, WRONG_CODE, STOP_AT_SEVEN, START).await;
+        scene.issue(scene.make.otp_with(&line, CODE, ends - seconds(60))).await;
+        scene.try_at(&line, WRONG_CODE, STOP_AT_SEVEN, now).await;
+        let period = budget(stores, &line).await.period.unwrap();
+        assert_eq!((period.wrong, period.began_at), (wrong, began_at));
+    }
+}
+
+/// Counts that are lifted are gone, for this phone alone, and told once.
+pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let forget = async |line: &Line| {
+        stores.otps.forget_guesses(line.project, line.mode, line.index).await.unwrap()
+    };
+    assert_eq!(forget(&line).await, None);
+    scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
+    for _ in 0..7 {
+        scene.try_at(&line, WRONG_CODE, STOP_AT_SEVEN, START + NOW).await;
+    }
+    let counted = budget(stores, &line).await;
+    for other in scene.elsewhere(&line).await {
+        assert_eq!(forget(&other).await, None);
+    }
+    assert_eq!(forget(&line).await, Some(counted));
+    assert_eq!(forget(&line).await, None);
     assert_eq!(budget(stores, &line).await, GuessBudget::default());
+    scene.issued(&line).await;
+    assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, START + NOW).await, Verdict::Accepted);
+}
+
+/// Of many who lift at once one is told what was counted, and no guess is counted on both sides.
+pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        scene.issue(Otp { max_wrong: 100, ..scene.make.otp(&line) }).await;
+        let answers = race(60, |number| {
+            let (store, guess) = (Arc::clone(&stores.otps), scene.make.guess(WRONG_CODE));
+            let Line { project, mode, index, .. } = line.clone();
+            async move {
+                if number % 3 == 0 {
+                    return store.forget_guesses(project, mode, index).await.unwrap();
+                }
+                let (policy, now) = (GuessPolicy::OFF, START + NOW);
+                store.attempt(project, mode, index, guess, policy, now).await.unwrap();
+                None
+            }
+        })
+        .await;
+        let lifted: u32 = answers.iter().flatten().map(|counted| counted.wrong).sum();
+        assert_eq!(lifted + budget(stores, &line).await.wrong, 40);
+    }
+}
+
+/// A guess at the code of another request finds nothing, counts nothing, and leaves the code alone.
+pub async fn a_guess_is_judged_for_the_request_it_names(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let old = scene.issued(&line).await;
+    let present = scene.issued(&line).await;
+    let Line { project, mode, index, .. } = line;
+    let try_for = async |request: OtpId, code: &str| -> Verdict {
+        let guess = scene.make.guess(code).meant_for(Some(request));
+        let (policy, now) = (GuessPolicy::OFF, START + NOW);
+        stores.otps.attempt(project, mode, index, guess, policy, now).await.unwrap().into()
+    };
+    for code in [WRONG_CODE, CODE] {
+        assert_eq!(try_for(old.id, code).await, Verdict::NotFound);
+        assert_eq!(try_for(scene.make.id(), code).await, Verdict::NotFound);
+    }
+    assert_eq!(stored(stores, &present).await.as_ref(), Some(&present));
+    assert_eq!(budget(stores, &line).await, GuessBudget::default());
+    assert_eq!(try_for(present.id, WRONG_CODE).await, Verdict::Wrong);
+    assert_eq!(try_for(present.id, CODE).await, Verdict::Accepted);
+    assert_eq!(try_for(present.id, CODE).await, Verdict::NotFound);
+}
+
+/// A resend at the same moment never lets a guess for the old request count against the new one.
+pub async fn a_named_guess_and_a_resend_at_once_never_cross(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS * 4 {
+        let line = scene.line();
+        let old = scene.issued(&line).await;
+        let new = scene.make.otp(&line);
+        race(9, |number| {
+            let (store, new) = (Arc::clone(&stores.otps), new.clone());
+            let guess = scene.make.guess(WRONG_CODE).meant_for(Some(old.id));
+            let Line { project, mode, index, .. } = line.clone();
+            async move {
+                if number == 4 {
+                    return store.issue(new).await.unwrap();
+                }
+                let (policy, now) = (GuessPolicy::OFF, START + NOW);
+                store.attempt(project, mode, index, guess, policy, now).await.unwrap();
+            }
+        })
+        .await;
+        assert_eq!(stored(stores, &new).await.unwrap().wrong, 0);
+    }
 }
 
 /// Every answer, and what is on record after it, is what the domain says, numbers included.
