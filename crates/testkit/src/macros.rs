@@ -253,6 +253,10 @@ macro_rules! fresh_store_contract_tests {
             sends {
                 sweep_drops_old_places
             }
+            together {
+                every_pair_of_steps_gets_along
+                every_triple_of_locking_steps_gets_along
+            }
             idempotency {
                 sweep_drops_old_records
             }

@@ -1,0 +1,354 @@
+//! Whatever happens to one phone, its identity and its project's wallet at once, no step fails for
+//! another's sake.
+
+use crate::stores::Scene;
+use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
+use dwar_event::{Endpoint, NewSecret};
+use dwar_idempotency::{Lifetimes, Slot};
+use dwar_kernel::{KeyMode, StoreError, Timestamp};
+use dwar_otp::{AttemptStatus, GuessPolicy, Otp, Reason, Report};
+use dwar_project::ProjectChange;
+use dwar_ratelimit::{Quota, SendQuota};
+use dwar_session::{Presented, RotationPolicy, Session};
+use dwar_wallet::{Adjustment, Paise, Settlement};
+use std::sync::Arc;
+
+macro_rules! steps {
+    ($($(#[$doc:meta])* $step:ident,)+) => {
+        /// One call of a port method that writes or locks.
+        #[allow(missing_docs, reason = "each is the method of its name")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Step { $($(#[$doc])* $step,)+ }
+
+        impl Step {
+            /// Every one of them.
+            pub const ALL: &'static [Self] = &[$(Self::$step,)+];
+        }
+    };
+}
+
+steps! {
+    Issue, GuessRight, GuessWrong, GuessToTheStop, ForgetGuesses,
+    ReportAccepted, ReportFailed, ReportOverdue, ClaimDueCodes, SweepCodes, Deposit,
+    Recognise, Erase,
+    Start, Rotate, Revoke, SweepSessions,
+    Credit, Hold, Settle, Refund, Adjust,
+    Admit, Forgive, Withdraw, SweepSends,
+    Begin, Complete, Abandon, SweepAnswers,
+    KeepReceipts, ClaimReceipts, DoneReceipt,
+    AddEndpoint, RemoveEndpoint, ReplaceSecret, ClaimEvents, EventDelivered, EventFailed,
+    ChangeProject, ReplaceKey,
+}
+
+impl Step {
+    /// Those that hold one lock on the phone, the identity or the wallet while they ask for more.
+    pub const HOLDING: &'static [Self] = &[
+        Self::Issue,
+        Self::GuessRight,
+        Self::GuessToTheStop,
+        Self::ReportFailed,
+        Self::SweepCodes,
+        Self::Deposit,
+        Self::Erase,
+        Self::Start,
+        Self::Rotate,
+        Self::Revoke,
+        Self::Settle,
+        Self::Refund,
+        Self::RemoveEndpoint,
+    ];
+}
+
+/// What is on record when a round begins, all of one phone.
+struct Stage {
+    scene: Arc<Scene>,
+    line: Line,
+    old: Otp,
+    otp: Otp,
+    session: Session,
+    slot: Slot,
+    endpoint: Endpoint,
+    event: String,
+}
+
+const NOW: Timestamp = START;
+const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
+const ROTATION: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
+const QUOTA: SendQuota = SendQuota { places: Quota { limit: 3, window: minutes(10) }, reach: None };
+/// Twenty thousand rupees: no round ever runs out of them.
+const PLENTY: Paise = Paise(2_000_000);
+
+/// One project whose steps can be set against each other.
+pub struct Together {
+    scene: Arc<Scene>,
+}
+
+impl Together {
+    /// A project with a wallet.
+    pub async fn open(stores: &Stores) -> Self {
+        let scene = Arc::new(Scene::open(stores).await);
+        stores.wallets.credit(scene.project, scene.make.credit(PLENTY), NOW).await.unwrap();
+        Self { scene }
+    }
+
+    /// Every two steps, and each with itself.
+    pub fn pairs() -> Vec<Vec<Step>> {
+        let from = |first| Step::ALL[first..].iter().map(move |two| vec![Step::ALL[first], *two]);
+        (0..Step::ALL.len()).flat_map(from).collect()
+    }
+
+    /// Every three different steps of those that hold a lock while they ask for more.
+    pub fn triples() -> Vec<Vec<Step>> {
+        let all = Step::HOLDING;
+        let mut triples = Vec::new();
+        for (one, first) in all.iter().enumerate() {
+            for (two, second) in all.iter().enumerate().skip(one + 1) {
+                triples.extend(all[two + 1..].iter().map(|third| vec![*first, *second, *third]));
+            }
+        }
+        triples
+    }
+
+    /// Runs each of the steps twice on one phone, all at the same moment.
+    ///
+    /// # Panics
+    /// When a step fails.
+    pub async fn round(&self, steps: &[Step]) {
+        let stage = Arc::new(self.stage().await);
+        race(steps.len() * 2, |number| {
+            let (stage, step) = (Arc::clone(&stage), steps[number % steps.len()]);
+            async move {
+                let done = stage.run(step).await;
+                assert!(done.is_ok(), "{step:?}: {done:?}");
+            }
+        })
+        .await;
+        let Stage { endpoint, .. } = &*stage;
+        self.scene.stores.events.remove_endpoint(self.scene.project, endpoint.id).await.unwrap();
+    }
+
+    async fn stage(&self) -> Stage {
+        let scene = Arc::clone(&self.scene);
+        let Scene { stores, make, project } = &*scene;
+        let line = scene.line();
+        let endpoint = make.endpoint(*project);
+        stores.events.add_endpoint(endpoint.clone()).await.unwrap();
+        let (old, otp) = (make.otp(&line), make.otp(&line));
+        for (otp, name) in [(&old, "old"), (&otp, "new")] {
+            stores.sends.admit(line.send_key(), otp.id, QUOTA, NOW).await.unwrap();
+            let entry = make.id();
+            stores.wallets.hold(*project, otp.id, Paise(20), entry, NOW).await.unwrap();
+            stores.otps.issue(otp.clone()).await.unwrap();
+            let reference = Some(format!("{name} {}", otp.id));
+            let accepted = Report::Accepted { provider_ref: reference, awaits_receipt: true };
+            let (first, route) = (otp.delivery.attempts[0].id, make.route());
+            let next = make.id();
+            let report = stores.otps.report(*project, otp.id, first, accepted, route, next, NOW);
+            report.await.unwrap();
+        }
+        let session = scene.session(&line).await;
+        let slot = make.slot(&line);
+        stores.idempotency.begin(slot, make.record(&line), LIFETIMES).await.unwrap();
+        let event = format!("otp_sent_{}", otp.id.uuid().simple());
+        Stage { line, old, otp, session, slot, endpoint, event, scene }
+    }
+}
+
+/// Every pair of steps gets along.
+pub async fn every_pair_of_steps_gets_along(stores: &Stores) {
+    let together = Together::open(stores).await;
+    for pair in Together::pairs() {
+        together.round(&pair).await;
+    }
+}
+
+/// Every triple of the steps that hold a lock while they ask for more gets along.
+pub async fn every_triple_of_locking_steps_gets_along(stores: &Stores) {
+    let together = Together::open(stores).await;
+    for triple in Together::triples() {
+        together.round(&triple).await;
+    }
+}
+
+impl Stage {
+    async fn run(&self, step: Step) -> Result<(), StoreError> {
+        match step {
+            Step::Issue
+            | Step::GuessRight
+            | Step::GuessWrong
+            | Step::GuessToTheStop
+            | Step::ForgetGuesses
+            | Step::ReportAccepted
+            | Step::ReportFailed
+            | Step::ReportOverdue
+            | Step::ClaimDueCodes
+            | Step::SweepCodes
+            | Step::Deposit => self.on_the_code(step).await,
+            Step::Recognise
+            | Step::Erase
+            | Step::Start
+            | Step::Rotate
+            | Step::Revoke
+            | Step::SweepSessions => self.on_the_identity(step).await,
+            Step::Credit | Step::Hold | Step::Settle | Step::Refund | Step::Adjust => {
+                self.on_the_wallet(step).await
+            }
+            Step::Admit | Step::Forgive | Step::Withdraw | Step::SweepSends => {
+                self.on_the_sends(step).await
+            }
+            Step::Begin | Step::Complete | Step::Abandon | Step::SweepAnswers => {
+                self.on_the_answer(step).await
+            }
+            _ => self.on_the_project(step).await,
+        }
+    }
+
+    async fn on_the_code(&self, step: Step) -> Result<(), StoreError> {
+        let Scene { stores, make, .. } = &*self.scene;
+        let Line { project, mode, index, .. } = self.line;
+        let otps = &stores.otps;
+        let guess = async |code: &str, policy| {
+            let guess = make.guess(code);
+            otps.attempt(project, mode, index, guess, policy, NOW).await.map(drop)
+        };
+        let report = async |report| {
+            let (attempt, id) = (self.otp.delivery.attempts[0].id, self.otp.id);
+            let (route, next) = (make.route(), make.id());
+            otps.report(project, id, attempt, report, route, next, NOW).await.map(drop)
+        };
+        let stop_at_one = GuessPolicy {
+            stop_at: 1,
+            stop_for: minutes(1),
+            period: minutes(2),
+            ..GuessPolicy::OFF
+        };
+        match step {
+            Step::Issue => otps.issue(make.otp(&self.line)).await,
+            Step::GuessRight => guess(CODE, GuessPolicy::OFF).await,
+            Step::GuessWrong => guess(WRONG_CODE, GuessPolicy::OFF).await,
+            Step::GuessToTheStop => guess(WRONG_CODE, stop_at_one).await,
+            Step::ForgetGuesses => otps.forget_guesses(project, mode, index).await.map(drop),
+            Step::ReportAccepted => {
+                report(Report::Accepted { provider_ref: None, awaits_receipt: true }).await
+            }
+            Step::ReportFailed => report(Report::Failed(Reason::Blocked)).await,
+            Step::ReportOverdue => report(Report::Overdue { seen: AttemptStatus::Sent }).await,
+            Step::ClaimDueCodes => {
+                otps.claim_due(NOW + minutes(1), seconds(30), 100).await.map(drop)
+            }
+            Step::SweepCodes => otps.sweep(NOW + seconds(1), NOW + seconds(1)).await.map(drop),
+            _ => stores.inbox.deposit(project, make.message(&self.otp, NOW)).await,
+        }
+    }
+
+    async fn on_the_identity(&self, step: Step) -> Result<(), StoreError> {
+        let Scene { stores, make, .. } = &*self.scene;
+        let Line { project, mode, .. } = self.line;
+        let Session { id, identity, refresh, access, .. } = self.session.clone();
+        let (identities, sessions) = (&stores.identities, &stores.sessions);
+        match step {
+            Step::Recognise => {
+                identities.recognise(project, make.sighting(&self.line)).await.map(drop)
+            }
+            Step::Erase => identities.erase(project, mode, identity, NOW).await.map(drop),
+            Step::Start => sessions.start(make.session(&self.line, identity)).await.map(drop),
+            Step::Rotate => {
+                let presented = Presented { refresh, key: None };
+                let next = make.successor(&self.session, NOW);
+                sessions.rotate(project, mode, presented, next, ROTATION, NOW).await.map(drop)
+            }
+            Step::Revoke => sessions.revoke(project, mode, id, access.token, NOW).await.map(drop),
+            _ => sessions.sweep(NOW + minutes(365 * 24 * 60)).await.map(drop),
+        }
+    }
+
+    async fn on_the_wallet(&self, step: Step) -> Result<(), StoreError> {
+        let Scene { stores, make, project } = &*self.scene;
+        let wallets = &stores.wallets;
+        let (paid, entries) = (Settlement::Capture(Paise(20)), [make.id(), make.id()]);
+        match step {
+            Step::Credit => wallets.credit(*project, make.credit(Paise(1)), NOW).await.map(drop),
+            Step::Hold => {
+                wallets.hold(*project, make.id(), Paise(20), make.id(), NOW).await.map(drop)
+            }
+            Step::Settle => {
+                wallets.settle(*project, self.otp.id, paid, entries, NOW).await.map(drop)
+            }
+            Step::Refund => {
+                wallets.settle(*project, self.old.id, paid, entries, NOW).await?;
+                wallets.refund(*project, self.old.id, make.id(), NOW).await.map(drop)
+            }
+            _ => {
+                let id = make.id();
+                let reference = format!("correction {id}");
+                let adjustment = Adjustment { id, amount: Paise(-1), reference };
+                wallets.adjust(*project, adjustment, NOW).await.map(drop)
+            }
+        }
+    }
+
+    async fn on_the_sends(&self, step: Step) -> Result<(), StoreError> {
+        let (sends, key) = (&self.scene.stores.sends, self.line.send_key());
+        match step {
+            Step::Admit => sends.admit(key, self.scene.make.id(), QUOTA, NOW).await.map(drop),
+            Step::Forgive => sends.forgive(key, self.otp.id).await,
+            Step::Withdraw => sends.withdraw(key, self.otp.id).await,
+            _ => sends.sweep(NOW + seconds(1)).await.map(drop),
+        }
+    }
+
+    async fn on_the_answer(&self, step: Step) -> Result<(), StoreError> {
+        let Scene { stores, make, .. } = &*self.scene;
+        let answers = &stores.idempotency;
+        match step {
+            Step::Begin => {
+                let record = make.record(&self.line);
+                answers.begin(self.slot, record, LIFETIMES).await.map(drop)
+            }
+            Step::Complete => answers.complete(self.slot, NOW, make.sealed()).await,
+            Step::Abandon => answers.abandon(self.slot, NOW).await,
+            _ => answers.sweep(NOW + seconds(1)).await.map(drop),
+        }
+    }
+
+    async fn on_the_project(&self, step: Step) -> Result<(), StoreError> {
+        let Scene { stores, make, project } = &*self.scene;
+        let (project, events) = (*project, &stores.events);
+        let (endpoint, event) = (self.endpoint.id, self.event.clone());
+        match step {
+            Step::KeepReceipts => {
+                let receipts = [(); 3].map(|()| make.receipt(Report::Delivered));
+                stores.receipts.keep(receipts.to_vec()).await
+            }
+            Step::ClaimReceipts => {
+                let claimed = stores.receipts.claim(NOW, seconds(10), 100).await?;
+                for kept in claimed {
+                    stores.receipts.done(kept.id).await?;
+                }
+                Ok(())
+            }
+            Step::DoneReceipt => stores.receipts.done(make.id()).await,
+            Step::AddEndpoint => {
+                let endpoint = make.endpoint(project);
+                events.add_endpoint(endpoint.clone()).await?;
+                events.remove_endpoint(project, endpoint.id).await.map(drop)
+            }
+            Step::RemoveEndpoint => events.remove_endpoint(project, endpoint).await.map(drop),
+            Step::ReplaceSecret => {
+                let secret = NewSecret { secret: make.sealed(), previous_until: NOW };
+                events.replace_secret(project, endpoint, secret).await.map(drop)
+            }
+            Step::ClaimEvents => events.claim_due(NOW, seconds(60), 50).await.map(drop),
+            Step::EventDelivered => events.delivered(endpoint, event).await,
+            Step::EventFailed => events.failed(endpoint, event, Some(NOW + minutes(1))).await,
+            Step::ChangeProject => {
+                let change = ProjectChange {
+                    name: Some("Chai & Co".to_owned()),
+                    ..ProjectChange::default()
+                };
+                stores.projects.change(project, change).await.map(drop)
+            }
+            _ => stores.projects.replace_key(project, make.key(KeyMode::Live)).await.map(drop),
+        }
+    }
+}
