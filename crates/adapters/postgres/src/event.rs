@@ -64,12 +64,17 @@ pub(crate) fn forget_phone(
     mode: KeyMode,
     phone: &[u8],
 ) -> QueryResult<usize> {
-    let of_phone = events::table
+    // In the order in which whoever removes an endpoint locks them.
+    let of_phone: Vec<String> = events::table
         .filter(events::project_id.eq(project.uuid()))
         .filter(events::mode.eq(mode.as_str()))
-        .filter(events::phone_index.eq(phone));
+        .filter(events::phone_index.eq(phone))
+        .order(events::id)
+        .select(events::id)
+        .for_update()
+        .load(conn)?;
     let nothing = None::<Vec<u8>>;
-    diesel::update(of_phone)
+    diesel::update(events::table.filter(events::id.eq_any(of_phone)))
         .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
         .execute(conn)
 }
