@@ -45,6 +45,7 @@ pub struct Http {
     pub max_connections: usize,
     pub head_timeout_seconds: u64,
     pub body_timeout_seconds: u64,
+    pub write_timeout_seconds: u64,
     pub keep_alive_seconds: u64,
     pub shutdown_timeout_seconds: u64,
 }

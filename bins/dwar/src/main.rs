@@ -2,6 +2,7 @@
 
 mod cli;
 mod config;
+mod descriptors;
 mod secret;
 mod telemetry;
 mod wiring;

@@ -1,5 +1,6 @@
 use super::Failure;
 use crate::config::Config;
+use crate::descriptors;
 use crate::wiring::{Application, Core, keep_preparing, prepare};
 use dwar_app::CreatedProject;
 use dwar_http::StopHandle;
@@ -17,7 +18,8 @@ const PHONE: &str = "9876543210";
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal to stop.
-pub fn run(config: Config) -> Result<ExitCode, Failure> {
+pub fn run(mut config: Config) -> Result<ExitCode, Failure> {
+    descriptors::make_room(&mut config);
     // Work that must outlive its client goes on here, beside the threads that serve.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let status = runtime.block_on(serve(config));

@@ -147,6 +147,7 @@ impl Shared {
             max_connections: http.max_connections,
             head_timeout: Duration::from_secs(http.head_timeout_seconds),
             body_timeout: Duration::from_secs(http.body_timeout_seconds),
+            write_timeout: Duration::from_secs(http.write_timeout_seconds),
             keep_alive: Duration::from_secs(http.keep_alive_seconds),
             shutdown_timeout: Duration::from_secs(http.shutdown_timeout_seconds),
             ..Settings::default()

@@ -9,6 +9,7 @@ mod api;
 mod body;
 mod call;
 mod caller;
+mod connection;
 mod error;
 mod handlers;
 mod json;

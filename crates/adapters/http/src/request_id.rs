@@ -1,10 +1,12 @@
 use crate::access_log::Line;
 use crate::api::Api;
 use crate::call::{JSON, Trail};
+use crate::connection::{Connection, begin};
 use crate::error::{ApiError, ErrorCode};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
+use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
@@ -31,7 +33,13 @@ pub(crate) async fn identify(
         return Err(ApiError::from(ErrorCode::InternalError).into());
     };
     let id = request_id(request.headers(), &api.use_cases.tools);
-    let trail = Rc::new(Trail::new(id, request.take_payload()));
+    let connection = request.conn_data::<Rc<Connection>>().cloned();
+    let payload = request.take_payload();
+    let payload = match &connection {
+        Some(connection) => begin(connection, request.head(), payload),
+        None => payload,
+    };
+    let trail = Rc::new(Trail::new(id, payload));
     request.extensions_mut().insert(Rc::clone(&trail));
     let mut line = Line::begin(request.method(), Rc::clone(&trail));
     // At the highest level, so that no filter takes the id away from lines that carry it.
@@ -52,6 +60,9 @@ pub(crate) async fn identify(
     };
     let (response, code) = span.in_scope(|| complete(&trail, response));
     line.answered(&response, code);
+    if let Some(connection) = connection {
+        connection.answer();
+    }
     match request {
         Some(request) => Ok(ServiceResponse::new(request, response)),
         // The request went down with the panic, and an answer needs one: it goes out as an error.
@@ -71,11 +82,13 @@ fn request_id(headers: &HeaderMap, tools: &Toolbox) -> HeaderValue {
     let first = values.next().filter(sane);
     match (first, values.next()) {
         (Some(id), None) => id.clone(),
-        _ => {
-            let fresh = tools.entropy.uuid(tools.now()).to_string();
-            HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("unknown"))
-        }
+        _ => fresh_id(tools),
     }
+}
+
+fn fresh_id(tools: &Toolbox) -> HeaderValue {
+    let fresh = tools.entropy.uuid(tools.now()).to_string();
+    HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("unknown"))
 }
 
 #[derive(Serialize)]
@@ -85,13 +98,35 @@ struct ErrorBody<'a> {
     request_id: &'a str,
 }
 
+impl<'a> ErrorBody<'a> {
+    fn encode(code: ErrorCode, request_id: &'a str) -> Vec<u8> {
+        let body = Self { error: code.message(), code: code.as_str(), request_id };
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+}
+
+/// A whole answer to what cannot be read as a request; the connection ends with it.
+pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
+    let code = ErrorCode::of_status(status);
+    let id = fresh_id(tools);
+    let request_id = id.to_str().unwrap_or_default();
+    tracing::info!(status = status.as_u16(), code = code.as_str(), request_id, "unreadable");
+    let body = ErrorBody::encode(code, request_id);
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nx-request-id: {request_id}\r\n\
+         x-content-type-options: nosniff\r\ncache-control: no-store\r\nconnection: close\r\n\
+         content-length: {}\r\ndate: {}\r\n\r\n",
+        body.len(),
+        tools.now().format("%a, %d %b %Y %H:%M:%S GMT"),
+    );
+    [head.into_bytes(), body].concat()
+}
+
 /// Adds what every answer carries; a refusal gets its body here.
 fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<ErrorCode>) {
     let code = refusal(trail, &response);
     if let Some(code) = code {
-        let request_id = trail.request_id();
-        let body = ErrorBody { error: code.message(), code: code.as_str(), request_id };
-        let body = serde_json::to_vec(&body).unwrap_or_default();
+        let body = ErrorBody::encode(code, trail.request_id());
         response = response.set_body(BoxBody::new(Bytes::from(body)));
         response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     }

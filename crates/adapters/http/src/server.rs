@@ -1,13 +1,27 @@
 use crate::api::{Api, UseCases};
+use crate::connection::{Edge, Gate, Patience};
+use crate::request_id::unreadable;
 use crate::routes::app;
-use actix_web::HttpServer;
-use actix_web::dev::{self, ServerHandle};
+use actix_http::{Extensions, HttpService, KeepAlive, Protocol};
+use actix_server::{GracefulShutdownSignal, ServerBuilder, ServerHandle};
+use actix_service::{
+    IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt, apply_fn_factory, map_config,
+};
+use actix_web::dev::AppConfig;
 use actix_web::web::Data;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::rc::Rc;
 use std::time::Duration;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
+
+/// How long a client whose request was answered before it was read is listened to.
+const LINGER: Duration = Duration::from_secs(1);
+/// What the system may keep of answers that a client does not take, per connection, in bytes.
+/// Linux doubles it for its own bookkeeping.
+const SEND_BUFFER: u32 = 32 * 1_024;
 
 /// Where and how patiently to listen.
 #[derive(Clone, Debug)]
@@ -18,16 +32,19 @@ pub struct Settings {
     pub workers: usize,
     /// Longest body, in bytes.
     pub max_body: usize,
-    /// How long the head of a connection's first request may take. The server has no clock for
-    /// the heads of later ones; a proxy in front should have.
+    /// How long each head may take, from its first byte.
     pub head_timeout: Duration,
     /// How long a body may take.
     pub body_timeout: Duration,
+    /// How long a client may take for all of an answer, from the moment on that the system has
+    /// no room for more of it.
+    pub write_timeout: Duration,
     /// How long an idle connection is kept.
     pub keep_alive: Duration,
     /// How long requests in flight may take to finish when the server stops; whole seconds.
     pub shutdown_timeout: Duration,
-    /// Connections at once, over all workers.
+    /// Connections at once, over all workers. The last place of each worker is kept free as long
+    /// as one of its connections is without a whole request being worked on.
     pub max_connections: usize,
     /// Connections the operating system queues before they are accepted.
     pub backlog: u32,
@@ -42,9 +59,10 @@ impl Default for Settings {
             max_body: 16 * 1_024,
             head_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(5),
+            write_timeout: Duration::from_secs(10),
             keep_alive: Duration::from_secs(15),
             shutdown_timeout: Duration::from_secs(12),
-            max_connections: 10_000,
+            max_connections: 2_500,
             backlog: 1_024,
         }
     }
@@ -52,7 +70,7 @@ impl Default for Settings {
 
 /// A server that holds its address and waits to be run.
 pub struct Server {
-    server: dev::Server,
+    server: actix_server::Server,
     addresses: Vec<SocketAddr>,
     api: Data<Api>,
     shutdown_timeout: Duration,
@@ -74,24 +92,29 @@ impl Server {
     pub fn bind(settings: Settings, use_cases: UseCases) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let api = Data::new(Api::new(&settings, use_cases, runtime));
+        let listeners = listen(&settings)?;
+        let addresses =
+            listeners.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         let workers = settings.workers.max(1);
-        let factory = {
-            let api = api.clone();
-            move || app(api.clone())
-        };
-        let server = HttpServer::new(factory)
+        let places = settings.max_connections.div_ceil(workers);
+        let mut builder = ServerBuilder::new()
             .workers(workers)
-            .backlog(settings.backlog)
-            .max_connections(settings.max_connections.div_ceil(workers))
-            .client_request_timeout(settings.head_timeout)
-            .keep_alive(settings.keep_alive)
-            .tcp_nodelay(true)
+            .max_concurrent_connections(places)
             .shutdown_timeout(settings.shutdown_timeout.as_secs())
-            .disable_signals()
-            .bind(settings.address.as_str())?;
-        let addresses = server.addrs();
+            .disable_signals();
+        let stopping = builder.graceful_shutdown_signal();
+        let patience = Patience {
+            head: settings.head_timeout,
+            write: settings.write_timeout,
+            keep_alive: settings.keep_alive,
+        };
+        for listener in listeners {
+            let (api, stopping) = (api.clone(), stopping.clone());
+            let factory = move || connections(&api, patience, places, &stopping);
+            builder = builder.listen("dwar", listener, factory)?;
+        }
         let shutdown_timeout = settings.shutdown_timeout;
-        Ok(Self { server: server.run(), addresses, api, shutdown_timeout })
+        Ok(Self { server: builder.run(), addresses, api, shutdown_timeout })
     }
 
     /// Every address it listens on.
@@ -122,6 +145,69 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// One listener for each address that the setting names.
+fn listen(settings: &Settings) -> io::Result<Vec<TcpListener>> {
+    let addresses = settings.address.to_socket_addrs()?;
+    let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let mut listeners = Vec::new();
+    for address in addresses {
+        match listen_on(address, settings.backlog) {
+            Ok(listener) => listeners.push(listener),
+            Err(cause) => failed = cause,
+        }
+    }
+    if listeners.is_empty() { Err(failed) } else { Ok(listeners) }
+}
+
+fn listen_on(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    // Connections inherit it.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(backlog)?.into_std()
+}
+
+/// What one worker does with its connections. As actix-web's own server does it, with a [`Gate`]
+/// between socket and parser, and every time limit in [`Edge`].
+fn connections(
+    api: &Data<Api>,
+    patience: Patience,
+    places: usize,
+    stopping: &GracefulShutdownSignal,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> + use<>
+{
+    let stopping = stopping.clone();
+    let stops = move || {
+        let stopping = stopping.clone();
+        async move { stopping.notified().await }
+    };
+    let app = app(api.clone()).into_factory().map_err(|error| error.error_response());
+    let http = HttpService::build()
+        .keep_alive(KeepAlive::Os)
+        .client_request_timeout(Duration::ZERO)
+        .client_disconnect_timeout(LINGER)
+        .graceful_shutdown_signal(stops)
+        .on_connect_ext(|gate: &Gate<TcpStream>, data: &mut Extensions| {
+            data.insert(Rc::clone(gate.connection()));
+        })
+        .finish(map_config(app, |()| AppConfig::default()))
+        .map_err(drop);
+    let edge = Rc::new(Edge::new(patience, places));
+    let api = api.clone();
+    let word = Rc::new(move |status| unreadable(&api.use_cases.tools, status));
+    apply_fn_factory(http, move |stream: TcpStream, http| {
+        let _as_before = stream.set_nodelay(true);
+        let visit = edge.admit();
+        let gate = Gate::new(stream, visit.connection(), Rc::clone(&word) as _);
+        let http = http.call((gate, Protocol::Http1, None));
+        async move {
+            visit.serve(http).await;
+            Ok(())
+        }
+    })
 }
 
 impl StopHandle {

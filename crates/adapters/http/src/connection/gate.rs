@@ -1,0 +1,300 @@
+use super::head::{self, Search};
+use super::state::{Connection, Phase};
+use actix_web::http::StatusCode;
+use actix_web::web::{Buf, BytesMut};
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// A stream that can tell that there is something to read, and read nothing.
+pub(crate) trait Readable: AsyncRead + AsyncWrite + Unpin {
+    /// Ready when there is, or when the other side has ended.
+    fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+}
+
+impl Readable for TcpStream {
+    fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_read_ready(context)
+    }
+}
+
+/// How much is read of what a client sends after it was refused, in bytes: more than the longest
+/// body that anybody sends in earnest. It would not see the answer if the connection were closed
+/// on unread bytes (RFC 9112 section 9.6).
+const MOST_DISCARDED: usize = 4 * 1_024 * 1_024;
+
+/// What is known about further bytes while nobody reads them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ear {
+    /// Nobody has asked.
+    Deaf,
+    /// The task will be woken when they come.
+    Listening,
+    /// They are there.
+    Called,
+}
+
+/// The stream under the HTTP parser. It hands on one request at a time: one whole head, then that
+/// head's body, then nothing until the answer has been taken by the peer.
+///
+/// So all that a connection can queue is one request, one answer, and one read of what came too
+/// early. A head, and a body that came with it, go through without being copied.
+pub(crate) struct Gate<T> {
+    stream: T,
+    connection: Rc<Connection>,
+    /// Words a refusal of ours.
+    word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
+    search: Search,
+    /// Read, and not yet handed on.
+    held: BytesMut,
+    /// How much of it is the rest of a whole head.
+    head: usize,
+    /// Read after a refusal, and thrown away.
+    discarded: usize,
+    ear: Ear,
+}
+
+impl<T: Readable> Gate<T> {
+    pub(crate) fn new(
+        stream: T,
+        connection: Rc<Connection>,
+        word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
+    ) -> Self {
+        let (search, held, ear) = (Search::default(), BytesMut::new(), Ear::Deaf);
+        Self { stream, connection, word, search, held, head: 0, discarded: 0, ear }
+    }
+
+    pub(crate) fn connection(&self) -> &Rc<Connection> {
+        &self.connection
+    }
+
+    /// Reads behind what is in `buffer`; gives how many bytes came, none at the end of the stream.
+    fn poll_some(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let before = buffer.filled().len();
+        self.ear = Ear::Listening;
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        self.ear = Ear::Deaf;
+        Poll::Ready(Ok(buffer.filled().len() - before))
+    }
+
+    /// Hands on a whole head, and nothing before there is one.
+    fn poll_head(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            if self.head > 0 {
+                return self.hand_head(buffer);
+            }
+            match self.search.end(&self.held) {
+                Some(end) if end <= head::LONGEST => self.head = end,
+                None if self.held.len() < head::LONGEST => {
+                    if !self.held.is_empty() {
+                        self.connection.enter(Phase::Head);
+                    }
+                    if ready!(self.poll_more_of_head(context, buffer))? {
+                        return Poll::Ready(Ok(()));
+                    }
+                }
+                _ => {
+                    self.refuse(context, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+                    return self.poll_nothing(context, buffer);
+                }
+            }
+        }
+    }
+
+    fn hand_head(&mut self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let part = self.head.min(buffer.remaining());
+        buffer.put_slice(&self.held[..part]);
+        self.let_go(part);
+        self.head -= part;
+        if self.head == 0 {
+            self.search = Search::default();
+            self.connection.hand_over(0);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads on; tells whether what came is for the parser as it is: a request and no more, or
+    /// the end.
+    fn poll_more_of_head(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<bool>> {
+        let before = buffer.filled().len();
+        if ready!(self.poll_some(context, buffer))? == 0 {
+            return Poll::Ready(Ok(true));
+        }
+        let came = &buffer.filled()[before..];
+        if self.held.is_empty() {
+            match Search::default().end(came) {
+                Some(end) if end <= head::LONGEST && comes_alone(came, end) => {
+                    self.connection.hand_over((came.len() - end) as u64);
+                    return Poll::Ready(Ok(true));
+                }
+                _ => self.search = Search::default(),
+            }
+        }
+        self.held.extend_from_slice(came);
+        buffer.set_filled(before);
+        Poll::Ready(Ok(false))
+    }
+
+    /// Hands on what belongs to the body, as fast as it is taken.
+    fn poll_body(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        self.connection.wait(false);
+        if self.held.is_empty() {
+            if ready!(self.poll_some(context, buffer))? == 0 {
+                return Poll::Ready(Ok(()));
+            }
+        } else {
+            let part = self.held.len().min(buffer.remaining());
+            buffer.put_slice(&self.held[..part]);
+            self.let_go(part);
+        }
+        // Malformed: as far as the reader can tell, the body breaks off here.
+        let taken = self.connection.take_body(&buffer.filled()[before..]).unwrap_or(0);
+        let rest = &buffer.filled()[before + taken..];
+        if !rest.is_empty() {
+            let mut held = BytesMut::with_capacity(rest.len() + self.held.len());
+            held.extend_from_slice(rest);
+            held.extend_from_slice(&self.held);
+            self.held = held;
+        }
+        buffer.set_filled(before + taken);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads nothing, but has the task woken when there is something.
+    fn poll_later(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.ear != Ear::Called {
+            let readable = self.stream.poll_readable(context)?.is_ready();
+            self.ear = if readable { Ear::Called } else { Ear::Listening };
+        }
+        self.connection.wait(self.ear == Ear::Called || !self.held.is_empty());
+        Poll::Pending
+    }
+
+    /// Reads what a client that was refused still sends, lets nobody have it, and hangs up on one
+    /// that goes on and on.
+    fn poll_nothing(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        loop {
+            let read = ready!(self.poll_some(context, buffer))?;
+            buffer.set_filled(before);
+            self.discarded += read;
+            if read == 0 || self.discarded > MOST_DISCARDED {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// Answers in the parser's place, and ends the connection. What cannot be written is lost.
+    fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
+        let answer = (self.word)(status);
+        let _lost = Pin::new(&mut self.stream).poll_write(context, &answer);
+        let _lost = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.connection.enter(Phase::Closing);
+        self.held = BytesMut::new();
+    }
+
+    fn let_go(&mut self, count: usize) {
+        self.held.advance(count);
+        if self.held.is_empty() {
+            // Most connections idle, and an idle one holds no buffer.
+            self.held = BytesMut::new();
+        }
+    }
+}
+
+/// Whether nothing but the body of the head that ends at `end` can have come with it.
+fn comes_alone(bytes: &[u8], end: usize) -> bool {
+    let (head, rest) = bytes.split_at(end);
+    rest.is_empty() || head::declared_length(head).is_some_and(|length| rest.len() as u64 <= length)
+}
+
+impl<T: Readable> AsyncRead for Gate<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if let Some(status) = self.connection.take_refusal() {
+            self.refuse(context, status);
+        }
+        match self.connection.phase() {
+            Phase::Closing => self.poll_nothing(context, buffer),
+            _ if self.connection.is_blocked() => Poll::Pending,
+            Phase::Idle | Phase::Head => self.poll_head(context, buffer),
+            Phase::Request | Phase::Answer if self.connection.wants_body() => {
+                self.poll_body(context, buffer)
+            }
+            Phase::Parsing | Phase::Request | Phase::Answer => self.poll_later(context),
+        }
+    }
+}
+
+impl<T: Readable> AsyncWrite for Gate<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match self.connection.phase() {
+            // No request came of the head: the parser refuses it, in fewer words than we do.
+            Phase::Parsing => {
+                self.refuse(context, status(bytes));
+                Poll::Ready(Ok(bytes.len()))
+            }
+            Phase::Closing => Poll::Ready(Ok(bytes.len())),
+            _ => {
+                let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+                if written.is_pending() {
+                    self.connection.block();
+                }
+                written
+            }
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        let was_blocked = self.connection.is_blocked();
+        let next = self.connection.flushed();
+        let waits = self.ear == Ear::Listening && self.held.is_empty();
+        if was_blocked || (next && !waits) {
+            context.waker().wake_by_ref();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.connection.enter(Phase::Closing);
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// The status of an answer of the parser's.
+fn status(answer: &[u8]) -> StatusCode {
+    let digits = answer.get("HTTP/1.1 ".len()..).and_then(|rest| rest.get(..3));
+    digits.and_then(|digits| StatusCode::from_bytes(digits).ok()).unwrap_or(StatusCode::BAD_REQUEST)
+}
