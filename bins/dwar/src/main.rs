@@ -8,6 +8,12 @@ mod telemetry;
 mod wiring;
 
 use std::process::ExitCode;
+use tikv_jemallocator::Jemalloc;
+
+/// Gives what a flood of connections took back to the system (docs/adr/0013). The one static of the
+/// program: the language has no other way to name an allocator.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     cli::run()
