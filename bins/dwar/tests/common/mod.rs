@@ -2,10 +2,13 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
+mod crowd;
 mod database;
 mod vendor;
 mod wire;
 
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use crowd::{Bystander, Resident, attacker, raise_descriptors};
 pub use database::Database;
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use vendor::{Play, Taken, Vendor};
@@ -40,6 +43,8 @@ pub struct Service {
 pub struct World {
     pub database: Database,
     pub settings: Vec<(String, String)>,
+    /// Arguments for the shell's `ulimit`.
+    pub ulimit: Option<String>,
     phones: AtomicU32,
 }
 
@@ -69,7 +74,7 @@ impl World {
             ("DWAR__HTTP__WORKERS", "2"),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Self { database, settings: settings.to_vec(), phones: AtomicU32::new(0) }
+        Self { database, settings: settings.to_vec(), ulimit: None, phones: AtomicU32::new(0) }
     }
 
     #[must_use]
@@ -80,7 +85,15 @@ impl World {
 
     /// The binary with this world's settings and nothing else from this process.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dwar"));
+        let binary = env!("CARGO_BIN_EXE_dwar");
+        let mut command = match &self.ulimit {
+            None => Command::new(binary),
+            Some(limit) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\""), binary]);
+                shell
+            }
+        };
         command
             .args(arguments)
             .current_dir(self.database.folder())
@@ -161,11 +174,12 @@ impl Service {
 
     /// Another process on the same database. On PostgreSQL the world has to name the master key.
     pub fn twin(&self) -> Self {
-        let World { database, settings, phones } = &self.world;
+        let World { database, settings, ulimit, phones } = &self.world;
         let mut settings = settings.clone();
         settings.push(("DWAR__DATABASE__URL".to_owned(), database.url()));
         let phones = AtomicU32::new(phones.load(Ordering::Relaxed) + 10_000_000);
-        Self::start_in(World { database: Database::None, settings, phones })
+        let ulimit = ulimit.clone();
+        Self::start_in(World { database: Database::None, settings, ulimit, phones })
     }
 
     /// Asks the process to stop, as a supervisor does.
