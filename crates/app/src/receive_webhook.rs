@@ -1,6 +1,9 @@
 use crate::{RecordReceipt, Toolbox};
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, ReceiptSource, ReceiptStore, WebhookCall, WebhookError};
+use dwar_otp::{
+    KeptReceipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
+    WebhookHead,
+};
 use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -56,9 +59,19 @@ impl ReceiveWebhook {
     pub fn handshake(
         &self,
         provider: &str,
-        call: &WebhookCall,
+        head: &WebhookHead,
     ) -> Result<String, ReceiveWebhookError> {
-        Ok(self.source(provider)?.handshake(call)?)
+        Ok(self.source(provider)?.handshake(head)?)
+    }
+
+    /// Whether a call may go on to its body, and how long that may be; the provider comes first,
+    /// then what its head proves.
+    pub fn admit(
+        &self,
+        provider: &str,
+        head: &WebhookHead,
+    ) -> Result<WebhookAdmission, ReceiveWebhookError> {
+        Ok(self.source(provider)?.admit(head)?)
     }
 
     /// Keeps the receipts of a call. Once this returns none of them can be lost; gives their

@@ -1,17 +1,19 @@
-//! The gateways of every provider that is configured, each with its time limit and its breaker.
+//! The gateways of every provider that is configured, each with its guards.
 
 use super::WiringError;
+use super::addresses::{base_url, public_url};
 use super::core::Core;
 use super::policies;
 use crate::config::{self, Config, ConfigError, RunMode, invalid, names};
 use crate::secret::Secret as Configured;
 use dwar_app::Routes;
 use dwar_gateways::{
-    BreakerGateway, BreakerSettings, ConsoleGateway, GenericHttpGateway, GenericHttpSettings,
-    GupshupGateway, GupshupSettings, HttpClient, HttpClientSettings, Msg91Gateway, Msg91Settings,
-    Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp, SandboxGateway, SandboxOptions, Secret,
-    TimedGateway, TwilioApiKey, TwilioGateway, TwilioSender, TwilioSettings, TwilioWhatsapp,
-    WhatsappCloudGateway, WhatsappCloudSettings, WhatsappTemplate,
+    BaseUrl, BreakerGateway, BreakerSettings, ConsoleGateway, GenericHttpGateway,
+    GenericHttpSettings, GupshupGateway, GupshupSettings, HttpClient, HttpClientSettings,
+    Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp,
+    SandboxGateway, SandboxOptions, Secret, TimedGateway, TwilioApiKey, TwilioGateway,
+    TwilioSender, TwilioSettings, TwilioWhatsapp, WhatsappCloudGateway, WhatsappCloudSettings,
+    WhatsappTemplate,
 };
 use dwar_otp::{Channel, Gateway, Hop, Receipt, ReceiptSource, Route};
 use std::collections::{BTreeMap, HashMap};
@@ -125,7 +127,9 @@ fn check(settings: &config::Gateways, available: &Available) -> Result<(), Confi
     Ok(())
 }
 
-/// Each call is bounded in time; a real provider that keeps failing is left alone for a while.
+/// Each call is bounded in time. Of a real provider nothing it calls a message is kept as it came,
+/// it is left alone for a while when it keeps failing, and the number of its calls is bounded: the
+/// innermost guard first.
 fn guarded(
     known: &Known,
     sandbox: Arc<dyn Gateway>,
@@ -158,14 +162,23 @@ fn sandbox(core: &Core, receipts: mpsc::Sender<Receipt>) -> SandboxGateway {
     SandboxGateway::new(inbox, tools.vault.clone(), tools.clock.clone(), receipts, options)
 }
 
-fn configured(config: &Config) -> Result<Known, WiringError> {
-    let settings = &config.gateways;
+/// The client of every call to a provider.
+///
+/// # Errors
+/// `gateways.proxy` is no address, or the platform has no TLS.
+pub fn http_client(settings: &config::Gateways) -> Result<HttpClient, ConfigError> {
     let client = HttpClient::new(&HttpClientSettings {
         connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
         timeout: Duration::from_millis(settings.call_timeout_ms),
         proxy: given(&settings.proxy),
     });
-    let client = client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))?;
+    client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))
+}
+
+fn configured(config: &Config) -> Result<Known, WiringError> {
+    let settings = &config.gateways;
+    let public_url = public_url(config)?;
+    let client = http_client(settings)?;
     let mut known = Known::new();
     let mut add = |provider: Provider| known.insert(provider.gateway.provider(), provider);
     if config.environment == RunMode::Development {
@@ -176,7 +189,7 @@ fn configured(config: &Config) -> Result<Known, WiringError> {
         let gateway = WhatsappCloudGateway::new(cloud, client.clone());
         add(Provider::new(gateway, vec![Channel::Whatsapp]));
     }
-    if let Some(twilio) = twilio(&settings.twilio, &settings.public_url)? {
+    if let Some(twilio) = twilio(&settings.twilio, public_url)? {
         let channels = channels(twilio.whatsapp.is_some(), twilio.sms.is_some());
         add(Provider::new(TwilioGateway::new(twilio, client.clone()), channels));
     }
@@ -232,7 +245,7 @@ fn whatsapp_cloud(
 
 fn twilio(
     settings: &config::Twilio,
-    public_url: &str,
+    public_url: Option<BaseUrl>,
 ) -> Result<Option<TwilioSettings>, ConfigError> {
     if settings.auth_token.expose().is_empty() {
         return Ok(None);
@@ -252,7 +265,7 @@ fn twilio(
             .map(|secret| TwilioApiKey { sid: settings.api_key_sid.clone(), secret }),
         sms: sender(&settings.sms_sender),
         whatsapp: whatsapp.map(|sender| TwilioWhatsapp { sender, content_sids }),
-        public_url: (!public_url.is_empty()).then(|| public_url.to_owned()),
+        public_url,
     }))
 }
 
@@ -321,16 +334,6 @@ fn given(configured: &Configured) -> Option<Secret> {
 
 fn needed(key: &'static str, value: &str) -> Result<String, ConfigError> {
     if value.is_empty() { Err(invalid(key, "is needed")) } else { Ok(value.to_owned()) }
-}
-
-/// Credentials and codes go encrypted, unless they stay on this machine.
-fn base_url(key: &'static str, url: &str) -> Result<String, ConfigError> {
-    let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
-    if url.starts_with("https://") || local.iter().any(|start| url.starts_with(start)) {
-        Ok(url.trim_end_matches('/').to_owned())
-    } else {
-        Err(invalid(key, "begins with https://"))
-    }
 }
 
 /// Reads `TAG=VALUE, TAG=VALUE`.

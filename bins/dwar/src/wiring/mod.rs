@@ -1,5 +1,6 @@
 //! Puts the program together: which adapter stands behind which port.
 
+mod addresses;
 mod application;
 mod core;
 mod gateways;

@@ -13,7 +13,7 @@ mod receipts;
 
 use crate::http_client::Answer;
 use crate::wire::{word, word_at};
-use crate::{HttpClient, Secret};
+use crate::{BaseUrl, HttpClient, Secret};
 use async_trait::async_trait;
 use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
 use serde_json::Value;
@@ -23,8 +23,8 @@ const PROVIDER: &str = "gupshup";
 /// An Enterprise SMS account at Gupshup and its DLT registration.
 #[derive(Clone, Debug)]
 pub struct GupshupSettings {
-    /// The API's host, without a slash at the end: `https://enterprise.smsgupshup.com`.
-    pub base_url: String,
+    /// The API's host: `https://enterprise.smsgupshup.com`.
+    pub base_url: BaseUrl,
     /// The account number.
     pub user_id: String,
     /// The account's password.
@@ -85,8 +85,10 @@ impl GupshupGateway {
                 Outcome::Accepted { provider_ref: id, awaits_receipt }
             }
             verdict => {
+                let refused = verdict.as_ref().is_some_and(|verdict| !verdict.success);
                 let code = verdict.and_then(|verdict| verdict.id?.parse().ok());
-                let reason = code.and_then(reason).unwrap_or_else(|| answer.reason());
+                let open = || if refused { answer.refusal() } else { answer.reason() };
+                let reason = code.and_then(reason).unwrap_or_else(open);
                 answer.log_refusal(PROVIDER, code, reason);
                 Outcome::Refused(reason)
             }

@@ -85,9 +85,10 @@ impl HttpClient {
     /// The provider's answer, whatever its status.
     ///
     /// # Errors
-    /// [`Reason::Timeout`] when the time was over, [`Reason::ProviderUnavailable`] when there was
-    /// no connection or it broke; [`Reason::Unknown`] when the answer says success but could not
-    /// be read, or the request could not be built.
+    /// [`Reason::ProviderUnavailable`] when nothing was sent: there was no connection (name,
+    /// refusal, TLS, its own time limit) or no request could be built. Otherwise the provider may
+    /// have taken the message: [`Reason::Timeout`] when the time was over, [`Reason::Unknown`]
+    /// when the connection broke, or the answer says success but could not be read.
     pub(crate) async fn send(
         &self,
         provider: &str,
@@ -99,7 +100,7 @@ impl HttpClient {
         let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
         match read(&mut response).await {
             Ok(body) => Ok(Answer { status, retry_after, body }),
-            // The status alone tells that it was refused, and why.
+            // The status alone tells what became of it.
             Err(_) if !status.is_success() => Ok(Answer { status, retry_after, body: Vec::new() }),
             Err(Unread::TooLong) => {
                 tracing::warn!(provider, status = status.as_u16(), "the answer is too long");
@@ -148,13 +149,27 @@ impl Answer {
     /// or not ([`Reason::Unknown`]). Refusing it sends the same code over the next channel, at
     /// worst a second time; accepting it would leave the recipient waiting for a message, or
     /// a receipt, that nobody promised.
+    ///
+    /// Any other status is the provider's own refusal (RFC 9110 section 15), but for those of a
+    /// gateway that had passed the message on and lost the answer: 502, 504, and Cloudflare's 520
+    /// to 524 (`developers.cloudflare.com/support/troubleshooting/http-status-codes`).
     pub(crate) fn reason(&self) -> Reason {
         match self.status.as_u16() {
             401 | 403 | 407 => Reason::ProviderAuth,
             429 => Reason::ProviderThrottled,
+            502 | 504 | 520..=524 => Reason::Unknown,
             // A redirect is not followed: what answered is not the provider's API.
-            300..=399 | 500..=599 => Reason::ProviderUnavailable,
+            300..=599 => Reason::ProviderUnavailable,
             _ => Reason::Unknown,
+        }
+    }
+
+    /// Why the provider refused, where its body says that it did: [`Answer::reason`], but never
+    /// one that leaves it open whether the message was taken.
+    pub(crate) fn refusal(&self) -> Reason {
+        match self.reason() {
+            Reason::Timeout | Reason::Unknown => Reason::ProviderUnavailable,
+            reason => reason,
         }
     }
 
@@ -188,12 +203,13 @@ async fn read(response: &mut Response) -> Result<Vec<u8>, Unread> {
 }
 
 fn lost(provider: &str, error: reqwest::Error) -> Reason {
-    let reason = if error.is_timeout() {
-        Reason::Timeout
-    } else if error.is_builder() {
-        Reason::Unknown
-    } else {
+    // In this order: a connection that took too long is a time-out too, but nothing was sent.
+    let reason = if error.is_connect() || error.is_builder() {
         Reason::ProviderUnavailable
+    } else if error.is_timeout() {
+        Reason::Timeout
+    } else {
+        Reason::Unknown
     };
     // Without its URL: some providers are told numbers and keys in there.
     let error = chain(&error.without_url());

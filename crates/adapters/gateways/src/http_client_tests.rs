@@ -24,7 +24,7 @@ async fn an_answer_that_is_lost_has_its_reason() {
     for (row, play, client, expected) in [
         ("hang", Play::Hang, &impatient, Reason::Timeout),
         ("slow body", Play::SlowBody, &impatient, Reason::Timeout),
-        ("reset", Play::Reset, &patient, Reason::ProviderUnavailable),
+        ("reset", Play::Reset, &patient, Reason::Unknown),
         ("cut body", Play::CutBody, &patient, Reason::Unknown),
         ("huge body", Play::huge(), &patient, Reason::Unknown),
     ] {
@@ -44,21 +44,35 @@ async fn nobody_there_is_unavailable() {
 }
 
 #[tokio::test]
-async fn no_tls_at_the_other_end_is_unavailable() {
+async fn a_connection_that_takes_too_long_is_unavailable() {
     let vendor = FakeVendor::start(Play::Hang).await;
     let url = format!("https://{}/", vendor.host());
     // What listens there answers a TLS hello with silence, which the connect timeout ends.
     let settings = HttpClientSettings { connect_timeout: SHORT, ..Default::default() };
     let client = HttpClient::new(&settings).unwrap();
     let lost = client.send("fake", client.post(&url)).await;
-    assert_eq!(lost.err(), Some(Reason::Timeout));
+    assert_eq!(lost.err(), Some(Reason::ProviderUnavailable));
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_has_and_tls_that_fails_are_unavailable() {
+    let client = client();
+    let lost = client.send("fake", client.post("http://provider.invalid/")).await;
+    assert_eq!(lost.err(), Some(Reason::ProviderUnavailable), "name");
+    // Whoever listens there hangs up on a TLS hello.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || drop(listener.accept()));
+    let lost = client.send("fake", client.post(&url)).await;
+    assert_eq!(lost.err(), Some(Reason::ProviderUnavailable), "TLS");
+    server.join().unwrap();
 }
 
 #[tokio::test]
 async fn a_url_that_is_none_is_not_sent() {
     let client = client();
     let lost = client.send("fake", client.post("no url")).await;
-    assert_eq!(lost.err(), Some(Reason::Unknown));
+    assert_eq!(lost.err(), Some(Reason::ProviderUnavailable));
 }
 
 #[tokio::test]
@@ -67,19 +81,28 @@ async fn every_status_has_its_reason() {
     for (status, expected) in [
         (200, Reason::Unknown),
         (302, Reason::ProviderUnavailable),
-        (400, Reason::Unknown),
+        (307, Reason::ProviderUnavailable),
+        (400, Reason::ProviderUnavailable),
         (401, Reason::ProviderAuth),
         (403, Reason::ProviderAuth),
-        (404, Reason::Unknown),
+        (404, Reason::ProviderUnavailable),
         (407, Reason::ProviderAuth),
         (429, Reason::ProviderThrottled),
         (500, Reason::ProviderUnavailable),
+        (501, Reason::ProviderUnavailable),
+        (502, Reason::Unknown),
         (503, Reason::ProviderUnavailable),
+        (504, Reason::Unknown),
+        (520, Reason::Unknown),
+        (524, Reason::Unknown),
+        (525, Reason::ProviderUnavailable),
     ] {
         let play = Play::json(status, &json!({})).with_header("Retry-After", "7");
         let answer = send(play, &client).await.unwrap_or_else(|_| panic!("{status}"));
         assert_eq!((answer.status(), answer.reason()), (status, expected));
         assert_eq!(answer.is_success(), status == 200);
+        let open = [Reason::Unknown, Reason::Timeout];
+        assert!(!open.contains(&answer.refusal()), "{status}: a refusal is one");
         assert_eq!(answer.retry_after, Some(7));
     }
 }

@@ -1,5 +1,6 @@
 //! Providers that carry messages: one file each.
 
+mod base_url;
 mod breaker;
 mod console;
 mod generic_http;
@@ -16,6 +17,7 @@ mod webhook_token;
 mod whatsapp_cloud;
 mod wire;
 
+pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub use breaker::{BreakerGateway, BreakerSettings, BreakerState, Monotonic};
 pub use console::ConsoleGateway;
 pub use generic_http::{

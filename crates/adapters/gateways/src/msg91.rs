@@ -9,7 +9,7 @@ mod receipts;
 use crate::http_client::Answer;
 use crate::language::for_language;
 use crate::wire::{word, word_at};
-use crate::{HttpClient, Secret};
+use crate::{BaseUrl, HttpClient, Secret};
 use async_trait::async_trait;
 use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
 use serde_json::{Map, Value, json};
@@ -20,8 +20,8 @@ const PROVIDER: &str = "msg91";
 /// An account at MSG91 and what is registered there.
 #[derive(Clone, Debug)]
 pub struct Msg91Settings {
-    /// The API's host, without a slash at the end: `https://control.msg91.com`.
-    pub base_url: String,
+    /// The API's host: `https://control.msg91.com`.
+    pub base_url: BaseUrl,
     /// The account's `authkey`.
     pub auth_key: Secret,
     /// What its webhooks must carry: the address entered in its panel ends in `?token=…`. `None`:
@@ -120,7 +120,8 @@ impl Msg91Gateway {
         let body: Value = answer.json().unwrap_or_default();
         if !answer.is_success() || !says_success(&body) {
             let code = error_code(&body);
-            let reason = code.and_then(reason).unwrap_or_else(|| answer.reason());
+            let open = || if says_error(&body) { answer.refusal() } else { answer.reason() };
+            let reason = code.and_then(reason).unwrap_or_else(open);
             answer.log_refusal(PROVIDER, code, reason);
             return Outcome::Refused(reason);
         }
@@ -208,10 +209,25 @@ fn outbound(whatsapp: &Msg91Whatsapp, template: &Msg91Template, message: &Messag
 
 /// Flow says `type`, the WhatsApp API `status`; a failure of either may say nothing else.
 fn says_success(body: &Value) -> bool {
+    verdict(body).is_some_and(|verdict| verdict.eq_ignore_ascii_case("success")) && !has_error(body)
+}
+
+/// Whether it says in so many words that nothing was taken.
+fn says_error(body: &Value) -> bool {
+    let verdict = verdict(body).or_else(|| body.get("msgType")?.as_str());
+    let negative = |verdict: &str| {
+        ["error", "fail", "failed"].iter().any(|word| verdict.eq_ignore_ascii_case(word))
+    };
+    has_error(body) || verdict.is_some_and(negative)
+}
+
+fn verdict(body: &Value) -> Option<&str> {
     let said = |name: &str| body.get(name).and_then(Value::as_str);
-    let verdict = said("type").or_else(|| said("status"));
-    verdict.is_some_and(|verdict| verdict.eq_ignore_ascii_case("success"))
-        && body.get("hasError").and_then(Value::as_bool) != Some(true)
+    said("type").or_else(|| said("status"))
+}
+
+fn has_error(body: &Value) -> bool {
+    body.get("hasError").and_then(Value::as_bool) == Some(true)
 }
 
 fn error_code(body: &Value) -> Option<i64> {

@@ -1,23 +1,31 @@
 use crate::http_client::Answer;
 use crate::language::for_language;
 use crate::signature::sign;
-use crate::{HttpClient, Secret};
+use crate::{BaseUrl, HttpClient, Secret};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dwar_otp::{
-    Channel, Gateway, Message, Outcome, Reason, Receipt, ReceiptSource, Report, WebhookCall,
-    WebhookError,
+    Channel, Gateway, Message, Outcome, Reason, Receipt, ReceiptSource, Report, WebhookAdmission,
+    WebhookCall, WebhookError, WebhookHead,
 };
 use hmac::Hmac;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::json;
 use sha1::Sha1;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use subtle::ConstantTimeEq;
 
 const PROVIDER: &str = "twilio";
+
+/// A status callback is some twenty short fields; a message of a user, which Twilio may send to the
+/// same address, has 1,600 characters and ten media at most:
+/// <https://www.twilio.com/docs/messaging/guides/webhook-request>. Encoded, that stays below this.
+const LONGEST_BODY: usize = 32 * 1_024;
+/// More than any of them has.
+const MOST_FIELDS: usize = 128;
 
 /// The most seconds that every version of Twilio's documents lets a message wait in its queue.
 const MAX_VALIDITY: u64 = 14_400;
@@ -102,8 +110,8 @@ pub struct TwilioApiKey {
 /// Our account with Twilio.
 #[derive(Clone, Debug)]
 pub struct TwilioSettings {
-    /// `https://api.twilio.com`, without a slash at the end.
-    pub base_url: String,
+    /// `https://api.twilio.com`.
+    pub base_url: BaseUrl,
     /// `AC…`.
     pub account_sid: String,
     /// The account's primary token; signs the calls to us, whatever the calls to Twilio use.
@@ -115,10 +123,10 @@ pub struct TwilioSettings {
     pub sms: Option<TwilioSender>,
     /// Who WhatsApp messages come from; `None` refuses them.
     pub whatsapp: Option<TwilioWhatsapp>,
-    /// Where the world reaches us, without a slash at the end: `https://otp.example.com`. Receipts
-    /// go to `/webhooks/twilio` there; `None` asks for none. It has to be configured since behind
-    /// a proxy we do not see the URL that Twilio signs.
-    pub public_url: Option<String>,
+    /// Where the world reaches us: `https://otp.example.com`. Receipts go to `/webhooks/twilio`
+    /// there; `None` asks for none. It has to be configured since behind a proxy we do not see the
+    /// URL that Twilio signs.
+    pub public_url: Option<BaseUrl>,
 }
 
 /// Sends codes over Twilio, as SMS or as WhatsApp authentication templates, and reads its receipts.
@@ -197,10 +205,10 @@ impl TwilioGateway {
     /// Twilio signs the URL it called, followed by every parameter, name and value, sorted by name:
     /// <https://www.twilio.com/docs/usage/webhooks/webhooks-security>. The other kind, over the
     /// hash of a raw body, is for JSON, which status callbacks are not.
-    fn authenticate(&self, call: &WebhookCall, form: &Form) -> Result<(), WebhookError> {
-        let given = call.header("x-twilio-signature").unwrap_or_default();
+    fn authenticate(&self, call: &WebhookCall, form: &[Field<'_>]) -> Result<(), WebhookError> {
+        let given = claimed(&call.head)?;
         let authentic = self.signed_urls.iter().any(|url| {
-            let mut parts = vec![url.as_bytes(), call.path_and_query.as_bytes()];
+            let mut parts = vec![url.as_bytes(), call.head.path_and_query.as_bytes()];
             parts.extend(form.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
             let made = sign::<Hmac<Sha1>>(&self.settings.auth_token, &parts);
             made.is_some_and(|mac| STANDARD.encode(mac).as_bytes().ct_eq(given.as_bytes()).into())
@@ -209,9 +217,18 @@ impl TwilioGateway {
     }
 }
 
+/// The signature that a call claims to have: 20 bytes in Base64.
+fn claimed(head: &WebhookHead) -> Result<&str, WebhookError> {
+    let given = head.header("x-twilio-signature");
+    let shaped = |given: &&str| {
+        given.len() == 28 && STANDARD.decode(given).is_ok_and(|signature| signature.len() == 20)
+    };
+    given.filter(shaped).ok_or(WebhookError::Unauthenticated)
+}
+
 fn not_configured() -> Reason {
     tracing::error!(provider = PROVIDER, "routed a message of a channel that has no sender");
-    Reason::Unknown
+    Reason::ProviderUnavailable
 }
 
 fn sender_field(sender: &TwilioSender, prefix: &str) -> (&'static str, String) {
@@ -223,9 +240,9 @@ fn sender_field(sender: &TwilioSender, prefix: &str) -> (&'static str, String) {
 
 /// The URL with and without its port: which of them Twilio signs depends on the product, and its
 /// own libraries accept both.
-fn spellings(public_url: &str) -> Vec<String> {
-    let mut spellings = vec![public_url.to_owned()];
-    if let Ok(url) = Url::parse(public_url)
+fn spellings(public_url: &BaseUrl) -> Vec<String> {
+    let mut spellings = vec![public_url.to_string()];
+    if let Ok(url) = Url::parse(public_url.as_str())
         && let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default())
     {
         let (scheme, path) = (url.scheme(), url.path().trim_end_matches('/'));
@@ -277,8 +294,22 @@ fn refused(answer: &Answer, code: Option<i64>) -> Outcome {
     Outcome::Refused(reason)
 }
 
-/// Sorted by name, then value, each pair once, as Twilio signs them.
-type Form = BTreeSet<(String, String)>;
+type Field<'body> = (Cow<'body, str>, Cow<'body, str>);
+
+/// The fields sorted by name, then value, each pair once, as Twilio signs them.
+///
+/// # Errors
+/// [`WebhookError::Unauthenticated`]: with so many fields it is not Twilio's. They are counted
+/// before one is decoded.
+fn form(body: &[u8]) -> Result<Vec<Field<'_>>, WebhookError> {
+    if body.iter().filter(|byte| **byte == b'&').count() >= MOST_FIELDS {
+        return Err(WebhookError::Unauthenticated);
+    }
+    let mut form: Vec<_> = form_urlencoded::parse(body).collect();
+    form.sort_unstable();
+    form.dedup();
+    Ok(form)
+}
 
 /// A callback for each status after the first, in any order; source:
 /// <https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks>.
@@ -287,16 +318,22 @@ impl ReceiptSource for TwilioGateway {
         PROVIDER.to_owned()
     }
 
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        claimed(head)?;
+        Ok(WebhookAdmission { longest_body: LONGEST_BODY, proven: false })
+    }
+
+    /// The fields are part of what is signed, so they are taken apart first, and not looked at.
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
-        let form: Form = form_urlencoded::parse(&call.body).into_owned().collect();
+        let form = form(&call.body)?;
         self.authenticate(call, &form)?;
-        let field = |name| form.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let field = |name| form.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
         let sid = field("MessageSid").ok_or(WebhookError::Unreadable)?;
-        let status = field("MessageStatus").map(String::as_str).unwrap_or_default();
+        let status = field("MessageStatus").unwrap_or_default();
         let code = field("ErrorCode").and_then(|code| code.parse().ok());
         let receipt = report(status, code).map(|report| Receipt {
             provider: PROVIDER.to_owned(),
-            provider_ref: sid.clone(),
+            provider_ref: sid.to_owned(),
             report,
         });
         Ok(receipt.into_iter().collect())

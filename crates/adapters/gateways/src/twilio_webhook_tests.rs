@@ -13,9 +13,11 @@ fn signature(url: &str, fields: &[(String, String)]) -> String {
 fn call(body: String, signatures: &[&str]) -> WebhookCall {
     let header = |value: &&str| ("x-twilio-signature".to_owned(), (*value).to_owned());
     WebhookCall {
-        path_and_query: "/webhooks/twilio".to_owned(),
-        query: Vec::new(),
-        headers: signatures.iter().map(header).collect(),
+        head: WebhookHead {
+            path_and_query: "/webhooks/twilio".to_owned(),
+            query: Vec::new(),
+            headers: signatures.iter().map(header).collect(),
+        },
         body: body.into_bytes(),
     }
 }
@@ -107,15 +109,13 @@ fn only_the_exact_signature_of_url_and_fields_counts() {
 fn matches_the_example_that_twilio_publishes() {
     let settings = TwilioSettings {
         auth_token: Secret::new("12345"),
-        public_url: Some("https://mycompany.com".to_owned()),
+        public_url: Some("https://mycompany.com".parse().unwrap()),
         ..settings()
     };
     let body = "Digits=1234&To=%2B18005551212&From=%2B14158675309&Caller=%2B14158675309\
                 &CallSid=CA1234567890ABCDE";
-    let call = WebhookCall {
-        path_and_query: "/myapp.php?foo=1&bar=2".to_owned(),
-        ..call(body.to_owned(), &["RSOYDt4T1cUTdK1PDd93/VVr8B8="])
-    };
+    let mut call = call(body.to_owned(), &["RSOYDt4T1cUTdK1PDd93/VVr8B8="]);
+    "/myapp.php?foo=1&bar=2".clone_into(&mut call.head.path_and_query);
     // Authentic, but no message.
     let result = TwilioGateway::new(settings, client()).receipts(&call);
     assert_eq!(result, Err(WebhookError::Unreadable));
@@ -135,7 +135,7 @@ fn the_public_address_counts_with_and_without_its_port() {
         ("https://example.com/otp", "https://example.com", false),
         ("https://otp.example.com", "http://otp.example.com", false),
     ] {
-        let settings = TwilioSettings { public_url: Some(public.to_owned()), ..settings() };
+        let settings = TwilioSettings { public_url: Some(public.parse().unwrap()), ..settings() };
         let signature = signature(&format!("{signed}/webhooks/twilio"), &fields);
         let gateway = TwilioGateway::new(settings, client.clone());
         let result = gateway.receipts(&call(encode(&fields), &[&signature]));
@@ -148,7 +148,8 @@ fn without_a_token_or_an_address_nobody_is_believed() {
     let client = client();
     let fields = status_fields(&[("MessageStatus", "delivered")]);
     let url = "https://otp.example.com/webhooks/twilio";
-    let sorted = fields.iter().cloned().collect::<Form>();
+    let mut sorted = fields.clone();
+    sorted.sort();
     let text = sorted.iter().fold(url.to_owned(), |text, (name, value)| text + name + value);
     // HMAC-SHA-1 under the empty key, which anybody can make.
     let mac = <Hmac<Sha1> as hmac::KeyInit>::new_from_slice(b"").unwrap();
@@ -198,4 +199,71 @@ fn every_error_code_has_its_reason_in_a_receipt() {
             assert_eq!(receipts, [receipt_of(Report::Failed(reason))], "{code}");
         }
     }
+}
+
+#[test]
+fn only_a_signature_of_the_exact_shape_earns_a_body() {
+    let gateway = offline();
+    let whole = STANDARD.encode([7; 20]);
+    let admitted = Ok(WebhookAdmission { longest_body: LONGEST_BODY, proven: false });
+    assert_eq!(gateway.admit(&call(String::new(), &[&whole]).head), admitted);
+    let (shorter, longer) = (STANDARD.encode([7; 19]), STANDARD.encode([7; 22]));
+    let url_safe = whole.replace('c', "-");
+    for signatures in [
+        vec![],
+        vec![""],
+        vec!["x"],
+        vec![shorter.as_str()],
+        vec![longer.as_str()],
+        vec![url_safe.as_str()],
+        vec![&whole[..27]],
+        vec![&whole, &whole],
+    ] {
+        let refused = gateway.admit(&call(String::new(), &signatures).head);
+        assert_eq!(refused, Err(WebhookError::Unauthenticated), "{signatures:?}");
+    }
+}
+
+#[test]
+fn a_form_of_more_fields_than_twilio_sends_is_refused_although_it_is_signed() {
+    let gateway = offline();
+    let url = "https://otp.example.com/webhooks/twilio";
+    let many = |count: usize| {
+        let mut fields = status_fields(&[("MessageStatus", "delivered")]);
+        fields.extend((fields.len()..count).map(|n| (format!("X{n}"), String::new())));
+        call(encode(&fields), &[&signature(url, &fields)])
+    };
+    assert_eq!(gateway.receipts(&many(MOST_FIELDS)).map(|receipts| receipts.len()), Ok(1));
+    let refused = gateway.receipts(&many(MOST_FIELDS + 1));
+    assert_eq!(refused, Err(WebhookError::Unauthenticated));
+}
+
+#[test]
+fn the_longest_message_of_a_user_is_admitted() {
+    let gateway = offline();
+    let text = "\u{1f511}".repeat(1_600);
+    let media: Vec<_> = (0..10)
+        .flat_map(|n| {
+            [(format!("MediaUrl{n}"), "u".repeat(200)), (format!("Type{n}"), text[..40].to_owned())]
+        })
+        .collect();
+    let mut fields = status_fields(&[("SmsStatus", "received"), ("Body", &text)]);
+    fields.extend(media);
+    let call =
+        call(encode(&fields), &[&signature("https://otp.example.com/webhooks/twilio", &fields)]);
+    assert!(call.body.len() <= gateway.admit(&call.head).unwrap().longest_body);
+    assert_eq!(gateway.receipts(&call), Ok(Vec::new()));
+}
+
+#[test]
+fn a_slash_at_the_end_of_the_public_address_changes_nothing() {
+    let fields = status_fields(&[("MessageStatus", "delivered")]);
+    let settings =
+        TwilioSettings { public_url: Some(format!("{PUBLIC}/").parse().unwrap()), ..settings() };
+    let gateway = TwilioGateway::new(settings, client());
+    let form = gateway.form(&login(Channel::Sms)).unwrap();
+    let (_, named) = form.iter().find(|(name, _)| *name == "StatusCallback").unwrap();
+    assert_eq!(*named, format!("{PUBLIC}/webhooks/twilio"));
+    let call = call(encode(&fields), &[&signature(named, &fields)]);
+    assert_eq!(gateway.receipts(&call).map(|receipts| receipts.len()), Ok(1));
 }

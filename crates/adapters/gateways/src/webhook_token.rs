@@ -1,5 +1,5 @@
 use crate::Secret;
-use dwar_otp::{WebhookCall, WebhookError};
+use dwar_otp::{WebhookAdmission, WebhookError, WebhookHead};
 
 const PARAMETER: &str = "token";
 const HEADER: &str = "x-webhook-token";
@@ -11,13 +11,26 @@ const HEADER: &str = "x-webhook-token";
 ///
 /// # Errors
 /// [`WebhookError::Unauthenticated`].
-pub(crate) fn authenticate(call: &WebhookCall, secret: &Secret) -> Result<(), WebhookError> {
-    let in_query = call.query.iter().any(|(name, _)| name == PARAMETER);
-    let token = if in_query { call.parameter(PARAMETER) } else { call.header(HEADER) };
+pub(crate) fn authenticate(head: &WebhookHead, secret: &Secret) -> Result<(), WebhookError> {
+    let in_query = head.query.iter().any(|(name, _)| name == PARAMETER);
+    let token = if in_query { head.parameter(PARAMETER) } else { head.header(HEADER) };
     match token {
         Some(token) if secret.matches(token) => Ok(()),
         _ => Err(WebhookError::Unauthenticated),
     }
+}
+
+/// What a call that carries the secret earns: the token alone proves who calls.
+///
+/// # Errors
+/// As for [`authenticate`]; without a secret nobody is let in.
+pub(crate) fn admit(
+    head: &WebhookHead,
+    secret: Option<&Secret>,
+    longest_body: usize,
+) -> Result<WebhookAdmission, WebhookError> {
+    authenticate(head, secret.ok_or(WebhookError::Unauthenticated)?)?;
+    Ok(WebhookAdmission { longest_body, proven: true })
 }
 
 #[cfg(test)]
@@ -28,13 +41,16 @@ mod tests {
         let pairs = |name: &str, values: &[&str]| {
             values.iter().map(|value| (name.to_owned(), (*value).to_owned())).collect()
         };
-        let call = WebhookCall {
+        let head = WebhookHead {
             path_and_query: String::new(),
             query: pairs("token", query),
             headers: pairs("x-webhook-token", headers),
-            body: Vec::new(),
         };
-        authenticate(&call, &Secret::new(secret)).is_ok()
+        let secret = Secret::new(secret);
+        let admitted = admit(&head, Some(&secret), 7);
+        assert!(admitted.is_err() || admitted.unwrap().proven);
+        assert_eq!(admitted.is_ok(), authenticate(&head, &secret).is_ok());
+        admitted.is_ok()
     }
 
     #[test]

@@ -1,11 +1,11 @@
 use crate::http_client::Answer;
 use crate::language::for_language;
 use crate::signature::sign;
-use crate::{HttpClient, Secret};
+use crate::{BaseUrl, HttpClient, Secret};
 use async_trait::async_trait;
 use dwar_otp::{
-    Channel, Gateway, Message, Outcome, Reason, Receipt, ReceiptSource, Report, WebhookCall,
-    WebhookError,
+    Channel, Gateway, Message, Outcome, Reason, Receipt, ReceiptSource, Report, WebhookAdmission,
+    WebhookCall, WebhookError, WebhookHead,
 };
 use hmac::Hmac;
 use serde::Deserialize;
@@ -16,6 +16,10 @@ use std::fmt::Write;
 use subtle::ConstantTimeEq;
 
 const PROVIDER: &str = "whatsapp_cloud";
+
+/// Meta sends payloads of up to 3 MB:
+/// <https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/overview/>.
+const LONGEST_BODY: usize = 3 * 1_024 * 1_024;
 
 /// What Meta's numeric `error.code` means, in an answer and in a receipt alike; `None` for those
 /// that say nothing about the recipient, such as 100, 131008 and 131009: our request was wrong.
@@ -56,8 +60,8 @@ pub struct WhatsappTemplate {
 /// Our account with Meta.
 #[derive(Clone, Debug)]
 pub struct WhatsappCloudSettings {
-    /// `https://graph.facebook.com`, without a slash at the end.
-    pub base_url: String,
+    /// `https://graph.facebook.com`.
+    pub base_url: BaseUrl,
     /// Of the Graph API: `v23.0`. Meta retires old ones.
     pub version: String,
     /// The id of the sending number; not the number itself.
@@ -95,18 +99,31 @@ impl WhatsappCloudGateway {
         Self { settings, client, url }
     }
 
+    /// Whether it is about our number: Meta reports on every number of an account to every app
+    /// that is subscribed to it.
+    fn is_ours(&self, value: &Value) -> bool {
+        let number = value.pointer("/metadata/phone_number_id").and_then(Value::as_str);
+        number == Some(self.settings.phone_number_id.as_str())
+    }
+
     /// Meta's signature is over the raw bytes; it escapes non-ASCII text before it signs, so a body
     /// that was parsed and written again would not match.
     fn authenticate(&self, call: &WebhookCall) -> Result<(), WebhookError> {
-        let given = call.header("x-hub-signature-256").and_then(|all| all.strip_prefix("sha256="));
+        let given = claimed(&call.head)?;
         let made = sign::<Hmac<Sha256>>(&self.settings.app_secret, &[&call.body]);
-        match (given, made) {
-            (Some(given), Some(made)) if hex(&made).as_bytes().ct_eq(given.as_bytes()).into() => {
-                Ok(())
-            }
+        match made {
+            Some(made) if hex(&made).as_bytes().ct_eq(given.as_bytes()).into() => Ok(()),
             _ => Err(WebhookError::Unauthenticated),
         }
     }
+}
+
+/// The signature that a call claims to have: 64 lower-case hexadecimal digits.
+fn claimed(head: &WebhookHead) -> Result<&str, WebhookError> {
+    let given = head.header("x-hub-signature-256").and_then(|all| all.strip_prefix("sha256="));
+    let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let given = given.filter(|given| given.len() == 64 && given.bytes().all(digit));
+    given.ok_or(WebhookError::Unauthenticated)
 }
 
 #[async_trait]
@@ -118,7 +135,7 @@ impl Gateway for WhatsappCloudGateway {
     async fn deliver(&self, message: Message) -> Outcome {
         if message.channel != Channel::Whatsapp {
             tracing::error!(provider = PROVIDER, "routed a message that is not for WhatsApp");
-            return Outcome::Refused(Reason::Unknown);
+            return Outcome::Refused(Reason::ProviderUnavailable);
         }
         let Some(template) = for_language(&self.settings.templates, &message.language) else {
             tracing::error!(provider = PROVIDER, "no template for the language, and none for en");
@@ -218,13 +235,18 @@ impl ReceiptSource for WhatsappCloudGateway {
         PROVIDER.to_owned()
     }
 
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        claimed(head)?;
+        Ok(WebhookAdmission { longest_body: LONGEST_BODY, proven: false })
+    }
+
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
         self.authenticate(call)?;
         let notification: Notification =
             serde_json::from_slice(&call.body).map_err(|_| WebhookError::Unreadable)?;
         let changes = notification.entry.into_iter().flat_map(|entry| entry.changes);
         let statuses = changes
-            .filter(|change| change.field == "messages")
+            .filter(|change| change.field == "messages" && self.is_ours(&change.value))
             .filter_map(|mut change| change.value.get_mut("statuses").map(Value::take))
             .filter_map(|statuses| serde_json::from_value::<Vec<Value>>(statuses).ok())
             .flatten();
@@ -233,12 +255,12 @@ impl ReceiptSource for WhatsappCloudGateway {
         Ok(readable.filter_map(receipt).collect())
     }
 
-    fn handshake(&self, call: &WebhookCall) -> Result<String, WebhookError> {
-        let token = call.parameter("hub.verify_token").unwrap_or_default();
+    fn handshake(&self, head: &WebhookHead) -> Result<String, WebhookError> {
+        let token = head.parameter("hub.verify_token").unwrap_or_default();
         if !self.settings.verify_token.matches(token) {
             return Err(WebhookError::Unauthenticated);
         }
-        match (call.parameter("hub.mode"), call.parameter("hub.challenge")) {
+        match (head.parameter("hub.mode"), head.parameter("hub.challenge")) {
             (Some("subscribe"), Some(challenge)) => Ok(challenge.to_owned()),
             _ => Err(WebhookError::Unreadable),
         }

@@ -36,9 +36,11 @@ fn signature(body: &[u8]) -> String {
 fn call(body: impl Into<Vec<u8>>, signatures: &[&str]) -> WebhookCall {
     let header = |value: &&str| ("x-hub-signature-256".to_owned(), (*value).to_owned());
     WebhookCall {
-        path_and_query: "/webhooks/whatsapp_cloud".to_owned(),
-        query: Vec::new(),
-        headers: signatures.iter().map(header).collect(),
+        head: WebhookHead {
+            path_and_query: "/webhooks/whatsapp_cloud".to_owned(),
+            query: Vec::new(),
+            headers: signatures.iter().map(header).collect(),
+        },
         body: body.into(),
     }
 }
@@ -182,8 +184,8 @@ fn the_handshake_echoes_the_challenge_for_the_agreed_word_alone() {
         ("mode", vec![("hub.mode", "un"), token, challenge], Err(WebhookError::Unreadable)),
     ] {
         let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let call = WebhookCall { query: query.collect(), ..call("", &[]) };
-        assert_eq!(gateway.handshake(&call), expected, "{row}");
+        let head = WebhookHead { query: query.collect(), ..call("", &[]).head };
+        assert_eq!(gateway.handshake(&head), expected, "{row}");
     }
 }
 
@@ -196,4 +198,49 @@ fn every_error_code_has_its_reason_in_a_receipt() {
         let receipts = gateway.receipts(&signed(notification(json!([status])))).unwrap();
         assert_eq!(receipts, [receipt_of(Report::Failed(reason))], "{code}");
     }
+}
+
+#[test]
+fn only_a_signature_of_the_exact_shape_earns_a_body() {
+    let gateway = offline();
+    let whole = signature(b"any");
+    let admitted = Ok(WebhookAdmission { longest_body: 3 * 1_024 * 1_024, proven: false });
+    assert_eq!(gateway.admit(&call("", &[&whole]).head), admitted);
+    let (longer, other) = (format!("{whole}0"), whole.replace("sha256=", "sha1="));
+    let upper = format!("sha256={}", "A".repeat(64));
+    let wide = format!("sha256={}", "é".repeat(32));
+    for signatures in [
+        vec![],
+        vec![""],
+        vec!["sha256="],
+        vec![&whole[..70]],
+        vec![longer.as_str()],
+        vec![other.as_str()],
+        vec![upper.as_str()],
+        vec![wide.as_str()],
+        vec![&whole[7..]],
+        vec![&whole, &whole],
+    ] {
+        let refused = gateway.admit(&call("", &signatures).head);
+        assert_eq!(refused, Err(WebhookError::Unauthenticated), "{signatures:?}");
+    }
+}
+
+#[test]
+fn what_is_about_another_number_of_the_account_gives_no_receipt() {
+    let gateway = offline();
+    let mut ours = notification(json!([status("delivered")]));
+    for other in [json!("106540352242923"), json!(""), json!(106_540_352_242_922_i64), Value::Null]
+    {
+        let mut foreign = notification(json!([status("failed"), status("delivered")]));
+        foreign["entry"][0]["changes"][0]["value"]["metadata"]["phone_number_id"] = other.clone();
+        assert_eq!(gateway.receipts(&signed(&foreign)), Ok(Vec::new()), "{other}");
+        // Beside ours in one call, ours alone counts.
+        let change = foreign["entry"][0]["changes"][0].clone();
+        ours["entry"][0]["changes"].as_array_mut().unwrap().insert(0, change);
+    }
+    assert_eq!(gateway.receipts(&signed(ours)), Ok(vec![receipt_of(Report::Delivered)]));
+    let mut bare = notification(json!([status("delivered")]));
+    bare["entry"][0]["changes"][0]["value"].as_object_mut().unwrap().remove("metadata");
+    assert_eq!(gateway.receipts(&signed(bare)), Ok(Vec::new()), "without metadata");
 }

@@ -1,4 +1,5 @@
 use crate::Settings;
+use crate::body::Rooms;
 use crate::tasks::Tasks;
 use async_trait::async_trait;
 use dwar_app::{
@@ -60,6 +61,7 @@ pub struct Api {
     pub(crate) tasks: Tasks,
     pub(crate) max_body: usize,
     pub(crate) body_timeout: Duration,
+    pub(crate) webhook_rooms: Rooms,
     stopping: OnceLock<Instant>,
 }
 
@@ -71,6 +73,7 @@ impl Api {
             tasks: Tasks::new(runtime),
             max_body: settings.max_body,
             body_timeout: settings.body_timeout,
+            webhook_rooms: Rooms::default(),
             stopping: OnceLock::new(),
         }
     }

@@ -4,7 +4,37 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+/// Up to here a body needs no room: as much as every client of the API may send.
+const SMALL: usize = 16 * 1_024;
+/// Longer bodies that may be in memory at once, per kind of caller.
+const LONG_AT_ONCE: usize = 8;
+const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
+
+/// Room for the long bodies of all connections together: callers who have not proven anything
+/// cannot take it from those who have.
+pub(crate) struct Rooms {
+    pub(crate) strangers: Arc<Semaphore>,
+    pub(crate) proven: Arc<Semaphore>,
+}
+
+impl Default for Rooms {
+    fn default() -> Self {
+        let [strangers, proven] = [(); 2].map(|()| Arc::new(Semaphore::new(LONG_AT_ONCE)));
+        Self { strangers, proven }
+    }
+}
+
+/// A body as it came, with its share of the room if it is long.
+#[derive(Default)]
+pub(crate) struct Body {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) room: Option<OwnedSemaphorePermit>,
+}
 
 impl Call {
     /// Reads the body as the JSON object `T`; an absent body reads as an object without members.
@@ -38,12 +68,23 @@ impl Call {
     /// `PAYLOAD_TOO_LARGE`, or `INVALID_REQUEST` if it is not here in time. Whatever is left
     /// unread costs the client its connection.
     pub(crate) async fn raw_body(&self, max: usize) -> Result<Vec<u8>, ApiError> {
-        let declared = self.refuse_too_large(max)?;
+        Ok(self.roomy_body(max, None).await?.bytes)
+    }
+
+    /// As [`Call::raw_body`]; beyond [`SMALL`] the body takes its share of `room`, if one is given.
+    ///
+    /// # Errors
+    /// `SERVICE_UNAVAILABLE` too, if there is no room soon.
+    pub(crate) async fn roomy_body(
+        &self,
+        max: usize,
+        room: Option<&Arc<Semaphore>>,
+    ) -> Result<Body, ApiError> {
+        self.refuse_too_large(max)?;
         let Some(mut payload) = self.trail.payload.take() else {
-            return Ok(Vec::new());
+            return Ok(Body::default());
         };
-        let body = collect(&mut payload, declared, max);
-        let body = timeout(self.api.body_timeout, body).await;
+        let body = timeout(self.api.body_timeout, collect(&mut payload, max, room)).await;
         let body = body.unwrap_or_else(|_| Err(ErrorCode::InvalidRequest.into()));
         if body.is_err() {
             self.trail.payload.replace(Some(payload));
@@ -51,26 +92,40 @@ impl Call {
         body
     }
 
-    /// The length that is declared, if it is not too much to be read.
-    fn refuse_too_large(&self, max: usize) -> Result<usize, ApiError> {
-        let declared = declared_length(self.request.headers());
-        match declared {
+    /// Refuses a declared length that is too much to be read. It is a claim: nothing is set aside
+    /// for it.
+    fn refuse_too_large(&self, max: usize) -> Result<(), ApiError> {
+        match declared_length(self.request.headers()) {
             Some(length) if length > max => Err(ErrorCode::PayloadTooLarge.into()),
-            declared => Ok(declared.unwrap_or_default()),
+            _ => Ok(()),
         }
     }
 }
 
-async fn collect(payload: &mut Payload, expected: usize, max: usize) -> Result<Vec<u8>, ApiError> {
-    let mut body = Vec::with_capacity(expected);
+async fn collect(
+    payload: &mut Payload,
+    max: usize,
+    room: Option<&Arc<Semaphore>>,
+) -> Result<Body, ApiError> {
+    let mut body = Body::default();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ErrorCode::InvalidRequest)?;
-        if body.len() + chunk.len() > max {
+        let length = body.bytes.len() + chunk.len();
+        if length > max {
             return Err(ErrorCode::PayloadTooLarge.into());
         }
-        body.extend_from_slice(&chunk);
+        if let (Some(room), None, true) = (room, &body.room, length > SMALL) {
+            body.room = Some(enter(room).await?);
+        }
+        body.bytes.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+async fn enter(room: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
+    let entered = timeout(WAIT_FOR_ROOM, room.clone().acquire_owned()).await;
+    let entered = entered.ok().and_then(Result::ok);
+    entered.ok_or_else(|| ErrorCode::ServiceUnavailable.into())
 }
 
 /// What `Content-Length` says; a length beyond counting is as long as can be.

@@ -3,7 +3,7 @@ use dwar_app::{ReceiveWebhook, ReceiveWebhookError};
 use dwar_kernel::{ReceiptId, Timestamp};
 use dwar_otp::{
     KeptReceipt, MockReceiptStore, Reason, Receipt, ReceiptSource, ReceiptTarget, Report,
-    WebhookCall, WebhookError,
+    WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
 use dwar_testkit::{MS, START, seconds};
 use dwar_wallet::{Paise, Settlement};
@@ -19,21 +19,31 @@ impl ReceiptSource for Source {
         "meta".to_owned()
     }
 
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        let longest_body = head.parameter("admit").and_then(|length| length.parse().ok());
+        let longest_body = longest_body.ok_or(WebhookError::Unauthenticated)?;
+        Ok(WebhookAdmission { longest_body, proven: true })
+    }
+
     fn receipts(&self, _: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
         self.0.clone()
     }
 
-    fn handshake(&self, call: &WebhookCall) -> Result<String, WebhookError> {
-        let challenge = call.parameter("hub.challenge").map(str::to_owned);
+    fn handshake(&self, head: &WebhookHead) -> Result<String, WebhookError> {
+        let challenge = head.parameter("hub.challenge").map(str::to_owned);
         challenge.ok_or(WebhookError::Unauthenticated)
     }
 }
 
-fn call(query: &[(&str, &str)]) -> WebhookCall {
+fn head(query: &[(&str, &str)]) -> WebhookHead {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let query = query.iter().map(owned).collect();
     let path_and_query = "/webhooks/meta".to_owned();
-    WebhookCall { path_and_query, query, headers: Vec::new(), body: b"{}".to_vec() }
+    WebhookHead { path_and_query, query, headers: Vec::new() }
+}
+
+fn call(query: &[(&str, &str)]) -> WebhookCall {
+    WebhookCall { head: head(query), body: b"{}".to_vec() }
 }
 
 fn webhook(
@@ -62,9 +72,21 @@ async fn a_provider_that_is_not_configured_is_unknown() {
     for name in ["twilio", "", "META"] {
         let answer = webhook.receive(name, &call(&[])).await;
         assert!(matches!(answer, Err(ReceiveWebhookError::UnknownProvider)));
-        let answer = webhook.handshake(name, &call(&[]));
+        let answer = webhook.handshake(name, &head(&[]));
+        assert!(matches!(answer, Err(ReceiveWebhookError::UnknownProvider)));
+        let answer = webhook.admit(name, &head(&[("admit", "7")]));
         assert!(matches!(answer, Err(ReceiveWebhookError::UnknownProvider)));
     }
+}
+
+#[tokio::test]
+async fn the_head_of_a_call_is_judged_by_its_provider() {
+    let mut world = World::live();
+    let webhook = webhook(&mut world, Ok(Vec::new()), MockReceiptStore::new());
+    let admitted = webhook.admit("meta", &head(&[("admit", "7")])).unwrap();
+    assert_eq!(admitted, WebhookAdmission { longest_body: 7, proven: true });
+    let refused = webhook.admit("meta", &head(&[]));
+    assert!(matches!(refused, Err(ReceiveWebhookError::Unauthenticated)));
 }
 
 #[tokio::test]
@@ -86,9 +108,9 @@ async fn a_call_that_is_not_the_providers_or_cannot_be_read_keeps_nothing() {
 async fn a_handshake_is_answered_by_its_provider() {
     let mut world = World::live();
     let webhook = webhook(&mut world, Ok(Vec::new()), MockReceiptStore::new());
-    let answer = webhook.handshake("meta", &call(&[("hub.challenge", "42")]));
+    let answer = webhook.handshake("meta", &head(&[("hub.challenge", "42")]));
     assert_eq!(answer.unwrap(), "42");
-    let refused = webhook.handshake("meta", &call(&[]));
+    let refused = webhook.handshake("meta", &head(&[]));
     assert!(matches!(refused, Err(ReceiveWebhookError::Unauthenticated)));
 }
 

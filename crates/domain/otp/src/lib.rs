@@ -19,5 +19,8 @@ pub use otp::{Allowance, Attempt, Otp, OtpState};
 pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore};
 #[cfg(feature = "mocks")]
 pub use ports::{MockGateway, MockOtpStore, MockReceiptStore};
-pub use receipt::{KeptReceipt, Receipt, ReceiptSource, ReceiptTarget, WebhookCall, WebhookError};
+pub use receipt::{
+    KeptReceipt, Receipt, ReceiptSource, ReceiptTarget, WebhookAdmission, WebhookCall,
+    WebhookError, WebhookHead,
+};
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

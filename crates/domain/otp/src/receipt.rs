@@ -65,22 +65,20 @@ pub struct KeptReceipt {
     pub received_at: Timestamp,
 }
 
-/// A call of a provider to us, as it came in.
+/// The head of a provider's call to us: all that is known before a byte of its body is read.
 ///
-/// No `Debug`: bodies name phone numbers, and queries may hold secrets.
+/// No `Debug`: queries may hold secrets.
 #[derive(Clone)]
-pub struct WebhookCall {
+pub struct WebhookHead {
     /// Path and query as the provider sent them: `/webhooks/twilio?…`.
     pub path_and_query: String,
     /// Query parameters, decoded, in order.
     pub query: Vec<(String, String)>,
     /// Headers by lower-case name, in order; those that are not text are left out.
     pub headers: Vec<(String, String)>,
-    /// The raw body; signatures are over exactly these bytes.
-    pub body: Vec<u8>,
 }
 
-impl WebhookCall {
+impl WebhookHead {
     /// The only header of this lower-case name; none if it came several times.
     pub fn header(&self, name: &str) -> Option<&str> {
         only(&self.headers, name)
@@ -90,6 +88,27 @@ impl WebhookCall {
     pub fn parameter(&self, name: &str) -> Option<&str> {
         only(&self.query, name)
     }
+}
+
+/// A call of a provider to us, as it came in.
+///
+/// No `Debug`: bodies name phone numbers, and queries may hold secrets.
+#[derive(Clone)]
+pub struct WebhookCall {
+    /// What came first.
+    pub head: WebhookHead,
+    /// The raw body; signatures are over exactly these bytes.
+    pub body: Vec<u8>,
+}
+
+/// What the head of a call earns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WebhookAdmission {
+    /// The longest body that this provider ever sends, in bytes; nothing beyond is read.
+    pub longest_body: usize,
+    /// Whether the head alone proves who calls (a token). A signature proves it only together
+    /// with the body: until that is here the caller may be anybody.
+    pub proven: bool,
 }
 
 fn only<'pairs>(pairs: &'pairs [(String, String)], name: &str) -> Option<&'pairs str> {
@@ -116,6 +135,13 @@ pub trait ReceiptSource: Send + Sync {
     /// The provider's name; also the last part of the address it calls.
     fn provider(&self) -> String;
 
+    /// Judges a call by its head, before any of its body is read: a token is judged completely and
+    /// in constant time, a signature by its presence and exact shape.
+    ///
+    /// # Errors
+    /// MUST be [`WebhookError::Unauthenticated`] if no body could make the call the provider's.
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError>;
+
     /// The receipts of one authenticated call; what is authentic but means nothing to us (a status
     /// on the way, a message of a user) gives none.
     ///
@@ -124,11 +150,11 @@ pub trait ReceiptSource: Send + Sync {
     /// parsed, unless the call proves to be the provider's.
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError>;
 
-    /// Answers a provider's subscription handshake; most have none.
+    /// Answers a provider's subscription handshake, which has no body; most have none.
     ///
     /// # Errors
     /// As for [`ReceiptSource::receipts`].
-    fn handshake(&self, _call: &WebhookCall) -> Result<String, WebhookError> {
+    fn handshake(&self, _head: &WebhookHead) -> Result<String, WebhookError> {
         Err(WebhookError::Unauthenticated)
     }
 }

@@ -7,7 +7,7 @@ use crate::fixtures::{ATTEMPT, TEXT};
 use crate::{Secret, fake_vendor};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use dwar_otp::{Channel, Receipt, ReceiptSource, Report, WebhookCall};
+use dwar_otp::{Channel, Receipt, ReceiptSource, Report, WebhookCall, WebhookHead};
 use serde_json::json;
 
 const TOKEN: &str = "s3cret-webhook-token";
@@ -55,9 +55,11 @@ fn accepted(reference: &str, awaits_receipt: bool) -> Outcome {
 
 fn call(body: &str) -> WebhookCall {
     WebhookCall {
-        path_and_query: String::new(),
-        query: vec![("token".to_owned(), TOKEN.to_owned())],
-        headers: Vec::new(),
+        head: WebhookHead {
+            path_and_query: String::new(),
+            query: vec![("token".to_owned(), TOKEN.to_owned())],
+            headers: Vec::new(),
+        },
         body: body.as_bytes().to_vec(),
     }
 }
@@ -106,7 +108,7 @@ async fn fast2sms() {
         (401, 412, Reason::ProviderAuth),
         (400, 416, Reason::ProviderUnavailable),
         (400, 995, Reason::ProviderThrottled),
-        (400, 402, Reason::Unknown),
+        (400, 402, Reason::ProviderUnavailable),
         (200, 411, Reason::RejectedNumber),
     ] {
         let body = json!({"return": false, "status_code": code, "message": "no"});
@@ -170,7 +172,7 @@ async fn exotel() {
     for (http, body, reason) in [
         (402, json!({"RestException": {"Status": 402}}), Reason::ProviderUnavailable),
         (401, json!({"RestException": {"Status": 401}}), Reason::ProviderAuth),
-        (400, json!({"RestException": {"Status": 400}}), Reason::Unknown),
+        (400, json!({"RestException": {"Status": 400}}), Reason::ProviderUnavailable),
         (200, json!({"SMSMessage": {"Sid": sid, "Status": "failed"}}), Reason::Unknown),
     ] {
         let (outcome, _) = deliver("exotel", Answered { status: http, body }, &client).await;

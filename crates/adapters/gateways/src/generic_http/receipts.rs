@@ -3,11 +3,15 @@ use super::rules::{Rule, Words, is_pointer};
 use super::settings::{GenericPayload, GenericReceipts, GenericSecretPlace};
 use crate::Secret;
 use crate::wire::{form_field, object, word_at};
-use dwar_otp::{Receipt, ReceiptSource, Report, WebhookCall, WebhookError};
+use dwar_otp::{
+    Receipt, ReceiptSource, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 const SHORTEST_SECRET: usize = 16;
+/// What a setting may allow: the most that any provider is known to send (Meta).
+const LONGEST_BODY: usize = 3 * 1_024 * 1_024;
 
 /// The webhook of the settings, checked.
 pub(super) struct Reader {
@@ -41,6 +45,9 @@ impl Reader {
         if settings.failed.iter().any(|rule| rule.status.is_some()) {
             return wrong("failed: a webhook has no HTTP status");
         }
+        if !(1..=LONGEST_BODY).contains(&settings.longest_body) {
+            return wrong("longest_body: from 1 to 3145728 bytes");
+        }
         let rule = |(at, rule): (usize, &_)| Rule::new(rule, Some(&settings.status), at);
         let failed = settings.failed.iter().enumerate().map(rule).collect::<Result<_, _>>();
         Ok(Self {
@@ -52,10 +59,10 @@ impl Reader {
         })
     }
 
-    fn authenticate(&self, call: &WebhookCall) -> Result<(), WebhookError> {
+    fn authenticate(&self, head: &WebhookHead) -> Result<(), WebhookError> {
         let token = match &self.settings.secret_in {
-            GenericSecretPlace::Query(name) => call.parameter(name),
-            GenericSecretPlace::Header(name) => call.header(&name.to_ascii_lowercase()),
+            GenericSecretPlace::Query(name) => head.parameter(name),
+            GenericSecretPlace::Header(name) => head.header(&name.to_ascii_lowercase()),
         };
         match token {
             Some(token) if self.secret.matches(token) => Ok(()),
@@ -70,7 +77,7 @@ impl Reader {
                 serde_json::from_str(&form_field(&call.body, field)?).ok()
             }
             (GenericPayload::Form, None) => object(form_urlencoded::parse(&call.body).into_owned()),
-            (GenericPayload::Query, _) => object(call.query.iter().cloned()),
+            (GenericPayload::Query, _) => object(call.head.query.iter().cloned()),
         }
     }
 
@@ -101,9 +108,15 @@ impl ReceiptSource for GenericHttpGateway {
         self.name.clone()
     }
 
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        let reader = self.receipts.as_ref().ok_or(WebhookError::Unauthenticated)?;
+        reader.authenticate(head)?;
+        Ok(WebhookAdmission { longest_body: reader.settings.longest_body, proven: true })
+    }
+
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
         let reader = self.receipts.as_ref().ok_or(WebhookError::Unauthenticated)?;
-        reader.authenticate(call)?;
+        reader.authenticate(&call.head)?;
         let document = reader.document(call).ok_or(WebhookError::Unreadable)?;
         let reports = reader.reports(&document).ok_or(WebhookError::Unreadable)?;
         let receipt = |(provider_ref, report)| {

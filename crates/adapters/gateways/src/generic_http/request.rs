@@ -1,19 +1,18 @@
 use super::settings::{GenericHttpSettings, GenericMethod};
 use super::template::{Slot, Template, in_header, in_path, verbatim};
-use crate::HttpClient;
+use crate::{BaseUrl, HttpClient, InvalidBaseUrl};
 use dwar_otp::Message;
+use reqwest::RequestBuilder;
 use reqwest::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING,
 };
-use reqwest::{RequestBuilder, Url};
 use serde_json::{Map, Value};
-use std::net::IpAddr;
 
 /// The request of the settings, checked and ready to be filled.
 pub(super) struct Call {
     method: GenericMethod,
-    /// Scheme and host, without a slash at the end.
-    origin: String,
+    /// Scheme and host.
+    origin: BaseUrl,
     path: Vec<Template>,
     headers: Vec<(HeaderName, Template)>,
     basic_auth: Option<(String, String)>,
@@ -197,32 +196,20 @@ impl Json {
 }
 
 /// Scheme and host, and the path behind them without its first slash.
-fn split(url: &str, allow_plain_http: bool) -> Result<(String, &str), String> {
-    let wrong = |what: &str| Err(format!("request.url: {what}"));
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return wrong("it starts with https://");
-    };
+fn split(url: &str, allow_plain_http: bool) -> Result<(BaseUrl, &str), String> {
+    let wrong = |what: &str| format!("request.url: {what}");
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let origin = format!("{scheme}://{authority}");
-    let Ok(parsed) = Url::parse(&origin) else {
-        return wrong("its host cannot be read");
-    };
-    let Some(host) = parsed.host_str() else {
-        return wrong("it has no host");
-    };
-    let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
-    let loopback = address.map_or(host == "localhost", |address| address.is_loopback());
-    match scheme {
-        "https" => {}
-        "http" if loopback || allow_plain_http => {}
-        "http" => return wrong("codes would go unencrypted: use https, or allow_plain_http"),
-        _ => return wrong("it starts with https://"),
+    if authority.contains(['{', '}']) {
+        return Err(wrong("no placeholder is allowed in its host"));
     }
-    if authority.contains(['{', '}', '@', '?', '#', '\\']) {
-        return wrong("no placeholder, user, query or fragment is allowed in its host");
+    let origin = format!("{scheme}://{authority}").parse();
+    let origin: BaseUrl = origin.map_err(|cause: InvalidBaseUrl| wrong(&cause.to_string()))?;
+    if !(origin.is_https() || origin.is_loopback() || allow_plain_http) {
+        return Err(wrong("codes would go unencrypted: use https, or allow_plain_http"));
     }
     if path.contains(['?', '#']) {
-        return wrong("parameters go into request.query");
+        return Err(wrong("parameters go into request.query"));
     }
     Ok((origin, path))
 }

@@ -129,6 +129,10 @@ pub struct GenericReceipts {
     pub secret_in: GenericSecretPlace,
     /// What carries the report.
     pub payload: GenericPayload,
+    /// The longest body that the provider ever sends, in bytes; 64 KiB unless told otherwise, 3 MiB
+    /// at most. A longer one is refused unread.
+    #[serde(default = "longest_body")]
+    pub longest_body: usize,
     /// The form field whose JSON is the payload, for forms that carry one.
     #[serde(default)]
     pub field: Option<String>,
@@ -174,6 +178,10 @@ impl fmt::Debug for GenericHttpSettings {
         // Templates may hold what should have been a secret.
         write!(out, "GenericHttpSettings({})", self.name)
     }
+}
+
+const fn longest_body() -> usize {
+    64 * 1_024
 }
 
 fn secrets<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Secret>, D::Error> {

@@ -2,7 +2,10 @@ use super::*;
 use crate::Secret;
 use crate::contract::{SECRET, client, to};
 use crate::fake_vendor::{FakeVendor, Play};
-use dwar_otp::{Channel, Receipt, ReceiptSource, Report, WebhookCall, WebhookError};
+use dwar_otp::{
+    Channel, Receipt, ReceiptSource, Report, WebhookAdmission, WebhookCall, WebhookError,
+    WebhookHead,
+};
 use serde_json::json;
 
 const GOOD: &str = r#"
@@ -47,11 +50,12 @@ fn says_what_is_wrong_with_the_settings_and_never_shows_a_secret() {
         ("secret = \"token\"", "secret = \"other\"", "receipts.secret: there is no secret"),
         (url, "http://api.example.com/send", "codes would go unencrypted"),
         (url, "http://127.evil.example/send", "codes would go unencrypted"),
-        (url, "ftp://api.example.com/send", "it starts with https://"),
-        (url, "api.example.com/send", "it starts with https://"),
-        (url, "https://{brand}.example.com/send", "no placeholder, user"),
-        (url, "https://s3cret@api.example.com/send", "no placeholder, user"),
-        (url, "https:///send", "its host cannot be read"),
+        (url, "ftp://api.example.com/send", "it begins with https://"),
+        (url, "api.example.com/send", "it begins with https://"),
+        (url, "https://{brand}.example.com/send", "no placeholder is allowed"),
+        (url, "https://s3cret@api.example.com/send", "no user and no password"),
+        (url, "http://localhost:s3cret@evil.example/send", "no user and no password"),
+        (url, "https:///send", "it is not an address"),
         (url, "https://api.example.com/send?key=s3cret", "parameters go into request.query"),
         (url, "https://api.example.com/a b", "characters that need encoding"),
         (url, "https://api.example.com/a%2Fb", "characters that need encoding"),
@@ -230,9 +234,11 @@ fn call(query: &[(&str, &str)], headers: &[(&str, &str)], body: &str) -> Webhook
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     };
     WebhookCall {
-        path_and_query: String::new(),
-        query: pairs(query),
-        headers: pairs(headers),
+        head: WebhookHead {
+            path_and_query: String::new(),
+            query: pairs(query),
+            headers: pairs(headers),
+        },
         body: body.as_bytes().to_vec(),
     }
 }
@@ -250,6 +256,18 @@ const REST: &str = r#"
 
 fn receipt(report: Report) -> Receipt {
     Receipt { provider: "vendor".to_owned(), provider_ref: "m-1".to_owned(), report }
+}
+
+#[test]
+fn the_secret_earns_a_body_as_long_as_the_file_says() {
+    let place = "secret_in = { query = \"token\" }\npayload = \"json\"";
+    for (more, longest_body) in
+        [("", 64 * 1_024), ("longest_body = 1", 1), ("longest_body = 3145728", 3 * 1_024 * 1_024)]
+    {
+        let webhook = webhook(&format!("{place}\n{more}{REST}"));
+        let admitted = webhook.admit(&call(&[("token", TOKEN)], &[], "").head);
+        assert_eq!(admitted, Ok(WebhookAdmission { longest_body, proven: true }));
+    }
 }
 
 #[test]
@@ -309,16 +327,21 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
             let pairs = |name| wrong.iter().map(|token| (name, *token)).collect::<Vec<_>>();
             let refused = Err(WebhookError::Unauthenticated);
             let right = [("x-token", TOKEN)];
-            assert_eq!(in_query.receipts(&call(&pairs("token"), &right, body)), refused);
+            let wrong = call(&pairs("token"), &right, body);
+            assert_eq!(in_query.admit(&wrong.head).err(), refused.clone().err());
+            assert_eq!(in_query.receipts(&wrong), refused);
             let right = [("token", TOKEN)];
-            assert_eq!(in_header.receipts(&call(&right, &pairs("x-token"), body)), refused);
+            let wrong = call(&right, &pairs("x-token"), body);
+            assert_eq!(in_header.admit(&wrong.head).err(), refused.clone().err());
+            assert_eq!(in_header.receipts(&wrong), refused);
         }
     }
     let mut none = parse(GOOD);
     none.receipts = None;
     let none = GenericHttpGateway::new(&none, client()).unwrap();
-    let refused = none.receipts(&call(&[("token", TOKEN)], &[], &body));
-    assert_eq!(refused, Err(WebhookError::Unauthenticated));
+    let call = call(&[("token", TOKEN)], &[], &body);
+    assert_eq!(none.admit(&call.head), Err(WebhookError::Unauthenticated));
+    assert_eq!(none.receipts(&call), Err(WebhookError::Unauthenticated));
 }
 
 #[test]

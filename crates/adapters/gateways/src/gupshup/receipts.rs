@@ -1,8 +1,15 @@
 use super::{GupshupGateway, PROVIDER};
-use crate::webhook_token::authenticate;
+use crate::webhook_token::{admit, authenticate};
 use crate::wire::{form_field, word};
-use dwar_otp::{Reason, Receipt, ReceiptSource, Report, WebhookCall, WebhookError};
+use dwar_otp::{
+    Reason, Receipt, ReceiptSource, Report, WebhookAdmission, WebhookCall, WebhookError,
+    WebhookHead,
+};
 use serde_json::Value;
+
+/// At most 20 reports to a call (`docs.gupshup.io/docs/real-time-delivery-reports`), each well
+/// under 1 KiB of JSON, encoded as a form at the worst.
+const LONGEST_BODY: usize = 64 * 1_024;
 
 /// Reads both kinds of callback: one report in the query of a `GET` (the default), or up to 20 in
 /// the JSON array of a `POST`, bare or as the form field or member `response`.
@@ -11,11 +18,15 @@ impl ReceiptSource for GupshupGateway {
         PROVIDER.to_owned()
     }
 
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        admit(head, self.settings.webhook_token.as_ref(), LONGEST_BODY)
+    }
+
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
         let token = self.settings.webhook_token.as_ref().ok_or(WebhookError::Unauthenticated)?;
-        authenticate(call, token)?;
+        authenticate(&call.head, token)?;
         if call.body.is_empty() {
-            let field = |name: &str| call.parameter(name).map(str::to_owned);
+            let field = |name: &str| call.head.parameter(name).map(str::to_owned);
             field("externalId").ok_or(WebhookError::Unreadable)?;
             return Ok(receipt(field).into_iter().collect());
         }

@@ -1,14 +1,14 @@
 use super::*;
 use crate::contract::{client, survives_a_broken_provider, to};
 use crate::fake_vendor::{FakeVendor, Play};
-use dwar_otp::{Receipt, ReceiptSource, Report, WebhookCall, WebhookError};
+use dwar_otp::{Receipt, ReceiptSource, Report, WebhookCall, WebhookError, WebhookHead};
 use serde_json::json;
 
 const ID: &str = "3562707498794989059-328736121207676738";
 
 fn settings(base_url: String) -> GupshupSettings {
     GupshupSettings {
-        base_url,
+        base_url: base_url.parse().unwrap(),
         user_id: "2000000001".to_owned(),
         password: Secret::new("p&s3cret=w rd"),
         sender: Some("ACMEIN".to_owned()),
@@ -95,7 +95,7 @@ async fn understands_text_answers_too() {
             Outcome::Accepted { provider_ref: None, awaits_receipt: false },
         ),
         ("error | 102 | Authentication failed".to_owned(), Outcome::Refused(Reason::ProviderAuth)),
-        ("error".to_owned(), Outcome::Refused(Reason::Unknown)),
+        ("error".to_owned(), Outcome::Refused(Reason::ProviderUnavailable)),
         ("succes | 1 | 2".to_owned(), Outcome::Refused(Reason::Unknown)),
     ] {
         let vendor = FakeVendor::start(Play::text(200, "text/plain", &body)).await;
@@ -113,11 +113,11 @@ async fn understands_every_error_whatever_the_http_status() {
         ("104", Reason::ProviderAuth),
         ("105", Reason::RejectedNumber),
         ("108", Reason::TemplateRejected),
-        ("100", Reason::Unknown),
-        ("101", Reason::Unknown),
-        ("106", Reason::Unknown),
-        ("", Reason::Unknown),
-        (ID, Reason::Unknown),
+        ("100", Reason::ProviderUnavailable),
+        ("101", Reason::ProviderUnavailable),
+        ("106", Reason::ProviderUnavailable),
+        ("", Reason::ProviderUnavailable),
+        (ID, Reason::ProviderUnavailable),
     ] {
         let body = json!({"response": {"id": code, "phone": "", "details": "", "status": "error"}});
         for status in [200, 400] {
@@ -146,15 +146,17 @@ async fn refuses_whatsapp_without_a_call() {
 
 #[test]
 fn hides_its_secrets_from_debug() {
-    let shown = format!("{:?}", gateway(String::new(), &client()));
+    let shown = format!("{:?}", gateway("http://127.0.0.1:9".to_owned(), &client()));
     assert!(!shown.contains("s3cret"), "{shown}");
 }
 
 fn call(query: &[(&str, &str)], body: &str) -> WebhookCall {
     WebhookCall {
-        path_and_query: "/webhooks/gupshup".to_owned(),
-        query: fields(query),
-        headers: Vec::new(),
+        head: WebhookHead {
+            path_and_query: "/webhooks/gupshup".to_owned(),
+            query: fields(query),
+            headers: Vec::new(),
+        },
         body: body.as_bytes().to_vec(),
     }
 }
@@ -165,7 +167,7 @@ fn receipt(report: Report) -> Receipt {
 
 #[test]
 fn reads_every_status_and_cause_in_every_form() {
-    let gateway = gateway(String::new(), &client());
+    let gateway = gateway("http://127.0.0.1:9".to_owned(), &client());
     let failed = |reason| Some(Report::Failed(reason));
     for (status, cause, code, report) in [
         ("SUCCESS", "SUCCESS", "000", Some(Report::Delivered)),
@@ -219,7 +221,7 @@ fn reads_every_status_and_cause_in_every_form() {
 
 #[test]
 fn reads_a_batch_in_order_and_skips_what_means_nothing() {
-    let gateway = gateway(String::new(), &client());
+    let gateway = gateway("http://127.0.0.1:9".to_owned(), &client());
     let body = json!([
         {"externalId": ID, "eventType": "FAILED", "errCode": "006"},
         {"externalId": ID}, {"eventType": "DELIVERED"}, null, 7,
@@ -234,8 +236,8 @@ fn reads_a_batch_in_order_and_skips_what_means_nothing() {
 #[test]
 fn refuses_calls_without_the_secret_before_it_reads_them() {
     let client = client();
-    let gateway = gateway(String::new(), &client);
-    let mut unset = settings(String::new());
+    let gateway = gateway("http://127.0.0.1:9".to_owned(), &client);
+    let mut unset = settings("http://127.0.0.1:9".to_owned());
     unset.webhook_token = None;
     let unset = GupshupGateway::new(unset, client);
     let report = [("externalId", ID), ("status", "SUCCESS")];
@@ -248,6 +250,10 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
         for body in ["", "[]", "garbage"] {
             let call = call(&[&report, token].concat(), body);
             assert_eq!(gateway.receipts(&call), Err(WebhookError::Unauthenticated), "{token:?}");
+            for gateway in [&gateway, &unset] {
+                let refused = gateway.admit(&call.head);
+                assert_eq!(refused, Err(WebhookError::Unauthenticated), "{token:?}");
+            }
             assert_eq!(unset.receipts(&call), Err(WebhookError::Unauthenticated), "{token:?}");
         }
     }
@@ -255,7 +261,7 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
 
 #[test]
 fn tells_the_unreadable() {
-    let gateway = gateway(String::new(), &client());
+    let gateway = gateway("http://127.0.0.1:9".to_owned(), &client());
     let twice = [("externalId", ID), ("externalId", ID), ("status", "SUCCESS")];
     for (query, body) in [
         (&[][..], ""),

@@ -1,8 +1,16 @@
 use super::{Msg91Gateway, PROVIDER};
-use crate::webhook_token::authenticate;
+use crate::webhook_token::{admit, authenticate};
 use crate::wire::{form_field, word};
-use dwar_otp::{Reason, Receipt, ReceiptSource, Report, WebhookCall, WebhookError};
+use dwar_otp::{
+    Reason, Receipt, ReceiptSource, Report, WebhookAdmission, WebhookCall, WebhookError,
+    WebhookHead,
+};
 use serde_json::Value;
+
+/// MSG91 names no bound. A report is some 200 bytes of JSON
+/// (`msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url`): this is room
+/// for a thousand of them, encoded as a form.
+const LONGEST_BODY: usize = 512 * 1_024;
 
 /// Reads «Webhook» v2 (a form whose field `data` is JSON) and v3 (flat JSON), and «Webhook (New)»
 /// of SMS and WhatsApp as long as its payload keeps `requestId` and `status` (or `eventName`). v4
@@ -12,9 +20,13 @@ impl ReceiptSource for Msg91Gateway {
         PROVIDER.to_owned()
     }
 
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        admit(head, self.settings.webhook_token.as_ref(), LONGEST_BODY)
+    }
+
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
         let token = self.settings.webhook_token.as_ref().ok_or(WebhookError::Unauthenticated)?;
-        authenticate(call, token)?;
+        authenticate(&call.head, token)?;
         let document = document(&call.body).ok_or(WebhookError::Unreadable)?;
         let requests = match &document {
             Value::Array(requests) => requests.as_slice(),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::contract::{client, survives_a_broken_provider, to};
 use crate::fake_vendor::{FakeVendor, Play};
-use dwar_otp::{Receipt, ReceiptSource, Report, WebhookCall, WebhookError};
+use dwar_otp::{Receipt, ReceiptSource, Report, WebhookCall, WebhookError, WebhookHead};
 
 const REQUEST: &str = "3763646c3058373530393938";
 
@@ -9,7 +9,7 @@ fn settings(base_url: String) -> Msg91Settings {
     let template =
         |name: &str, language: &str| Msg91Template { name: name.into(), language: language.into() };
     Msg91Settings {
-        base_url,
+        base_url: base_url.parse().unwrap(),
         auth_key: Secret::new("auth-s3cret"),
         webhook_token: Some(Secret::new("s3cret")),
         sms: Some(Msg91Sms::new("flow-1")),
@@ -151,7 +151,7 @@ async fn understands_every_error_whatever_the_http_status() {
         (&[203, 310, 400, 603], Reason::TemplateRejected),
         (&[311, 506], Reason::ProviderThrottled),
         (&[1, 2, 209, 210, 301, 306, 402, 601, 602], Reason::ProviderUnavailable),
-        (&[999], Reason::Unknown),
+        (&[999], Reason::ProviderUnavailable),
     ] {
         for code in codes {
             for body in [
@@ -174,9 +174,14 @@ async fn understands_every_error_whatever_the_http_status() {
 async fn an_error_without_a_code_is_judged_by_its_status() {
     let client = client();
     for (status, body, reason) in [
-        (200, json!({"type": "error", "message": "Template ID Missing"}), Reason::Unknown),
-        (200, json!({"status": "fail", "hasError": true}), Reason::Unknown),
-        (200, json!({"status": "success", "hasError": true}), Reason::Unknown),
+        (
+            200,
+            json!({"type": "error", "message": "Template ID Missing"}),
+            Reason::ProviderUnavailable,
+        ),
+        (200, json!({"status": "fail", "hasError": true}), Reason::ProviderUnavailable),
+        (200, json!({"status": "success", "hasError": true}), Reason::ProviderUnavailable),
+        (200, json!({"status": "perhaps"}), Reason::Unknown),
         (401, json!({"type": "error", "message": "Unauthorized"}), Reason::ProviderAuth),
         (401, json!({"type": "success", "message": REQUEST}), Reason::ProviderAuth),
     ] {
@@ -211,16 +216,18 @@ async fn refuses_what_is_not_configured_without_a_call() {
 
 #[test]
 fn hides_its_secrets_from_debug() {
-    let shown = format!("{:?}", gateway(String::new(), &client()));
+    let shown = format!("{:?}", gateway("http://127.0.0.1:9".to_owned(), &client()));
     assert!(!shown.contains("s3cret"), "{shown}");
 }
 
 fn call(query: &[(&str, &str)], body: &str) -> WebhookCall {
     let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     WebhookCall {
-        path_and_query: "/webhooks/msg91".to_owned(),
-        query: query.iter().map(pair).collect(),
-        headers: Vec::new(),
+        head: WebhookHead {
+            path_and_query: "/webhooks/msg91".to_owned(),
+            query: query.iter().map(pair).collect(),
+            headers: Vec::new(),
+        },
         body: body.as_bytes().to_vec(),
     }
 }
@@ -229,7 +236,7 @@ struct Webhook(Msg91Gateway);
 
 impl Webhook {
     fn new() -> Self {
-        Self(gateway(String::new(), &client()))
+        Self(gateway("http://127.0.0.1:9".to_owned(), &client()))
     }
 
     fn receipts(&self, body: &str) -> Result<Vec<Receipt>, WebhookError> {
@@ -332,7 +339,7 @@ fn reads_metas_code_from_the_reason_of_a_failure() {
 
 #[test]
 fn refuses_calls_without_the_secret_before_it_reads_them() {
-    let gateway = gateway(String::new(), &client());
+    let gateway = gateway("http://127.0.0.1:9".to_owned(), &client());
     for query in [
         &[][..],
         &[("token", "wrong")],
@@ -342,10 +349,12 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
     ] {
         for body in [&v3("1"), "garbage"] {
             let refused = Err(WebhookError::Unauthenticated);
-            assert_eq!(gateway.receipts(&call(query, body)), refused, "{query:?}");
+            let call = call(query, body);
+            assert_eq!(gateway.admit(&call.head).err(), refused.clone().err(), "{query:?}");
+            assert_eq!(gateway.receipts(&call), refused, "{query:?}");
         }
     }
-    let mut unset = settings(String::new());
+    let mut unset = settings("http://127.0.0.1:9".to_owned());
     unset.webhook_token = None;
     let call = call(&[("token", "")], &v3("1"));
     let refused = Msg91Gateway::new(unset, client()).receipts(&call);

@@ -1,15 +1,20 @@
 use crate::support::TestApp;
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
-use dwar_otp::{Receipt, ReceiptSource, Report, WebhookCall, WebhookError};
+use dwar_otp::{
+    Receipt, ReceiptSource, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
+};
 use std::sync::{Arc, Mutex};
 
 /// A provider that proves itself by a header and reports the body as a reference.
 struct Vendor;
 
+/// The longest body it ever sends.
+const LONGEST: usize = 3 * 1_024 * 1_024;
+
 impl Vendor {
-    fn judge(call: &WebhookCall) -> Result<(), WebhookError> {
-        let proof = call.header("x-proof").filter(|proof| *proof == "secret");
+    fn judge(head: &WebhookHead) -> Result<(), WebhookError> {
+        let proof = head.header("x-proof").filter(|proof| *proof == "secret");
         proof.map(|_| ()).ok_or(WebhookError::Unauthenticated)
     }
 }
@@ -19,17 +24,22 @@ impl ReceiptSource for Vendor {
         "vendor".to_owned()
     }
 
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        Self::judge(head)?;
+        Ok(WebhookAdmission { longest_body: LONGEST, proven: true })
+    }
+
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
-        Self::judge(call)?;
-        assert!(call.path_and_query.starts_with("/webhooks/vendor"));
+        Self::judge(&call.head)?;
+        assert!(call.head.path_and_query.starts_with("/webhooks/vendor"));
         let reference = String::from_utf8(call.body.clone());
         let provider_ref = reference.map_err(|_| WebhookError::Unreadable)?;
         let provider = self.provider();
         Ok(vec![Receipt { provider, provider_ref, report: Report::Delivered }])
     }
 
-    fn handshake(&self, call: &WebhookCall) -> Result<String, WebhookError> {
-        let challenge = call.parameter("challenge").ok_or(WebhookError::Unauthenticated)?;
+    fn handshake(&self, head: &WebhookHead) -> Result<String, WebhookError> {
+        let challenge = head.parameter("challenge").ok_or(WebhookError::Unauthenticated)?;
         Ok(challenge.to_owned())
     }
 }
@@ -61,7 +71,7 @@ async fn a_providers_report_is_on_record_when_it_is_answered() {
     assert_eq!((reply.status, reply.body.as_str()), (200, ""));
     assert_eq!(*kept.lock().unwrap(), ["message-1"]);
     // Batches are larger than what clients may send.
-    assert_eq!(app.send(post("/webhooks/vendor", &vec![b'x'; 500_000])).await.status, 200);
+    assert_eq!(app.send(post("/webhooks/vendor", &vec![b'x'; LONGEST])).await.status, 200);
 }
 
 #[actix_web::test]
@@ -72,7 +82,8 @@ async fn whoever_is_not_the_provider_is_turned_away() {
         (unproven.set_payload("x"), 401, "WEBHOOK_UNAUTHENTICATED"),
         (post("/webhooks/other", b"x"), 404, "NOT_FOUND"),
         (post("/webhooks/vendor", b"\xff"), 400, "INVALID_REQUEST"),
-        (post("/webhooks/vendor", &vec![b'x'; 3_200_000]), 413, "PAYLOAD_TOO_LARGE"),
+        (post("/webhooks/vendor", &vec![b'x'; LONGEST + 1]), 413, "PAYLOAD_TOO_LARGE"),
+        (TestRequest::with_uri("/webhooks/vendor").method(Method::HEAD), 405, "METHOD_NOT_ALLOWED"),
         (TestRequest::with_uri("/webhooks/vendor").method(Method::PUT), 405, "METHOD_NOT_ALLOWED"),
         (TestRequest::with_uri("/webhooks/vendor"), 401, "WEBHOOK_UNAUTHENTICATED"),
     ] {

@@ -1,0 +1,168 @@
+use reqwest::Url;
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// An address that paths are put behind: `https://otp.example.com/api`, never with a slash at the
+/// end.
+///
+/// Nothing in it hides where it leads or carries a secret: scheme `http` or `https`, a host, no
+/// user, no query, no fragment, and none of the spellings that the WHATWG URL standard quietly
+/// repairs (blanks, backslashes, a missing slash).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl {
+    text: String,
+    scheme: Scheme,
+    loopback: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    Https,
+}
+
+/// The text is no usable address; says why, without repeating it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidBaseUrl {
+    /// Another scheme, or none.
+    #[error("it begins with https:// or http://")]
+    Scheme,
+    /// A user or a password.
+    #[error("it must name no user and no password")]
+    User,
+    /// A query or a fragment.
+    #[error("it must have no query and no fragment")]
+    Tail,
+    /// No host, or a port or path that cannot be read.
+    #[error("it is not an address such as https://otp.example.com")]
+    Unreadable,
+}
+
+impl BaseUrl {
+    /// As text, without a slash at the end.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether calls to it are encrypted.
+    pub fn is_https(&self) -> bool {
+        self.scheme == Scheme::Https
+    }
+
+    /// Whether it leads to this machine.
+    pub fn is_loopback(&self) -> bool {
+        self.loopback
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = InvalidBaseUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidBaseUrl> {
+        let (scheme, rest) = match text.split_once("://") {
+            Some(("https", rest)) => (Scheme::Https, rest),
+            Some(("http", rest)) => (Scheme::Http, rest),
+            _ => return Err(InvalidBaseUrl::Scheme),
+        };
+        let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        if authority.contains('@') {
+            return Err(InvalidBaseUrl::User);
+        }
+        if rest.contains(['?', '#']) {
+            return Err(InvalidBaseUrl::Tail);
+        }
+        let plain = rest.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+        let url = Url::parse(text).map_err(|_| InvalidBaseUrl::Unreadable)?;
+        let host = url.host_str().filter(|_| plain && !authority.is_empty());
+        let host = host.ok_or(InvalidBaseUrl::Unreadable)?;
+        let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
+        Ok(Self {
+            text: url.as_str().trim_end_matches('/').to_owned(),
+            scheme,
+            loopback: address.map_or(host == "localhost", |address| address.is_loopback()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<BaseUrl, InvalidBaseUrl> {
+        text.parse()
+    }
+
+    #[test]
+    fn is_kept_without_a_slash_at_its_end() {
+        for (text, kept) in [
+            ("https://otp.example.com", "https://otp.example.com"),
+            ("https://otp.example.com/", "https://otp.example.com"),
+            ("https://otp.example.com//", "https://otp.example.com"),
+            ("https://OTP.example.com:443/", "https://otp.example.com"),
+            ("https://otp.example.com:8443", "https://otp.example.com:8443"),
+            ("https://example.com/auth/otp/", "https://example.com/auth/otp"),
+            ("https://example.com/a/../b/", "https://example.com/b"),
+            ("http://127.0.0.1:9", "http://127.0.0.1:9"),
+            ("http://[::1]:9/", "http://[::1]:9"),
+        ] {
+            assert_eq!(read(text).unwrap().as_str(), kept, "{text}");
+            assert_eq!(read(kept).unwrap(), read(text).unwrap(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_hides_where_it_leads_is_refused() {
+        use InvalidBaseUrl::{Scheme, Tail, Unreadable, User};
+        for (text, why) in [
+            ("", Scheme),
+            ("otp.example.com", Scheme),
+            ("ftp://x", Scheme),
+            ("HTTPS:otp.example.com", Scheme),
+            ("https:/otp.example.com", Scheme),
+            ("javascript://x", Scheme),
+            (" https://otp.example.com", Scheme),
+            ("https://user:pw@otp.example.com", User),
+            ("https://@otp.example.com", User),
+            ("http://localhost:x@evil.example", User),
+            ("http://127.0.0.1:80@evil.example/", User),
+            ("https://otp.example.com?a=1", Tail),
+            ("https://otp.example.com/#x", Tail),
+            ("https://", Unreadable),
+            ("https:///path", Unreadable),
+            ("https://otp.example.com:x", Unreadable),
+            ("https://otp.example.com:99999", Unreadable),
+            ("https://otp example.com", Unreadable),
+            ("https://otp.example.com/a b", Unreadable),
+            ("https://otp.example.com\\@evil.example", Unreadable),
+            ("https://otp.exa\tmple.com", Unreadable),
+            ("https://otp.example.com\n", Unreadable),
+        ] {
+            assert_eq!(read(text), Err(why), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn knows_what_stays_on_this_machine() {
+        for (text, https, loopback) in [
+            ("http://127.0.0.1:80", false, true),
+            ("http://127.9.9.9", false, true),
+            ("http://2130706433", false, true),
+            ("http://[::1]", false, true),
+            ("http://localhost:9", false, true),
+            ("https://localhost", true, true),
+            ("http://localhost.evil.example", false, false),
+            ("http://127.0.0.1.evil.example", false, false),
+            ("https://10.0.0.1", true, false),
+        ] {
+            let url = read(text).unwrap();
+            assert_eq!((url.is_https(), url.is_loopback()), (https, loopback), "{text}");
+        }
+    }
+}
