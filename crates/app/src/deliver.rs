@@ -164,8 +164,10 @@ impl Deliver {
             Err(reason) => return Report::Failed(reason),
         };
         let outcome = gateway.deliver(message).await;
+        // The kind alone: what a provider calls a message is its own text.
+        let (outcome_kind, reason) = outcome.words();
         tracing::info!(otp = %otp.id, attempt = %attempt.id, provider = %attempt.provider,
-            channel = attempt.channel.as_str(), ?outcome, "provider answered");
+            channel = attempt.channel.as_str(), outcome = outcome_kind, reason, "provider answered");
         match outcome {
             Outcome::Accepted { provider_ref, awaits_receipt } => {
                 Report::Accepted { provider_ref, awaits_receipt }

@@ -8,12 +8,12 @@ use crate::config::{self, Config, ConfigError, RunMode, invalid, names};
 use crate::secret::Secret as Configured;
 use dwar_app::Routes;
 use dwar_gateways::{
-    BaseUrl, BreakerGateway, BreakerSettings, ConsoleGateway, GenericHttpGateway,
-    GenericHttpSettings, GupshupGateway, GupshupSettings, HttpClient, HttpClientSettings,
-    Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp,
-    SandboxGateway, SandboxOptions, Secret, TimedGateway, TwilioApiKey, TwilioGateway,
-    TwilioSender, TwilioSettings, TwilioWhatsapp, WhatsappCloudGateway, WhatsappCloudSettings,
-    WhatsappTemplate,
+    BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, DiscreetGateway,
+    DiscreetSource, GenericHttpGateway, GenericHttpSettings, GupshupGateway, GupshupSettings,
+    HttpClient, HttpClientSettings, Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template,
+    Msg91Variable, Msg91Whatsapp, SandboxGateway, SandboxOptions, Secret, TimedGateway,
+    TwilioApiKey, TwilioGateway, TwilioSender, TwilioSettings, TwilioWhatsapp,
+    WhatsappCloudGateway, WhatsappCloudSettings, WhatsappTemplate,
 };
 use dwar_otp::{Channel, Gateway, Hop, Receipt, ReceiptSource, Route};
 use std::collections::{BTreeMap, HashMap};
@@ -94,10 +94,14 @@ pub fn build(core: &Core, receipts: mpsc::Sender<Receipt>) -> Result<Providers, 
     let routes = Routes {
         live: route(whatsapp, sms),
         test: route(vec![test.clone()], vec![test.clone()]),
-        gateways: guarded(&known, sandbox, settings),
+        gateways: guarded(&known, sandbox, core),
     };
-    let sources = known.into_iter().filter_map(|(name, known)| Some((name, known.source?)));
-    Ok(Providers { routes, sources: sources.collect() })
+    let source = |(name, known): (String, Provider)| {
+        let vault = core.tools.vault.clone();
+        let source: Arc<dyn ReceiptSource> = Arc::new(DiscreetSource::new(known.source?, vault));
+        Some((name, source))
+    };
+    Ok(Providers { routes, sources: known.into_iter().filter_map(source).collect() })
 }
 
 /// The providers that projects may choose from.
@@ -133,8 +137,9 @@ fn check(settings: &config::Gateways, available: &Available) -> Result<(), Confi
 fn guarded(
     known: &Known,
     sandbox: Arc<dyn Gateway>,
-    settings: &config::Gateways,
+    core: &Core,
 ) -> HashMap<String, Arc<dyn Gateway>> {
+    let settings = &core.config.gateways;
     let limit = Duration::from_millis(settings.call_timeout_ms);
     let timed = |gateway| -> Arc<dyn Gateway> { Arc::new(TimedGateway::new(gateway, limit)) };
     let breaker = BreakerSettings {
@@ -143,8 +148,10 @@ fn guarded(
         ..BreakerSettings::default()
     };
     let guard = |(name, known): (&String, &Provider)| -> (String, Arc<dyn Gateway>) {
-        let timed = timed(known.gateway.clone());
-        (name.clone(), Arc::new(BreakerGateway::new(timed, breaker)))
+        let vault = core.tools.vault.clone();
+        let timed = timed(Arc::new(DiscreetGateway::new(known.gateway.clone(), vault)));
+        let breaker = Arc::new(BreakerGateway::new(timed, breaker));
+        (name.clone(), Arc::new(BulkheadGateway::new(breaker, settings.calls_at_once)))
     };
     let mut gateways: HashMap<_, _> = known.iter().map(guard).collect();
     gateways.insert(sandbox.provider(), timed(sandbox));

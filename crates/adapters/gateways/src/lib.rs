@@ -2,12 +2,14 @@
 
 mod base_url;
 mod breaker;
+mod bulkhead;
 mod console;
 mod generic_http;
 mod gupshup;
 mod http_client;
 mod language;
 mod msg91;
+mod references;
 mod sandbox;
 mod secret;
 mod signature;
@@ -19,6 +21,7 @@ mod wire;
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub use breaker::{BreakerGateway, BreakerSettings, BreakerState, Monotonic};
+pub use bulkhead::BulkheadGateway;
 pub use console::ConsoleGateway;
 pub use generic_http::{
     GenericAnswer, GenericHttpGateway, GenericHttpSettings, GenericMatch, GenericMethod,
@@ -30,6 +33,7 @@ pub use http_client::{HttpClient, HttpClientSettings, UnusableHttpClient};
 pub use msg91::{
     Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp,
 };
+pub use references::{DiscreetGateway, DiscreetSource};
 pub use sandbox::{SandboxGateway, SandboxOptions};
 pub use secret::Secret;
 pub use timed::TimedGateway;

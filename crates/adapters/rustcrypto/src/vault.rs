@@ -126,6 +126,7 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::SandboxMessage => "sandbox message",
         Purpose::SigningKey => "signing key",
         Purpose::WebhookSecret => "webhook secret",
+        Purpose::ProviderReference => "provider reference",
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Purpose {
     SigningKey,
     /// The secret that signs a project's events.
     WebhookSecret,
+    /// Look-up digest of what a provider calls a message.
+    ProviderReference,
 }
 
 /// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and nothing leads back.

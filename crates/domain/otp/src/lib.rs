@@ -6,6 +6,7 @@ mod delivery;
 mod otp;
 mod ports;
 mod receipt;
+mod reference;
 pub mod sandbox;
 mod text;
 
@@ -23,4 +24,5 @@ pub use receipt::{
     KeptReceipt, Receipt, ReceiptSource, ReceiptTarget, WebhookAdmission, WebhookCall,
     WebhookError, WebhookHead,
 };
+pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

@@ -160,7 +160,9 @@ impl fmt::Debug for Message {
 }
 
 /// A provider's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// `Debug` shows no reference: that is the provider's own text.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It took the message.
     Accepted {
@@ -173,6 +175,29 @@ pub enum Outcome {
     Refused(Reason),
 }
 
+impl Outcome {
+    /// The answer as words for a log: `accepted` or `refused`, and why.
+    pub const fn words(&self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Accepted { .. } => ("accepted", None),
+            Self::Refused(reason) => ("refused", Some(reason.as_str())),
+        }
+    }
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Accepted { provider_ref, awaits_receipt } => out
+                .debug_struct("Accepted")
+                .field("provider_ref", &provider_ref.as_ref().map(|_| "…"))
+                .field("awaits_receipt", awaits_receipt)
+                .finish(),
+            Self::Refused(reason) => write!(out, "Refused({reason:?})"),
+        }
+    }
+}
+
 /// Hands messages to a provider.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
@@ -182,5 +207,11 @@ pub trait Gateway: Send + Sync {
 
     /// Hands one message over. Every failure is a [`Outcome::Refused`] with its reason; the caller
     /// bounds the time.
+    ///
+    /// The reason MUST tell whether the message may be on its way all the same: with
+    /// [`Reason::Timeout`] and [`Reason::Unknown`] the provider may have sent it (it did not
+    /// answer in time, the connection broke after the request was written, a gateway in between
+    /// lost the answer, the answer cannot be understood). With every other reason nothing was
+    /// sent: it was never asked, or it refused.
     async fn deliver(&self, message: Message) -> Outcome;
 }

@@ -1,0 +1,106 @@
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use dwar_kernel::{Purpose, Vault};
+use dwar_otp::{
+    Gateway, Message, Outcome, Receipt, ReceiptSource, WebhookAdmission, WebhookCall, WebhookError,
+    WebhookHead, gives_away, is_reference,
+};
+use std::sync::Arc;
+
+/// Stands between a provider's answers and everything of ours that keeps or logs what it calls a
+/// message.
+///
+/// A reference is checked ([`is_reference`], [`gives_away`]) and goes on as its keyed digest, here and
+/// in [`DiscreetSource`] alike, so that answers and receipts still meet. The text itself is kept
+/// nowhere: it may lead back to the phone. WhatsApp's, for one, holds the number in Base64.
+///
+/// A message that was accepted under a reference that cannot be taken stays accepted and awaits no
+/// receipt.
+pub struct DiscreetGateway {
+    inner: Arc<dyn Gateway>,
+    vault: Arc<dyn Vault>,
+}
+
+impl DiscreetGateway {
+    /// Wraps `inner`; digests are made by `vault`.
+    pub fn new(inner: Arc<dyn Gateway>, vault: Arc<dyn Vault>) -> Self {
+        Self { inner, vault }
+    }
+}
+
+/// The same for the receipts of a provider; one with a reference that cannot be taken is dropped,
+/// since no message is known by it.
+pub struct DiscreetSource {
+    inner: Arc<dyn ReceiptSource>,
+    vault: Arc<dyn Vault>,
+}
+
+impl DiscreetSource {
+    /// Wraps `inner`; digests are made by `vault`.
+    pub fn new(inner: Arc<dyn ReceiptSource>, vault: Arc<dyn Vault>) -> Self {
+        Self { inner, vault }
+    }
+}
+
+fn digest(vault: &dyn Vault, provider: &str, reference: &str) -> String {
+    let parts = [provider.as_bytes(), reference.as_bytes()];
+    URL_SAFE_NO_PAD.encode(vault.digest(Purpose::ProviderReference, &parts).0)
+}
+
+#[async_trait]
+impl Gateway for DiscreetGateway {
+    fn provider(&self) -> String {
+        self.inner.provider()
+    }
+
+    async fn deliver(&self, message: Message) -> Outcome {
+        let (phone, code) = (message.phone.clone(), message.code.clone());
+        let (reference, awaits_receipt) = match self.inner.deliver(message).await {
+            Outcome::Accepted { provider_ref: Some(reference), awaits_receipt } => {
+                (reference, awaits_receipt)
+            }
+            other => return other,
+        };
+        let provider = self.provider();
+        if !is_reference(&reference) || gives_away(&reference, &phone, &code) {
+            tracing::warn!(provider, bytes = reference.len(), "the reference cannot be taken");
+            return Outcome::Accepted { provider_ref: None, awaits_receipt: false };
+        }
+        let provider_ref = Some(digest(&*self.vault, &provider, &reference));
+        Outcome::Accepted { provider_ref, awaits_receipt }
+    }
+}
+
+impl ReceiptSource for DiscreetSource {
+    fn provider(&self) -> String {
+        self.inner.provider()
+    }
+
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        self.inner.admit(head)
+    }
+
+    fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
+        let mut receipts = self.inner.receipts(call)?;
+        let came = receipts.len();
+        receipts.retain(|receipt| is_reference(&receipt.provider_ref));
+        if receipts.len() < came {
+            let (provider, dropped) = (self.inner.provider(), came - receipts.len());
+            tracing::warn!(provider, dropped, "receipts with a reference that cannot be taken");
+        }
+        for receipt in &mut receipts {
+            let (provider, reference) = (&receipt.provider, &receipt.provider_ref);
+            receipt.provider_ref = digest(&*self.vault, provider, reference);
+        }
+        Ok(receipts)
+    }
+
+    fn handshake(&self, head: &WebhookHead) -> Result<String, WebhookError> {
+        self.inner.handshake(head)
+    }
+}
+
+#[cfg(test)]
+#[path = "references_tests.rs"]
+mod tests;
