@@ -1,13 +1,22 @@
 use super::Failure;
 use super::answer::Answer;
+use super::doctor_online;
 use crate::config::{Config, ConfigError};
 use crate::wiring::{Core, available_providers};
 use dwar_session::KeyState;
 use dwar_wallet::Paise;
 use serde_json::{Value, json};
 
+/// What to look at besides.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Call the running service through gateways.public_url too; nothing else is called
+    #[arg(long)]
+    online: bool,
+}
+
 /// One thing that was looked at.
-struct Check {
+pub(super) struct Check {
     name: &'static str,
     status: Status,
     detail: String,
@@ -34,7 +43,7 @@ impl Status {
 }
 
 /// Looks at everything a service needs; changes nothing in the database.
-pub async fn run(config: Config) -> Result<Answer, Failure> {
+pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
     let mut checks = vec![ok("configuration", "every setting is known and makes sense")];
     match Core::open(config) {
         Err(cause) => checks.push(failed("start", &cause, "do what it says, then run this again")),
@@ -47,6 +56,10 @@ pub async fn run(config: Config) -> Result<Answer, Failure> {
                 checks.push(ledger(&core).await);
             }
             checks.push(gateways(&core.config));
+            if asked.online {
+                let id = core.tools.entropy.uuid(core.tools.now()).to_string();
+                checks.extend(doctor_online::run(&core.config, &id).await);
+            }
         }
     }
     Ok(report(&checks))
@@ -144,15 +157,15 @@ async fn unmigrated(core: &Core) -> bool {
     core.stores.database.pending_migrations().await.is_ok_and(|pending| !pending.is_empty())
 }
 
-fn ok(name: &'static str, detail: impl Into<String>) -> Check {
+pub(super) fn ok(name: &'static str, detail: impl Into<String>) -> Check {
     Check { name, status: Status::Ok, detail: detail.into(), advice: None }
 }
 
-fn warning(name: &'static str, detail: String, advice: &str) -> Check {
+pub(super) fn warning(name: &'static str, detail: String, advice: &str) -> Check {
     Check { name, status: Status::Warning, detail, advice: Some(advice.to_owned()) }
 }
 
-fn failed(name: &'static str, cause: &dyn std::error::Error, advice: &str) -> Check {
+pub(super) fn failed(name: &'static str, cause: &dyn std::error::Error, advice: &str) -> Check {
     Check {
         name,
         status: Status::Failed,

@@ -2,6 +2,7 @@
 
 mod answer;
 mod doctor;
+mod doctor_online;
 mod key;
 mod migrate;
 mod project;
@@ -63,7 +64,7 @@ enum Command {
     #[command(subcommand)]
     Webhook(webhook::Command),
     /// Check configuration, database, migrations, keys and gateways, and say what to do
-    Doctor,
+    Doctor(doctor::Args),
 }
 
 /// Why a command did not do what it was asked, as a sentence for a person.
@@ -120,7 +121,7 @@ pub fn run() -> ExitCode {
 fn execute(args: Args) -> Result<ExitCode, Failure> {
     let config = match config::load(args.config.as_deref(), std::env::vars()) {
         Ok(config) => config,
-        Err(cause) if matches!(args.command, Some(Command::Doctor)) => {
+        Err(cause) if matches!(args.command, Some(Command::Doctor(_))) => {
             return doctor::unconfigured(&cause).print(args.json);
         }
         Err(cause) => return Err(cause.into()),
@@ -134,7 +135,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::Wallet(command) => answer(args.json, wallet::run(config, command)),
         Command::SigningKey(command) => answer(args.json, signing_key::run(config, command)),
         Command::Webhook(command) => answer(args.json, webhook::run(config, command)),
-        Command::Doctor => answer(args.json, doctor::run(config)),
+        Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
     }
 }
 

@@ -114,6 +114,15 @@ pub fn available(config: &Config) -> Result<Available, WiringError> {
     Ok(available)
 }
 
+/// The providers that report what became of a message, by name.
+///
+/// # Errors
+/// A configuration that could not work.
+pub fn reporting(config: &Config) -> Result<Vec<String>, WiringError> {
+    let reports = |(name, known): (String, Provider)| known.source.map(|_| name);
+    Ok(configured(config)?.into_iter().filter_map(reports).collect())
+}
+
 fn available_of(known: &Known) -> Available {
     let channels = |(name, known): (&String, &Provider)| (name.clone(), known.channels.clone());
     Available(known.iter().map(channels).collect())

@@ -8,6 +8,9 @@ mod keys;
 mod policies;
 mod stores;
 
+pub use addresses::public_url;
 pub use application::{Application, keep_preparing, prepare};
 pub use core::{Core, WiringError};
-pub use gateways::{Available, available as available_providers};
+pub use gateways::{
+    Available, available as available_providers, http_client, reporting as reporting_providers,
+};

@@ -1,6 +1,6 @@
 use crate::Secret;
 use dwar_otp::Reason;
-use reqwest::{Client, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
+use reqwest::{Client, Method, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
 use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::fmt::{self, Write};
@@ -9,6 +9,7 @@ use std::time::Duration;
 const MAX_ANSWER: usize = 64 * 1024;
 /// Shorter than providers keep a silent connection, so that none is used as they close it.
 const MAX_IDLE: Duration = Duration::from_secs(30);
+const REQUEST_ID: &str = "x-request-id";
 const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
@@ -111,6 +112,34 @@ impl HttpClient {
                 _ => Err(Reason::Unknown),
             },
         }
+    }
+}
+
+/// What answered at an address of ours.
+#[derive(Debug)]
+pub struct Seen {
+    /// The HTTP status.
+    pub status: u16,
+    /// Its `X-Request-Id`.
+    pub request_id: Option<String>,
+    /// Its body, 64 KiB at most.
+    pub body: Vec<u8>,
+}
+
+impl HttpClient {
+    /// Calls an address of ours as a provider would, with an empty `POST`, or with a `GET`; no
+    /// redirect is followed.
+    ///
+    /// # Errors
+    /// A sentence: what kept the answer from coming.
+    pub async fn look(&self, method: Method, url: &str, id: &str) -> Result<Seen, String> {
+        let request = self.0.request(method, url).header(REQUEST_ID, id);
+        let mut response = request.send().await.map_err(|error| chain(&error.without_url()))?;
+        let request_id = response.headers().get(REQUEST_ID);
+        let request_id = request_id.and_then(|value| Some(value.to_str().ok()?.to_owned()));
+        let status = response.status().as_u16();
+        let body = read(&mut response).await.unwrap_or_default();
+        Ok(Seen { status, request_id, body })
     }
 }
 

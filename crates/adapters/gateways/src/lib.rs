@@ -29,11 +29,12 @@ pub use generic_http::{
     InvalidGateway,
 };
 pub use gupshup::{GupshupGateway, GupshupSettings};
-pub use http_client::{HttpClient, HttpClientSettings, UnusableHttpClient};
+pub use http_client::{HttpClient, HttpClientSettings, Seen, UnusableHttpClient};
 pub use msg91::{
     Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp,
 };
 pub use references::{DiscreetGateway, DiscreetSource};
+pub use reqwest::Method;
 pub use sandbox::{SandboxGateway, SandboxOptions};
 pub use secret::Secret;
 pub use timed::TimedGateway;
