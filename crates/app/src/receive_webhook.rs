@@ -1,7 +1,7 @@
 use crate::{RecordReceipt, Toolbox};
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
 use dwar_otp::{
-    KeptReceipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
+    KeptReceipt, Receipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
     WebhookHead,
 };
 use futures_util::future::join_all;
@@ -81,7 +81,21 @@ impl ReceiveWebhook {
         provider: &str,
         call: &WebhookCall,
     ) -> Result<usize, ReceiveWebhookError> {
-        let receipts = self.source(provider)?.receipts(call)?;
+        Ok(self.keep(self.read(provider, call)?).await?)
+    }
+
+    /// The receipts of a call, none of them on record yet. Takes milliseconds for a long body, and
+    /// waits for nothing.
+    pub fn read(
+        &self,
+        provider: &str,
+        call: &WebhookCall,
+    ) -> Result<Vec<Receipt>, ReceiveWebhookError> {
+        Ok(self.source(provider)?.receipts(call)?)
+    }
+
+    /// Puts receipts on record; gives their number.
+    pub async fn keep(&self, receipts: Vec<Receipt>) -> Result<usize, StoreError> {
         let now = self.tools.now();
         let keep = |receipt| KeptReceipt {
             id: ReceiptId::new(now, self.tools.entropy.as_ref()),

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 /// Up to here a body needs no room: as much as every client of the API may send.
 const SMALL: usize = 16 * 1_024;
 /// Longer bodies that may be in memory at once, per kind of caller.
-const LONG_AT_ONCE: usize = 8;
+const LONG_AT_ONCE: usize = 4;
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
 
 /// Room for the long bodies of all connections together: callers who have not proven anything

@@ -44,6 +44,28 @@ impl Tasks {
         }
     }
 
+    /// Does work that keeps a processor busy for milliseconds where no other request waits for it.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` if it panics; other tasks never notice.
+    pub(crate) async fn compute<T, E>(
+        &self,
+        work: impl FnOnce() -> Result<T, E> + Send + 'static,
+    ) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        E: Into<ApiError> + Send + 'static,
+    {
+        let span = tracing::Span::current();
+        match self.runtime.spawn_blocking(move || span.in_scope(work)).await {
+            Ok(outcome) => outcome.map_err(Into::into),
+            Err(cause) => {
+                tracing::error!(panicked = cause.is_panic(), "a task did not finish");
+                Err(ErrorCode::InternalError.into())
+            }
+        }
+    }
+
     /// Waits until no work is left.
     pub(crate) async fn idle(&self) {
         self.running.closed().await;

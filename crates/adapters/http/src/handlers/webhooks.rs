@@ -30,12 +30,23 @@ pub(crate) async fn handshake(call: Call) -> Answer {
 
 async fn keep(call: &Call, provider: &str, head: WebhookHead, body: Body) -> Answer {
     let (provider, receive) = (provider.to_owned(), call.use_cases().receive_webhook.clone());
-    let keep = async move {
-        // Its room is free again when the body is gone, and no sooner.
-        let Body { bytes, room: _held } = body;
-        receive.receive(&provider, &WebhookCall { head, body: bytes }).await
+    let tasks = &call.api.tasks;
+    let kept = match body {
+        Body { bytes, room: None } => {
+            let received = WebhookCall { head, body: bytes };
+            tasks.finish(async move { receive.receive(&provider, &received).await }).await?
+        }
+        Body { bytes, room } => {
+            let reader = receive.clone();
+            let read = move || {
+                // Its room is free again when the body is gone, and no sooner.
+                let _held = room;
+                reader.read(&provider, &WebhookCall { head, body: bytes })
+            };
+            let receipts = tasks.compute(read).await?;
+            tasks.finish(async move { receive.keep(receipts).await }).await?
+        }
     };
-    let kept = call.api.tasks.finish(keep).await?;
     tracing::debug!(receipts = kept, "webhook received");
     Ok(HttpResponse::Ok().finish())
 }
