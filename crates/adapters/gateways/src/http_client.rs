@@ -10,6 +10,10 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// Shorter than providers keep a silent connection, so that none is used as they close it.
 const MAX_IDLE: Duration = Duration::from_secs(30);
 const REQUEST_ID: &str = "x-request-id";
+/// A day.
+const LONGEST_RETRY_AFTER: u64 = 86_400;
+/// No provider has error codes of more than six digits.
+const LARGEST_CODE: i64 = 999_999;
 const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
@@ -99,6 +103,8 @@ impl HttpClient {
         let status = response.status();
         let retry_after = response.headers().get(header::RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+        // It goes to the log: a number that is no time could be anything, a phone's too.
+        let retry_after = retry_after.filter(|seconds| *seconds <= LONGEST_RETRY_AFTER);
         match read(&mut response).await {
             Ok(body) => Ok(Answer { status, retry_after, body }),
             // The status alone tells what became of it.
@@ -205,6 +211,7 @@ impl Answer {
     /// Notes a refusal in the log, with the provider's own error code where it gave one; as a
     /// warning unless it is about the recipient alone, which is daily business.
     pub(crate) fn log_refusal(&self, provider: &str, code: Option<i64>, reason: Reason) {
+        let code = code.filter(|code| (0..=LARGEST_CODE).contains(code));
         let (status, retry_after, word) = (self.status.as_u16(), self.retry_after, reason.as_str());
         match reason {
             Reason::NotOnChannel | Reason::RejectedNumber | Reason::Blocked => {

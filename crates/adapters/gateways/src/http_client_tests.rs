@@ -1,4 +1,5 @@
 use super::*;
+use crate::captured_logs::CapturedLogs;
 use crate::fake_vendor::{FakeVendor, Play};
 use serde_json::{Value, json};
 use std::net::TcpListener;
@@ -105,6 +106,17 @@ async fn every_status_has_its_reason() {
         assert!(!open.contains(&answer.refusal()), "{status}: a refusal is one");
         assert_eq!(answer.retry_after, Some(7));
     }
+}
+
+#[tokio::test]
+async fn a_number_that_is_no_time_and_no_code_stays_out_of_the_log() {
+    let (logs, _guard) = CapturedLogs::start();
+    let play = Play::json(429, &json!({})).with_header("Retry-After", "9876543210");
+    let answer = send(play, &client()).await.ok().unwrap();
+    assert_eq!(answer.retry_after, None);
+    answer.log_refusal("fake", Some(9_876_543_210), answer.reason());
+    answer.log_refusal("fake", Some(131_026), answer.reason());
+    assert!(!logs.text().contains("9876543210") && logs.text().contains("131026"));
 }
 
 #[tokio::test]
