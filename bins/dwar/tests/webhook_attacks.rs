@@ -3,6 +3,7 @@
 //! Bounds are generous, since this machine may be busy; the figures are printed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+#![allow(clippy::print_stdout, reason = "the figures are what these tests are read for")]
 
 mod common;
 
@@ -28,6 +29,9 @@ const FORGED_TWILIO: &str = "X-Twilio-Signature: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\
 /// A refusal that waits for no body is here sooner than any body time limit.
 const AT_ONCE: Duration = Duration::from_secs(3);
 const MOST_RESIDENT: usize = 150 * MEBIBYTE;
+
+/// One attack at a time, or they would measure each other.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// A service that Meta and Twilio report to.
 fn service() -> Service {
@@ -181,6 +185,7 @@ async fn suffer(name: &str, service: &Service, crowd: Crowd) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_that_needs_no_body_waits_for_none() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let meta = forged_meta();
     let chunked = "Transfer-Encoding: chunked\r\n";
@@ -216,6 +221,7 @@ async fn a_refusal_that_needs_no_body_waits_for_none() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_pushed_at_an_unknown_provider_cost_nothing() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let (base, body) = (service.base.clone(), vec![b'x'; LONG]);
     let attack = move || drop(push(&base, &head("POST", "/webhooks/nope", &declares(LONG)), &body));
@@ -224,6 +230,7 @@ async fn bodies_pushed_at_an_unknown_provider_cost_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_long_bodies_at_once_stay_out_of_memory() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let mut most = resident(&service);
     for (path, signature) in [("/webhooks/nope", String::new()), (META, forged_meta())] {
@@ -248,6 +255,7 @@ async fn two_hundred_long_bodies_at_once_stay_out_of_memory() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forms_without_a_signature_cost_nothing() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let (base, body) = (service.base.clone(), b"a=1&".repeat(LONG / 4));
     let attack = move || drop(push(&base, &head("POST", TWILIO, &declares(LONG)), &body));
@@ -256,6 +264,7 @@ async fn forms_without_a_signature_cost_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forms_with_a_forged_signature_cost_little() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let (base, body) = (service.base.clone(), b"a=1&".repeat(4_096));
     let headers = format!("{FORGED_TWILIO}{}", declares(body.len()));
@@ -268,6 +277,7 @@ async fn forms_with_a_forged_signature_cost_little() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn large_bodies_with_a_forged_signature_share_a_room() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let (base, body) = (service.base.clone(), vec![b' '; LONG]);
     let headers = format!("{}{}", forged_meta(), declares(LONG));
@@ -281,6 +291,7 @@ async fn large_bodies_with_a_forged_signature_share_a_room() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_small_genuine_report_gets_through_while_slow_bodies_fill_the_room() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let deliver = |length: usize| {
         let body = report(length);
@@ -316,6 +327,7 @@ async fn a_small_genuine_report_gets_through_while_slow_bodies_fill_the_room() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_of_no_declared_length_end_where_the_provider_would() {
+    let _alone = ALONE.lock().await;
     let service = service();
     let chunks = |length: usize| {
         let mut body = Vec::with_capacity(length + length / 64);

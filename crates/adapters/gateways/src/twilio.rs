@@ -148,7 +148,7 @@ impl TwilioGateway {
     pub fn new(settings: TwilioSettings, client: HttpClient) -> Self {
         let TwilioSettings { base_url, account_sid, .. } = &settings;
         let url = format!("{base_url}/2010-04-01/Accounts/{account_sid}/Messages.json");
-        let signed_urls = settings.public_url.iter().flat_map(|url| spellings(url)).collect();
+        let signed_urls = settings.public_url.iter().flat_map(spellings).collect();
         Self { settings, client, url, signed_urls }
     }
 
