@@ -207,6 +207,8 @@ pub struct Gupshup {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Events {
     pub timeout_seconds: u64,
+    pub disable_after_seconds: u64,
+    pub disable_after_failures: u32,
     pub allow_private: bool,
 }
 
@@ -295,6 +297,7 @@ impl Config {
             ("gateways.breaker_cool_down_seconds", self.gateways.breaker_cool_down_seconds),
             ("gateways.calls_at_once", u64::try_from(self.gateways.calls_at_once).unwrap_or(1)),
             ("events.timeout_seconds", self.events.timeout_seconds),
+            ("events.disable_after_failures", self.events.disable_after_failures.into()),
             ("gateways.grace_seconds", self.gateways.grace_seconds),
             ("limits.live.verify_attempts", self.limits.live.verify_attempts.into()),
             ("limits.test.verify_attempts", self.limits.test.verify_attempts.into()),

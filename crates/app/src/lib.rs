@@ -4,7 +4,9 @@
 //! program) with one method per thing a caller can ask. Refusals are the variants of its error.
 
 mod admit_request;
+mod apply_receipts;
 mod authenticate;
+mod crew;
 mod delete_identity;
 mod deliver;
 mod find_identity;
@@ -18,6 +20,7 @@ mod manage_signing_keys;
 mod manage_wallets;
 mod message_text;
 mod otp_status;
+mod provider_watch;
 mod public_keys;
 mod receive_webhook;
 mod record_receipt;
@@ -34,7 +37,9 @@ mod validate_session;
 mod verify_otp;
 
 pub use admit_request::AdmitRequest;
+pub use apply_receipts::ApplyReceipts;
 pub use authenticate::{Authenticate, AuthenticateError};
+pub use crew::{Chores, keep_going};
 pub use delete_identity::{DeleteIdentity, DeleteIdentityError};
 pub use deliver::Deliver;
 pub use find_identity::{FindIdentity, FindIdentityError, FoundIdentity};
@@ -48,6 +53,7 @@ pub use manage_signing_keys::{ManageSigningKeys, SigningKeyPolicy};
 pub use manage_wallets::{CreditError, ManageWallets};
 pub use message_text::sms_text_of;
 pub use otp_status::{OtpStatus, OtpStatusError};
+pub use provider_watch::ProviderWatch;
 pub use public_keys::PublicKeys;
 pub use receive_webhook::{ReceiveWebhook, ReceiveWebhookError};
 pub use record_receipt::RecordReceipt;

@@ -60,6 +60,8 @@ impl ManageEndpoints {
             secret: self.seal(id, &secret),
             previous: None,
             created_at: now,
+            failing: None,
+            disabled_at: None,
         };
         self.events.add_endpoint(endpoint.clone()).await?;
         Ok((endpoint, secret))
@@ -79,6 +81,16 @@ impl ManageEndpoints {
     ) -> Result<(), EndpointError> {
         let removed = self.events.remove_endpoint(project, endpoint).await?;
         if removed { Ok(()) } else { Err(EndpointError::NoSuchEndpoint) }
+    }
+
+    /// Switches an endpoint on that was switched off for failing.
+    pub async fn enable(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<(), EndpointError> {
+        let enabled = self.events.enable_endpoint(project, endpoint).await?;
+        if enabled { Ok(()) } else { Err(EndpointError::NoSuchEndpoint) }
     }
 
     /// Gives an endpoint a new secret; the old one signs along for a day.

@@ -1,22 +1,14 @@
-use crate::{RecordReceipt, Toolbox};
-use dwar_kernel::{ReceiptId, StoreError, Timestamp};
+use crate::Toolbox;
+use dwar_kernel::{ReceiptId, StoreError};
 use dwar_otp::{
     KeptReceipt, Receipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
     WebhookHead,
 };
-use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-const BATCH: u32 = 200;
-/// One that has to call the next provider must not hold up the others.
-const AT_ONCE: usize = 16;
-const LEASE: Duration = Duration::from_secs(10);
-/// A receipt may overtake the answer to the call that it is about; after this it is nobody's.
-const UNKNOWN_FOR: Duration = Duration::from_secs(600);
-
-/// Takes in what providers report: on disk first, applied afterwards (`/webhooks/{provider}`).
+/// Takes in what providers report (`/webhooks/{provider}`): on disk first, applied afterwards by
+/// [`ApplyReceipts`](crate::ApplyReceipts).
 pub struct ReceiveWebhook {
     /// Time and ids.
     pub tools: Toolbox,
@@ -24,8 +16,6 @@ pub struct ReceiveWebhook {
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
     /// Keeps receipts until they are applied.
     pub receipts: Arc<dyn ReceiptStore>,
-    /// Applies them.
-    pub record: RecordReceipt,
 }
 
 /// Why a call was turned away.
@@ -108,39 +98,6 @@ impl ReceiveWebhook {
             self.receipts.keep(kept).await?;
         }
         Ok(count)
-    }
-
-    /// Applies what is on record; gives the number of receipts that are dealt with.
-    ///
-    /// One whose message is not known yet, or that cannot be applied, stays for ten minutes.
-    pub async fn apply(&self) -> Result<u64, StoreError> {
-        let now = self.tools.now();
-        let claimed = self.receipts.claim(now, LEASE, BATCH).await?;
-        let mut done = 0;
-        for some in claimed.chunks(AT_ONCE) {
-            let applied = join_all(some.iter().map(|kept| self.apply_one(kept, now))).await;
-            for applied in applied {
-                done += u64::from(applied?);
-            }
-        }
-        Ok(done)
-    }
-
-    /// Applies one receipt; `false` if it stays on record.
-    async fn apply_one(&self, kept: &KeptReceipt, now: Timestamp) -> Result<bool, StoreError> {
-        let known = match self.record.record(kept.receipt.clone()).await {
-            Err(cause) if cause.is_transient() => return Err(cause),
-            Err(cause) => {
-                tracing::error!(error = %cause, "a receipt cannot be applied");
-                false
-            }
-            Ok(known) => known,
-        };
-        let over = known || now >= kept.received_at + UNKNOWN_FOR;
-        if over {
-            self.receipts.done(kept.id).await?;
-        }
-        Ok(over)
     }
 
     fn source(&self, provider: &str) -> Result<&dyn ReceiptSource, ReceiveWebhookError> {

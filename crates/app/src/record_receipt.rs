@@ -1,5 +1,5 @@
 use crate::Deliver;
-use dwar_kernel::StoreError;
+use dwar_kernel::{ProjectId, StoreError};
 use dwar_otp::{OtpStore, Receipt};
 use dwar_project::ProjectStore;
 use std::sync::Arc;
@@ -15,16 +15,18 @@ pub struct RecordReceipt {
 }
 
 impl RecordReceipt {
-    /// Applies one receipt; `false` if no attempt has its reference. Repetition is harmless.
-    pub async fn record(&self, receipt: Receipt) -> Result<bool, StoreError> {
+    /// Applies one receipt and gives the project whose message it is about; `None` if no attempt
+    /// has its reference. Repetition is harmless.
+    pub async fn record(&self, receipt: Receipt) -> Result<Option<ProjectId>, StoreError> {
         let Receipt { provider, provider_ref, report } = receipt;
         let Some(target) = self.otps.find_attempt(provider, provider_ref).await? else {
-            return Ok(false);
+            return Ok(None);
         };
         let Some(project) = self.projects.find(target.project).await? else {
-            return Ok(false);
+            return Ok(None);
         };
         let (mode, otp, attempt) = (target.mode, target.otp, target.attempt);
-        self.deliver.report(&project, mode, otp, attempt, report).await.map(|otp| otp.is_some())
+        let applied = self.deliver.report(&project, mode, otp, attempt, report).await?;
+        Ok(applied.map(|_| project.id))
     }
 }

@@ -1,14 +1,20 @@
-use crate::Toolbox;
+use crate::{Chores, Toolbox};
+use async_trait::async_trait;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventStore, SendFailure, Subject, WebhookRequest, WebhookSecret,
-    WebhookSender,
+    Dispatch, Endpoint, Event, EventStore, FailedCall, Room, SendFailure, Subject, SwitchOff,
+    WebhookRequest, WebhookSecret, WebhookSender,
 };
-use dwar_kernel::{Purpose, Sealed, StoreError, Timestamp};
-use futures_util::future::join_all;
+use dwar_kernel::{EndpointId, Purpose, Sealed, StoreError, Timestamp};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-const BATCH: u32 = 50;
+/// Calls under way at once, of this process.
+const TOTAL: u32 = 128;
+/// Of these, to endpoints whose last call failed.
+const FAILING: u32 = TOTAL / 2;
+/// Calls under way at once to one endpoint.
+const PER_ENDPOINT: u32 = 4;
 /// Longer than a call to an endpoint may take.
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -20,40 +26,70 @@ pub struct TellEvents {
     pub events: Arc<dyn EventStore>,
     /// Signs and posts.
     pub sender: Arc<dyn WebhookSender>,
+    /// When an endpoint that keeps failing is switched off; `None` is never.
+    pub switch_off: Option<SwitchOff>,
 }
 
-impl TellEvents {
-    /// Tells everything that is due, several endpoints at once; gives how many were tried.
-    pub async fn tell_due(&self) -> Result<usize, StoreError> {
-        let due = self.events.claim_due(self.tools.now(), LEASE, BATCH).await?;
-        let told = join_all(due.iter().map(|dispatch| self.tell(dispatch))).await;
-        told.into_iter().collect::<Result<Vec<()>, StoreError>>().map(|told| told.len())
+#[async_trait]
+impl Chores for TellEvents {
+    type Chore = Dispatch;
+
+    async fn claim(&self, under_way: &[Arc<Dispatch>]) -> Result<Vec<Dispatch>, StoreError> {
+        let room = room_beside(under_way);
+        if room.total == 0 {
+            return Ok(Vec::new());
+        }
+        self.events.claim_due(self.tools.now(), LEASE, room).await
     }
 
-    async fn tell(&self, dispatch: &Dispatch) -> Result<(), StoreError> {
+    async fn perform(&self, dispatch: &Dispatch) -> Result<(), StoreError> {
         let Dispatch { endpoint, event, failures } = dispatch;
         let id = event.id();
         let request = match self.request(endpoint, event) {
             Ok(request) => request,
             Err(cause) => {
                 tracing::error!(endpoint = %endpoint.id, error = %cause, "an event cannot be told");
-                return self.events.failed(endpoint.id, id, None).await;
+                return self.events.give_up(endpoint.id, id).await;
             }
         };
         match self.sender.post(request).await {
             Ok(()) => self.events.delivered(endpoint.id, id).await,
-            Err(cause) => {
-                // An address that leads where we do not go will not lead elsewhere tomorrow.
-                let wait = match cause {
-                    SendFailure::Forbidden => None,
-                    _ => Event::wait_after(failures.saturating_add(1)),
-                };
-                tracing::warn!(endpoint = %endpoint.id, event = id, %cause,
-                    again_in_seconds = wait.map(|wait| wait.as_secs()), "an event was not taken");
-                let again = wait.map(|wait| self.tools.now() + wait);
-                self.events.failed(endpoint.id, id, again).await
-            }
+            Err(cause) => self.not_taken(endpoint, id, *failures, &cause).await,
         }
+    }
+}
+
+impl TellEvents {
+    /// Drops what endpoints that are switched off have not been told.
+    pub async fn drop_untold(&self) -> Result<u64, StoreError> {
+        self.events.drop_untold().await
+    }
+
+    async fn not_taken(
+        &self,
+        endpoint: &Endpoint,
+        event: String,
+        failures: u32,
+        cause: &SendFailure,
+    ) -> Result<(), StoreError> {
+        // An address that leads where we do not go will not lead elsewhere tomorrow.
+        let wait = match cause {
+            SendFailure::Forbidden => None,
+            _ => Event::wait_after(failures.saturating_add(1)),
+        };
+        tracing::warn!(endpoint = %endpoint.id, event, %cause,
+            again_in_seconds = wait.map(|wait| wait.as_secs()), "an event was not taken");
+        let at = self.tools.now();
+        let (again, switch_off) = (wait.map(|wait| at + wait), self.switch_off);
+        let call = FailedCall { at, again, switch_off };
+        let Some(off) = self.events.failed(endpoint.id, event, call).await? else {
+            return Ok(());
+        };
+        let failures = off.failing.map(|failing| failing.failures);
+        tracing::error!(endpoint = %off.id, project = %off.project, failures,
+            failing_since = off.failing.map(|failing| failing.since.to_rfc3339()),
+            "an endpoint kept failing and is switched off: see `dwar webhook enable`");
+        self.drop_untold().await.map(drop)
     }
 
     fn request(&self, endpoint: &Endpoint, event: &Event) -> Result<WebhookRequest, StoreError> {
@@ -93,4 +129,22 @@ impl TellEvents {
         let phone = self.tools.vault.open_phone(event.project, &phone.sealed)?;
         Ok(Some(if endpoint.full_phone { phone.e164() } else { phone.to_string() }))
     }
+}
+
+/// What may be claimed beside the calls that are under way.
+fn room_beside(under_way: &[Arc<Dispatch>]) -> Room {
+    let mut busy: HashMap<EndpointId, u32> = HashMap::new();
+    let mut room = Room {
+        total: TOTAL,
+        failing: FAILING,
+        per_endpoint: PER_ENDPOINT,
+        per_failing: 1,
+        ..Room::default()
+    };
+    for dispatch in under_way {
+        *busy.entry(dispatch.endpoint.id).or_default() += 1;
+        room.total = room.total.saturating_sub(1);
+        room.failing = room.failing.saturating_sub(u32::from(dispatch.endpoint.failing.is_some()));
+    }
+    Room { busy, ..room }
 }

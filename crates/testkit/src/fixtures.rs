@@ -264,6 +264,8 @@ impl Fixtures {
             secret: self.sealed(),
             previous: None,
             created_at: START,
+            failing: None,
+            disabled_at: None,
         }
     }
 

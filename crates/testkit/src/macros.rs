@@ -222,6 +222,14 @@ macro_rules! fresh_store_contract_tests {
                 keep_is_all_or_nothing
                 a_receipt_given_out_comes_again_after_the_lease
                 a_receipt_that_is_done_is_gone
+                failures_have_room_of_their_own
+                receipts_about_one_message_come_one_after_the_other
+                a_repetition_is_not_kept_again
+                unknown_receipts_hold_up_no_known_one
+                a_receipt_that_overtook_its_answer_is_due_with_it
+                receipts_and_answers_at_once_meet
+                an_unknown_receipt_is_over_after_ten_minutes
+                the_oldest_unknown_receipts_make_room
                 claims_at_once_hand_each_receipt_to_one_caller
             }
             events {
@@ -249,6 +257,15 @@ macro_rules! fresh_store_contract_tests {
                 a_delivery_ends_when_it_is_made_or_given_up
                 claims_at_once_hand_each_delivery_to_one_caller
                 endpoints_come_and_go_while_things_happen
+                a_backlog_of_one_endpoint_holds_up_no_other
+                what_is_under_way_takes_the_places_of_its_endpoint
+                an_endpoint_that_fails_gets_one_place_and_comes_last
+                shares_at_once_are_handed_to_one_caller_each
+                an_endpoint_that_keeps_failing_is_switched_off
+                a_success_keeps_an_endpoint_on
+                what_a_switched_off_endpoint_was_not_told_is_dropped
+                failures_at_once_switch_an_endpoint_off_once
+                an_event_of_its_own_is_recorded_once
             }
             sends {
                 sweep_drops_old_places

@@ -76,5 +76,7 @@ broken_by_a_torn_store! {
         captures_at_once_cross_the_threshold_once
         claims_at_once_hand_each_delivery_to_one_caller
         endpoints_come_and_go_while_things_happen
+        shares_at_once_are_handed_to_one_caller_each
+        failures_at_once_switch_an_endpoint_off_once
     }
 }

@@ -3,6 +3,8 @@ use super::answer::Answer;
 use super::doctor_online;
 use crate::config::{Config, ConfigError};
 use crate::wiring::{Core, available_providers};
+use dwar_event::Endpoint;
+use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_session::KeyState;
 use dwar_wallet::Paise;
 use serde_json::{Value, json};
@@ -54,6 +56,8 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
                 checks.push(master_key(&core).await);
                 checks.push(signing_keys(&core).await);
                 checks.push(ledger(&core).await);
+                checks.push(events(&core).await);
+                checks.push(receipts(&core).await);
             }
             checks.push(gateways(&core.config));
             if asked.online {
@@ -127,6 +131,48 @@ async fn ledger(core: &Core) -> Check {
             detail: format!("wallets are {} off", audit.difference),
             advice: Some("compare `dwar wallet statement` with your records".to_owned()),
         },
+        Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
+        Err(cause) => failed(NAME, &cause, "see the log"),
+    }
+}
+
+async fn events(core: &Core) -> Check {
+    const NAME: &str = "events";
+    /// So many are named.
+    const NAMED: u32 = 5;
+    match core.stores.events.disabled_endpoints(NAMED).await {
+        Ok(off) if off.is_empty() => ok(NAME, "no endpoint is switched off"),
+        Ok(off) => {
+            let name = |it: &Endpoint| format!("{} of project {}", it.id, it.project);
+            let names: Vec<String> = off.iter().map(name).collect();
+            warning(
+                NAME,
+                format!("endpoints that kept failing are switched off: {}", names.join(", ")),
+                "once they answer, run `dwar webhook enable --project ID --endpoint ID`",
+            )
+        }
+        Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
+        Err(cause) => failed(NAME, &cause, "see the log"),
+    }
+}
+
+async fn receipts(core: &Core) -> Check {
+    const NAME: &str = "receipts";
+    match core.stores.receipts.unknown().await {
+        Ok(UnknownReceipts { oldest: None, .. }) => ok(NAME, "each is about a message of ours"),
+        Ok(UnknownReceipts { count, oldest: Some(oldest) }) => {
+            let age = (core.tools.now() - oldest).num_seconds().max(0);
+            let detail = format!(
+                "{count} of {MAX_UNKNOWN} places are taken by receipts about messages that are not \
+                 ours, the oldest {age} s old"
+            );
+            if count < u64::from(MAX_UNKNOWN) / 2 {
+                return ok(NAME, detail);
+            }
+            let advice = "let providers report on this service's own sender only; see \
+                          docs/providers.md";
+            warning(NAME, detail, advice)
+        }
         Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
         Err(cause) => failed(NAME, &cause, "see the log"),
     }

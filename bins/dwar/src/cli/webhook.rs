@@ -36,6 +36,15 @@ pub enum Command {
         #[arg(long, value_name = "ID")]
         endpoint: EndpointId,
     },
+    /// Switch an address on again that was switched off because it kept failing
+    Enable {
+        /// The project's id
+        #[arg(long, value_name = "ID")]
+        project: ProjectId,
+        /// The address's id
+        #[arg(long, value_name = "ID")]
+        endpoint: EndpointId,
+    },
     /// Give an address a new secret; the old one signs along for a day
     RotateSecret {
         /// The project's id
@@ -74,6 +83,12 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let json = json!({ "endpoint_id": endpoint.to_string(), "removed": true });
             Ok(Answer::new(json, "Removed.".to_owned()))
         }
+        Command::Enable { project, endpoint } => {
+            let enabled = endpoints.enable(project, endpoint).await;
+            enabled.map_err(|cause| failure(cause, project))?;
+            let json = json!({ "endpoint_id": endpoint.to_string(), "enabled": true });
+            Ok(Answer::new(json, "It is told what happens from now on.".to_owned()))
+        }
         Command::RotateSecret { project, endpoint } => {
             let rotated = endpoints.rotate_secret(project, endpoint).await;
             let secret = rotated.map_err(|cause| failure(cause, project))?;
@@ -94,12 +109,22 @@ fn json_of(endpoint: &Endpoint) -> Value {
         "url": endpoint.url,
         "full_phone": endpoint.full_phone,
         "created_at": instant(endpoint.created_at),
+        "failures": endpoint.failing.map_or(0, |failing| failing.failures),
+        "failing_since": endpoint.failing.map(|failing| instant(failing.since)),
+        "disabled_at": endpoint.disabled_at.map(instant),
     })
 }
 
 fn line(endpoint: &Endpoint) -> String {
     let phone = if endpoint.full_phone { ", with whole phone numbers" } else { "" };
-    format!("{}  {}{phone}", endpoint.id, endpoint.url)
+    let state = match (endpoint.disabled_at, endpoint.failing) {
+        (Some(at), _) => format!(", switched off since {}", instant(at)),
+        (None, Some(failing)) => {
+            format!(", failing since {}, {} times", instant(failing.since), failing.failures)
+        }
+        (None, None) => String::new(),
+    };
+    format!("{}  {}{phone}{state}", endpoint.id, endpoint.url)
 }
 
 fn failure(cause: EndpointError, project: ProjectId) -> Failure {

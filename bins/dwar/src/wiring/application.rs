@@ -3,10 +3,10 @@ use super::gateways::{self, Providers};
 use super::policies;
 use async_trait::async_trait;
 use dwar_app::{
-    AdmitRequest, Authenticate, CreatedProject, DeleteIdentity, Deliver, Demo, FindIdentity,
-    FirstStart, Idempotency, Logout, OtpPolicy, OtpStatus, PublicKeys, ReceiveWebhook,
-    RecordReceipt, RefreshSession, Routes, SandboxMessages, SendOtp, Sweep, TellEvents, Tokens,
-    ValidateSession, VerifyOtp,
+    AdmitRequest, ApplyReceipts, Authenticate, CreatedProject, DeleteIdentity, Deliver, Demo,
+    FindIdentity, FirstStart, Idempotency, Logout, OtpPolicy, OtpStatus, ProviderWatch, PublicKeys,
+    ReceiveWebhook, RecordReceipt, RefreshSession, Routes, SandboxMessages, SendOtp, Sweep,
+    TellEvents, Tokens, ValidateSession, VerifyOtp, keep_going,
 };
 use dwar_http::{Readiness, Server, Settings, StopHandle, UseCases};
 use dwar_kernel::StoreError;
@@ -14,12 +14,13 @@ use dwar_memory::MemoryRequestLimiter;
 use dwar_otp::{Receipt, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
 use dwar_wallet::Paise;
+use futures_util::stream::{Stream, unfold};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
 const RECEIPTS_QUEUED: usize = 10_000;
@@ -27,6 +28,8 @@ const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);
 const TELL: Duration = Duration::from_secs(1);
 const TIDY: Duration = Duration::from_secs(60);
+/// How long a stop waits for calls to endpoints and providers that are under way.
+const FINISH: Duration = Duration::from_secs(5);
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
 const DEMO_BALANCE: Paise = Paise(10_000);
 
@@ -41,7 +44,7 @@ struct Background {
     sweep: Sweep,
     receipts: RecordReceipt,
     inbound: mpsc::Receiver<Receipt>,
-    webhook: Arc<ReceiveWebhook>,
+    apply: ApplyReceipts,
     events: TellEvents,
 }
 
@@ -68,14 +71,14 @@ impl Application {
             core,
         };
         let webhook = Arc::new(shared.receive_webhook());
-        let server = Server::bind(shared.http(), shared.use_cases(prepared, webhook.clone()));
+        let server = Server::bind(shared.http(), shared.use_cases(prepared, webhook));
         let address = shared.core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
         let background = Background {
             sweep: shared.sweep(),
             receipts: shared.record_receipt(),
             inbound,
-            webhook,
+            apply: shared.apply_receipts(),
             events: shared.core.tell_events()?,
         };
         Ok(Self { server, background })
@@ -93,18 +96,33 @@ impl Application {
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
-        let Background { sweep, receipts, inbound, webhook, events } = self.background;
-        let sweep = Arc::new(sweep);
+        let Background { sweep, receipts, inbound, apply, events } = self.background;
+        let (sweep, apply, events) = (Arc::new(sweep), Arc::new(apply), Arc::new(events));
+        let (stop, stopped) = watch::channel(());
         let tasks = [
             tokio::spawn(follow_up(Arc::clone(&sweep))),
             tokio::spawn(settle_stale_holds(Arc::clone(&sweep))),
             tokio::spawn(tidy(sweep)),
             tokio::spawn(take_receipts(receipts, inbound)),
-            tokio::spawn(apply_receipts(webhook)),
-            tokio::spawn(tell_events(events)),
+            tokio::spawn(review_receipts(Arc::clone(&apply))),
+            tokio::spawn(drop_untold(Arc::clone(&events))),
+        ];
+        let mut finishing = [
+            tokio::spawn(apply_receipts(apply, stopped.clone())),
+            tokio::spawn(tell_events(events, stopped)),
         ];
         let served = self.server.run().await;
         tasks.iter().for_each(tokio::task::JoinHandle::abort);
+        drop(stop);
+        // What is not finished by then comes back when its lease is over.
+        let finish = async {
+            for task in &mut finishing {
+                let _ended = task.await;
+            }
+        };
+        if tokio::time::timeout(FINISH, finish).await.is_err() {
+            finishing.iter().for_each(tokio::task::JoinHandle::abort);
+        }
         served
     }
 }
@@ -252,7 +270,16 @@ impl Shared {
             tools: self.core.tools.clone(),
             sources: self.sources.clone(),
             receipts: self.core.stores.receipts.clone(),
+        }
+    }
+
+    fn apply_receipts(&self) -> ApplyReceipts {
+        let Core { tools, stores, .. } = &self.core;
+        ApplyReceipts {
+            tools: tools.clone(),
+            receipts: stores.receipts.clone(),
             record: self.record_receipt(),
+            watch: ProviderWatch::new(tools.clone(), stores.events.clone()),
         }
     }
 
@@ -304,18 +331,34 @@ where
     }
 }
 
-async fn apply_receipts(webhook: Arc<ReceiveWebhook>) {
-    let apply = || async { webhook.apply().await.map(drop) };
-    every(APPLY, "receipts could not be applied", apply).await;
+/// A tick every `period` until the service stops.
+fn ticks(period: Duration, stopped: watch::Receiver<()>) -> impl Stream<Item = ()> + Send {
+    let mut tick = tokio::time::interval(period);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    unfold((tick, stopped), |(mut tick, mut stopped)| async {
+        tokio::select! {
+            _ = tick.tick() => Some(((), (tick, stopped))),
+            _ = stopped.changed() => None,
+        }
+    })
 }
 
-async fn tell_events(events: TellEvents) {
-    // What was due is told; more may have become due meanwhile.
-    let tell = || async {
-        while events.tell_due().await? > 0 {}
-        Ok(())
-    };
-    every(TELL, "events could not be told", tell).await;
+async fn apply_receipts(apply: Arc<ApplyReceipts>, stopped: watch::Receiver<()>) {
+    keep_going(apply.as_ref(), ticks(APPLY, stopped), "receipts could not be applied").await;
+}
+
+async fn review_receipts(apply: Arc<ApplyReceipts>) {
+    let review = || async { apply.review().await.map(drop) };
+    every(APPLY, "unknown receipts could not be reviewed", review).await;
+}
+
+async fn tell_events(events: Arc<TellEvents>, stopped: watch::Receiver<()>) {
+    keep_going(events.as_ref(), ticks(TELL, stopped), "events could not be told").await;
+}
+
+async fn drop_untold(events: Arc<TellEvents>) {
+    let drop_untold = || async { events.drop_untold().await.map(drop) };
+    every(TIDY, "what nobody is told could not be dropped", drop_untold).await;
 }
 
 async fn follow_up(sweep: Arc<Sweep>) {

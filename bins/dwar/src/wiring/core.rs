@@ -119,6 +119,7 @@ impl Core {
             tools: self.tools.clone(),
             events: self.stores.events.clone(),
             sender: self.webhook_sender()?,
+            switch_off: policies::switch_off(&self.config.events),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::config::{self, Config, ConfigError, invalid};
 use dwar_app::{Limits, ModeLimits, PriceList, Retention, SessionPolicy, SigningKeyPolicy};
+use dwar_event::SwitchOff;
 use dwar_idempotency::Lifetimes;
 use dwar_otp::GuessPolicy;
 use dwar_ratelimit::{Quota, SendQuota};
@@ -80,6 +81,12 @@ pub const fn idempotency(retention: &config::Retention) -> Lifetimes {
 pub const fn lease(gateways: &config::Gateways) -> Duration {
     Duration::from_millis(gateways.call_timeout_ms)
         .saturating_add(Duration::from_secs(gateways.grace_seconds))
+}
+
+/// When an endpoint that keeps failing is switched off; `None` is never.
+pub fn switch_off(events: &config::Events) -> Option<SwitchOff> {
+    let after = Duration::from_secs(events.disable_after_seconds);
+    (!after.is_zero()).then_some(SwitchOff { after, failures: events.disable_after_failures })
 }
 
 /// Nothing goes before its last use: a send counts for the longest window in force, a hold for

@@ -3,27 +3,58 @@
 //! Rows are locked in this order: an endpoint, its events, their deliveries. Whoever records holds
 //! the project's endpoints, so that none of them goes before the event is on record.
 
-use crate::PostgresStore;
-use crate::convert::Row;
+use crate::convert::{Row, stored_count};
 use crate::error::Failure;
 use crate::event_row::{EndpointRow, EventRow};
 use crate::schema::{event_deliveries, events, webhook_endpoints};
+use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, Bool, Integer, Text, Timestamptz, Uuid as SqlUuid};
 use diesel::upsert::excluded;
-use dwar_event::{Dispatch, Endpoint, Event, EventStore, NewSecret};
+use dwar_event::{
+    Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room, WaitingEndpoint,
+};
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
 
-#[derive(Queryable, Selectable, Insertable)]
+/// One look-up by index for each endpoint, however much it waits for.
+const WAITING: &str = "SELECT e.id, e.failures > 0 AS failing, d.due_at \
+     FROM webhook_endpoints e CROSS JOIN LATERAL ( \
+         SELECT due_at FROM event_deliveries \
+         WHERE endpoint_id = e.id AND due_at <= $1 ORDER BY due_at LIMIT 1 \
+     ) d WHERE e.disabled_at IS NULL";
+
+/// Of each endpoint as many as it has places.
+const DUE: &str = "SELECT d.* FROM unnest($1, $2) AS share (endpoint, places) CROSS JOIN LATERAL ( \
+         SELECT event_id, endpoint_id, failures, due_at FROM event_deliveries \
+         WHERE endpoint_id = share.endpoint AND due_at <= $3 \
+         ORDER BY due_at, event_id LIMIT share.places FOR UPDATE SKIP LOCKED \
+     ) d ORDER BY d.due_at, d.event_id, d.endpoint_id";
+
+#[derive(QueryableByName, Insertable)]
 #[diesel(table_name = event_deliveries)]
 struct DeliveryRow {
+    #[diesel(sql_type = Text)]
     event_id: String,
+    #[diesel(sql_type = SqlUuid)]
     endpoint_id: Uuid,
+    #[diesel(sql_type = Integer)]
     failures: i32,
+    #[diesel(sql_type = Timestamptz)]
+    due_at: Timestamp,
+}
+
+#[derive(QueryableByName)]
+struct WaitingRow {
+    #[diesel(sql_type = SqlUuid)]
+    id: Uuid,
+    #[diesel(sql_type = Bool)]
+    failing: bool,
+    #[diesel(sql_type = Timestamptz)]
     due_at: Timestamp,
 }
 
@@ -33,6 +64,7 @@ pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failu
     // neither a change of its secret nor another event waits.
     let endpoints: Vec<Uuid> = webhook_endpoints::table
         .filter(webhook_endpoints::project_id.eq(event.project.uuid()))
+        .filter(webhook_endpoints::disabled_at.is_null())
         .select(webhook_endpoints::id)
         .for_key_share()
         .load(conn)?;
@@ -145,43 +177,76 @@ impl EventStore for PostgresStore {
     ) -> Result<bool, StoreError> {
         self.pool
             .transaction(move |conn| {
-                let row: Option<EndpointRow> = webhook_endpoints::table
-                    .find(endpoint.uuid())
-                    .filter(webhook_endpoints::project_id.eq(project.uuid()))
-                    .select(EndpointRow::as_select())
-                    .for_no_key_update()
-                    .first(conn)
-                    .optional()?;
-                let Some(row) = row else { return Ok(false) };
-                let mut changed = Endpoint::try_from(row)?;
-                changed.replace_secret(secret.clone());
-                diesel::update(webhook_endpoints::table.find(endpoint.uuid()))
-                    .set(EndpointRow::from(&changed))
-                    .execute(conn)?;
+                let found = lock(conn, endpoint)?.filter(|found| found.project == project);
+                let Some(mut found) = found else { return Ok(false) };
+                found.replace_secret(secret.clone());
+                save(conn, &found)?;
                 Ok(true)
             })
             .await
+    }
+
+    async fn enable_endpoint(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let found = lock(conn, endpoint)?.filter(|found| found.project == project);
+                let Some(mut found) = found else { return Ok(false) };
+                found.enable();
+                save(conn, &found)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let rows: Vec<EndpointRow> = webhook_endpoints::table
+                    .filter(webhook_endpoints::disabled_at.is_not_null())
+                    .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
+                    .limit(i64::from(limit))
+                    .select(EndpointRow::as_select())
+                    .load(conn)?;
+                Ok(rows.into_iter().map(Endpoint::try_from).collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    async fn record(&self, event: Event) -> Result<(), StoreError> {
+        self.pool.transaction(move |conn| record(conn, &event)).await
     }
 
     async fn claim_due(
         &self,
         now: Timestamp,
         lease: Duration,
-        limit: u32,
+        room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
         self.pool
             .transaction(move |conn| {
-                let mut due: Vec<DeliveryRow> = event_deliveries::table
-                    .filter(event_deliveries::due_at.le(now))
-                    .order((
-                        event_deliveries::due_at,
-                        event_deliveries::event_id,
-                        event_deliveries::endpoint_id,
-                    ))
-                    .limit(i64::from(limit))
-                    .select(DeliveryRow::as_select())
-                    .for_update()
-                    .skip_locked()
+                let waiting: Vec<WaitingRow> =
+                    diesel::sql_query(WAITING).bind::<Timestamptz, _>(now).load(conn)?;
+                let waiting = waiting.into_iter().map(|row| WaitingEndpoint {
+                    endpoint: row.id.into(),
+                    failing: row.failing,
+                    due_at: row.due_at,
+                });
+                let shares = room.share(waiting.collect());
+                if shares.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let (endpoints, places): (Vec<_>, Vec<_>) = shares
+                    .into_iter()
+                    .map(|(endpoint, places)| (endpoint.uuid(), stored_count(places)))
+                    .unzip();
+                let mut due: Vec<DeliveryRow> = diesel::sql_query(DUE)
+                    .bind::<Array<SqlUuid>, _>(endpoints)
+                    .bind::<Array<Integer>, _>(places)
+                    .bind::<Timestamptz, _>(now)
                     .load(conn)?;
                 if due.is_empty() {
                     return Ok(Vec::new());
@@ -196,50 +261,127 @@ impl EventStore for PostgresStore {
     }
 
     async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.settle(endpoint, event).await
+        self.pool
+            .transaction(move |conn| {
+                // The one that answers, as nearly all do, is not written.
+                let failing: Option<Uuid> = webhook_endpoints::table
+                    .find(endpoint.uuid())
+                    .filter(webhook_endpoints::failures.gt(0))
+                    .select(webhook_endpoints::id)
+                    .first(conn)
+                    .optional()?;
+                if failing.is_some()
+                    && let Some(mut known) = lock(conn, endpoint)?
+                {
+                    known.after_success();
+                    save(conn, &known)?;
+                }
+                strike(conn, endpoint, &event)
+            })
+            .await
     }
 
     async fn failed(
         &self,
         endpoint: EndpointId,
         event: String,
-        again: Option<Timestamp>,
-    ) -> Result<(), StoreError> {
-        let Some(again) = again else { return self.settle(endpoint, event).await };
+        call: FailedCall,
+    ) -> Result<Option<Endpoint>, StoreError> {
         self.pool
             .transaction(move |conn| {
-                diesel::update(event_deliveries::table.find((&event, endpoint.uuid())))
-                    .set((
-                        event_deliveries::failures.eq(event_deliveries::failures + 1),
-                        event_deliveries::due_at.eq(again),
-                    ))
-                    .execute(conn)?;
-                Ok(())
+                let Some(mut known) = lock(conn, endpoint)? else { return Ok(None) };
+                let told = known.after_failure(call.switch_off, call.at);
+                save(conn, &known)?;
+                if let Some(told) = &told {
+                    record(conn, told)?;
+                }
+                match call.again {
+                    None => strike(conn, endpoint, &event)?,
+                    Some(again) => {
+                        diesel::update(event_deliveries::table.find((&event, endpoint.uuid())))
+                            .set((
+                                event_deliveries::failures.eq(event_deliveries::failures + 1),
+                                event_deliveries::due_at.eq(again),
+                            ))
+                            .execute(conn)?;
+                    }
+                }
+                Ok(told.map(|_| known))
             })
             .await
+    }
+
+    async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
+        self.pool.transaction(move |conn| strike(conn, endpoint, &event)).await
+    }
+
+    async fn drop_untold(&self) -> Result<u64, StoreError> {
+        let mut dropped = 0;
+        loop {
+            let batch = self.pool.transaction(drop_untold_batch).await?;
+            dropped += u64::try_from(batch).unwrap_or(u64::MAX);
+            if i64::try_from(batch).is_ok_and(|batch| batch < SWEEP_BATCH) {
+                return Ok(dropped);
+            }
+        }
     }
 }
 
-impl PostgresStore {
-    /// Nobody tells the endpoint any more.
-    async fn settle(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                // Of two that settle at once, the later one has to see that it is the last.
-                let found: Option<String> = events::table
-                    .find(&event)
-                    .select(events::id)
-                    .for_update()
-                    .first(conn)
-                    .optional()?;
-                let Some(found) = found else { return Ok(()) };
-                diesel::delete(event_deliveries::table.find((&found, endpoint.uuid())))
-                    .execute(conn)?;
-                drop_told(conn, &[found])?;
-                Ok(())
-            })
-            .await
+/// Locks an endpoint against every other change of it; events are recorded for it meanwhile.
+fn lock(conn: &mut PgConnection, endpoint: EndpointId) -> Result<Option<Endpoint>, Failure> {
+    let row: Option<EndpointRow> = webhook_endpoints::table
+        .find(endpoint.uuid())
+        .select(EndpointRow::as_select())
+        .for_no_key_update()
+        .first(conn)
+        .optional()?;
+    Ok(row.map(Endpoint::try_from).transpose()?)
+}
+
+/// Writes down an endpoint that the caller has locked.
+fn save(conn: &mut PgConnection, endpoint: &Endpoint) -> QueryResult<()> {
+    let row = webhook_endpoints::table.find(endpoint.id.uuid());
+    diesel::update(row).set(EndpointRow::from(endpoint)).execute(conn)?;
+    Ok(())
+}
+
+/// Nobody tells the endpoint any more.
+fn strike(conn: &mut PgConnection, endpoint: EndpointId, event: &str) -> Result<(), Failure> {
+    // Of two that strike at once, the later one has to see that it is the last.
+    let found: Option<String> =
+        events::table.find(event).select(events::id).for_update().first(conn).optional()?;
+    let Some(found) = found else { return Ok(()) };
+    diesel::delete(event_deliveries::table.find((&found, endpoint.uuid()))).execute(conn)?;
+    drop_told(conn, &[found])?;
+    Ok(())
+}
+
+/// Drops some of what endpoints that are switched off wait for; gives the number of deliveries.
+fn drop_untold_batch(conn: &mut PgConnection) -> Result<usize, Failure> {
+    let off = webhook_endpoints::table
+        .filter(webhook_endpoints::disabled_at.is_not_null())
+        .select(webhook_endpoints::id);
+    let off: Vec<Uuid> = off.load(conn)?;
+    if off.is_empty() {
+        return Ok(0);
     }
+    let untold: Vec<String> = event_deliveries::table
+        .filter(event_deliveries::endpoint_id.eq_any(&off))
+        .limit(SWEEP_BATCH)
+        .select(event_deliveries::event_id)
+        .load(conn)?;
+    let locked: Vec<String> = events::table
+        .filter(events::id.eq_any(untold))
+        .order(events::id)
+        .select(events::id)
+        .for_update()
+        .load(conn)?;
+    let gone = event_deliveries::table
+        .filter(event_deliveries::event_id.eq_any(&locked))
+        .filter(event_deliveries::endpoint_id.eq_any(&off));
+    let gone = diesel::delete(gone).execute(conn)?;
+    drop_told(conn, &locked)?;
+    Ok(gone)
 }
 
 /// Drops those of the events, locked by the caller, that nobody waits for.

@@ -1,9 +1,9 @@
 //! Events and the endpoints they go to as rows.
 
-use crate::convert::{Row, sealed_bytes};
+use crate::convert::{Row, sealed_bytes, stored_count};
 use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
-use dwar_event::{Endpoint, Event, EventKind, EventPhone, PreviousSecret, Subject};
+use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, PreviousSecret, Subject};
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 use uuid::Uuid;
 
@@ -18,6 +18,9 @@ pub(crate) struct EndpointRow {
     previous_secret: Option<Vec<u8>>,
     previous_until: Option<Timestamp>,
     created_at: Timestamp,
+    failures: i32,
+    failing_since: Option<Timestamp>,
+    disabled_at: Option<Timestamp>,
 }
 
 impl From<&Endpoint> for EndpointRow {
@@ -32,6 +35,9 @@ impl From<&Endpoint> for EndpointRow {
             previous_secret: sealed_bytes(previous.map(|previous| &previous.secret)),
             previous_until: previous.map(|previous| previous.until),
             created_at: endpoint.created_at,
+            failures: endpoint.failing.map_or(0, |failing| stored_count(failing.failures)),
+            failing_since: endpoint.failing.map(|failing| failing.since),
+            disabled_at: endpoint.disabled_at,
         }
     }
 }
@@ -48,6 +54,7 @@ impl TryFrom<EndpointRow> for Endpoint {
             }),
             None => None,
         };
+        let failures = read.count("failures", row.failures)?;
         Ok(Self {
             id: row.id.into(),
             project: row.project_id.into(),
@@ -56,6 +63,8 @@ impl TryFrom<EndpointRow> for Endpoint {
             secret: Sealed(row.secret),
             previous,
             created_at: row.created_at,
+            failing: row.failing_since.map(|since| Failing { since, failures }),
+            disabled_at: row.disabled_at,
         })
     }
 }
@@ -75,6 +84,7 @@ pub(crate) struct EventRow {
     amount: Option<i64>,
     threshold: Option<i64>,
     happened_at: Timestamp,
+    provider: Option<String>,
 }
 
 impl From<&Event> for EventRow {
@@ -92,6 +102,7 @@ impl From<&Event> for EventRow {
             amount: None,
             threshold: None,
             happened_at: event.at,
+            provider: None,
         };
         match &event.subject {
             Subject::Otp { otp, channel, phone } => Self {
@@ -110,6 +121,17 @@ impl From<&Event> for EventRow {
             Subject::Wallet { entry, balance, threshold } => {
                 Self { amount: Some(*balance), threshold: Some(*threshold), ..bare(entry.uuid()) }
             }
+            Subject::Endpoint { endpoint, failures, since } => Self {
+                amount: Some((*failures).into()),
+                threshold: Some(since.timestamp_millis()),
+                ..bare(endpoint.uuid())
+            },
+            Subject::Provider { provider, failed, receipts } => Self {
+                amount: Some((*failed).into()),
+                threshold: Some((*receipts).into()),
+                provider: Some(provider.clone()),
+                ..bare(event.project.uuid())
+            },
         }
     }
 }
@@ -120,6 +142,9 @@ impl TryFrom<EventRow> for Event {
     fn try_from(row: EventRow) -> Result<Self, StoreError> {
         let read = Row::new("events", &row.id);
         let kind = read.known("kind", EventKind::from_word(&row.kind))?;
+        let count = |column, stored: Option<i64>| {
+            read.known(column, stored.and_then(|stored| u32::try_from(stored).ok()))
+        };
         let subject = match kind {
             EventKind::OtpSent
             | EventKind::OtpDelivered
@@ -150,6 +175,17 @@ impl TryFrom<EventRow> for Event {
                 entry: row.subject_id.into(),
                 balance: read.known("amount", row.amount)?,
                 threshold: read.known("threshold", row.threshold)?,
+            },
+            EventKind::EndpointDisabled => Subject::Endpoint {
+                endpoint: row.subject_id.into(),
+                failures: count("amount", row.amount)?,
+                since: read
+                    .known("threshold", row.threshold.and_then(Timestamp::from_timestamp_millis))?,
+            },
+            EventKind::ProviderFailing => Subject::Provider {
+                provider: read.known("provider", row.provider)?,
+                failed: count("amount", row.amount)?,
+                receipts: count("threshold", row.threshold)?,
             },
         };
         Ok(Self {

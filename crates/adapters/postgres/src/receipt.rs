@@ -1,14 +1,15 @@
-use crate::PostgresStore;
 use crate::convert::Row;
 use crate::schema::receipts;
+use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, Receipt, ReceiptStore};
+use dwar_otp::{KeptReceipt, Receipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
 use std::time::Duration;
 use uuid::Uuid;
 
-#[derive(Queryable, Selectable, Insertable)]
+#[derive(QueryableByName)]
 #[diesel(table_name = receipts)]
 struct ReceiptRow {
     id: Uuid,
@@ -17,7 +18,6 @@ struct ReceiptRow {
     report: String,
     reason: Option<String>,
     received_at: Timestamp,
-    due_at: Timestamp,
 }
 
 impl From<&KeptReceipt> for ReceiptRow {
@@ -30,7 +30,6 @@ impl From<&KeptReceipt> for ReceiptRow {
             report: report.to_owned(),
             reason: reason.map(str::to_owned),
             received_at: kept.received_at,
-            due_at: kept.received_at,
         }
     }
 }
@@ -49,38 +48,88 @@ impl TryFrom<ReceiptRow> for KeptReceipt {
     }
 }
 
+/// Keeps each as known if its attempt is on record, in one statement.
+const KEEP: &str = "INSERT INTO receipts \
+         (id, provider, provider_ref, report, reason, received_at, known, due_at) \
+     SELECT r.id, r.provider, r.provider_ref, r.report, r.reason, r.received_at, k.known, \
+            CASE WHEN k.known THEN r.received_at ELSE r.look_at END \
+     FROM unnest($1, $2, $3, $4, $5, $6, $7) WITH ORDINALITY \
+         AS r (id, provider, provider_ref, report, reason, received_at, look_at, place) \
+     CROSS JOIN LATERAL (SELECT EXISTS ( \
+         SELECT 1 FROM otp_attempts a \
+         WHERE a.provider = r.provider AND a.provider_ref = r.provider_ref \
+     ) AS known) k ORDER BY r.place ON CONFLICT DO NOTHING";
+
+const REVIEW: &str = "SELECT r.id, r.received_at, EXISTS ( \
+         SELECT 1 FROM otp_attempts a \
+         WHERE a.provider = r.provider AND a.provider_ref = r.provider_ref \
+     ) AS known FROM receipts r WHERE NOT r.known AND r.due_at <= $1 \
+     ORDER BY r.due_at LIMIT $2 FOR UPDATE OF r SKIP LOCKED";
+
+const PUT_OFF: &str = "UPDATE receipts r SET due_at = n.due_at, known = n.known \
+     FROM unnest($1, $2, $3) AS n (id, due_at, known) WHERE r.id = n.id";
+
+/// Unknown ones beyond the newest `$1`, the oldest first.
+const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
+         SELECT id FROM receipts WHERE NOT known ORDER BY received_at, id \
+         LIMIT (SELECT least($2, greatest(0, count(*) - $1)) FROM receipts WHERE NOT known) \
+         FOR UPDATE SKIP LOCKED)";
+
+/// How many unknown receipts one review looks at.
+const REVIEWED_AT_ONCE: i64 = 1_000;
+
+#[derive(QueryableByName)]
+struct UnknownRow {
+    #[diesel(sql_type = SqlUuid)]
+    id: Uuid,
+    #[diesel(sql_type = Timestamptz)]
+    received_at: Timestamp,
+    #[diesel(sql_type = Bool)]
+    known: bool,
+}
+
 #[async_trait]
 impl ReceiptStore for PostgresStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
-                let rows: Vec<_> = receipts.iter().map(ReceiptRow::from).collect();
-                diesel::insert_into(receipts::table)
-                    .values(rows)
-                    .on_conflict_do_nothing()
+                let rows = || receipts.iter().map(ReceiptRow::from);
+                let looks: Vec<Timestamp> = receipts
+                    .iter()
+                    .map(|kept| kept.received_at)
+                    .map(|at| KeptReceipt::next_look(at, at).unwrap_or(at))
+                    .collect();
+                diesel::sql_query(KEEP)
+                    .bind::<Array<SqlUuid>, _>(rows().map(|row| row.id).collect::<Vec<_>>())
+                    .bind::<Array<Text>, _>(rows().map(|row| row.provider).collect::<Vec<_>>())
+                    .bind::<Array<Text>, _>(rows().map(|row| row.provider_ref).collect::<Vec<_>>())
+                    .bind::<Array<Text>, _>(rows().map(|row| row.report).collect::<Vec<_>>())
+                    .bind::<Array<Nullable<Text>>, _>(
+                        rows().map(|row| row.reason).collect::<Vec<_>>(),
+                    )
+                    .bind::<Array<Timestamptz>, _>(
+                        rows().map(|row| row.received_at).collect::<Vec<_>>(),
+                    )
+                    .bind::<Array<Timestamptz>, _>(looks)
                     .execute(conn)?;
                 Ok(())
             })
             .await
     }
 
-    /// In the order of their being due, so that those nobody knows hold up no newer ones.
     async fn claim(
         &self,
         now: Timestamp,
         lease: Duration,
-        limit: u32,
+        room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
         self.pool
             .transaction(move |conn| {
-                let rows: Vec<ReceiptRow> = receipts::table
-                    .filter(receipts::due_at.le(now))
-                    .order((receipts::due_at, receipts::received_at, receipts::id))
-                    .limit(i64::from(limit))
-                    .select(ReceiptRow::as_select())
-                    .for_update()
-                    .skip_locked()
-                    .load(conn)?;
+                let mut rows = due(conn, "r.report <> 'failed'", room.others, now)?;
+                rows.extend(due(conn, "r.report = 'failed'", room.calling, now)?);
+                if rows.is_empty() {
+                    return Ok(Vec::new());
+                }
                 diesel::update(receipts::table)
                     .filter(receipts::id.eq_any(rows.iter().map(|row| row.id)))
                     .set(receipts::due_at.eq(now + lease))
@@ -98,4 +147,84 @@ impl ReceiptStore for PostgresStore {
             })
             .await
     }
+
+    async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
+                    .bind::<Timestamptz, _>(now)
+                    .bind::<BigInt, _>(REVIEWED_AT_ONCE)
+                    .load(conn)?;
+                let mut over = Vec::new();
+                let (mut ids, mut dues, mut known) = (Vec::new(), Vec::new(), Vec::new());
+                for row in due {
+                    let next = match row.known {
+                        true => Some(row.received_at),
+                        false => KeptReceipt::next_look(row.received_at, now),
+                    };
+                    let Some(next) = next else {
+                        over.push(row.id);
+                        continue;
+                    };
+                    ids.push(row.id);
+                    dues.push(next);
+                    known.push(row.known);
+                }
+                if !ids.is_empty() {
+                    diesel::sql_query(PUT_OFF)
+                        .bind::<Array<SqlUuid>, _>(ids)
+                        .bind::<Array<Timestamptz>, _>(dues)
+                        .bind::<Array<Bool>, _>(known)
+                        .execute(conn)?;
+                }
+                if !over.is_empty() {
+                    diesel::delete(receipts::table.filter(receipts::id.eq_any(&over)))
+                        .execute(conn)?;
+                }
+                let crowded_out = diesel::sql_query(CROWD_OUT)
+                    .bind::<BigInt, _>(i64::from(most))
+                    .bind::<BigInt, _>(SWEEP_BATCH)
+                    .execute(conn)?;
+                let number = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
+                Ok(Reviewed { expired: number(over.len()), crowded_out: number(crowded_out) })
+            })
+            .await
+    }
+
+    async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let (count, oldest): (i64, Option<Timestamp>) = receipts::table
+                    .filter(diesel::dsl::not(receipts::known))
+                    .select((
+                        diesel::dsl::count(receipts::id),
+                        diesel::dsl::min(receipts::received_at),
+                    ))
+                    .first(conn)?;
+                Ok(UnknownReceipts { count: u64::try_from(count).unwrap_or_default(), oldest })
+            })
+            .await
+    }
+}
+
+/// Known receipts of a kind that are due, locked; none that has to wait for an older one.
+fn due(
+    conn: &mut PgConnection,
+    kind: &'static str,
+    most: u32,
+    now: Timestamp,
+) -> QueryResult<Vec<ReceiptRow>> {
+    if most == 0 {
+        return Ok(Vec::new());
+    }
+    diesel::sql_query(format!(
+        "SELECT r.* FROM receipts r WHERE r.known AND {kind} AND r.due_at <= $1 AND NOT EXISTS ( \
+             SELECT 1 FROM receipts o \
+             WHERE o.provider = r.provider AND o.provider_ref = r.provider_ref \
+               AND (o.received_at, o.id) < (r.received_at, r.id) \
+         ) ORDER BY r.due_at, r.id LIMIT $2 FOR UPDATE OF r SKIP LOCKED"
+    ))
+    .bind::<Timestamptz, _>(now)
+    .bind::<BigInt, _>(i64::from(most))
+    .load(conn)
 }

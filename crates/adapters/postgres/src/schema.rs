@@ -211,6 +211,7 @@ diesel::table! {
         reason -> Nullable<Text>,
         received_at -> Timestamptz,
         due_at -> Timestamptz,
+        known -> Bool,
     }
 }
 
@@ -224,6 +225,9 @@ diesel::table! {
         previous_secret -> Nullable<Bytea>,
         previous_until -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
+        failures -> Integer,
+        failing_since -> Nullable<Timestamptz>,
+        disabled_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -241,6 +245,7 @@ diesel::table! {
         amount -> Nullable<BigInt>,
         threshold -> Nullable<BigInt>,
         happened_at -> Timestamptz,
+        provider -> Nullable<Text>,
     }
 }
 

@@ -6,7 +6,8 @@ mod support;
 
 use diesel::connection::SimpleConnection;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, NewSecret, Subject,
+    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, FailedCall, NewSecret, Room,
+    Subject,
 };
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, ProjectId, StoreError};
@@ -69,6 +70,8 @@ fn endpoint(make: &Fixtures, project: ProjectId) -> Endpoint {
         secret: make.sealed(),
         previous: None,
         created_at: START,
+        failing: None,
+        disabled_at: None,
     }
 }
 
@@ -82,7 +85,7 @@ async fn verify(
 }
 
 async fn due(store: &PostgresStore) -> Vec<Dispatch> {
-    EventStore::claim_due(store, START, seconds(60), 9).await.unwrap()
+    EventStore::claim_due(store, START, seconds(60), Room::of(9)).await.unwrap()
 }
 
 /// What becomes of an event whose project's only endpoint is about to be removed.
@@ -177,7 +180,7 @@ async fn an_event_goes_when_all_are_told_at_the_same_moment() {
             let (endpoint, event) = (dispatch.endpoint.id, dispatch.event.id());
             async move {
                 match number {
-                    0 => store.failed(endpoint, event, None).await.unwrap(),
+                    0 => store.give_up(endpoint, event).await.unwrap(),
                     1 => {
                         let removed = store.remove_endpoint(dispatch.event.project, endpoint).await;
                         assert!(removed.unwrap());
@@ -343,10 +346,13 @@ async fn report(
 
 /// Tells a few endpoints, and cannot reach a few others.
 async fn tell_some(store: &PostgresStore, number: usize) -> Result<(), StoreError> {
-    for due in EventStore::claim_due(store, START, seconds(0), 5).await? {
+    for due in EventStore::claim_due(store, START, seconds(0), Room::of(5)).await? {
         let (endpoint, event) = (due.endpoint.id, due.event.id());
         match number % 2 {
-            0 => store.failed(endpoint, event, Some(START)).await?,
+            0 => {
+                let call = FailedCall { at: START, again: Some(START), switch_off: None };
+                assert_eq!(store.failed(endpoint, event, call).await?, None);
+            }
             _ => store.delivered(endpoint, event).await?,
         }
     }

@@ -1,9 +1,9 @@
 //! An event and the endpoints that are told, from their rows and back.
 
-use crate::convert::{Row, millis, sealed_bytes};
+use crate::convert::{Row, millis, sealed_bytes, stored_count};
 use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
-use dwar_event::{Endpoint, Event, EventKind, EventPhone, PreviousSecret, Subject};
+use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, PreviousSecret, Subject};
 use dwar_kernel::{Sealed, StoreError};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -17,6 +17,9 @@ pub(crate) struct EndpointRow {
     previous_secret: Option<Vec<u8>>,
     previous_until: Option<i64>,
     created_at: i64,
+    failures: i32,
+    failing_since: Option<i64>,
+    disabled_at: Option<i64>,
 }
 
 impl From<Endpoint> for EndpointRow {
@@ -31,6 +34,9 @@ impl From<Endpoint> for EndpointRow {
             previous_secret: sealed_bytes(previous.map(|previous| &previous.secret)),
             previous_until: millis(previous.map(|previous| previous.until)),
             created_at: endpoint.created_at.timestamp_millis(),
+            failures: endpoint.failing.map_or(0, |failing| stored_count(failing.failures)),
+            failing_since: millis(endpoint.failing.map(|failing| failing.since)),
+            disabled_at: millis(endpoint.disabled_at),
         }
     }
 }
@@ -42,6 +48,8 @@ impl TryFrom<EndpointRow> for Endpoint {
         let row = Row::new("webhook_endpoints", &stored.id);
         let until = row.maybe_instant("previous_until", stored.previous_until)?;
         let previous = stored.previous_secret.zip(until);
+        let failures = row.count("failures", stored.failures)?;
+        let since = row.maybe_instant("failing_since", stored.failing_since)?;
         Ok(Self {
             id: row.parse("id", &stored.id)?,
             project: row.parse("project_id", &stored.project_id)?,
@@ -49,6 +57,8 @@ impl TryFrom<EndpointRow> for Endpoint {
             previous: previous
                 .map(|(secret, until)| PreviousSecret { secret: Sealed(secret), until }),
             created_at: row.instant("created_at", stored.created_at)?,
+            failing: since.map(|since| Failing { since, failures }),
+            disabled_at: row.maybe_instant("disabled_at", stored.disabled_at)?,
             url: stored.url,
             secret: Sealed(stored.secret),
         })
@@ -70,6 +80,7 @@ pub(crate) struct EventRow {
     amount: Option<i64>,
     threshold: Option<i64>,
     happened_at: i64,
+    provider: Option<String>,
 }
 
 impl From<&Event> for EventRow {
@@ -87,6 +98,7 @@ impl From<&Event> for EventRow {
             amount: None,
             threshold: None,
             happened_at: event.at.timestamp_millis(),
+            provider: None,
         };
         match &event.subject {
             Subject::Otp { otp, channel, phone } => Self {
@@ -110,6 +122,19 @@ impl From<&Event> for EventRow {
                 subject_id: entry.to_string(),
                 amount: Some(*balance),
                 threshold: Some(*threshold),
+                ..row
+            },
+            Subject::Endpoint { endpoint, failures, since } => Self {
+                subject_id: endpoint.to_string(),
+                amount: Some((*failures).into()),
+                threshold: Some(since.timestamp_millis()),
+                ..row
+            },
+            Subject::Provider { provider, failed, receipts } => Self {
+                subject_id: event.project.to_string(),
+                amount: Some((*failed).into()),
+                threshold: Some((*receipts).into()),
+                provider: Some(provider.clone()),
                 ..row
             },
         }
@@ -158,7 +183,21 @@ fn subject(kind: EventKind, stored: &EventRow, row: &Row<'_>) -> Result<Subject,
             balance: row.known("amount", stored.amount)?,
             threshold: row.known("threshold", stored.threshold)?,
         },
+        EventKind::EndpointDisabled => Subject::Endpoint {
+            endpoint: row.parse("subject_id", &stored.subject_id)?,
+            failures: count(row, "amount", stored.amount)?,
+            since: row.instant("threshold", row.known("threshold", stored.threshold)?)?,
+        },
+        EventKind::ProviderFailing => Subject::Provider {
+            provider: row.known("provider", stored.provider.clone())?,
+            failed: count(row, "amount", stored.amount)?,
+            receipts: count(row, "threshold", stored.threshold)?,
+        },
     })
+}
+
+fn count(row: &Row<'_>, column: &'static str, stored: Option<i64>) -> Result<u32, StoreError> {
+    row.known(column, stored.and_then(|count| u32::try_from(count).ok()))
 }
 
 /// None once the phone was erased.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Settings;
-use dwar_event::{EventKind, Subject};
+use dwar_event::{EventKind, Room, Subject};
 use dwar_kernel::{KeyMode, Sealed};
 use dwar_project::ProjectStore;
 use dwar_testkit::{Fixtures, START, seconds};
@@ -20,6 +20,8 @@ async fn the_same_event_again_changes_nothing() {
         secret: Sealed(vec![1]),
         previous: None,
         created_at: START,
+        failing: None,
+        disabled_at: None,
     };
     let event = Event {
         project: project.id,
@@ -34,6 +36,6 @@ async fn the_same_event_again_changes_nothing() {
         let again = Event { at, ..event.clone() };
         store.write(move |connection| Ok(record(connection, &again)?)).await.unwrap();
     }
-    let due = store.claim_due(START + seconds(2), seconds(60), 10).await.unwrap();
+    let due = store.claim_due(START + seconds(2), seconds(60), Room::of(10)).await.unwrap();
     assert_eq!(due, [Dispatch { endpoint, event, failures: 0 }]);
 }

@@ -1,13 +1,14 @@
 use crate::convert::Row;
-use crate::pool::SqliteStore;
-use crate::schema::receipts;
+use crate::pool::{SWEEP, SqliteStore};
+use crate::schema::{otp_attempts, receipts};
 use async_trait::async_trait;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Text};
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, Receipt, ReceiptStore};
+use dwar_otp::{KeptReceipt, Receipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
 use std::time::Duration;
 
-#[derive(Queryable, Selectable, Insertable)]
+#[derive(QueryableByName, Insertable)]
 #[diesel(table_name = receipts)]
 struct ReceiptRow {
     id: String,
@@ -17,6 +18,7 @@ struct ReceiptRow {
     reason: Option<String>,
     received_at: i64,
     due_at: i64,
+    known: bool,
 }
 
 impl From<KeptReceipt> for ReceiptRow {
@@ -31,6 +33,7 @@ impl From<KeptReceipt> for ReceiptRow {
             provider_ref: kept.receipt.provider_ref,
             received_at,
             due_at: received_at,
+            known: true,
         }
     }
 }
@@ -51,36 +54,62 @@ impl TryFrom<ReceiptRow> for KeptReceipt {
     }
 }
 
+#[derive(QueryableByName)]
+struct UnknownRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = BigInt)]
+    received_at: i64,
+    #[diesel(sql_type = Bool)]
+    known: bool,
+}
+
+/// How many unknown receipts one review looks at: a few milliseconds of the writer's time.
+const REVIEWED_AT_ONCE: i64 = 500;
+
+const REVIEW: &str = "SELECT r.id, r.received_at, EXISTS ( \
+         SELECT 1 FROM otp_attempts a \
+         WHERE a.provider = r.provider AND a.provider_ref = r.provider_ref \
+     ) AS known FROM receipts r WHERE NOT r.known AND r.due_at <= ? ORDER BY r.due_at LIMIT ?";
+
+/// Unknown ones beyond a number, the oldest first.
+const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
+         SELECT id FROM receipts WHERE NOT known ORDER BY received_at, id \
+         LIMIT (SELECT min(?, max(0, count(*) - ?)) FROM receipts WHERE NOT known))";
+
 #[async_trait]
 impl ReceiptStore for SqliteStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
         self.write(move |connection| {
             for kept in receipts {
-                let row = ReceiptRow::from(kept);
-                diesel::insert_into(receipts::table).values(row).execute(connection)?;
+                let first_look = KeptReceipt::next_look(kept.received_at, kept.received_at);
+                let mut row = ReceiptRow::from(kept);
+                row.known = is_on_record(connection, &row.provider, &row.provider_ref)?;
+                if let Some(look) = first_look.filter(|_| !row.known) {
+                    row.due_at = look.timestamp_millis();
+                }
+                diesel::insert_into(receipts::table)
+                    .values(row)
+                    .on_conflict_do_nothing()
+                    .execute(connection)?;
             }
             Ok(())
         })
         .await
     }
 
-    /// In the order of their being due, so that those nobody knows hold up no newer ones.
     async fn claim(
         &self,
         now: Timestamp,
         lease: Duration,
-        limit: u32,
+        room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
         self.write(move |connection| {
-            let due = receipts::table
-                .filter(receipts::due_at.le(now.timestamp_millis()))
-                .order((receipts::due_at, receipts::received_at, receipts::id))
-                .limit(i64::from(limit))
-                .select(ReceiptRow::as_select())
-                .load(connection)?;
+            let mut rows = due(connection, "r.report <> 'failed'", room.others, now)?;
+            rows.extend(due(connection, "r.report = 'failed'", room.calling, now)?);
             let again = (now + lease).timestamp_millis();
-            let mut claimed = Vec::with_capacity(due.len());
-            for row in due {
+            let mut claimed = Vec::with_capacity(rows.len());
+            for row in rows {
                 diesel::update(receipts::table.find(&row.id))
                     .set(receipts::due_at.eq(again))
                     .execute(connection)?;
@@ -98,4 +127,86 @@ impl ReceiptStore for SqliteStore {
         })
         .await
     }
+
+    async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
+        self.write(move |connection| {
+            let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
+                .bind::<BigInt, _>(now.timestamp_millis())
+                .bind::<BigInt, _>(REVIEWED_AT_ONCE)
+                .load(connection)?;
+            let mut expired = 0;
+            for row in due {
+                let received_at =
+                    Row::new("receipts", &row.id).instant("received_at", row.received_at)?;
+                let next = match row.known {
+                    true => Some(received_at),
+                    false => KeptReceipt::next_look(received_at, now),
+                };
+                let found = receipts::table.find(&row.id);
+                if let Some(next) = next {
+                    let then = (
+                        receipts::known.eq(row.known),
+                        receipts::due_at.eq(next.timestamp_millis()),
+                    );
+                    diesel::update(found).set(then).execute(connection)?;
+                } else {
+                    diesel::delete(found).execute(connection)?;
+                    expired += 1;
+                }
+            }
+            let crowded_out = diesel::sql_query(CROWD_OUT)
+                .bind::<BigInt, _>(i64::from(SWEEP))
+                .bind::<BigInt, _>(i64::from(most))
+                .execute(connection)?;
+            let crowded_out = u64::try_from(crowded_out).unwrap_or(u64::MAX);
+            Ok(Reviewed { expired, crowded_out })
+        })
+        .await
+    }
+
+    async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
+        self.scan(move |connection| {
+            let (count, oldest): (i64, Option<i64>) = receipts::table
+                .filter(diesel::dsl::not(receipts::known))
+                .select((diesel::dsl::count(receipts::id), diesel::dsl::min(receipts::received_at)))
+                .first(connection)?;
+            let oldest = Row::new("receipts", "min").maybe_instant("received_at", oldest)?;
+            Ok(UnknownReceipts { count: u64::try_from(count).unwrap_or_default(), oldest })
+        })
+        .await
+    }
+}
+
+/// Whether an attempt of this provider has this reference.
+fn is_on_record(
+    connection: &mut SqliteConnection,
+    provider: &str,
+    provider_ref: &str,
+) -> QueryResult<bool> {
+    let attempts = otp_attempts::table
+        .filter(otp_attempts::provider.eq(provider))
+        .filter(otp_attempts::provider_ref.eq(provider_ref));
+    diesel::select(diesel::dsl::exists(attempts)).get_result(connection)
+}
+
+/// Known receipts of a kind that are due; none that has to wait for an older one.
+fn due(
+    connection: &mut SqliteConnection,
+    kind: &'static str,
+    most: u32,
+    now: Timestamp,
+) -> QueryResult<Vec<ReceiptRow>> {
+    if most == 0 {
+        return Ok(Vec::new());
+    }
+    diesel::sql_query(format!(
+        "SELECT r.* FROM receipts r WHERE r.known AND {kind} AND r.due_at <= ? AND NOT EXISTS ( \
+             SELECT 1 FROM receipts o \
+             WHERE o.provider = r.provider AND o.provider_ref = r.provider_ref \
+               AND (o.received_at, o.id) < (r.received_at, r.id) \
+         ) ORDER BY r.due_at, r.id LIMIT ?"
+    ))
+    .bind::<BigInt, _>(now.timestamp_millis())
+    .bind::<BigInt, _>(i64::from(most))
+    .load(connection)
 }

@@ -211,6 +211,7 @@ diesel::table! {
         reason -> Nullable<Text>,
         received_at -> BigInt,
         due_at -> BigInt,
+        known -> Bool,
     }
 }
 
@@ -224,6 +225,9 @@ diesel::table! {
         previous_secret -> Nullable<Binary>,
         previous_until -> Nullable<BigInt>,
         created_at -> BigInt,
+        failures -> Integer,
+        failing_since -> Nullable<BigInt>,
+        disabled_at -> Nullable<BigInt>,
     }
 }
 
@@ -241,6 +245,7 @@ diesel::table! {
         amount -> Nullable<BigInt>,
         threshold -> Nullable<BigInt>,
         happened_at -> BigInt,
+        provider -> Nullable<Text>,
     }
 }
 

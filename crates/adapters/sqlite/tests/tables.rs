@@ -7,7 +7,7 @@ use diesel::connection::{Connection, SimpleConnection};
 use diesel::dsl::sql;
 use diesel::query_dsl::RunQueryDsl;
 use diesel::sql_types::BigInt;
-use dwar_event::{Endpoint, Event, EventStore};
+use dwar_event::{Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed};
 use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
@@ -56,6 +56,8 @@ impl Scene {
             secret: Sealed(vec![1]),
             previous: None,
             created_at: START,
+            failing: None,
+            disabled_at: None,
         };
         self.store.add_endpoint(endpoint.clone()).await.unwrap();
         endpoint
@@ -112,7 +114,8 @@ impl Scene {
     }
 
     async fn due(&self) -> Vec<Event> {
-        let due = EventStore::claim_due(&self.store, START, seconds(60), 1_000).await.unwrap();
+        let due =
+            EventStore::claim_due(&self.store, START, seconds(60), Room::of(1_000)).await.unwrap();
         due.into_iter().map(|dispatch| dispatch.event).collect()
     }
 }
@@ -161,7 +164,7 @@ async fn an_event_goes_with_the_last_who_had_to_be_told() {
     assert_eq!(ids.len(), 9);
     for event in &ids {
         scene.store.delivered(endpoints[0].id, event.clone()).await.unwrap();
-        scene.store.failed(endpoints[1].id, event.clone(), None).await.unwrap();
+        scene.store.give_up(endpoints[1].id, event.clone()).await.unwrap();
     }
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 3));
     scene.store.delivered(endpoints[2].id, ids[0].clone()).await.unwrap();
@@ -179,7 +182,8 @@ async fn a_claim_leaves_the_same_event_to_other_endpoints() {
     scene.adjust(-200).await;
     let mut told = Vec::new();
     for _ in endpoints {
-        let due = EventStore::claim_due(&scene.store, START, seconds(60), 1).await.unwrap();
+        let due =
+            EventStore::claim_due(&scene.store, START, seconds(60), Room::of(1)).await.unwrap();
         assert_eq!(due.len(), 1);
         told.push(due[0].endpoint.id);
     }

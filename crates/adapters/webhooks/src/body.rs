@@ -26,6 +26,8 @@ enum Detail {
     Session { session_id: String, identity_id: String },
     Identity { identity_id: String, sessions_revoked: u64 },
     Wallet { balance_paise: i64, threshold_paise: i64 },
+    Endpoint { endpoint_id: String, failures: u32, failing_since: String },
+    Provider { provider: String, failed: u32, receipts: u32 },
 }
 
 /// The event as JSON, with the phone number as it is to be shown.
@@ -43,6 +45,14 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
         },
         Subject::Wallet { balance, threshold, .. } => {
             Detail::Wallet { balance_paise: *balance, threshold_paise: *threshold }
+        }
+        Subject::Endpoint { endpoint, failures, since } => Detail::Endpoint {
+            endpoint_id: endpoint.to_string(),
+            failures: *failures,
+            failing_since: since.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+        },
+        Subject::Provider { provider, failed, receipts } => {
+            Detail::Provider { provider: provider.clone(), failed: *failed, receipts: *receipts }
         }
     };
     let body = Body {

@@ -6,8 +6,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod admit_request;
+mod apply_receipts;
 mod authenticate;
 mod common;
+mod crew;
 mod delete_identity;
 mod find_identity;
 mod first_start;

@@ -56,6 +56,8 @@ async fn a_new_endpoint_shows_its_secret_and_stores_it_sealed() {
             secret: endpoint.secret.clone(),
             previous: None,
             created_at: START,
+            failing: None,
+            disabled_at: None,
         };
         assert_eq!(endpoint, wanted);
     }
@@ -177,4 +179,19 @@ async fn a_store_out_of_reach_is_told_as_such() {
     assert!(matches!(manage.add(project, URL, false).await, Err(EndpointError::Store(_))));
     assert!(matches!(manage.list(project).await, Err(EndpointError::Store(_))));
     assert!(matches!(manage.remove(project, id).await, Err(EndpointError::Store(_))));
+}
+
+#[tokio::test]
+async fn an_endpoint_is_switched_on_by_its_project() {
+    for known in [true, false] {
+        let mut world = World::live();
+        let (project, endpoint) = (world.line.project, world.make.id::<EndpointId>());
+        let mut events = MockEventStore::new();
+        let enable = events.expect_enable_endpoint().with(eq(project), eq(endpoint));
+        enable.times(1).returning(move |_, _| Ok(known));
+        let manage = manage(&mut world, events, MockWebhookSender::new());
+        let answer = manage.enable(project, endpoint).await;
+        assert_eq!(answer.is_ok(), known);
+        assert!(known || matches!(answer, Err(EndpointError::NoSuchEndpoint)));
+    }
 }

@@ -1,12 +1,15 @@
 use crate::common::{World, down};
-use dwar_app::TellEvents;
+use dwar_app::{Chores, TellEvents};
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventKind, EventPhone, MockEventStore, MockWebhookSender, NewSecret,
-    SendFailure, Subject, WebhookRequest, WebhookSecret,
+    Dispatch, Endpoint, Event, EventKind, EventPhone, FailedCall, Failing, MockEventStore,
+    MockWebhookSender, NewSecret, Room, SendFailure, Subject, SwitchOff, WebhookRequest,
+    WebhookSecret,
 };
-use dwar_kernel::{KeyMode, Purpose, Sealed, Timestamp, Vault};
+use dwar_kernel::{KeyMode, Purpose, Sealed, StoreError, Timestamp, Vault};
 use dwar_testkit::{ClearVault, MS, START, SeededEntropy, seconds};
+use futures_util::future::join_all;
 use mockall::predicate::eq;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 fn secret(seed: u64) -> WebhookSecret {
@@ -35,11 +38,18 @@ fn dispatch(world: &World) -> Dispatch {
     Dispatch { endpoint, event, failures: 0 }
 }
 
+/// The room of a process that has nothing under way.
+fn all() -> Room {
+    Room { total: 128, failing: 64, per_endpoint: 4, per_failing: 1, ..Room::default() }
+}
+
+const RULE: SwitchOff = SwitchOff { after: seconds(3_600), failures: 10 };
+
 /// A store in which these are due now.
 fn due(dispatches: Vec<Dispatch>) -> MockEventStore {
     let mut events = MockEventStore::new();
     let claim =
-        events.expect_claim_due().withf(|_, lease, limit| (*lease, *limit) == (seconds(60), 50));
+        events.expect_claim_due().withf(|_, lease, room| *lease == seconds(60) && *room == all());
     claim.times(1).returning(move |_, _, _| Ok(dispatches.clone()));
     events
 }
@@ -54,10 +64,19 @@ fn delivers(events: &mut MockEventStore, dispatch: &Dispatch) {
 
 fn fails(events: &mut MockEventStore, dispatch: &Dispatch, again: Option<Timestamp>) {
     let failed = events.expect_failed();
+    let call = FailedCall { at: START, again, switch_off: Some(RULE) };
     failed
-        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()), eq(again))
+        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()), eq(call))
         .times(1)
-        .returning(|_, _, _| Ok(()));
+        .returning(|_, _, _| Ok(None));
+}
+
+fn gives_up(events: &mut MockEventStore, dispatch: &Dispatch) {
+    let given_up = events.expect_give_up();
+    given_up
+        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()))
+        .times(1)
+        .returning(|_, _| Ok(()));
 }
 
 /// A sender whose body is the phone, and whose signature names its secret; every request ends like
@@ -81,7 +100,15 @@ fn sender(
 }
 
 fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> TellEvents {
-    TellEvents { tools: world.tools(), events: Arc::new(events), sender: Arc::new(sender) }
+    let (events, sender) = (Arc::new(events), Arc::new(sender));
+    TellEvents { tools: world.tools(), events, sender, switch_off: Some(RULE) }
+}
+
+/// Claims what is due and tells all of it; gives how many were tried.
+async fn tell_due(tell: &TellEvents) -> Result<usize, StoreError> {
+    let due = tell.claim(&[]).await?;
+    let told = join_all(due.iter().map(|dispatch| tell.perform(dispatch))).await;
+    told.into_iter().collect::<Result<Vec<()>, StoreError>>().map(|told| told.len())
 }
 
 /// Tells one dispatch, successfully; gives the request.
@@ -89,7 +116,7 @@ async fn told(world: &World, dispatch: &Dispatch) -> WebhookRequest {
     let mut events = due(vec![dispatch.clone()]);
     delivers(&mut events, dispatch);
     let (sender, posted) = sender(|_| Ok(()));
-    assert_eq!(tell(world, events, sender).tell_due().await.unwrap(), 1);
+    assert_eq!(tell_due(&tell(world, events, sender)).await.unwrap(), 1);
     posted.lock().unwrap().remove(0)
 }
 
@@ -166,7 +193,7 @@ async fn a_failure_is_tried_again_after_longer_and_longer_waits_and_then_no_more
             let mut events = due(vec![dispatch.clone()]);
             fails(&mut events, &dispatch, wait.map(|wait| START + seconds(wait)));
             let (sender, _) = sender(move |_| Err(failure.clone()));
-            assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 1);
+            assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
         }
     }
 }
@@ -178,7 +205,7 @@ async fn an_address_that_is_not_allowed_is_given_up_at_once() {
     let mut events = due(vec![dispatch.clone()]);
     fails(&mut events, &dispatch, None);
     let (sender, _) = sender(|_| Err(SendFailure::Forbidden));
-    assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 1);
+    assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
 }
 
 #[tokio::test]
@@ -196,9 +223,9 @@ async fn what_cannot_be_opened_is_given_up_and_posted_to_nobody() {
     }
     for dispatch in [no_secret, garbled, no_phone] {
         let mut events = due(vec![dispatch.clone()]);
-        fails(&mut events, &dispatch, None);
+        gives_up(&mut events, &dispatch);
         let (sender, posted) = sender(|_| Ok(()));
-        assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 1);
+        assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
         assert_eq!(posted.lock().unwrap().len(), 0);
     }
 }
@@ -219,7 +246,7 @@ async fn one_endpoint_that_fails_holds_up_nobody() {
                 if request.url == down { Err(SendFailure::Unreachable) } else { Ok(()) }
             },
         );
-    assert_eq!(tell(&world, events, sender).tell_due().await.unwrap(), 3);
+    assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 3);
     assert_eq!(posted.lock().unwrap().len(), 3);
 }
 
@@ -234,7 +261,7 @@ async fn a_store_failure_is_told_after_everybody_was_tried() {
         .times(2)
         .returning(move |endpoint, _| if endpoint == first { Err(down()) } else { Ok(()) });
     let (sender, posted) = sender(|_| Ok(()));
-    assert!(tell(&world, events, sender).tell_due().await.is_err());
+    assert!(tell_due(&tell(&world, events, sender)).await.is_err());
     assert_eq!(posted.lock().unwrap().len(), 2);
 }
 
@@ -242,8 +269,42 @@ async fn a_store_failure_is_told_after_everybody_was_tried() {
 async fn nothing_due_is_nobody_told() {
     let world = World::live();
     let told = tell(&world, due(Vec::new()), MockWebhookSender::new());
-    assert_eq!(told.tell_due().await.unwrap(), 0);
+    assert_eq!(tell_due(&told).await.unwrap(), 0);
     let mut events = MockEventStore::new();
     events.expect_claim_due().returning(|_, _, _| Err(down()));
-    assert!(tell(&world, events, MockWebhookSender::new()).tell_due().await.is_err());
+    assert!(tell_due(&tell(&world, events, MockWebhookSender::new())).await.is_err());
+}
+
+#[tokio::test]
+async fn an_endpoint_that_this_switches_off_is_rid_of_what_waits() {
+    let world = World::live();
+    let dispatch = dispatch(&world);
+    let mut events = due(vec![dispatch.clone()]);
+    let off = Endpoint {
+        failing: Some(Failing { since: START - seconds(3_600), failures: 10 }),
+        disabled_at: Some(START),
+        ..dispatch.endpoint.clone()
+    };
+    events.expect_failed().times(1).returning(move |_, _, _| Ok(Some(off.clone())));
+    events.expect_drop_untold().times(1).returning(|| Ok(7));
+    let (sender, _) = sender(|_| Err(SendFailure::Status(500)));
+    assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn what_is_under_way_takes_its_place() {
+    let world = World::live();
+    let (sound, mut failing) = (dispatch(&world), dispatch(&world));
+    failing.endpoint.failing = Some(Failing { since: START, failures: 1 });
+    let busy = HashMap::from([(sound.endpoint.id, 2), (failing.endpoint.id, 1)]);
+    let wanted = Room { total: 125, failing: 63, busy, ..all() };
+    let mut events = MockEventStore::new();
+    let claim = events.expect_claim_due().withf(move |_, _, room| *room == wanted);
+    claim.times(1).returning(|_, _, _| Ok(Vec::new()));
+    let tell = tell(&world, events, MockWebhookSender::new());
+    let under_way = [sound.clone(), failing, sound].map(Arc::new);
+    assert_eq!(tell.claim(&under_way).await.unwrap(), []);
+    // With no place left the store is not even asked.
+    let full: Vec<_> = under_way.iter().cycle().take(128).cloned().collect();
+    assert_eq!(tell.claim(&full).await.unwrap(), []);
 }

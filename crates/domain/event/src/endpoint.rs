@@ -1,4 +1,6 @@
-use dwar_kernel::{EndpointId, ProjectId, Sealed, Timestamp};
+use crate::{Event, EventKind, Subject};
+use dwar_kernel::{EndpointId, KeyMode, ProjectId, Sealed, Timestamp};
+use std::time::Duration;
 
 /// An address that a project's events go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,28 @@ pub struct Endpoint {
     pub previous: Option<PreviousSecret>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// How it fails, if the last call to it failed.
+    pub failing: Option<Failing>,
+    /// Since when it is switched off; it is told nothing then.
+    pub disabled_at: Option<Timestamp>,
+}
+
+/// Calls to an endpoint that failed, with no success in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// When the first of them failed.
+    pub since: Timestamp,
+    /// How many there were; at least one.
+    pub failures: u32,
+}
+
+/// When an endpoint that keeps failing is switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchOff {
+    /// It has failed for at least this long.
+    pub after: Duration,
+    /// At least this many calls in a row failed.
+    pub failures: u32,
 }
 
 /// A secret that was replaced.
@@ -44,6 +68,35 @@ impl Endpoint {
         self.previous = Some(PreviousSecret { secret, until: new.previous_until });
     }
 
+    /// Counts a call that failed at `now`; if this switches the endpoint off, gives what its
+    /// project has to be told.
+    ///
+    /// Without a rule it is never switched off, and one that is off is not switched off again.
+    pub fn after_failure(&mut self, rule: Option<SwitchOff>, now: Timestamp) -> Option<Event> {
+        let failing = self.failing.get_or_insert(Failing { since: now, failures: 0 });
+        failing.failures = failing.failures.saturating_add(1);
+        let Failing { since, failures } = *failing;
+        let over = |rule: SwitchOff| failures >= rule.failures && now >= since + rule.after;
+        if self.disabled_at.is_some() || !rule.is_some_and(over) {
+            return None;
+        }
+        self.disabled_at = Some(now);
+        let (project, mode, kind) = (self.project, KeyMode::Live, EventKind::EndpointDisabled);
+        let subject = Subject::Endpoint { endpoint: self.id, failures, since };
+        Some(Event { project, mode, kind, subject, at: now })
+    }
+
+    /// A call succeeded: what failed before no longer counts.
+    pub const fn after_success(&mut self) {
+        self.failing = None;
+    }
+
+    /// Switches it on, as new.
+    pub const fn enable(&mut self) {
+        self.disabled_at = None;
+        self.failing = None;
+    }
+
     /// The secrets that sign at `now`, the newest first.
     pub fn secrets(&self, now: Timestamp) -> Vec<&Sealed> {
         let previous = self.previous.as_ref().filter(|previous| now < previous.until);
@@ -54,24 +107,80 @@ impl Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
-    #[test]
-    fn the_old_secret_signs_along_until_its_end() {
-        let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
-        let mut endpoint = Endpoint {
+    const NOW: i64 = 1_800_000_000;
+    const RULE: SwitchOff = SwitchOff { after: Duration::from_secs(60), failures: 3 };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(NOW + seconds, 0).unwrap()
+    }
+
+    fn endpoint() -> Endpoint {
+        Endpoint {
             id: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
             project: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
             url: "https://example.com".to_owned(),
             full_phone: false,
             secret: Sealed(vec![1]),
             previous: None,
-            created_at: now,
-        };
-        let until = now + Duration::from_secs(60);
+            created_at: at(0),
+            failing: None,
+            disabled_at: None,
+        }
+    }
+
+    #[test]
+    fn the_old_secret_signs_along_until_its_end() {
+        let mut endpoint = endpoint();
+        let until = at(60);
         endpoint.replace_secret(NewSecret { secret: Sealed(vec![2]), previous_until: until });
         let last = until - Duration::from_millis(1);
         assert_eq!(endpoint.secrets(last), [&Sealed(vec![2]), &Sealed(vec![1])]);
         assert_eq!(endpoint.secrets(until), [&Sealed(vec![2])]);
+    }
+
+    #[test]
+    fn it_is_switched_off_once_it_has_failed_often_and_long_enough() {
+        let (mut long, mut often) = (endpoint(), endpoint());
+        // Long enough, and then often enough.
+        assert_eq!(long.after_failure(Some(RULE), at(0)), None);
+        assert_eq!(long.after_failure(Some(RULE), at(3_600)), None);
+        let told = long.after_failure(Some(RULE), at(3_601)).unwrap();
+        let subject = Subject::Endpoint { endpoint: long.id, failures: 3, since: at(0) };
+        assert_eq!((told.subject, told.at), (subject, at(3_601)));
+        assert_eq!(long.disabled_at, Some(at(3_601)));
+        assert_eq!(long.failing, Some(Failing { since: at(0), failures: 3 }));
+        // Often enough, and then long enough, to the instant.
+        for second in 0..60 {
+            assert_eq!(often.after_failure(Some(RULE), at(second)), None);
+        }
+        assert!(often.after_failure(Some(RULE), at(60)).is_some());
+        assert_eq!(often.after_failure(Some(RULE), at(61)), None, "it was off before");
+        assert_eq!(often.disabled_at, Some(at(60)));
+    }
+
+    #[test]
+    fn a_success_begins_anew_and_without_a_rule_there_is_no_end() {
+        let mut endpoint = endpoint();
+        for second in 0..60 {
+            endpoint.after_failure(Some(RULE), at(second));
+        }
+        endpoint.after_success();
+        assert_eq!(endpoint.after_failure(Some(RULE), at(60)), None);
+        assert_eq!(endpoint.failing, Some(Failing { since: at(60), failures: 1 }));
+        for day in 0..1_000 {
+            assert_eq!(endpoint.after_failure(None, at(day * 86_400)), None);
+        }
+    }
+
+    #[test]
+    fn one_that_is_switched_on_again_is_as_new() {
+        let mut endpoint = endpoint();
+        for second in [0, 30, 60] {
+            endpoint.after_failure(Some(RULE), at(second));
+        }
+        endpoint.enable();
+        assert_eq!((endpoint.failing, endpoint.disabled_at), (None, None));
+        assert_eq!(endpoint.after_failure(Some(RULE), at(61)), None);
     }
 }

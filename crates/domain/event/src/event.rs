@@ -1,5 +1,6 @@
 use dwar_kernel::{
-    BlindIndex, EntryId, IdentityId, KeyMode, OtpId, ProjectId, Sealed, SessionId, Timestamp,
+    BlindIndex, EndpointId, EntryId, IdentityId, KeyMode, OtpId, ProjectId, Sealed, SessionId,
+    Timestamp,
 };
 use std::time::Duration;
 
@@ -22,10 +23,14 @@ pub enum EventKind {
     IdentityDeleted,
     /// A balance fell below the project's threshold.
     WalletLow,
+    /// An endpoint failed for so long that it was switched off.
+    EndpointDisabled,
+    /// The receipts of a provider fail as they did not before.
+    ProviderFailing,
 }
 
 impl EventKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::OtpSent,
         Self::OtpDelivered,
         Self::OtpFailed,
@@ -34,6 +39,8 @@ impl EventKind {
         Self::SessionRevoked,
         Self::IdentityDeleted,
         Self::WalletLow,
+        Self::EndpointDisabled,
+        Self::ProviderFailing,
     ];
 
     /// The `type` of the event's body.
@@ -47,6 +54,8 @@ impl EventKind {
             Self::SessionRevoked => "session.revoked",
             Self::IdentityDeleted => "identity.deleted",
             Self::WalletLow => "wallet.low",
+            Self::EndpointDisabled => "endpoint.disabled",
+            Self::ProviderFailing => "provider.failing",
         }
     }
 
@@ -101,6 +110,24 @@ pub enum Subject {
         /// The threshold it fell below, in paise.
         threshold: i64,
     },
+    /// An endpoint of the project.
+    Endpoint {
+        /// The endpoint.
+        endpoint: EndpointId,
+        /// How many calls to it failed in a row.
+        failures: u32,
+        /// When the first of them failed.
+        since: Timestamp,
+    },
+    /// A provider that carries messages of the project.
+    Provider {
+        /// Its name, as configured.
+        provider: String,
+        /// How many of its latest receipts say that a message failed.
+        failed: u32,
+        /// How many receipts that is out of.
+        receipts: u32,
+    },
 }
 
 /// The phone an event is about.
@@ -130,14 +157,23 @@ pub struct Event {
 impl Event {
     /// The `webhook-id`: the same however often the event is recorded or told, so that both sides
     /// know a repetition.
+    ///
+    /// An endpoint can be switched off, and a provider fail, more than once: their ids tell when.
+    /// Instances that notice a failing provider within the same five minutes name one event.
     pub fn id(&self) -> String {
         let subject = match &self.subject {
-            Subject::Otp { otp, .. } => otp.uuid(),
-            Subject::Session { session, .. } => session.uuid(),
-            Subject::Identity { identity, .. } => identity.uuid(),
-            Subject::Wallet { entry, .. } => entry.uuid(),
+            Subject::Otp { otp, .. } => otp.uuid().simple().to_string(),
+            Subject::Session { session, .. } => session.uuid().simple().to_string(),
+            Subject::Identity { identity, .. } => identity.uuid().simple().to_string(),
+            Subject::Wallet { entry, .. } => entry.uuid().simple().to_string(),
+            Subject::Endpoint { endpoint, .. } => {
+                format!("{}_{}", endpoint.uuid().simple(), self.at.timestamp_millis())
+            }
+            Subject::Provider { provider, .. } => {
+                format!("{}_{provider}_{}", self.project.uuid().simple(), self.at.timestamp() / 300)
+            }
         };
-        format!("{}_{}", self.kind.as_str().replace('.', "_"), subject.simple())
+        format!("{}_{subject}", self.kind.as_str().replace('.', "_"))
     }
 
     /// How long to wait after the `failures`th failed delivery (1 is the first); `None` gives up,

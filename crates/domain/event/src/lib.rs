@@ -3,11 +3,13 @@
 mod endpoint;
 mod event;
 mod ports;
+mod room;
 mod secret;
 
-pub use endpoint::{Endpoint, NewSecret, PreviousSecret};
+pub use endpoint::{Endpoint, Failing, NewSecret, PreviousSecret, SwitchOff};
 pub use event::{Event, EventKind, EventPhone, Subject};
-pub use ports::{Dispatch, EventStore, SendFailure, WebhookRequest, WebhookSender};
+pub use ports::{Dispatch, EventStore, FailedCall, SendFailure, WebhookRequest, WebhookSender};
 #[cfg(feature = "mocks")]
 pub use ports::{MockEventStore, MockWebhookSender};
+pub use room::{Room, WaitingEndpoint};
 pub use secret::{MalformedSecret, WebhookSecret};

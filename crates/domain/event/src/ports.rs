@@ -1,4 +1,4 @@
-use crate::{Endpoint, Event, NewSecret, WebhookSecret};
+use crate::{Endpoint, Event, NewSecret, Room, SwitchOff, WebhookSecret};
 use async_trait::async_trait;
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::time::Duration;
@@ -6,7 +6,8 @@ use std::time::Duration;
 /// Keeps the addresses that events go to, and who still has to be told.
 ///
 /// Events are put on record by the stores of what happened, in the same step as the change itself,
-/// for every endpoint that its project has at that moment. So each is told at least once.
+/// for every endpoint that its project has at that moment, but for those that are switched off. So
+/// each is told at least once.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EventStore: Send + Sync {
@@ -31,25 +32,66 @@ pub trait EventStore: Send + Sync {
         secret: NewSecret,
     ) -> Result<bool, StoreError>;
 
-    /// Deliveries that are due at `now`, the longest due first, each handed to one caller: one
-    /// given out is not due again before `lease` has passed.
+    /// Switches an endpoint on by [`Endpoint::enable`]; `false` if there is none.
+    async fn enable_endpoint(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<bool, StoreError>;
+
+    /// Endpoints of every project that are switched off, the longest first, up to `limit`.
+    async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
+
+    /// Puts an event on record that belongs to no other store's change; a second time it changes
+    /// nothing.
+    async fn record(&self, event: Event) -> Result<(), StoreError>;
+
+    /// Deliveries that are due at `now`, as [`Room::share`] says, of each endpoint the longest due,
+    /// and these in that order; each handed to one caller: one given out is not due again before `lease` has passed.
+    ///
+    /// What one endpoint has waiting MUST cost the others nothing, however much it is: an endpoint
+    /// is a look-up by index, not a scan of what it waits for. One that is switched off gets
+    /// nothing.
     async fn claim_due(
         &self,
         now: Timestamp,
         lease: Duration,
-        limit: u32,
+        room: Room,
     ) -> Result<Vec<Dispatch>, StoreError>;
 
-    /// The endpoint has been told; an event that nobody else waits for goes.
+    /// The endpoint has been told, see [`Endpoint::after_success`]; an event that nobody else waits
+    /// for goes.
     async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError>;
 
-    /// The endpoint could not be told: it is due again at `again`, or, with `None`, never.
+    /// A call to the endpoint failed: counted by [`Endpoint::after_failure`], and the delivery is
+    /// due again at `call.again`, or, with `None`, never.
+    ///
+    /// Gives the endpoint if this has switched it off. Then, in the same step, its project's other
+    /// endpoints have an event to be told of it, once however many calls fail at once.
     async fn failed(
         &self,
         endpoint: EndpointId,
         event: String,
-        again: Option<Timestamp>,
-    ) -> Result<(), StoreError>;
+        call: FailedCall,
+    ) -> Result<Option<Endpoint>, StoreError>;
+
+    /// The delivery is never made, and that says nothing about its endpoint.
+    async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError>;
+
+    /// Drops what endpoints that are switched off have not been told, in bounded steps; gives the
+    /// number of deliveries.
+    async fn drop_untold(&self) -> Result<u64, StoreError>;
+}
+
+/// A call that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedCall {
+    /// When it ended.
+    pub at: Timestamp,
+    /// When the delivery is due again.
+    pub again: Option<Timestamp>,
+    /// When its endpoint is switched off; `None` is never.
+    pub switch_off: Option<SwitchOff>,
 }
 
 /// One event to be told to one endpoint.

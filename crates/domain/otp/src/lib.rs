@@ -6,6 +6,7 @@ mod delivery;
 mod otp;
 mod ports;
 mod receipt;
+mod receipt_health;
 mod reference;
 pub mod sandbox;
 mod text;
@@ -21,8 +22,9 @@ pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore};
 #[cfg(feature = "mocks")]
 pub use ports::{MockGateway, MockOtpStore, MockReceiptStore};
 pub use receipt::{
-    KeptReceipt, Receipt, ReceiptSource, ReceiptTarget, WebhookAdmission, WebhookCall,
-    WebhookError, WebhookHead,
+    KeptReceipt, MAX_UNKNOWN, Receipt, ReceiptRoom, ReceiptSource, ReceiptTarget, Reviewed,
+    UnknownReceipts, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
+pub use receipt_health::{HealthChange, ReceiptHealth};
 pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

@@ -1,6 +1,6 @@
 use crate::{
-    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason,
-    ReceiptTarget, Report, Route, Step,
+    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason, ReceiptRoom,
+    ReceiptTarget, Report, Reviewed, Route, Step, UnknownReceipts,
 };
 use async_trait::async_trait;
 use dwar_kernel::{
@@ -102,23 +102,38 @@ pub trait OtpStore: Send + Sync {
 
 /// Keeps receipts from their coming in until they are applied: a provider is answered as soon as
 /// they are on disk.
+///
+/// A receipt is known once an attempt with its provider and reference is on record. It may come
+/// before that: then it MUST become known, and due, in the step that puts the reference on record.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ReceiptStore: Send + Sync {
-    /// Puts receipts on record, all or none.
+    /// Puts receipts on record, all or none. One that repeats what a receipt on record says about
+    /// the same message is not kept again.
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError>;
 
-    /// The oldest receipts on record, each handed to one caller: one given out is not given out
-    /// again before `lease` has passed.
+    /// The longest due known receipts, each handed to one caller: one given out is not given out
+    /// again before `lease` has passed, and none before an older one about the same message is
+    /// done.
+    ///
+    /// However many unknown ones are on record MUST make no difference.
     async fn claim(
         &self,
         now: Timestamp,
         lease: Duration,
-        limit: u32,
+        room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError>;
 
     /// Takes a receipt off the record; repetition is harmless.
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError>;
+
+    /// Looks again at unknown receipts: those whose attempt was put on record while they were kept
+    /// become known, the others wait as [`KeptReceipt::next_look`] says or are over, and beyond
+    /// `most` of them the oldest go. Bounded work: what is left over is for the next review.
+    async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError>;
+
+    /// How many are unknown, and since when.
+    async fn unknown(&self) -> Result<UnknownReceipts, StoreError>;
 }
 
 /// A code on its way to a phone.

@@ -1,5 +1,6 @@
 use crate::{Reason, Report};
 use dwar_kernel::{AttemptId, KeyMode, OtpId, ProjectId, ReceiptId, Timestamp};
+use std::time::Duration;
 
 /// What a provider reports about a message it had accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,59 @@ pub struct KeptReceipt {
     pub receipt: Receipt,
     /// When it came.
     pub received_at: Timestamp,
+}
+
+/// How many receipts about messages that are not on record are kept at most; beyond that the oldest
+/// go. A provider may report on everything that its account sends.
+pub const MAX_UNKNOWN: u32 = 20_000;
+
+/// A receipt may overtake the answer to the call that it is about; after this it is nobody's.
+const UNKNOWN_FOR: Duration = Duration::from_secs(600);
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+const LAST_WAIT: Duration = Duration::from_secs(120);
+
+impl KeptReceipt {
+    /// When a receipt whose message is not on record at `now` is looked at again: after a second,
+    /// and then each time at four times its age, two minutes later at most. `None` once it is ten
+    /// minutes old and nobody's.
+    pub fn next_look(received_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let over = received_at + UNKNOWN_FOR;
+        let age = (now - received_at).to_std().unwrap_or_default();
+        let wait = (age * 3).clamp(FIRST_LOOK, LAST_WAIT);
+        (now < over).then(|| (now + wait).min(over))
+    }
+
+    /// Whether this receipt may call the next provider when it is applied.
+    pub const fn may_call_on(&self) -> bool {
+        matches!(self.receipt.report, Report::Failed(_) | Report::Overdue { .. })
+    }
+}
+
+/// How many receipts one claim may give out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiptRoom {
+    /// Of those that [may call the next provider](KeptReceipt::may_call_on).
+    pub calling: u32,
+    /// Of the others.
+    pub others: u32,
+}
+
+/// What a review of unknown receipts dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reviewed {
+    /// So many had waited for long enough.
+    pub expired: u64,
+    /// So many were the oldest of too many.
+    pub crowded_out: u64,
+}
+
+/// Receipts on record about messages that are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnknownReceipts {
+    /// Their number.
+    pub count: u64,
+    /// When the oldest came.
+    pub oldest: Option<Timestamp>,
 }
 
 /// The head of a provider's call to us: all that is known before a byte of its body is read.
@@ -156,5 +210,26 @@ pub trait ReceiptSource: Send + Sync {
     /// As for [`ReceiptSource::receipts`].
     fn handshake(&self, _head: &WebhookHead) -> Result<String, WebhookError> {
         Err(WebhookError::Unauthenticated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_receipt_is_looked_at_ever_more_rarely_and_then_no_more() {
+        let received = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let mut looks = vec![received];
+        while let Some(next) = KeptReceipt::next_look(received, *looks.last().unwrap()) {
+            looks.push(next);
+        }
+        let ages: Vec<i64> = looks.iter().map(|look| (*look - received).num_seconds()).collect();
+        assert_eq!(ages, [0, 1, 4, 16, 64, 184, 304, 424, 544, 600]);
+        // A clock that went backwards asks again soon.
+        let early = received - Duration::from_secs(9);
+        assert_eq!(KeptReceipt::next_look(received, early), Some(early + FIRST_LOOK));
+        let last = received + UNKNOWN_FOR - Duration::from_millis(1);
+        assert_eq!(KeptReceipt::next_look(received, last), Some(received + UNKNOWN_FOR));
     }
 }

@@ -3,15 +3,16 @@
 
 use crate::stores::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
-use dwar_event::{Endpoint, NewSecret};
+use dwar_event::{Endpoint, FailedCall, NewSecret, Room, SwitchOff};
 use dwar_idempotency::{Lifetimes, Slot};
 use dwar_kernel::{KeyMode, StoreError, Timestamp};
-use dwar_otp::{AttemptStatus, GuessPolicy, Otp, Reason, Report};
+use dwar_otp::{AttemptStatus, GuessPolicy, MAX_UNKNOWN, Otp, Reason, ReceiptRoom, Report};
 use dwar_project::ProjectChange;
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::{Presented, RotationPolicy, Session};
 use dwar_wallet::{Adjustment, Paise, Settlement};
 use std::sync::Arc;
+use std::time::Duration;
 
 macro_rules! steps {
     ($($(#[$doc:meta])* $step:ident,)+) => {
@@ -35,8 +36,9 @@ steps! {
     Credit, Hold, Settle, Refund, Adjust,
     Admit, Forgive, Withdraw, SweepSends,
     Begin, Complete, Abandon, SweepAnswers,
-    KeepReceipts, ClaimReceipts, DoneReceipt,
-    AddEndpoint, RemoveEndpoint, ReplaceSecret, ClaimEvents, EventDelivered, EventFailed,
+    KeepReceipts, ClaimReceipts, DoneReceipt, ReviewReceipts,
+    AddEndpoint, RemoveEndpoint, ReplaceSecret, EnableEndpoint,
+    ClaimEvents, EventDelivered, EventFailed, GiveUpEvent, SwitchOffEndpoint, DropUntold,
     ChangeProject, ReplaceKey,
 }
 
@@ -74,6 +76,8 @@ struct Stage {
 const NOW: Timestamp = START;
 const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
 const ROTATION: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
+const RECEIPTS: ReceiptRoom = ReceiptRoom { calling: 50, others: 50 };
+const AT_ONCE: SwitchOff = SwitchOff { after: Duration::ZERO, failures: 1 };
 const QUOTA: SendQuota = SendQuota { places: Quota { limit: 3, window: minutes(10) }, reach: None };
 /// Twenty thousand rupees: no round ever runs out of them.
 const PLENTY: Paise = Paise(2_000_000);
@@ -321,13 +325,14 @@ impl Stage {
                 stores.receipts.keep(receipts.to_vec()).await
             }
             Step::ClaimReceipts => {
-                let claimed = stores.receipts.claim(NOW, seconds(10), 100).await?;
+                let claimed = stores.receipts.claim(NOW, seconds(10), RECEIPTS).await?;
                 for kept in claimed {
                     stores.receipts.done(kept.id).await?;
                 }
                 Ok(())
             }
             Step::DoneReceipt => stores.receipts.done(make.id()).await,
+            Step::ReviewReceipts => stores.receipts.review(NOW, MAX_UNKNOWN).await.map(drop),
             Step::AddEndpoint => {
                 let endpoint = make.endpoint(project);
                 events.add_endpoint(endpoint.clone()).await?;
@@ -338,9 +343,19 @@ impl Stage {
                 let secret = NewSecret { secret: make.sealed(), previous_until: NOW };
                 events.replace_secret(project, endpoint, secret).await.map(drop)
             }
-            Step::ClaimEvents => events.claim_due(NOW, seconds(60), 50).await.map(drop),
+            Step::EnableEndpoint => events.enable_endpoint(project, endpoint).await.map(drop),
+            Step::ClaimEvents => events.claim_due(NOW, seconds(60), Room::of(50)).await.map(drop),
             Step::EventDelivered => events.delivered(endpoint, event).await,
-            Step::EventFailed => events.failed(endpoint, event, Some(NOW + minutes(1))).await,
+            Step::EventFailed => {
+                let call = FailedCall { at: NOW, again: Some(NOW + minutes(1)), switch_off: None };
+                events.failed(endpoint, event, call).await.map(drop)
+            }
+            Step::SwitchOffEndpoint => {
+                let call = FailedCall { at: NOW, again: None, switch_off: Some(AT_ONCE) };
+                events.failed(endpoint, event, call).await.map(drop)
+            }
+            Step::GiveUpEvent => events.give_up(endpoint, event).await,
+            Step::DropUntold => events.drop_untold().await.map(drop),
             Step::ChangeProject => {
                 let change = ProjectChange {
                     name: Some("Chai & Co".to_owned()),

@@ -5,6 +5,7 @@ mod money;
 mod otps;
 mod outbox;
 mod projects;
+mod receipts;
 
 use dwar_event::Endpoint;
 use dwar_idempotency::{Record, Slot};
@@ -13,13 +14,14 @@ use dwar_kernel::{
     BlindIndex, Digest, KeyMode, OtpId, ProjectId, SessionId, StoreError, Timestamp,
 };
 use dwar_otp::sandbox::InboxMessage;
-use dwar_otp::{GuessBudget, KeptReceipt, Otp};
+use dwar_otp::{GuessBudget, Otp};
 use dwar_project::{KeyRecord, Project};
 use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
 use dwar_testkit::Stores;
 use dwar_wallet::{LedgerEntry, OpenHold};
 use outbox::Waiting;
+use receipts::Kept;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -39,8 +41,7 @@ struct State {
     holds: Vec<OpenHold>,
     places: Vec<(SendKey, OtpId, SendSlot)>,
     records: HashMap<Slot, Record>,
-    /// Each with the instant at which it may be given out.
-    receipts: Vec<(KeptReceipt, Timestamp)>,
+    receipts: Vec<Kept>,
     endpoints: Vec<Endpoint>,
     waiting: Vec<Waiting>,
 }

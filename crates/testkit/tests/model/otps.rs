@@ -101,6 +101,7 @@ impl OtpStore for Model {
             {
                 state.record_otp(&otp, kind, now);
             }
+            state.wake_receipts();
             Some((otp, step))
         })
         .await

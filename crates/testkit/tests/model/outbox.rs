@@ -1,10 +1,11 @@
-use super::{Model, State};
+use super::{Model, State, drop_old};
 use async_trait::async_trait;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, NewSecret, Subject,
+    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, FailedCall, NewSecret, Room,
+    Subject, WaitingEndpoint,
 };
-use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, Otp, ReceiptStore};
+use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_otp::Otp;
 use std::time::Duration;
 
 /// An event that an endpoint has to be told.
@@ -16,13 +17,21 @@ pub struct Waiting {
     due_at: Timestamp,
 }
 
+impl Waiting {
+    fn dispatch(&self, endpoint: &Endpoint) -> Dispatch {
+        let (endpoint, event) = (endpoint.clone(), self.event.clone());
+        Dispatch { endpoint, event, failures: self.failures }
+    }
+}
+
 impl State {
     /// Puts an event on record for every endpoint of its project; once.
     pub fn record(&mut self, event: &Event) {
         if self.waiting.iter().any(|waiting| waiting.event.id() == event.id()) {
             return;
         }
-        let own = self.endpoints.iter().filter(|endpoint| endpoint.project == event.project);
+        let on = |endpoint: &&Endpoint| endpoint.disabled_at.is_none();
+        let own = self.endpoints.iter().filter(on).filter(|known| known.project == event.project);
         let waiting = own.map(|endpoint| Waiting {
             endpoint: endpoint.id,
             event: event.clone(),
@@ -53,6 +62,10 @@ impl State {
                 *phone = None;
             }
         }
+    }
+
+    fn strike(&mut self, endpoint: EndpointId, event: &str) {
+        self.waiting.retain(|w| w.endpoint != endpoint || w.event.id() != event);
     }
 
     fn endpoint(&mut self, project: ProjectId, id: EndpointId) -> Option<&mut Endpoint> {
@@ -105,31 +118,67 @@ impl EventStore for Model {
         .await
     }
 
+    async fn enable_endpoint(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<bool, StoreError> {
+        self.step(|state| state.endpoint(project, endpoint).map(Endpoint::enable).is_some()).await
+    }
+
+    async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
+        self.step(|state| {
+            let mut off = state.endpoints.clone();
+            off.retain(|endpoint| endpoint.disabled_at.is_some());
+            off.sort_by_key(|endpoint| endpoint.disabled_at);
+            off.truncate(limit as usize);
+            off
+        })
+        .await
+    }
+
+    async fn record(&self, event: Event) -> Result<(), StoreError> {
+        self.step(|state| state.record(&event)).await
+    }
+
     async fn claim_due(
         &self,
         now: Timestamp,
         lease: Duration,
-        limit: u32,
+        room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
         self.step(|state| {
             let State { endpoints, waiting, .. } = state;
-            let mut due: Vec<_> = waiting.iter_mut().filter(|w| w.due_at <= now).collect();
-            due.sort_by_key(|waiting| waiting.due_at);
-            due.truncate(limit as usize);
-            due.iter_mut().for_each(|waiting| waiting.due_at = now + lease);
-            let dispatch = |waiting: &mut Waiting| {
-                let endpoint = endpoints.iter().find(|found| found.id == waiting.endpoint)?;
-                let (endpoint, event) = (endpoint.clone(), waiting.event.clone());
-                Some(Dispatch { endpoint, event, failures: waiting.failures })
-            };
-            due.into_iter().filter_map(dispatch).collect()
+            waiting.sort_by_key(|waiting| waiting.due_at);
+            let on = endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
+            let first = on.filter_map(|endpoint| {
+                let first = waiting.iter().find(|waiting| waiting.endpoint == endpoint.id)?;
+                let (failing, due_at) = (endpoint.failing.is_some(), first.due_at);
+                Some(WaitingEndpoint { endpoint: endpoint.id, failing, due_at })
+            });
+            let due = first.filter(|first| first.due_at <= now).collect();
+            let mut claimed = Vec::new();
+            for (endpoint, places) in room.share(due) {
+                let known = endpoints.iter().find(|known| known.id == endpoint);
+                let due = waiting.iter_mut().filter(|w| w.endpoint == endpoint && w.due_at <= now);
+                for (waiting, endpoint) in
+                    due.take(places as usize).zip(std::iter::repeat(known).flatten())
+                {
+                    claimed.push((waiting.due_at, waiting.dispatch(endpoint)));
+                    waiting.due_at = now + lease;
+                }
+            }
+            claimed.sort_by_key(|(due_at, _)| *due_at);
+            claimed.into_iter().map(|(_, dispatch)| dispatch).collect()
         })
         .await
     }
 
     async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
         self.step(|state| {
-            state.waiting.retain(|w| w.endpoint != endpoint || w.event.id() != event);
+            let known = state.endpoints.iter_mut().find(|known| known.id == endpoint);
+            known.into_iter().for_each(Endpoint::after_success);
+            state.strike(endpoint, &event);
         })
         .await
     }
@@ -138,53 +187,41 @@ impl EventStore for Model {
         &self,
         endpoint: EndpointId,
         event: String,
-        again: Option<Timestamp>,
-    ) -> Result<(), StoreError> {
-        let Some(again) = again else { return self.delivered(endpoint, event).await };
+        call: FailedCall,
+    ) -> Result<Option<Endpoint>, StoreError> {
         self.step(|state| {
+            let known = state.endpoints.iter_mut().find(|known| known.id == endpoint)?;
+            let told = known.after_failure(call.switch_off, call.at);
+            let off = told.is_some().then(|| known.clone());
+            told.iter().for_each(|told| state.record(told));
+            let Some(again) = call.again else {
+                state.strike(endpoint, &event);
+                return off;
+            };
             let mut waiting = state.waiting.iter_mut();
             let found = waiting.find(|w| w.endpoint == endpoint && w.event.id() == event);
             if let Some(found) = found {
                 found.failures += 1;
                 found.due_at = again;
             }
+            off
         })
         .await
     }
-}
 
-#[async_trait]
-impl ReceiptStore for Model {
-    async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
+    async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
+        self.step(|state| state.strike(endpoint, &event)).await
+    }
+
+    async fn drop_untold(&self) -> Result<u64, StoreError> {
         self.step(|state| {
-            for kept in receipts {
-                if state.receipts.iter().all(|(known, _)| known.id != kept.id) {
-                    let due = kept.received_at;
-                    state.receipts.push((kept, due));
-                }
-            }
+            let State { endpoints, waiting, .. } = state;
+            let off = |waiting: &Waiting| {
+                let mut endpoints = endpoints.iter();
+                endpoints.any(|known| known.id == waiting.endpoint && known.disabled_at.is_some())
+            };
+            drop_old(waiting, off)
         })
         .await
-    }
-
-    async fn claim(
-        &self,
-        now: Timestamp,
-        lease: Duration,
-        limit: u32,
-    ) -> Result<Vec<KeptReceipt>, StoreError> {
-        self.step(|state| {
-            let receipts = state.receipts.iter_mut();
-            let mut due: Vec<_> = receipts.filter(|(_, due)| *due <= now).collect();
-            due.sort_by_key(|(kept, _)| kept.received_at);
-            due.truncate(limit as usize);
-            due.iter_mut().for_each(|(_, due)| *due = now + lease);
-            due.into_iter().map(|(kept, _)| kept.clone()).collect()
-        })
-        .await
-    }
-
-    async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
-        self.step(|state| state.receipts.retain(|(kept, _)| kept.id != receipt)).await
     }
 }

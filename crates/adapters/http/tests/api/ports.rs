@@ -1,9 +1,8 @@
 use async_trait::async_trait;
 use dwar_app::{
     AdmitRequest, Authenticate, DeleteIdentity, Deliver, FindIdentity, Idempotency, Limits, Logout,
-    ModeLimits, OtpPolicy, OtpStatus, PriceList, PublicKeys, ReceiveWebhook, RecordReceipt,
-    RefreshSession, Routes, SandboxMessages, SendOtp, SessionPolicy, Tokens, Toolbox,
-    ValidateSession, VerifyOtp,
+    ModeLimits, OtpPolicy, OtpStatus, PriceList, PublicKeys, ReceiveWebhook, RefreshSession,
+    Routes, SandboxMessages, SendOtp, SessionPolicy, Tokens, Toolbox, ValidateSession, VerifyOtp,
 };
 use dwar_http::{Readiness, UseCases};
 use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
@@ -166,16 +165,10 @@ impl Ports {
         let tokens =
             Tokens { tools: tools.clone(), signer: signer.clone(), policy: session_policy() };
         let projects: Arc<dyn ProjectStore> = Arc::new(self.projects);
-        let record = RecordReceipt {
-            otps: otps.clone(),
-            projects: projects.clone(),
-            deliver: deliver.clone(),
-        };
         let receive_webhook = Arc::new(ReceiveWebhook {
             tools: tools.clone(),
             sources: self.sources,
             receipts: Arc::new(self.receipts),
-            record,
         });
         UseCases {
             receive_webhook,

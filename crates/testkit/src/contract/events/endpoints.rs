@@ -2,7 +2,7 @@ use super::accepted;
 use crate::contract::ROUNDS;
 use crate::stores::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
-use dwar_event::{Endpoint, NewSecret};
+use dwar_event::{Endpoint, FailedCall, NewSecret, Room};
 use dwar_kernel::ProjectId;
 use dwar_otp::Report;
 use std::collections::BTreeSet;
@@ -88,7 +88,8 @@ pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
     assert!(stores.events.remove_endpoint(scene.project, removed.id).await.unwrap());
     // A delivery that was under way when its endpoint went ends without a trace.
     for id in event {
-        stores.events.failed(removed.id, id.clone(), Some(START)).await.unwrap();
+        let call = FailedCall { at: START, again: Some(START), switch_off: None };
+        assert_eq!(stores.events.failed(removed.id, id.clone(), call).await.unwrap(), None);
         stores.events.delivered(removed.id, id).await.unwrap();
     }
     let told = scene.told().await;
@@ -131,7 +132,7 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
                 match number % 4 {
                     0 => events.add_endpoint(comes).await.unwrap(),
                     1 => assert!(events.remove_endpoint(project, goes.id).await.unwrap()),
-                    2 => drop(events.claim_due(now, seconds(0), 20).await.unwrap()),
+                    2 => drop(events.claim_due(now, seconds(0), Room::of(20)).await.unwrap()),
                     _ => {
                         let report =
                             otps.report(project, otp.id, first, accepted(), route, next, now);

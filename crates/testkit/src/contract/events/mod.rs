@@ -5,6 +5,8 @@ mod ending;
 mod endpoints;
 mod erasing;
 mod sending;
+mod sharing;
+mod switching;
 mod telling;
 
 pub use crossing::*;
@@ -12,11 +14,13 @@ pub use ending::*;
 pub use endpoints::*;
 pub use erasing::*;
 pub use sending::*;
+pub use sharing::*;
+pub use switching::*;
 pub use telling::*;
 
 use crate::stores::Scene;
 use crate::{Line, START, minutes, seconds};
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, Subject};
+use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, FailedCall, Room, Subject};
 use dwar_kernel::{ProjectId, Timestamp};
 use dwar_otp::{Otp, Report};
 use std::time::Duration;
@@ -38,7 +42,25 @@ impl Scene {
     }
 
     async fn claims(&self, now: Timestamp, limit: u32) -> Vec<Dispatch> {
-        self.stores.events.claim_due(now, LEASE, limit).await.unwrap()
+        self.stores.events.claim_due(now, LEASE, Room::of(limit)).await.unwrap()
+    }
+
+    /// Something happens of which the project's endpoints have to be told; gives the event's id.
+    async fn happens(&self, at: Timestamp) -> String {
+        let mut otp = self.sending(&self.line()).await;
+        self.hears(&mut otp, accepted(), at).await;
+        format!("otp_sent_{}", otp.id.uuid().simple())
+    }
+
+    /// A call to the endpoint fails.
+    async fn fails(&self, endpoint: &Endpoint, event: &str, again: Option<Timestamp>) {
+        let call = FailedCall { at: START, again, switch_off: None };
+        let failed = self.stores.events.failed(endpoint.id, event.to_owned(), call).await;
+        assert_eq!(failed.unwrap(), None);
+    }
+
+    async fn delivers(&self, endpoint: &Endpoint, event: &str) {
+        self.stores.events.delivered(endpoint.id, event.to_owned()).await.unwrap();
     }
 
     /// Everything that waits to be told, by the time it happened, then by its id; told by this.

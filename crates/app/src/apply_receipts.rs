@@ -1,0 +1,78 @@
+use crate::{Chores, ProviderWatch, RecordReceipt, Toolbox};
+use async_trait::async_trait;
+use dwar_kernel::StoreError;
+use dwar_otp::{KeptReceipt, MAX_UNKNOWN, ReceiptRoom, ReceiptStore, Reviewed};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Receipts applied at once, short of those that may call the next provider: they shall not take
+/// every connection of the store.
+const OTHERS: u32 = 16;
+/// Those have places of their own: they last as long as a provider may.
+const CALLING: u32 = 32;
+/// One whose process died is applied this much later.
+const LEASE: Duration = Duration::from_secs(10);
+/// One that cannot be applied is tried for this long.
+const TRIED_FOR: Duration = Duration::from_secs(600);
+
+/// Applies the receipts that are on record, each by [`RecordReceipt`], side by side; those about
+/// one message in the order in which they came.
+pub struct ApplyReceipts {
+    /// Time.
+    pub tools: Toolbox,
+    /// Keeps receipts until they are applied.
+    pub receipts: Arc<dyn ReceiptStore>,
+    /// Applies them.
+    pub record: RecordReceipt,
+    /// Sees what they say of their provider.
+    pub watch: ProviderWatch,
+}
+
+#[async_trait]
+impl Chores for ApplyReceipts {
+    type Chore = KeptReceipt;
+
+    async fn claim(&self, under_way: &[Arc<KeptReceipt>]) -> Result<Vec<KeptReceipt>, StoreError> {
+        let calling = under_way.iter().filter(|kept| kept.may_call_on()).count();
+        let left = |places: u32, taken: usize| {
+            places.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))
+        };
+        let room = ReceiptRoom {
+            calling: left(CALLING, calling),
+            others: left(OTHERS, under_way.len() - calling),
+        };
+        self.receipts.claim(self.tools.now(), LEASE, room).await
+    }
+
+    async fn perform(&self, kept: &KeptReceipt) -> Result<(), StoreError> {
+        match self.record.record(kept.receipt.clone()).await {
+            Ok(Some(project)) => self.watch.note(&kept.receipt, project).await?,
+            // The message was erased meanwhile.
+            Ok(None) => {}
+            Err(cause) if cause.is_transient() => return Err(cause),
+            Err(cause) => {
+                tracing::error!(error = %cause, "a receipt cannot be applied");
+                if self.tools.now() < kept.received_at + TRIED_FOR {
+                    return Ok(());
+                }
+            }
+        }
+        self.receipts.done(kept.id).await
+    }
+}
+
+impl ApplyReceipts {
+    /// Looks again at receipts whose message was not on record when they came, and bounds their
+    /// number.
+    pub async fn review(&self) -> Result<Reviewed, StoreError> {
+        let reviewed = self.receipts.review(self.tools.now(), MAX_UNKNOWN).await?;
+        if reviewed.crowded_out > 0 {
+            tracing::warn!(
+                dropped = reviewed.crowded_out,
+                most = MAX_UNKNOWN,
+                "too many receipts about messages that are not ours: the oldest are dropped"
+            );
+        }
+        Ok(reviewed)
+    }
+}

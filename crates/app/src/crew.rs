@@ -1,0 +1,121 @@
+use async_trait::async_trait;
+use dwar_kernel::StoreError;
+use futures_util::future::{BoxFuture, Either, FutureExt, pending, select};
+use futures_util::stream::{FuturesUnordered, Stream, StreamExt};
+use std::pin::pin;
+use std::sync::Arc;
+
+/// Work that is claimed from a store and done side by side.
+#[async_trait]
+pub trait Chores: Send + Sync {
+    /// One piece of it.
+    type Chore: Send + Sync;
+
+    /// What is to be done now, beside what is under way: no more than there is room for.
+    async fn claim(&self, under_way: &[Arc<Self::Chore>]) -> Result<Vec<Self::Chore>, StoreError>;
+
+    /// Does one piece. One that fails is left to its lease.
+    async fn perform(&self, chore: &Self::Chore) -> Result<(), StoreError>;
+}
+
+/// Does what there is to do, at each tick and as soon as there is room again, so that a slow piece
+/// holds up nothing but its own place.
+///
+/// When the ticks end it claims no more, and returns once everything that is under way is done. A
+/// failure of the store is logged as `trouble`; the next tick tries again.
+pub async fn keep_going<W: Chores>(
+    work: &W,
+    ticks: impl Stream<Item = ()> + Send,
+    trouble: &'static str,
+) {
+    let mut ticks = pin!(ticks);
+    let mut crew = Crew::new(work, trouble);
+    loop {
+        match select(ticks.next(), crew.running.next()).await {
+            Either::Left((Some(()), _)) => crew.claim(),
+            Either::Left((None, _)) => break,
+            Either::Right((end, _)) => {
+                if end.is_some_and(|end| crew.ended(end)) {
+                    crew.claim();
+                }
+            }
+        }
+    }
+    while crew.is_busy() {
+        if let Some(end) = crew.running.next().await {
+            crew.ended(end);
+        }
+    }
+}
+
+/// What came to its end.
+enum End<C> {
+    Claim(Result<Vec<C>, StoreError>),
+    Chore(Arc<C>, Result<(), StoreError>),
+}
+
+struct Crew<'work, W: Chores> {
+    work: &'work W,
+    trouble: &'static str,
+    running: FuturesUnordered<BoxFuture<'work, End<W::Chore>>>,
+    under_way: Vec<Arc<W::Chore>>,
+    claiming: bool,
+    /// Something ended while a claim was being answered that did not know of it.
+    claim_again: bool,
+}
+
+impl<'work, W: Chores> Crew<'work, W> {
+    fn new(work: &'work W, trouble: &'static str) -> Self {
+        let running = FuturesUnordered::new();
+        // Never empty: whoever asks for the next end waits for it.
+        running.push(pending().boxed());
+        let (under_way, claiming, claim_again) = (Vec::new(), false, false);
+        Self { work, trouble, running, under_way, claiming, claim_again }
+    }
+
+    const fn is_busy(&self) -> bool {
+        self.claiming || !self.under_way.is_empty()
+    }
+
+    fn claim(&mut self) {
+        if self.claiming {
+            self.claim_again = true;
+            return;
+        }
+        self.claiming = true;
+        self.claim_again = false;
+        let (work, under_way) = (self.work, self.under_way.clone());
+        self.running.push(async move { End::Claim(work.claim(&under_way).await) }.boxed());
+    }
+
+    fn begin(&mut self, chore: W::Chore) {
+        let (work, chore) = (self.work, Arc::new(chore));
+        self.under_way.push(Arc::clone(&chore));
+        let perform = async move {
+            let done = work.perform(&chore).await;
+            End::Chore(chore, done)
+        };
+        self.running.push(perform.boxed());
+    }
+
+    /// Takes an end in; `true` if there may be more to claim.
+    fn ended(&mut self, end: End<W::Chore>) -> bool {
+        let outcome = match end {
+            End::Claim(claimed) => {
+                self.claiming = false;
+                claimed.map(|chores| {
+                    chores.into_iter().for_each(|chore| self.begin(chore));
+                    self.claim_again
+                })
+            }
+            End::Chore(chore, done) => {
+                self.under_way.retain(|other| !Arc::ptr_eq(other, &chore));
+                done.map(|()| true)
+            }
+        };
+        outcome.unwrap_or_else(|error| {
+            tracing::warn!(%error, "{}", self.trouble);
+            false
+        })
+    }
+}

@@ -1,0 +1,97 @@
+use crate::Toolbox;
+use dwar_event::{Event, EventKind, EventStore, Subject};
+use dwar_kernel::{KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_otp::{HealthChange, Receipt, ReceiptHealth, Report};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How many projects are told of a provider that fails: those whose messages failed last, ...
+const TOLD: usize = 100;
+/// ... not longer ago than this.
+const LAST: Duration = Duration::from_secs(15 * 60);
+
+/// Sees when the receipts of a provider fail unlike its past, by [`ReceiptHealth`]. What it has
+/// seen is that of one process, since its start.
+pub struct ProviderWatch {
+    tools: Toolbox,
+    events: Arc<dyn EventStore>,
+    providers: Mutex<HashMap<String, Provider>>,
+}
+
+#[derive(Default)]
+struct Provider {
+    health: ReceiptHealth,
+    /// Whose messages failed when, each project once, the latest at the end.
+    hit: VecDeque<(ProjectId, Timestamp)>,
+}
+
+impl ProviderWatch {
+    /// Has seen nothing yet.
+    pub fn new(tools: Toolbox, events: Arc<dyn EventStore>) -> Self {
+        Self { tools, events, providers: Mutex::default() }
+    }
+
+    /// Takes in a receipt about a message of the project. If its provider begins to fail, the log
+    /// says so, and the projects concerned have an event to be told.
+    pub async fn note(&self, receipt: &Receipt, project: ProjectId) -> Result<(), StoreError> {
+        let Some((change, hit)) = self.take_in(receipt, project) else { return Ok(()) };
+        let HealthChange { failing, failed, receipts, usual } = change;
+        let provider = &receipt.provider;
+        let (now_percent, usual_percent) =
+            (percent(f64::from(failed) / f64::from(receipts)), percent(usual));
+        if !failing {
+            tracing::warn!(%provider, failed, receipts, now_percent, usual_percent,
+                "the receipts of a provider are as usual again");
+            return Ok(());
+        }
+        tracing::error!(%provider, failed, receipts, now_percent, usual_percent,
+            "the receipts of a provider fail unlike its past: look at its console");
+        for project in hit {
+            self.events.record(self.event(project, provider, change)).await?;
+        }
+        Ok(())
+    }
+
+    /// A change, and the projects concerned.
+    fn take_in(
+        &self,
+        receipt: &Receipt,
+        project: ProjectId,
+    ) -> Option<(HealthChange, Vec<ProjectId>)> {
+        let now = self.tools.now();
+        let failed = match receipt.report {
+            Report::Delivered => false,
+            Report::Failed(_) => true,
+            Report::Accepted { .. } | Report::Overdue { .. } => return None,
+        };
+        let mut providers = self.providers.lock().unwrap_or_else(PoisonError::into_inner);
+        let provider = providers.entry(receipt.provider.clone()).or_default();
+        if failed {
+            provider.hit.retain(|(other, _)| *other != project);
+            provider.hit.push_back((project, now));
+            if provider.hit.len() > TOLD {
+                provider.hit.pop_front();
+            }
+        }
+        let change = provider.health.note(failed, now)?;
+        let lately = provider.hit.iter().filter(|(_, at)| now <= *at + LAST);
+        Some((change, lately.map(|(project, _)| *project).collect()))
+    }
+
+    fn event(&self, project: ProjectId, provider: &str, change: HealthChange) -> Event {
+        let HealthChange { failed, receipts, .. } = change;
+        Event {
+            project,
+            mode: KeyMode::Live,
+            kind: EventKind::ProviderFailing,
+            subject: Subject::Provider { provider: provider.to_owned(), failed, receipts },
+            at: self.tools.now(),
+        }
+    }
+}
+
+/// A share as a whole percentage, for people.
+fn percent(share: f64) -> String {
+    format!("{:.0}", share * 100.0)
+}

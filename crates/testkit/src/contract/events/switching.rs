@@ -1,0 +1,161 @@
+//! An endpoint that keeps failing is switched off.
+
+use super::MUCH_LATER;
+use crate::contract::{ROUNDS, count};
+use crate::stores::Scene;
+use crate::{START, Stores, minutes, race, seconds};
+use dwar_event::{Endpoint, Event, EventKind, FailedCall, Failing, Subject, SwitchOff};
+use dwar_kernel::{KeyMode, ProjectId, Timestamp};
+use std::sync::Arc;
+
+const RULE: SwitchOff = SwitchOff { after: minutes(1), failures: 3 };
+
+impl Scene {
+    /// A call to the endpoint fails under the rule; gives the endpoint if that switched it off.
+    async fn fails_at(&self, endpoint: &Endpoint, event: &str, at: Timestamp) -> Option<Endpoint> {
+        let call = FailedCall { at, again: Some(at), switch_off: Some(RULE) };
+        self.stores.events.failed(endpoint.id, event.to_owned(), call).await.unwrap()
+    }
+
+    async fn switch_off(&self, endpoint: &Endpoint, event: &str) -> Endpoint {
+        for second in [0, 59] {
+            assert_eq!(self.fails_at(endpoint, event, START + seconds(second)).await, None);
+        }
+        self.fails_at(endpoint, event, START + seconds(60)).await.unwrap()
+    }
+
+    async fn endpoint_now(&self, project: ProjectId, endpoint: &Endpoint) -> Endpoint {
+        let known = self.stores.events.endpoints(project).await.unwrap();
+        known.into_iter().find(|found| found.id == endpoint.id).unwrap()
+    }
+}
+
+fn disabled(endpoint: &Endpoint, at: Timestamp) -> Event {
+    let subject = Subject::Endpoint { endpoint: endpoint.id, failures: 3, since: START };
+    let (mode, kind) = (KeyMode::Live, EventKind::EndpointDisabled);
+    Event { project: endpoint.project, mode, kind, subject, at }
+}
+
+/// Fresh: an endpoint that failed often and long enough is switched off, its project's others are
+/// told of it and nobody else is, and nothing more is recorded for it.
+pub async fn an_endpoint_that_keeps_failing_is_switched_off(stores: &Stores) {
+    let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
+    let bad = scene.endpoint().await;
+    let event = scene.happens(START).await;
+    let other = scene.endpoint().await;
+    stranger.endpoint().await;
+    let off = scene.switch_off(&bad, &event).await;
+    let at = START + seconds(60);
+    let failing = Some(Failing { since: START, failures: 3 });
+    assert_eq!(off, Endpoint { failing, disabled_at: Some(at), ..bad.clone() });
+    assert_eq!(scene.endpoint_now(scene.project, &bad).await, off);
+    assert_eq!(scene.endpoint_now(scene.project, &other).await, other);
+
+    let later = scene.happens(at).await;
+    let told = scene.told().await;
+    assert!(told.iter().all(|dispatch| dispatch.endpoint == other), "{told:?}");
+    assert_eq!(told[0].event, disabled(&bad, at));
+    assert_eq!((told.len(), told[1].event.id()), (2, later));
+    // A call that was under way ends without a second word.
+    assert_eq!(scene.fails_at(&bad, &event, at + seconds(1)).await, None);
+    assert_eq!(scene.told().await, []);
+}
+
+/// Fresh: a success in between begins the count anew.
+pub async fn a_success_keeps_an_endpoint_on(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let endpoint = scene.endpoint().await;
+    let (failing, told) = (scene.happens(START).await, scene.happens(START).await);
+    for second in 0..59 {
+        assert_eq!(scene.fails_at(&endpoint, &failing, START + seconds(second)).await, None);
+    }
+    scene.delivers(&endpoint, &told).await;
+    assert_eq!(scene.endpoint_now(scene.project, &endpoint).await, endpoint);
+    assert_eq!(scene.switch_off_later(&endpoint, &failing).await, None);
+}
+
+impl Scene {
+    async fn switch_off_later(&self, endpoint: &Endpoint, event: &str) -> Option<Endpoint> {
+        for second in 60..119 {
+            self.fails_at(endpoint, event, START + seconds(second)).await;
+        }
+        self.fails_at(endpoint, event, START + seconds(119)).await
+    }
+}
+
+/// Fresh: one that is switched on again is as new, and is told what happens from then on; what it
+/// had not been told is dropped, and what others have to be told stays.
+pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let bad = scene.endpoint().await;
+    let mut events = Vec::new();
+    for _ in 0..7 {
+        events.push(scene.happens(START).await);
+    }
+    let other = scene.endpoint().await;
+    let shared = scene.happens(START + seconds(1)).await;
+    assert_eq!(stores.events.drop_untold().await.unwrap(), 0);
+    scene.switch_off(&bad, &events[0]).await;
+    assert_eq!(stores.events.drop_untold().await.unwrap(), 8);
+    assert_eq!(stores.events.drop_untold().await.unwrap(), 0);
+
+    let strangers = [(scene.another().await, bad.id), (scene.project, scene.make.id())];
+    for (project, id) in strangers {
+        assert!(!stores.events.enable_endpoint(project, id).await.unwrap());
+    }
+    let listed = stores.events.disabled_endpoints(9).await.unwrap();
+    assert_eq!(listed.iter().map(|found| found.id).collect::<Vec<_>>(), [bad.id]);
+    assert_eq!(stores.events.disabled_endpoints(0).await.unwrap(), []);
+    assert!(stores.events.enable_endpoint(scene.project, bad.id).await.unwrap());
+    assert_eq!(scene.endpoint_now(scene.project, &bad).await, bad);
+    assert_eq!(stores.events.disabled_endpoints(9).await.unwrap(), []);
+    let told = scene.told().await;
+    let ids: Vec<_> = told.iter().map(|it| (it.endpoint.id, it.event.id())).collect();
+    assert_eq!(ids, [(other.id, shared), (other.id, disabled(&bad, START + seconds(60)).id())]);
+    scene.happens(START + seconds(61)).await;
+    assert_eq!(scene.told().await.len(), 2);
+}
+
+/// Fresh: of failures at once exactly one switches the endpoint off, none is lost, and its project
+/// is told once.
+pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        let bad = scene.endpoint().await;
+        let mut events = Vec::new();
+        for _ in 0..10 {
+            events.push(scene.happens(START).await);
+        }
+        scene.endpoint().await;
+        assert_eq!(scene.fails_at(&bad, &events[0], START).await, None);
+        let answers = race(20, |number| {
+            let (store, event) = (Arc::clone(&stores.events), events[number / 2].clone());
+            let again = (number % 2 == 0).then_some(START + MUCH_LATER);
+            let call = FailedCall { at: START + minutes(2), again, switch_off: Some(RULE) };
+            async move { store.failed(bad.id, event, call).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, Option::is_some), 1);
+        let now = scene.endpoint_now(scene.project, &bad).await;
+        assert_eq!(now.failing.map(|failing| failing.failures), Some(21));
+        let told = scene.told_events().await;
+        assert_eq!((told.len(), told[0].kind), (1, EventKind::EndpointDisabled));
+    }
+}
+
+/// Fresh: an event that no other store records comes back as it was recorded, to its project's
+/// endpoints, once.
+pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
+    let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
+    let subject = Subject::Provider { provider: "meta_2".to_owned(), failed: 41, receipts: 60 };
+    let (project, mode, kind) = (scene.project, KeyMode::Live, EventKind::ProviderFailing);
+    let event = Event { project, mode, kind, subject, at: START };
+    stores.events.record(event.clone()).await.unwrap();
+    assert_eq!(scene.told().await, []);
+    scene.endpoint().await;
+    stranger.endpoint().await;
+    for _ in 0..2 {
+        stores.events.record(event.clone()).await.unwrap();
+    }
+    assert_eq!(scene.told_events().await, [event]);
+}

@@ -1,0 +1,17 @@
+DROP TRIGGER otp_attempts_wake;
+DROP TRIGGER otp_attempts_wake_new;
+DROP INDEX receipts_by_message;
+DROP INDEX receipts_due;
+DROP INDEX receipts_failed_due;
+DROP INDEX receipts_unknown_due;
+DROP INDEX receipts_unknown_by_age;
+ALTER TABLE receipts DROP COLUMN known;
+CREATE INDEX receipts_due ON receipts (due_at);
+DROP INDEX event_deliveries_due;
+CREATE INDEX event_deliveries_due ON event_deliveries (due_at);
+CREATE INDEX event_deliveries_by_endpoint ON event_deliveries (endpoint_id);
+ALTER TABLE events DROP COLUMN provider;
+DROP INDEX webhook_endpoints_disabled;
+ALTER TABLE webhook_endpoints DROP COLUMN failures;
+ALTER TABLE webhook_endpoints DROP COLUMN failing_since;
+ALTER TABLE webhook_endpoints DROP COLUMN disabled_at;
