@@ -11,7 +11,7 @@ mod wire;
 pub use crowd::{Bystander, Resident, attacker, raise_descriptors};
 pub use database::Database;
 #[allow(unused_imports, reason = "each test file uses its part")]
-pub use vendor::{Play, Taken, Vendor};
+pub use vendor::{Play, Taken, Vendor, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use wire::Wire;
 

@@ -32,6 +32,8 @@ pub enum Play {
     Accept,
     /// Takes it and reports that it arrived.
     Deliver,
+    /// Reports that it arrived, and says a good second later that it takes it.
+    DeliverFirst,
     /// Takes it and reports later that it failed.
     FailLater,
     /// Refuses it for the number.
@@ -141,7 +143,9 @@ async fn serve(
         let reference = format!("ref-{attempt}");
         let said = json!({ "id": reference }).to_string();
         let (status, answer) = match play {
-            Play::Accept | Play::Deliver | Play::FailLater => ("200 OK", said.as_str()),
+            Play::Accept | Play::Deliver | Play::DeliverFirst | Play::FailLater => {
+                ("200 OK", said.as_str())
+            }
             Play::NotOnChannel => ("409 Conflict", "{}"),
             Play::Unavailable => ("503 Service Unavailable", "{}"),
             Play::TakeAndMumble => ("200 OK", "\u{fffd}<html>"),
@@ -153,6 +157,10 @@ async fn serve(
         };
         match play {
             Play::Deliver => drop(tokio::spawn(report(service, provider, reference.clone(), true))),
+            Play::DeliverFirst => {
+                drop(tokio::spawn(report(service, provider, reference.clone(), true)));
+                tokio::time::sleep(Duration::from_millis(1_500)).await;
+            }
             Play::FailLater => {
                 drop(tokio::spawn(report(service, provider, reference.clone(), false)));
             }
@@ -165,6 +173,12 @@ async fn serve(
             return;
         }
     }
+}
+
+/// What a call that reports on a message of somebody else looks like.
+pub fn stray(client: &reqwest::Client, base: &str, number: u32) -> reqwest::RequestBuilder {
+    let body = json!({ "reference": format!("of-another-number-{number}"), "status": "delivered" });
+    client.post(format!("{base}/webhooks/wa?token={TOKEN}")).json(&body)
 }
 
 /// The next request's path and JSON body; `None` when the connection is over.
