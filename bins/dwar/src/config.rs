@@ -116,6 +116,8 @@ pub struct ModeLimits {
     pub verify_attempts: u32,
     pub validate_per_minute: u32,
     pub general_per_minute: u32,
+    pub sends_per_minute: u32,
+    pub verifies_per_minute: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

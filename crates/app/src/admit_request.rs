@@ -15,14 +15,14 @@ pub struct AdmitRequest {
 }
 
 impl AdmitRequest {
-    /// Judges and, if admitted, counts one request of `caller`.
+    /// Judges and, if admitted, counts one request of `caller`; `None` where nothing bounds it.
     pub async fn admit(
         &self,
         caller: &Caller,
         scope: RequestScope,
-    ) -> Result<Admission, StoreError> {
-        let quota = self.limits.of(caller.mode).requests(scope);
+    ) -> Result<Option<Admission>, StoreError> {
+        let Some(quota) = self.limits.of(caller.mode).requests(scope) else { return Ok(None) };
         let key = RequestKey { key: caller.key, scope };
-        self.limiter.hit(key, quota, self.tools.now()).await
+        self.limiter.hit(key, quota, self.tools.now()).await.map(Some)
     }
 }

@@ -20,6 +20,10 @@ pub struct ModeLimits {
     pub send: SendQuota,
     /// Wrong guesses per code; the last of them locks it.
     pub max_wrong: u32,
+    /// Sends per API key, whichever the phone; `None` sets no ceiling.
+    pub sends: Option<Quota>,
+    /// Verifications per API key, whichever the phone; `None` sets no ceiling.
+    pub verifies: Option<Quota>,
     /// Requests to validate per API key.
     pub validate: Quota,
     /// All other requests per API key that have no limit of their own.
@@ -45,11 +49,13 @@ impl Limits {
 }
 
 impl ModeLimits {
-    /// The quota of a request window.
-    pub const fn requests(&self, scope: RequestScope) -> Quota {
+    /// The quota of a request window, if there is one.
+    pub const fn requests(&self, scope: RequestScope) -> Option<Quota> {
         match scope {
-            RequestScope::Validate => self.validate,
-            RequestScope::General => self.general,
+            RequestScope::Send => self.sends,
+            RequestScope::Verify => self.verifies,
+            RequestScope::Validate => Some(self.validate),
+            RequestScope::General => Some(self.general),
         }
     }
 }

@@ -43,6 +43,7 @@ macro_rules! request_limiter_contract_tests {
                 keys_and_scopes_are_apart
                 hits_at_once_are_admitted_up_to_the_quota
                 streams_at_once_are_admitted_up_to_the_quota
+                a_window_of_thousands_is_exact
                 sweep_keeps_what_is_occupied
                 sweeps_and_hits_at_once_keep_the_quota
             }

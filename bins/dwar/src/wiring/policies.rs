@@ -41,8 +41,18 @@ const fn mode(limits: &config::ModeLimits) -> ModeLimits {
             reach: if limits.send_reach > 0 { Some(reach) } else { None },
         },
         max_wrong: limits.verify_attempts,
+        sends: ceiling(limits.sends_per_minute),
+        verifies: ceiling(limits.verifies_per_minute),
         validate: Quota { limit: limits.validate_per_minute, window: minute },
         general: Quota { limit: limits.general_per_minute, window: minute },
+    }
+}
+
+/// 0 stands for none.
+const fn ceiling(per_minute: u32) -> Option<Quota> {
+    match per_minute {
+        0 => None,
+        limit => Some(Quota { limit, window: Duration::from_secs(60) }),
     }
 }
 

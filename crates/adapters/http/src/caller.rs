@@ -3,14 +3,14 @@ use crate::error::{ApiError, ErrorCode};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use dwar_idempotency::IdempotencyKey;
 use dwar_project::Caller;
-use dwar_ratelimit::RequestScope;
+use dwar_ratelimit::{Admission, RequestScope};
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl Call {
-    /// Who is calling, by `X-Api-Key`; for calls that have a limit of their own.
-    pub(crate) async fn caller(&self) -> Result<Caller, ApiError> {
+    /// Who is calling, by `X-Api-Key`.
+    async fn caller(&self) -> Result<Caller, ApiError> {
         let header = self.single(API_KEY).map_err(|_| ErrorCode::InvalidApiKey)?;
         let header = header.ok_or(ErrorCode::MissingApiKey)?;
         let key = header.to_str().map_err(|_| ErrorCode::InvalidApiKey)?;
@@ -24,15 +24,27 @@ impl Call {
         self.counted_caller(RequestScope::General).await
     }
 
-    /// Who is calling, counted against this window of the key.
+    /// Who is calling, counted against this window of the key, whose standing the answer tells.
     pub(crate) async fn counted_caller(&self, scope: RequestScope) -> Result<Caller, ApiError> {
+        let (caller, admission) = self.admitted(scope).await?;
+        admission.into_iter().for_each(|admission| self.limited_by(admission));
+        Ok(caller)
+    }
+
+    /// Who is calling, for calls that have a limit of their own to tell about: the window of the
+    /// key is a ceiling, which only a refusal mentions.
+    pub(crate) async fn capped_caller(&self, scope: RequestScope) -> Result<Caller, ApiError> {
+        Ok(self.admitted(scope).await?.0)
+    }
+
+    async fn admitted(&self, scope: RequestScope) -> Result<(Caller, Option<Admission>), ApiError> {
         let caller = self.caller().await?;
         let admission = self.use_cases().admit_request.admit(&caller, scope).await?;
-        self.limited_by(admission);
-        if admission.admitted {
-            Ok(caller)
-        } else {
-            Err(ApiError::limited(ErrorCode::RateLimited, admission))
+        match admission {
+            Some(refusal) if !refusal.admitted => {
+                Err(ApiError::limited(ErrorCode::RateLimited, refusal))
+            }
+            admission => Ok((caller, admission)),
         }
     }
 

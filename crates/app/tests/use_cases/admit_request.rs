@@ -1,5 +1,5 @@
 use crate::common::{LIMITS, World, down};
-use dwar_app::AdmitRequest;
+use dwar_app::{AdmitRequest, Limits, ModeLimits};
 use dwar_kernel::KeyMode;
 use dwar_ratelimit::{Admission, MockRequestLimiter, RequestKey, RequestScope};
 use dwar_testkit::{START, minutes};
@@ -13,6 +13,10 @@ fn admit(world: &World, limiter: MockRequestLimiter) -> AdmitRequest {
 #[tokio::test]
 async fn each_mode_and_scope_has_the_specifications_quota() {
     for (mode, scope, limit) in [
+        (KeyMode::Live, RequestScope::Send, 6_000),
+        (KeyMode::Live, RequestScope::Verify, 12_000),
+        (KeyMode::Test, RequestScope::Send, 3_000),
+        (KeyMode::Test, RequestScope::Verify, 6_000),
         (KeyMode::Live, RequestScope::Validate, 3_000),
         (KeyMode::Live, RequestScope::General, 1_000),
         (KeyMode::Test, RequestScope::Validate, 300),
@@ -26,7 +30,7 @@ async fn each_mode_and_scope_has_the_specifications_quota() {
         let hit = limiter.expect_hit().with(eq(key), eq(quota), eq(START));
         hit.times(1).returning(move |_, _, _| Ok(answer));
         let told = admit(&world, limiter).admit(&world.caller, scope).await;
-        assert_eq!(told.unwrap(), answer);
+        assert_eq!(told.unwrap(), Some(answer));
     }
 }
 
@@ -36,4 +40,18 @@ async fn a_limiter_that_fails_admits_nobody() {
     let mut limiter = MockRequestLimiter::new();
     limiter.expect_hit().returning(|_, _, _| Err(down()));
     assert!(admit(&world, limiter).admit(&world.caller, RequestScope::General).await.is_err());
+}
+
+#[tokio::test]
+async fn without_a_ceiling_nobody_counts() {
+    let world = World::live();
+    let live = ModeLimits { sends: None, verifies: None, ..LIMITS.live };
+    // The mock would panic if it were asked.
+    let admit = AdmitRequest {
+        limits: Limits { live, ..LIMITS },
+        ..admit(&world, MockRequestLimiter::new())
+    };
+    for scope in [RequestScope::Send, RequestScope::Verify] {
+        assert_eq!(admit.admit(&world.caller, scope).await.unwrap(), None);
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Every limit is a sliding log: at most `limit` admissions in any stretch of `window` length.
 
+mod instants;
 mod ports;
 mod quota;
 mod sends;

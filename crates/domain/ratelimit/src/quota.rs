@@ -10,9 +10,13 @@ pub struct Quota {
     pub window: Duration,
 }
 
-/// Which of the request windows of a key (specification, Limits).
+/// Which of the request windows of a key (specification and decisions, Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestScope {
+    /// `POST /v1/otp/send`: a ceiling far above honest use, beside the limit of the phone.
+    Send,
+    /// `POST /v1/otp/verify`: a ceiling far above honest use, beside the limit of the code.
+    Verify,
     /// `POST /v1/session/validate`.
     Validate,
     /// Everything under `/v1/` that has no limit of its own.

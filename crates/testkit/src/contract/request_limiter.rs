@@ -68,7 +68,9 @@ pub async fn a_refused_hit_is_not_counted(limiter: &Limiter) {
 /// Keys and scopes are counted apart.
 pub async fn keys_and_scopes_are_apart(limiter: &Limiter) {
     let key = fresh_key();
-    let others = [RequestKey { scope: RequestScope::Validate, ..key }, fresh_key()];
+    let scopes = [RequestScope::Validate, RequestScope::Send, RequestScope::Verify];
+    let [validate, send, verify] = scopes.map(|scope| RequestKey { scope, ..key });
+    let others = [validate, send, verify, fresh_key()];
     assert!(admits(limiter, key, ONE, START).await);
     for other in others {
         assert!(admits(limiter, other, ONE, START).await);
@@ -113,6 +115,29 @@ pub async fn streams_at_once_are_admitted_up_to_the_quota(limiter: &Limiter) {
         })
         .await;
         assert_eq!(admitted.iter().sum::<usize>(), 1_000);
+    }
+}
+
+/// A ceiling of thousands is as exact as a small quota, however its hits are spread over time:
+/// what leaves the window at an instant, and no more, may come in at it.
+pub async fn a_window_of_thousands_is_exact(limiter: &Limiter) {
+    let quota = Quota { limit: 6_000, window: minutes(1) };
+    for pace in [MS * 7, MS] {
+        let (key, burst) = (fresh_key(), 100);
+        // In bursts of a hundred, `pace` apart: the last place is taken in the 60th.
+        for number in 0..quota.limit {
+            let now = START + pace * (number / burst);
+            assert!(admits(limiter, key, quota, now).await, "{number}");
+        }
+        assert!(!admits(limiter, key, quota, START + quota.window - MS).await);
+        for round in 0..3 {
+            let now = START + quota.window + pace * round;
+            let mut admitted = 0;
+            while admits(limiter, key, quota, now).await {
+                admitted += 1;
+            }
+            assert_eq!(admitted, burst, "{now}");
+        }
     }
 }
 

@@ -4,11 +4,12 @@ use crate::error::REPLAYED;
 use crate::handlers::send_once::send_once;
 use crate::json::{Pair, SendBody, StatusBody, VerifyBody};
 use actix_web::http::header::HeaderValue;
+use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
 
 /// `POST /v1/otp/send`.
 pub(crate) async fn send(call: Call) -> Answer {
-    let caller = call.caller().await?;
+    let caller = call.capped_caller(RequestScope::Send).await?;
     let key = call.idempotency_key()?;
     let body: SendBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
@@ -35,7 +36,7 @@ pub(crate) async fn status(call: Call) -> Answer {
 
 /// `POST /v1/otp/verify`.
 pub(crate) async fn verify(call: Call) -> Answer {
-    let caller = call.caller().await?;
+    let caller = call.capped_caller(RequestScope::Verify).await?;
     let body: VerifyBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;

@@ -53,3 +53,39 @@ async fn validate_has_a_window_of_its_own() {
     assert_eq!(app.post("/v1/session/validate", "{}").await.code(), "MISSING_ACCESS_TOKEN");
     assert_eq!(app.post("/v1/session/validate", "{}").await.code(), "RATE_LIMITED");
 }
+
+#[actix_web::test]
+async fn the_ceilings_come_after_the_key_and_before_everything_else() {
+    for path in ["/v1/otp/send", "/v1/otp/verify"] {
+        let app = TestApp::with(|ports| ports.ceiling = 1);
+        // Refused for its body, and therefore past the ceiling, which it does not tell about.
+        let first = app.post(path, "no json").await;
+        assert_eq!(first.code(), "INVALID_REQUEST");
+        assert_eq!(first.header("ratelimit-limit"), None);
+        let refused = app.post(path, "no json").await;
+        assert_eq!((refused.status, refused.code().as_str()), (429, "RATE_LIMITED"), "{path}");
+        let standing = |name| refused.header(name).unwrap().to_owned();
+        assert_eq!(
+            ["retry-after", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
+                .map(standing),
+            ["60", "1", "0", "60"]
+        );
+        let twice = app.request(Method::POST, path).insert_header(("Idempotency-Key", ""));
+        assert_eq!(app.send(twice).await.code(), "RATE_LIMITED");
+        let unknown = actix_web::test::TestRequest::post().uri(path);
+        assert_eq!(app.send(unknown).await.code(), "MISSING_API_KEY");
+        // Neither the other key nor the other windows notice.
+        assert_eq!(app.post_in_test_mode(path, "{}").await.code(), "INVALID_PHONE");
+        assert_eq!(app.get(LIMITED).await.code(), "NOT_FOUND");
+        assert_eq!(app.post("/v1/session/validate", "{}").await.code(), "MISSING_ACCESS_TOKEN");
+    }
+}
+
+#[actix_web::test]
+async fn send_and_verify_have_ceilings_of_their_own() {
+    let app = TestApp::with(|ports| ports.ceiling = 1);
+    assert_eq!(app.post("/v1/otp/send", "{}").await.code(), "INVALID_PHONE");
+    assert_eq!(app.post("/v1/otp/verify", "{}").await.code(), "INVALID_PHONE");
+    assert_eq!(app.post("/v1/otp/send", "{}").await.code(), "RATE_LIMITED");
+    assert_eq!(app.post("/v1/otp/verify", "{}").await.code(), "RATE_LIMITED");
+}

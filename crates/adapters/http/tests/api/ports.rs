@@ -45,6 +45,7 @@ pub struct Ports {
     pub answers: Arc<Answers>,
     pub general: u32,
     pub validate: u32,
+    pub ceiling: u32,
     pub ready: Arc<dyn Readiness>,
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
     pub receipts: MockReceiptStore,
@@ -75,6 +76,7 @@ impl Ports {
             answers: Arc::default(),
             general: 1_000,
             validate: 3_000,
+            ceiling: 6_000,
             ready: Arc::new(Ready(AtomicBool::new(true))),
             sources: HashMap::new(),
             receipts: MockReceiptStore::new(),
@@ -139,7 +141,7 @@ impl Ports {
             entropy: Arc::new(dwar_testkit::SeededEntropy::new(11)),
             vault: Arc::new(ClearVault),
         };
-        let limits = limits(self.general, self.validate);
+        let limits = limits(self.general, self.validate, self.ceiling);
         let otps = Arc::new(self.otps);
         let sends = Arc::new(self.sends);
         let wallets = Arc::new(self.wallets);
@@ -226,13 +228,16 @@ impl Ports {
     }
 }
 
-fn limits(general: u32, validate: u32) -> Limits {
+fn limits(general: u32, validate: u32, ceiling: u32) -> Limits {
+    let ceiling = Some(Quota { limit: ceiling, window: minutes(1) });
     let mode = |send, max_wrong| ModeLimits {
         send: SendQuota {
             places: Quota { limit: send, window: minutes(10) },
             reach: Some(Quota { limit: 10, window: minutes(10) }),
         },
         max_wrong,
+        sends: ceiling,
+        verifies: ceiling,
         validate: Quota { limit: validate, window: minutes(1) },
         general: Quota { limit: general, window: minutes(1) },
     };

@@ -17,12 +17,16 @@ pub const LIMITS: Limits = Limits {
     live: ModeLimits {
         send: SendQuota { places: per(3, minutes(10)), reach: Some(per(10, minutes(10))) },
         max_wrong: 5,
+        sends: Some(per(6_000, minutes(1))),
+        verifies: Some(per(12_000, minutes(1))),
         validate: per(3_000, minutes(1)),
         general: per(1_000, minutes(1)),
     },
     test: ModeLimits {
         send: SendQuota { places: per(20, minutes(10)), reach: None },
         max_wrong: 20,
+        sends: Some(per(3_000, minutes(1))),
+        verifies: Some(per(6_000, minutes(1))),
         validate: per(300, minutes(1)),
         general: per(100, minutes(1)),
     },
