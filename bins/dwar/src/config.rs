@@ -58,6 +58,7 @@ pub struct Database {
     pub acquire_timeout_ms: u64,
     pub statement_timeout_ms: u64,
     pub synchronous: Synchronous,
+    pub min_free_mb: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

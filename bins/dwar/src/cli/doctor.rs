@@ -2,7 +2,7 @@ use super::Failure;
 use super::answer::Answer;
 use super::doctor_online;
 use crate::config::{Config, ConfigError};
-use crate::wiring::{Core, available_providers};
+use crate::wiring::{Core, MIB, available_providers};
 use dwar_event::Endpoint;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_session::KeyState;
@@ -53,6 +53,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
             checks.push(database(&core).await);
             if checks.iter().all(|check| check.status != Status::Failed) {
                 checks.push(migrations(&core).await);
+                checks.push(room(&core).await);
                 checks.push(master_key(&core).await);
                 checks.push(signing_keys(&core).await);
                 checks.push(ledger(&core).await);
@@ -90,6 +91,21 @@ async fn migrations(core: &Core) -> Check {
             "run `dwar migrate`, or just start the service",
         ),
         Err(cause) => failed("migrations", &cause, "check the rights of the database user"),
+    }
+}
+
+async fn room(core: &Core) -> Check {
+    const NAME: &str = "room";
+    match core.stores.database.room().await {
+        Ok(Some(free)) => ok(NAME, format!("{} MiB free where the database lies", free / MIB)),
+        Ok(None) => ok(NAME, "the database takes writes"),
+        Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
+        Err(cause) => failed(
+            NAME,
+            &cause,
+            "give the disk of the database more room; writes fail, or will soon \
+             (database.min_free_mb)",
+        ),
     }
 }
 

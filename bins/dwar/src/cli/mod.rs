@@ -92,6 +92,9 @@ impl From<StoreError> for Failure {
             StoreError::Unavailable(_) => {
                 "the database is out of reach; `dwar doctor` says more".to_owned()
             }
+            StoreError::NoRoom => {
+                "the database has no room to write; `dwar doctor` says more".to_owned()
+            }
             StoreError::Inconsistent { .. } | StoreError::Failed(_) => {
                 "the database failed; the log says more".to_owned()
             }

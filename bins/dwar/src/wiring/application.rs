@@ -1,6 +1,7 @@
 use super::core::{Core, WiringError};
 use super::gateways::{self, Providers};
 use super::policies;
+use super::stores::Database;
 use async_trait::async_trait;
 use dwar_app::{
     AdmitRequest, ApplyReceipts, Authenticate, CreatedProject, DeleteIdentity, Deliver, Demo,
@@ -27,6 +28,7 @@ const RECEIPTS_QUEUED: usize = 10_000;
 const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);
 const TELL: Duration = Duration::from_secs(1);
+const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
 /// How long a stop waits for calls to endpoints and providers that are under way.
 const FINISH: Duration = Duration::from_secs(5);
@@ -46,6 +48,7 @@ struct Background {
     inbound: mpsc::Receiver<Receipt>,
     apply: ApplyReceipts,
     events: TellEvents,
+    database: Arc<dyn Database>,
 }
 
 /// What every part of the service shares.
@@ -80,6 +83,7 @@ impl Application {
             inbound,
             apply: shared.apply_receipts(),
             events: shared.core.tell_events()?,
+            database: shared.core.stores.database.clone(),
         };
         Ok(Self { server, background })
     }
@@ -96,7 +100,7 @@ impl Application {
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
-        let Background { sweep, receipts, inbound, apply, events } = self.background;
+        let Background { sweep, receipts, inbound, apply, events, database } = self.background;
         let (sweep, apply, events) = (Arc::new(sweep), Arc::new(apply), Arc::new(events));
         let (stop, stopped) = watch::channel(());
         let tasks = [
@@ -106,6 +110,7 @@ impl Application {
             tokio::spawn(take_receipts(receipts, inbound)),
             tokio::spawn(review_receipts(Arc::clone(&apply))),
             tokio::spawn(drop_untold(Arc::clone(&events))),
+            tokio::spawn(look_for_room(database)),
         ];
         let mut finishing = [
             tokio::spawn(apply_receipts(apply, stopped.clone())),
@@ -145,6 +150,7 @@ pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, Store
     loop {
         tokio::time::sleep(PREPARE_AGAIN).await;
         match prepare(core).await {
+            Err(StoreError::NoRoom) => {}
             Err(cause) if cause.is_transient() => {
                 tracing::warn!(error = %cause, "the database is still out of reach");
             }
@@ -292,7 +298,7 @@ impl Shared {
     }
 }
 
-/// Ready means: prepared, and the database answers.
+/// Ready means: prepared, the database answers, and it has room to write.
 struct Ready {
     core: Core,
     prepared: Arc<AtomicBool>,
@@ -301,7 +307,10 @@ struct Ready {
 #[async_trait]
 impl Readiness for Ready {
     async fn ready(&self) -> bool {
-        self.prepared.load(Ordering::Acquire) && self.core.stores.database.ping().await.is_ok()
+        let database = &self.core.stores.database;
+        self.prepared.load(Ordering::Acquire)
+            && database.ping().await.is_ok()
+            && database.room().await.is_ok()
     }
 }
 
@@ -325,8 +334,10 @@ where
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
-        if let Err(error) = work().await {
-            tracing::warn!(%error, "{trouble}");
+        match work().await {
+            // A store without room has said so itself, once.
+            Ok(()) | Err(StoreError::NoRoom) => {}
+            Err(error) => tracing::warn!(%error, "{trouble}"),
         }
     }
 }
@@ -380,14 +391,21 @@ async fn tidy(sweep: Arc<Sweep>) {
     every(TIDY, "expired rows could not be dropped", tidy).await;
 }
 
+/// A store that ran out of room is well again without anybody asking.
+async fn look_for_room(database: Arc<dyn Database>) {
+    let look = || async { database.room().await.map(drop) };
+    every(LOOK_FOR_ROOM, "the database cannot be asked for room", look).await;
+}
+
 async fn take_receipts(receipts: RecordReceipt, mut inbound: mpsc::Receiver<Receipt>) {
     let receipts = Arc::new(receipts);
     while let Some(receipt) = inbound.recv().await {
         let receipts = Arc::clone(&receipts);
         // Each on its own: one that has to call the next provider must not hold up the others.
         tokio::spawn(async move {
-            if let Err(error) = receipts.record(receipt).await {
-                tracing::warn!(%error, "a receipt could not be recorded");
+            match receipts.record(receipt).await {
+                Ok(_) | Err(StoreError::NoRoom) => {}
+                Err(error) => tracing::warn!(%error, "a receipt could not be recorded"),
             }
         });
     }

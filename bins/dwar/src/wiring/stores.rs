@@ -17,6 +17,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub const MIB: u64 = 1 << 20;
+
 /// Every port that one database implements.
 #[derive(Clone)]
 pub struct Stores {
@@ -43,6 +45,8 @@ pub trait Database: Send + Sync {
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it answers.
     async fn ping(&self) -> Result<(), StoreError>;
+    /// Tells whether it has room to write, and how many bytes are free where that can be known.
+    async fn room(&self) -> Result<Option<u64>, StoreError>;
 }
 
 macro_rules! is_database {
@@ -63,6 +67,10 @@ macro_rules! is_database {
 
             async fn ping(&self) -> Result<(), StoreError> {
                 <$store>::ping(self).await
+            }
+
+            async fn room(&self) -> Result<Option<u64>, StoreError> {
+                <$store>::room(self).await
             }
         }
 
@@ -129,6 +137,7 @@ impl Stores {
                     },
                     busy_timeout: statement,
                     patience: acquire,
+                    min_free: database.min_free_mb.saturating_mul(MIB),
                     ..dwar_sqlite::Settings::new(path)
                 };
                 Ok(SqliteStore::open(settings)?.into())

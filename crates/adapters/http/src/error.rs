@@ -171,9 +171,13 @@ impl ApiError {
         self.rate
     }
 
-    /// Writes what must never reach a client: which technology failed, and how.
+    /// Writes what must never reach a client: which technology failed, and how. A store without
+    /// room has said so itself, once and not per request.
     pub(crate) fn log_cause(&self) {
         let Some(cause) = &self.cause else { return };
+        if matches!(**cause, StoreError::NoRoom) {
+            return;
+        }
         let mut chain = cause.to_string();
         let mut next = cause.source();
         while let Some(deeper) = next {

@@ -36,6 +36,15 @@ impl Failure {
         }
     }
 
+    /// Whether it is about room, as far as the driver lets us see.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Query(cause) | Self::InDoubt(cause) if is_full(cause) => Kind::NoRoom,
+            Self::Query(cause) if is_nameless(cause) => Kind::Nameless,
+            _ => Kind::Known,
+        }
+    }
+
     /// The same failure, if it came from `COMMIT`.
     pub(crate) fn while_committing(self) -> Self {
         match self {
@@ -43,6 +52,17 @@ impl Failure {
             other => other,
         }
     }
+}
+
+/// What a failure says about room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// There is none.
+    NoRoom,
+    /// Nothing, since diesel has no word for it and the server's text is none we know.
+    Nameless,
+    /// It is about something else.
+    Known,
 }
 
 impl From<QueryError> for Failure {
@@ -115,7 +135,33 @@ fn is_timeout(cause: &QueryError) -> bool {
     kind(cause).is_some_and(|(kind, message)| {
         matches!(kind, DatabaseErrorKind::ReadOnlyTransaction)
             || message.starts_with("canceling statement due to")
+            || SHORT.iter().any(|text| message.starts_with(text))
     })
+}
+
+/// Short of memory, connections or room for temporary files (SQLSTATE 53200, 53300, 53400).
+const SHORT: [&str; 6] = [
+    "out of memory",
+    "out of shared memory",
+    "sorry, too many clients already",
+    "remaining connection slots are reserved",
+    "too many connections for",
+    "temporary file size exceeds",
+];
+
+/// A disk is full (SQLSTATE 53100), said in English; see [`crate::room::Room`] for the others.
+fn is_full(cause: &QueryError) -> bool {
+    kind(cause).is_some_and(|(_, message)| {
+        message.starts_with("could not extend file")
+            || message.ends_with(": No space left on device")
+    })
+}
+
+fn is_nameless(cause: &QueryError) -> bool {
+    kind(cause).is_some_and(|(kind, _)| matches!(kind, DatabaseErrorKind::Unknown))
+        && !is_lost(cause)
+        && !is_conflict(cause)
+        && !is_timeout(cause)
 }
 
 fn kind(cause: &QueryError) -> Option<(&DatabaseErrorKind, &str)> {

@@ -19,6 +19,7 @@ mod otp_row;
 mod pool;
 mod project;
 mod receipt;
+mod room;
 mod schema;
 mod send_limiter;
 mod session;
@@ -85,6 +86,15 @@ impl PostgresStore {
             .await
     }
 
+    /// Tells whether the server can write: asks it, with a write that leaves nothing behind, at
+    /// first and whenever it is in doubt. How many bytes are left only the server knows.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRoom`] if it has none, [`StoreError::Unavailable`] if it does not answer.
+    pub async fn room(&self) -> Result<Option<u64>, StoreError> {
+        self.pool.room().await.map(|()| None)
+    }
+
     async fn apart(
         &self,
         work: fn(&str) -> Result<Vec<String>, StoreError>,
@@ -99,12 +109,20 @@ impl PostgresStore {
     where
         W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
     {
+        self.in_batches(usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX), work).await
+    }
+
+    /// Repeats a deletion of at most `size` rows until it finds fewer.
+    async fn in_batches<W>(&self, size: usize, work: W) -> Result<u64, StoreError>
+    where
+        W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
+    {
         let mut dropped = 0;
         loop {
             let work = work.clone();
             let batch = self.pool.run(move |conn| Ok(work(conn)?)).await?;
             dropped += u64::try_from(batch).unwrap_or(u64::MAX);
-            if i64::try_from(batch).is_ok_and(|batch| batch < SWEEP_BATCH) {
+            if batch < size {
                 return Ok(dropped);
             }
         }

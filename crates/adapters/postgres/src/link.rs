@@ -1,6 +1,7 @@
 //! Pooled connections that notice when the server went away in between.
 
 use diesel::ConnectionError;
+use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{self, HandleError, ManageConnection, R2D2Connection};
 use std::fmt;
@@ -9,6 +10,12 @@ use std::time::{Duration, Instant};
 
 /// An unused connection is trusted for this long.
 const TRUSTED: Duration = Duration::from_secs(10);
+
+/// Errors that diesel has no word for are told by their text, and only a server may choose its
+/// language: by its own settings, or by `GRANT SET ON PARAMETER lc_messages`. One that lets us not
+/// stays as it is.
+const SPEAK_ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
+                             EXCEPTION WHEN insufficient_privilege THEN NULL; END $$";
 
 pub(crate) type Links = r2d2::Pool<Manager>;
 
@@ -61,7 +68,9 @@ impl ManageConnection for Manager {
     type Error = LinkError;
 
     fn connect(&self) -> Result<Link, LinkError> {
-        let conn = PgConnection::establish(&self.url).map_err(LinkError::Connect)?;
+        let mut conn = PgConnection::establish(&self.url).map_err(LinkError::Connect)?;
+        // A connection that fails at this will tell whoever uses it.
+        let _ = conn.batch_execute(SPEAK_ENGLISH);
         Ok(Link { conn, proved_at: Instant::now(), lost: false })
     }
 

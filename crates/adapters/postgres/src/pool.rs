@@ -1,6 +1,7 @@
 use crate::Settings;
 use crate::error::{Failure, unavailable};
 use crate::link::{Links, Manager};
+use crate::room::Room;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2;
@@ -9,6 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tracing::Span;
+
+diesel::define_sql_function! {
+    /// Whether the server can write more.
+    fn has_room() -> diesel::sql_types::Bool;
+}
 
 /// How often one call may begin anew after a lost connection or a conflict.
 const TRIES: u32 = 5;
@@ -25,6 +31,7 @@ pub(crate) struct Pool {
     permits: Arc<Semaphore>,
     acquire_timeout: Duration,
     call_timeout: Duration,
+    room: Arc<Room>,
 }
 
 impl Pool {
@@ -46,7 +53,20 @@ impl Pool {
             permits: Arc::new(Semaphore::new(permits)),
             acquire_timeout: settings.acquire_timeout,
             call_timeout: settings.call_timeout,
+            room: Arc::new(Room::new()),
         }
+    }
+
+    /// Asks the server whether it has room, if that is in doubt.
+    pub(crate) async fn room(&self) -> Result<(), StoreError> {
+        if !self.room.is_in_doubt() {
+            return Ok(());
+        }
+        let has_room = |conn: &mut PgConnection| Ok(diesel::select(has_room()).get_result(conn)?);
+        let room = self.run(has_room).await;
+        let room = room.inspect_err(|_| self.room.suspect())?;
+        self.room.found(room);
+        if room { Ok(()) } else { Err(StoreError::NoRoom) }
     }
 
     /// One statement; MUST be harmless if it runs twice, since a lost connection repeats it.
@@ -141,12 +161,12 @@ impl Pool {
             .await
             .map_err(|_| unavailable("every connection is in use"))?
             .map_err(|cause| StoreError::Failed(Box::new(cause)))?;
-        let (links, span) = (self.links.clone(), Span::current());
+        let (links, room, span) = (self.links.clone(), Arc::clone(&self.room), Span::current());
         let acquire_timeout = self.acquire_timeout;
         // The permit goes along: if the caller gives up, the connection is in use all the same.
         let job = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            span.in_scope(|| repeat(&links, acquire_timeout, deadline, work))
+            span.in_scope(|| repeat(&links, &room, acquire_timeout, deadline, work))
         });
         // The server's own time-outs are of no use if it is frozen or its packets get lost.
         match tokio::time::timeout_at(deadline.0.into(), job).await {
@@ -178,6 +198,7 @@ impl Deadline {
 
 fn repeat<T, W>(
     links: &Links,
+    room: &Room,
     acquire_timeout: Duration,
     deadline: Deadline,
     mut work: W,
@@ -199,7 +220,7 @@ where
             link.mark_lost();
         }
         if !cause.may_be_repeated() || tries == TRIES {
-            return Err(cause.into());
+            return Err(room.judge(cause));
         }
         tracing::debug!(?cause, tries, "beginning anew");
         tries += 1;

@@ -61,9 +61,11 @@ impl From<Failure> for StoreError {
                 tracing::error!(%cause, "work on the database failed");
                 cause
             }
+            // The writer says so, once.
+            Failure::Query(cause) if is_full(&cause) => Self::NoRoom,
             Failure::Query(cause) if is_transient(&cause) => {
                 tracing::warn!(%cause, "SQLite is out of reach");
-                unavailable("SQLite is locked, or its disk is full or failing")
+                unavailable("SQLite is locked, or its disk is failing")
             }
             Failure::Query(cause) => {
                 tracing::error!(%cause, "a query failed");
@@ -78,12 +80,22 @@ pub(crate) fn unavailable(what: &str) -> StoreError {
     StoreError::Unavailable(what.to_owned())
 }
 
+/// SQLite found no room (`SQLITE_FULL`): the disk is full, or the file is as long as it may be.
+pub(crate) fn is_full(cause: &QueryError) -> bool {
+    match cause {
+        QueryError::RollbackErrorOnCommit { commit_error, .. } => is_full(commit_error),
+        QueryError::DatabaseError(_, detail) => {
+            detail.message().starts_with("database or disk is full")
+        }
+        _ => false,
+    }
+}
+
 /// diesel passes no result code on, so the texts of `sqlite3_errstr` have to tell.
 pub(crate) fn is_transient(cause: &QueryError) -> bool {
-    const TRANSIENT: [&str; 6] = [
+    const TRANSIENT: [&str; 5] = [
         "database is locked",
         "database table is locked",
-        "database or disk is full",
         "disk I/O error",
         "unable to open database file",
         "attempt to write a readonly database",

@@ -15,6 +15,7 @@ mod otp_row;
 mod pool;
 mod project;
 mod receipt;
+mod room;
 mod schema;
 mod send_limiter;
 mod session;

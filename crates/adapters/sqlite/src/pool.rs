@@ -1,4 +1,5 @@
 use crate::error::{Failure, OpenError, is_transient, unavailable};
+use crate::room::Room;
 use crate::writer::Writer;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -13,6 +14,14 @@ use tracing::Span;
 
 /// How many rows one turn of a sweep drops: a few milliseconds of the writer's time.
 pub(crate) const SWEEP: u16 = 500;
+
+/// Needs room as a few writes of ours would, and leaves nothing behind. An `INSERT … SELECT` that can
+/// break a constraint is undone by itself when there is none; a plain one would take the whole
+/// transaction along.
+const PROBE: &str = "CREATE TABLE room_probe (filler blob NOT NULL); \
+                     INSERT INTO room_probe SELECT zeroblob(65536); DROP TABLE room_probe;";
+/// How long the write-ahead log stays once what it held is in the database.
+const LOG_AT_REST: u32 = 16 << 20;
 
 /// How to open a database file.
 #[derive(Clone, Debug)]
@@ -29,6 +38,8 @@ pub struct Settings {
     pub queue: usize,
     /// How long to wait for a place in that queue, or for a free reader.
     pub patience: Duration,
+    /// With fewer bytes free where the file lies, [`SqliteStore::room`] says that there is none.
+    pub min_free: u64,
 }
 
 /// What an answered write survives.
@@ -43,7 +54,7 @@ pub enum Synchronous {
 
 impl Settings {
     /// The defaults for a server: 8 readers, flushed commits, 5 s for another process, 1024 writes
-    /// waiting, 3 s of patience.
+    /// waiting, 3 s of patience, 64 MiB free.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -52,6 +63,7 @@ impl Settings {
             busy_timeout: Duration::from_secs(5),
             queue: 1024,
             patience: Duration::from_secs(3),
+            min_free: 64 << 20,
         }
     }
 }
@@ -71,6 +83,7 @@ struct Shared {
     readers: Pool<ConnectionManager<SqliteConnection>>,
     scans: Arc<Semaphore>,
     patience: Duration,
+    room: Arc<Room>,
 }
 
 impl SqliteStore {
@@ -82,6 +95,7 @@ impl SqliteStore {
     pub fn open(settings: Settings) -> Result<Self, OpenError> {
         let file = File::new(&settings)?;
         let connection = file.connect()?;
+        let room = Arc::new(Room::new(file.folder(), settings.min_free));
         let count = settings.readers.max(1);
         let readers = Pool::builder()
             .max_size(count)
@@ -92,12 +106,12 @@ impl SqliteStore {
             .connection_customizer(Box::new(file.clone()))
             .build(ConnectionManager::new(file.url.clone()))?;
         let reopen = move || file.connect().inspect_err(log_reopening).ok();
-        let writer = Writer::start(connection, reopen, settings.queue, settings.patience)
+        let Settings { queue, patience, .. } = settings;
+        let writer = Writer::start(connection, reopen, Arc::clone(&room), queue, patience)
             .map_err(OpenError::Thread)?;
         // Scans leave half of the connections to look-ups.
         let scans = Arc::new(Semaphore::new(usize::try_from(count / 2).unwrap_or(1).max(1)));
-        let patience = settings.patience;
-        Ok(Self { shared: Arc::new(Shared { writer, readers, scans, patience }) })
+        Ok(Self { shared: Arc::new(Shared { writer, readers, scans, patience, room }) })
     }
 
     /// Tells whether the store can write and read right now; changes nothing.
@@ -111,6 +125,21 @@ impl SqliteStore {
             Ok(one.execute(connection).map(|_| ())?)
         })
         .await
+    }
+
+    /// Tells how many bytes are free where the file lies, if there is room to write.
+    ///
+    /// Where SQLite was full, this tries whether it still is: by a table that comes and goes in
+    /// one step. The log is told when the room is used up and when there is some again.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRoom`] if SQLite is full, or less is free than [`Settings::min_free`].
+    pub async fn room(&self) -> Result<Option<u64>, StoreError> {
+        let room = &self.shared.room;
+        if room.is_full() {
+            self.write(|connection| Ok(connection.batch_execute(PROBE)?)).await?;
+        }
+        room.found_free(room.free()?).map(Some)
     }
 
     /// Runs `work` as one atomic step on the writer and answers once it is on disk.
@@ -201,6 +230,11 @@ impl File {
         Ok(Self { path, url, synchronous, busy_timeout })
     }
 
+    /// Where the database and the files beside it lie.
+    fn folder(&self) -> PathBuf {
+        self.path.parent().unwrap_or(&self.path).to_path_buf()
+    }
+
     /// A connection that may write, to a file that exists for its owner alone.
     fn connect(&self) -> Result<SqliteConnection, OpenError> {
         create(&self.path).map_err(|cause| OpenError::File { path: self.path.clone(), cause })?;
@@ -235,7 +269,8 @@ impl File {
         connection.batch_execute(&format!(
             "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = {synchronous}; \
              PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
-             PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
+             PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; \
+             PRAGMA journal_size_limit = {LOG_AT_REST};"
         ))
     }
 }

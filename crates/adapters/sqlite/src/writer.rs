@@ -1,10 +1,12 @@
-use crate::error::{Failure, unavailable};
+use crate::error::{Failure, is_full, unavailable};
+use crate::room::Room;
 use diesel::SqliteConnection;
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
-use diesel::result::QueryResult;
+use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -32,6 +34,7 @@ impl Writer {
     pub(crate) fn start<Open>(
         connection: SqliteConnection,
         open: Open,
+        room: Arc<Room>,
         length: usize,
         patience: Duration,
     ) -> std::io::Result<Self>
@@ -41,7 +44,7 @@ impl Writer {
         let (queue, waiting) = mpsc::channel(length.max(1));
         let thread = std::thread::Builder::new()
             .name("dwar-sqlite-writer".to_owned())
-            .spawn(move || serve(waiting, connection, &open))?;
+            .spawn(move || serve(waiting, connection, &open, &room))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), patience })
     }
 
@@ -79,18 +82,64 @@ fn serve(
     mut queue: Queue,
     mut connection: SqliteConnection,
     open: &dyn Fn() -> Option<SqliteConnection>,
+    room: &Room,
 ) {
     let mut batch = Vec::with_capacity(BATCH);
-    while queue.blocking_recv_many(&mut batch, BATCH) > 0 {
+    // What a lost transaction did not come to is the next batch.
+    while !batch.is_empty() || queue.blocking_recv_many(&mut batch, BATCH) > 0 {
         let committed = commit(&mut connection, &mut batch);
-        if let Err(cause) = &committed {
-            tracing::error!(%cause, writes = batch.len(), "a commit failed");
+        if committed.is_err() {
             // Whatever state the old connection is in, a new one is in none.
             connection = open().unwrap_or(connection);
         }
-        for job in batch.drain(..) {
-            job.answer(committed.is_ok());
+        let lacked_room = batch.iter().any(|job| job.lacked_room());
+        let lost = committed.err().map(|cause| judge(&cause, lacked_room, room));
+        if lacked_room || lost == Some(Loss::NoRoom) {
+            room.found_full();
         }
+        settle(&mut batch, lost);
+    }
+}
+
+/// Answers whoever was reached, and leaves the others.
+fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
+    let reached = batch.iter().any(|job| job.was_reached());
+    let mut rest = Vec::new();
+    for job in batch.drain(..) {
+        // A transaction that cannot even begin, or be tried again for ever, reaches nobody.
+        if lost.is_some() && reached && !job.was_reached() {
+            rest.push(job);
+        } else {
+            job.answer(lost);
+        }
+    }
+    batch.append(&mut rest);
+}
+
+/// Why a whole transaction was lost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    NoRoom,
+    Unknown,
+}
+
+impl From<Loss> for StoreError {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::NoRoom => Self::NoRoom,
+            Loss::Unknown => unavailable("the write could not be committed"),
+        }
+    }
+}
+
+/// A single write without room may end the transaction of the others; what is said of that then
+/// is only that it is gone.
+fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
+    if lacked_room || is_full(cause) || room.is_exhausted() {
+        Loss::NoRoom
+    } else {
+        tracing::error!(%cause, "a commit failed");
+        Loss::Unknown
     }
 }
 
@@ -106,8 +155,14 @@ trait Job: Send {
     /// Does the work; an error means that the savepoint, and with it the transaction, is lost.
     fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()>;
 
+    /// Whether the work was begun.
+    fn was_reached(&self) -> bool;
+
+    /// Whether it failed for want of room.
+    fn lacked_room(&self) -> bool;
+
     /// Tells whoever waits, if anybody still does.
-    fn answer(self: Box<Self>, committed: bool);
+    fn answer(self: Box<Self>, lost: Option<Loss>);
 }
 
 struct Task<T, F> {
@@ -137,11 +192,19 @@ where
         }
     }
 
-    fn answer(self: Box<Self>, committed: bool) {
-        let answer = match self.outcome {
-            Some(Err(cause)) => Err(cause),
-            Some(Ok(value)) if committed => Ok(value),
-            _ => Err(unavailable("the write could not be committed")),
+    fn was_reached(&self) -> bool {
+        self.work.is_none()
+    }
+
+    fn lacked_room(&self) -> bool {
+        matches!(self.outcome, Some(Err(StoreError::NoRoom)))
+    }
+
+    fn answer(self: Box<Self>, lost: Option<Loss>) {
+        let answer = match (self.outcome, lost) {
+            (Some(Err(cause)), _) => Err(cause),
+            (Some(Ok(value)), None) => Ok(value),
+            (_, lost) => Err(lost.unwrap_or(Loss::Unknown).into()),
         };
         // Whoever asked may have given up; the write stands all the same.
         let _ = self.reply.send(answer);

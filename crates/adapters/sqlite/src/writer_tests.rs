@@ -119,18 +119,99 @@ async fn a_failed_commit_fails_every_write_in_it_and_none_after_it() {
 
 /// SQLite ends the whole transaction by itself when the disk is full or failing.
 #[tokio::test]
-async fn a_transaction_that_ended_under_its_writes_fails_them_all() {
+async fn a_transaction_that_ended_under_its_writes_fails_them_and_none_that_waited() {
     let scene = Scene::open().await;
     let (release, _) = scene.hold().await;
     let first = scene.note("first").await;
     let lost = scene.queue(|connection| Ok(connection.batch_execute("ROLLBACK")?)).await;
     let last = scene.note("last").await;
     drop(release);
-    for task in [first, lost, last] {
+    for task in [first, lost] {
         assert!(matches!(task.await.unwrap(), Err(StoreError::Unavailable(_))));
     }
-    assert!(scene.notes().await.is_empty());
+    last.await.unwrap().unwrap();
     scene.note("after").await.await.unwrap().unwrap();
+    assert_eq!(scene.notes().await, ["after", "last"]);
+}
+
+/// Lets the file have this many pages more than now.
+fn limit(connection: &mut SqliteConnection, more: i64) -> Result<(), Failure> {
+    #[derive(QueryableByName)]
+    struct Count {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        page_count: i64,
+    }
+    let now = diesel::sql_query("PRAGMA page_count").get_result::<Count>(connection)?;
+    let max = now.page_count + more;
+    Ok(connection.batch_execute(&format!("PRAGMA max_page_count = {max}"))?)
+}
+
+fn fill(connection: &mut SqliteConnection) -> Result<(), Failure> {
+    let filler = "INSERT INTO notes SELECT hex(zeroblob(100000))";
+    Ok(connection.batch_execute(filler)?)
+}
+
+/// What SQLite says of a full disk, it says of a file that may not grow.
+#[tokio::test]
+async fn a_write_without_room_fails_alone_and_the_store_knows() {
+    let scene = Scene::open().await;
+    assert!(scene.store.room().await.is_ok());
+    let (release, _) = scene.hold().await;
+    let limited = scene.queue(|connection| limit(connection, 10)).await;
+    let first = scene.note("first").await;
+    let too_long = scene.queue(fill).await;
+    let last = scene.note("last").await;
+    drop(release);
+    for fits in [limited, first, last] {
+        fits.await.unwrap().unwrap();
+    }
+    assert!(matches!(too_long.await.unwrap(), Err(StoreError::NoRoom)));
+    assert_eq!(scene.notes().await, ["first", "last"]);
+    // Nothing else is tried, and still it is full; reads go on.
+    for _ in 0..3 {
+        assert!(matches!(scene.store.room().await, Err(StoreError::NoRoom)));
+    }
+    assert_eq!(scene.notes().await, ["first", "last"]);
+    scene.store.write(|connection| limit(connection, 1_000)).await.unwrap();
+    assert!(scene.store.room().await.is_ok());
+    scene.store.write(fill).await.unwrap();
+}
+
+/// SQLite undoes the whole transaction when a plain insert finds no room.
+#[tokio::test]
+async fn a_transaction_that_ends_for_want_of_room_fails_them_and_none_that_waited() {
+    let scene = Scene::open().await;
+    let (release, holder) = scene.hold().await;
+    let limited = scene.queue(|connection| limit(connection, 10)).await;
+    let first = scene.note("first").await;
+    let too_long = scene
+        .queue(|connection| {
+            let plain = "INSERT INTO notes VALUES (hex(zeroblob(100000)))";
+            Ok(connection.batch_execute(plain)?)
+        })
+        .await;
+    let last = scene.note("last").await;
+    drop(release);
+    holder.await.unwrap().unwrap();
+    for lost in [limited, first, too_long] {
+        assert!(matches!(lost.await.unwrap(), Err(StoreError::NoRoom)));
+    }
+    last.await.unwrap().unwrap();
+    assert_eq!(scene.notes().await, ["last"]);
+    // The limit went with the connection; so the first look finds that there is room.
+    assert!(scene.store.room().await.is_ok());
+}
+
+#[tokio::test]
+async fn too_little_that_is_free_is_no_room_until_there_is_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings::new(folder.path().join("t.db"));
+    let store = SqliteStore::open(Settings { min_free: u64::MAX, ..settings.clone() }).unwrap();
+    assert!(matches!(store.room().await, Err(StoreError::NoRoom)));
+    // SQLite itself is not asked to hold back.
+    store.write(|c| Ok(c.batch_execute("CREATE TABLE t (x)")?)).await.unwrap();
+    let store = SqliteStore::open(Settings { min_free: 1, ..settings }).unwrap();
+    assert!(store.room().await.unwrap().is_some_and(|free| free > 0));
 }
 
 #[tokio::test]

@@ -6,6 +6,10 @@ pub enum StoreError {
     /// The store cannot be reached or is too busy; the same call may succeed in a moment.
     #[error("the store is out of reach: {0}")]
     Unavailable(String),
+    /// The store cannot write for want of room; reads go on. It says so in the log when that begins
+    /// and when it is over, so nobody has to say it again.
+    #[error("the store has no room to write")]
+    NoRoom,
     /// What is stored cannot be what we wrote: names the table, the column and the row.
     #[error("inconsistent data in {table}.{column} of row {row}")]
     Inconsistent {
@@ -24,6 +28,6 @@ pub enum StoreError {
 impl StoreError {
     /// Whether trying again in a moment can help.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::NoRoom)
     }
 }
