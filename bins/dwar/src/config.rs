@@ -226,6 +226,7 @@ pub struct Retention {
     pub requests_hours: u64,
     pub sessions_hours: u64,
     pub idempotency_hours: u64,
+    pub test_records: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

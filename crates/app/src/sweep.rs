@@ -1,7 +1,7 @@
 use crate::{Deliver, Toolbox};
 use dwar_idempotency::IdempotencyStore;
 use dwar_kernel::{KeyMode, OtpId, StoreError};
-use dwar_otp::{Charge, Otp, OtpStore, Report};
+use dwar_otp::{Charge, Otp, OtpStore, Report, TestQuota, TestQuotaStore};
 use dwar_project::ProjectStore;
 use dwar_ratelimit::{RequestLimiter, SendLimiter};
 use dwar_session::SessionStore;
@@ -33,6 +33,8 @@ pub struct Sweep {
     pub requests: Arc<dyn RequestLimiter>,
     /// Keeps first answers.
     pub idempotency: Arc<dyn IdempotencyStore>,
+    /// Bounds what test keys leave behind.
+    pub test_quota: Arc<dyn TestQuotaStore>,
     /// Follows routes and settles money.
     pub deliver: Arc<Deliver>,
     /// How long things are kept.
@@ -54,6 +56,8 @@ pub struct Retention {
     pub idempotency: Duration,
     /// A hold open for longer than this is settled by what its request says.
     pub holds: Duration,
+    /// What the test keys of a project may leave behind; `None` bounds nothing.
+    pub tests: Option<TestQuota>,
 }
 
 /// What a tidying took away.
@@ -67,6 +71,8 @@ pub struct Swept {
     pub sends: u64,
     /// First answers.
     pub idempotency: u64,
+    /// Records of test keys beyond their quota.
+    pub tests: u64,
 }
 
 impl Sweep {
@@ -107,6 +113,10 @@ impl Sweep {
             sessions: self.sessions.sweep(now - keep.sessions).await?,
             sends: self.sends.sweep(now - keep.sends).await?,
             idempotency: self.idempotency.sweep(now - keep.idempotency).await?,
+            tests: match keep.tests {
+                Some(quota) => self.test_quota.trim(quota, now).await?,
+                None => 0,
+            },
         })
     }
 

@@ -200,6 +200,17 @@ macro_rules! fresh_store_contract_tests {
                 sweep_drops_old_requests
                 sweep_drops_old_guess_counts
             }
+            test_quota {
+                trim_keeps_the_newest_requests
+                trim_never_drops_a_live_code
+                trim_takes_attempts_and_messages_along
+                trim_stays_inside_test_mode_and_each_project
+                trim_bounds_sessions_and_identities
+                trim_bounds_first_answers_and_places
+                trim_bounds_events
+                trim_drops_counts_of_test_guesses
+                trims_at_once_drop_what_one_would
+            }
             session {
                 sweep_drops_ended_sessions
             }

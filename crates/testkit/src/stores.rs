@@ -4,7 +4,7 @@ use dwar_idempotency::IdempotencyStore;
 use dwar_identity::IdentityStore;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId};
 use dwar_otp::sandbox::SandboxInbox;
-use dwar_otp::{OtpStore, ReceiptStore};
+use dwar_otp::{OtpStore, ReceiptStore, TestQuotaStore};
 use dwar_project::ProjectStore;
 use dwar_ratelimit::SendLimiter;
 use dwar_session::{Session, SessionStore, SigningKeyStore, Started};
@@ -20,6 +20,8 @@ pub struct Stores {
     pub otps: Arc<dyn OtpStore>,
     /// Messages of test keys.
     pub inbox: Arc<dyn SandboxInbox>,
+    /// What test keys may leave behind.
+    pub test_quota: Arc<dyn TestQuotaStore>,
     /// Sessions and refresh tokens.
     pub sessions: Arc<dyn SessionStore>,
     /// Signing keys.
@@ -45,6 +47,7 @@ impl Stores {
         S: ProjectStore
             + OtpStore
             + SandboxInbox
+            + TestQuotaStore
             + SessionStore
             + SigningKeyStore
             + IdentityStore
@@ -59,6 +62,7 @@ impl Stores {
             projects: Arc::<S>::clone(store),
             otps: Arc::<S>::clone(store),
             inbox: Arc::<S>::clone(store),
+            test_quota: Arc::<S>::clone(store),
             sessions: Arc::<S>::clone(store),
             signing_keys: Arc::<S>::clone(store),
             identities: Arc::<S>::clone(store),

@@ -266,6 +266,7 @@ impl Shared {
             sends: stores.sends.clone(),
             requests: self.requests.clone(),
             idempotency: stores.idempotency.clone(),
+            test_quota: stores.test_quota.clone(),
             deliver: self.deliver.clone(),
             retention: policies::retention(config),
         }

@@ -4,7 +4,7 @@ use crate::config::{self, Config, ConfigError, invalid};
 use dwar_app::{Limits, ModeLimits, PriceList, Retention, SessionPolicy, SigningKeyPolicy};
 use dwar_event::SwitchOff;
 use dwar_idempotency::Lifetimes;
-use dwar_otp::GuessPolicy;
+use dwar_otp::{GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_wallet::Paise;
 use std::time::Duration;
@@ -122,5 +122,13 @@ pub fn retention(config: &Config) -> Retention {
         idempotency: hours(config.retention.idempotency_hours),
         holds: (lease(gateways) + seconds(gateways.fallback_window_seconds)) * 2
             + seconds(gateways.grace_seconds),
+        tests: test_quota(&config.retention, test.send.places.window),
     }
+}
+
+/// 0 stands for none.
+fn test_quota(retention: &config::Retention, send_window: Duration) -> Option<TestQuota> {
+    let in_use = idempotency(retention).lease.max(send_window);
+    let kept = retention.test_records;
+    (kept > 0).then_some(TestQuota { kept, in_use })
 }

@@ -6,7 +6,7 @@ use dwar_idempotency::IdempotencyStore;
 use dwar_identity::IdentityStore;
 use dwar_kernel::StoreError;
 use dwar_otp::sandbox::SandboxInbox;
-use dwar_otp::{OtpStore, ReceiptStore};
+use dwar_otp::{OtpStore, ReceiptStore, TestQuotaStore};
 use dwar_postgres::PostgresStore;
 use dwar_project::ProjectStore;
 use dwar_ratelimit::SendLimiter;
@@ -26,6 +26,7 @@ pub struct Stores {
     pub projects: Arc<dyn ProjectStore>,
     pub otps: Arc<dyn OtpStore>,
     pub inbox: Arc<dyn SandboxInbox>,
+    pub test_quota: Arc<dyn TestQuotaStore>,
     pub sessions: Arc<dyn SessionStore>,
     pub signing_keys: Arc<dyn SigningKeyStore>,
     pub identities: Arc<dyn IdentityStore>,
@@ -82,6 +83,7 @@ macro_rules! is_database {
                     projects: store.clone(),
                     otps: store.clone(),
                     inbox: store.clone(),
+                    test_quota: store.clone(),
                     sessions: store.clone(),
                     signing_keys: store.clone(),
                     identities: store.clone(),

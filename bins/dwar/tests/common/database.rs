@@ -10,6 +10,8 @@ pub enum Database {
         folder: TempDir,
         server: String,
         name: String,
+        /// It lies in a tablespace of this name, which goes with it.
+        tablespace: Option<String>,
     },
     /// None any more.
     None,
@@ -20,15 +22,45 @@ impl Database {
         Self::Sqlite(tempfile::tempdir().unwrap())
     }
 
+    /// A file in a folder of its own below this one.
+    pub fn sqlite_in(folder: &Path) -> Self {
+        Self::Sqlite(tempfile::tempdir_in(folder).unwrap())
+    }
+
     /// A new database on the server of DWAR_TEST_POSTGRES_URL.
     pub async fn postgres() -> Self {
+        Self::postgres_with(None).await
+    }
+
+    /// As [`Database::postgres`], with its tables in this folder of the server's machine.
+    pub async fn postgres_in(folder: &Path) -> Self {
+        Self::postgres_with(Some(folder)).await
+    }
+
+    async fn postgres_with(tables: Option<&Path>) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let server = std::env::var("DWAR_TEST_POSTGRES_URL")
-            .expect("DWAR_TEST_POSTGRES_URL names a server; scripts/test.sh starts one");
+        let server = postgres_server();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("dwar_binary_{}_{count}", std::process::id());
-        execute(&server, &format!("CREATE DATABASE {name}")).await;
-        Self::Postgres { folder: tempfile::tempdir().unwrap(), server, name }
+        let tablespace = tables.map(|_| format!("{name}_tables"));
+        let mut create = format!("CREATE DATABASE {name}");
+        if let (Some(tables), Some(tablespace)) = (tables, &tablespace) {
+            let sql = format!("CREATE TABLESPACE {tablespace} LOCATION '{}'", tables.display());
+            execute(&server, &sql).await;
+            create.push_str(&format!(" TABLESPACE {tablespace}"));
+        }
+        execute(&server, &create).await;
+        Self::Postgres { folder: tempfile::tempdir().unwrap(), server, name, tablespace }
+    }
+
+    /// Where the server of DWAR_TEST_POSTGRES_URL keeps its files, if it is on this machine.
+    pub async fn postgres_folder() -> Option<String> {
+        let (client, connection) =
+            tokio_postgres::connect(&postgres_server(), NoTls).await.unwrap();
+        let driving = tokio::spawn(connection);
+        let folder: String = client.query_one("SHOW data_directory", &[]).await.unwrap().get(0);
+        driving.abort();
+        Path::new(&folder).exists().then_some(folder)
     }
 
     /// Where relative paths of the service lead.
@@ -126,16 +158,24 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        if let Self::Postgres { server, name, .. } = self {
-            let (server, sql) = (server.clone(), format!("DROP DATABASE {name} WITH (FORCE)"));
+        if let Self::Postgres { server, name, tablespace, .. } = self {
+            let mut steps = vec![format!("DROP DATABASE {name} WITH (FORCE)")];
+            steps.extend(tablespace.iter().map(|name| format!("DROP TABLESPACE {name}")));
+            let server = server.clone();
             // A runtime of its own: this one may be shutting down.
             let dropping = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                runtime.unwrap().block_on(execute(&server, &sql));
+                let runtime = runtime.unwrap();
+                steps.iter().for_each(|sql| runtime.block_on(execute(&server, sql)));
             });
             let _a_failed_drop_only_leaves_litter = dropping.join();
         }
     }
+}
+
+fn postgres_server() -> String {
+    std::env::var("DWAR_TEST_POSTGRES_URL")
+        .expect("DWAR_TEST_POSTGRES_URL names a server; scripts/test.sh starts one")
 }
 
 async fn execute(url: &str, sql: &str) {

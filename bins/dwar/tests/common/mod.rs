@@ -4,12 +4,15 @@
 
 mod crowd;
 mod database;
+mod disk;
 mod vendor;
 mod wire;
 
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use crowd::{Bystander, Resident, attacker, raise_descriptors};
 pub use database::Database;
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use disk::Disk;
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use vendor::{Play, Taken, Vendor, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]

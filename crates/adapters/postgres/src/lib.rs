@@ -25,6 +25,7 @@ mod send_limiter;
 mod session;
 mod settings;
 mod signing_key;
+mod test_quota;
 mod wallet;
 
 pub use error::InvalidUrl;

@@ -20,6 +20,7 @@ mod schema;
 mod send_limiter;
 mod session;
 mod signing_key;
+mod test_quota;
 mod wallet;
 mod wallet_row;
 mod writer;

@@ -158,11 +158,19 @@ impl SqliteStore {
     where
         F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Copy + Send + 'static,
     {
+        self.drain_by(SWEEP, turn).await
+    }
+
+    /// As [`SqliteStore::drain`], by this many rows a turn.
+    pub(crate) async fn drain_by<F>(&self, rows: u16, turn: F) -> Result<u64, StoreError>
+    where
+        F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Copy + Send + 'static,
+    {
         let mut total = 0;
         loop {
             let gone = self.write(move |connection| Ok(turn(connection)?)).await?;
             total += u64::try_from(gone).unwrap_or_default();
-            if gone < usize::from(SWEEP) {
+            if gone < usize::from(rows) {
                 return Ok(total);
             }
         }

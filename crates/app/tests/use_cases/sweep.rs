@@ -2,7 +2,10 @@ use crate::common::{World, accepted, broken, down};
 use dwar_app::{Retention, Sweep, Swept};
 use dwar_idempotency::MockIdempotencyStore;
 use dwar_kernel::{KeyMode, OtpId};
-use dwar_otp::{AttemptStatus, Channel, Delivery, DeliveryStatus, Otp, Reason, Report};
+use dwar_otp::{
+    AttemptStatus, Channel, Delivery, DeliveryStatus, MockTestQuotaStore, Otp, Reason, Report,
+    TestQuota,
+};
 use dwar_ratelimit::MockRequestLimiter;
 use dwar_testkit::{START, minutes, seconds};
 use dwar_wallet::{OpenHold, Paise, Settlement};
@@ -17,6 +20,7 @@ const KEEP: Retention = Retention {
     sends: minutes(4),
     idempotency: minutes(5),
     holds: minutes(6),
+    tests: Some(TestQuota { kept: 7, in_use: minutes(8) }),
 };
 
 fn sweep(world: &mut World) -> Sweep {
@@ -28,6 +32,7 @@ fn sweep(world: &mut World) -> Sweep {
         sessions: Arc::new(take(&mut world.sessions)),
         requests: Arc::new(MockRequestLimiter::new()),
         idempotency: Arc::new(MockIdempotencyStore::new()),
+        test_quota: Arc::new(MockTestQuotaStore::new()),
         retention: KEEP,
         otps,
         wallets,
@@ -280,11 +285,15 @@ async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
     answers.times(1).returning(|_| Ok(4));
     let mut requests = MockRequestLimiter::new();
     requests.expect_sweep().with(eq(START)).times(1).returning(|_| Ok(()));
+    let mut tests = MockTestQuotaStore::new();
+    let quota = TestQuota { kept: 7, in_use: minutes(8) };
+    tests.expect_trim().with(eq(quota), eq(START)).times(1).returning(|_, _| Ok(5));
     let sweep = Sweep {
         idempotency: Arc::new(idempotency),
         requests: Arc::new(requests),
+        test_quota: Arc::new(tests),
         ..sweep(&mut world)
     };
-    let swept = Swept { requests: 1, sessions: 2, sends: 3, idempotency: 4 };
+    let swept = Swept { requests: 1, sessions: 2, sends: 3, idempotency: 4, tests: 5 };
     assert_eq!(sweep.tidy().await.unwrap(), swept);
 }

@@ -9,6 +9,7 @@ mod receipt;
 mod receipt_health;
 mod reference;
 pub mod sandbox;
+mod test_quota;
 mod text;
 
 pub use budget::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
@@ -27,4 +28,7 @@ pub use receipt::{
 };
 pub use receipt_health::{HealthChange, ReceiptHealth};
 pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
+#[cfg(feature = "mocks")]
+pub use test_quota::MockTestQuotaStore;
+pub use test_quota::{TestQuota, TestQuotaStore};
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

@@ -16,6 +16,7 @@ pub mod request_limiter;
 pub mod sends;
 pub mod session;
 pub mod signing_key;
+pub mod test_quota;
 pub mod together;
 pub mod wallet;
 

@@ -22,7 +22,7 @@ impl State {
     }
 
     /// Drops sessions with their whole line; gives what is gone.
-    fn drop_sessions(&mut self, gone: impl Fn(&Session) -> bool) -> Vec<Session> {
+    pub fn drop_sessions(&mut self, gone: impl Fn(&Session) -> bool) -> Vec<Session> {
         let (gone, kept): (Vec<_>, Vec<_>) = self.sessions.drain(..).partition(gone);
         self.sessions = kept;
         self.lines.retain(|_, id| gone.iter().all(|session| session.id != *id));

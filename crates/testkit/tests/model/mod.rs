@@ -6,13 +6,12 @@ mod otps;
 mod outbox;
 mod projects;
 mod receipts;
+mod test_quota;
 
 use dwar_event::Endpoint;
 use dwar_idempotency::{Record, Slot};
 use dwar_identity::Identity;
-use dwar_kernel::{
-    BlindIndex, Digest, KeyMode, OtpId, ProjectId, SessionId, StoreError, Timestamp,
-};
+use dwar_kernel::{BlindIndex, Digest, KeyMode, OtpId, ProjectId, SessionId, StoreError};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, Otp};
 use dwar_project::{KeyRecord, Project};

@@ -68,6 +68,22 @@ impl State {
         self.waiting.retain(|w| w.endpoint != endpoint || w.event.id() != event);
     }
 
+    /// The id of each event that is still to be told, whose it is, and when it happened.
+    pub fn untold(&self) -> Vec<(String, (ProjectId, KeyMode, Timestamp))> {
+        let events = self.waiting.iter().map(|waiting| &waiting.event);
+        let mut all: Vec<_> =
+            events.map(|event| (event.id(), (event.project, event.mode, event.at))).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Drops events, whoever has not been told of them.
+    pub fn forget_events<'a>(&mut self, gone: impl Iterator<Item = &'a str>) {
+        let gone: Vec<_> = gone.collect();
+        self.waiting.retain(|waiting| !gone.contains(&waiting.event.id().as_str()));
+    }
+
     fn endpoint(&mut self, project: ProjectId, id: EndpointId) -> Option<&mut Endpoint> {
         self.endpoints.iter_mut().find(|found| (found.project, found.id) == (project, id))
     }

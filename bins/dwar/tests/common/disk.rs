@@ -1,0 +1,52 @@
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A small disk of its own (a tmpfs), which a test can fill; only root can make one.
+pub struct Disk {
+    folder: PathBuf,
+}
+
+impl Disk {
+    /// A disk of this many MiB that belongs to the owner of `like`, or none without the right to.
+    pub fn mount(mib: u32, like: &Path) -> Option<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("dwar-disk-{}-{count}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let size = format!("size={mib}m");
+        let done =
+            run(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&folder));
+        let disk = Self { folder };
+        let mut owned = Command::new("chown");
+        owned.arg("--reference").arg(like).arg(&disk.folder);
+        (done && run(&mut owned)).then_some(disk)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Leaves not a byte.
+    pub fn fill(&self) {
+        let mut ballast = std::fs::File::create(self.folder.join("ballast")).unwrap();
+        let block = [0; 4_096];
+        while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
+    }
+
+    /// Makes the room again that [`Disk::fill`] took.
+    pub fn free(&self) {
+        std::fs::remove_file(self.folder.join("ballast")).unwrap();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        run(Command::new("umount").arg("--lazy").arg(&self.folder));
+        let _litter = std::fs::remove_dir(&self.folder);
+    }
+}
+
+fn run(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}

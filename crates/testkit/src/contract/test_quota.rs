@@ -1,0 +1,258 @@
+//! What [`dwar_otp::TestQuotaStore`] promises. All are fresh: a trim goes through every project.
+
+use crate::stores::Scene;
+use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
+use dwar_event::Room;
+use dwar_idempotency::{Beginning, Lifetimes};
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_otp::{GuessBudget, GuessPolicy, Otp, Report, TestQuota};
+use dwar_ratelimit::{Quota, SendQuota};
+use dwar_session::Session;
+use std::sync::Arc;
+use std::time::Duration;
+
+const THREE: TestQuota = TestQuota { kept: 3, in_use: minutes(10) };
+/// How long a fixture's code is good for.
+const LIFETIME: Duration = minutes(10);
+/// Everything that these tests make has expired by then.
+const LATER: Timestamp = match Timestamp::from_timestamp_millis(1_800_100_000_123) {
+    Some(later) => later,
+    None => START,
+};
+
+impl Scene {
+    async fn trim(&self, quota: TestQuota, now: Timestamp) -> u64 {
+        self.stores.test_quota.trim(quota, now).await.unwrap()
+    }
+
+    fn tester(&self) -> Line {
+        self.make.line(self.project, KeyMode::Test)
+    }
+
+    /// A request of a phone of its own for each instant, in this order.
+    async fn asks(&self, project: ProjectId, mode: KeyMode, at: &[Timestamp]) -> Vec<Otp> {
+        let mut made = Vec::new();
+        for at in at {
+            let otp = self.make.otp_with(&self.make.line(project, mode), CODE, *at);
+            self.stores.otps.issue(otp.clone()).await.unwrap();
+            made.push(otp);
+        }
+        made
+    }
+
+    /// Which of these requests are still on record.
+    async fn left(&self, otps: &[Otp]) -> Vec<bool> {
+        let mut left = Vec::new();
+        for otp in otps {
+            let found = self.stores.otps.find(otp.project, otp.mode, otp.id).await.unwrap();
+            left.push(found.is_some());
+        }
+        left
+    }
+
+    /// A session of a phone of its own that begins, and is verified, at this instant.
+    async fn logs_in(&self, line: &Line, at: Timestamp) -> (IdentityId, SessionId) {
+        let sighting = dwar_identity::Sighting { at, ..self.make.sighting(line) };
+        let identity = self.stores.identities.recognise(line.project, sighting).await.unwrap();
+        let session = Session { created_at: at, ..self.make.session(line, identity) };
+        let id = session.id;
+        self.stores.sessions.start(session).await.unwrap();
+        (identity, id)
+    }
+
+    async fn recalls(&self, line: &Line, identity: IdentityId) -> bool {
+        let found = self.stores.identities.find(line.project, line.mode, identity).await;
+        found.unwrap().is_some()
+    }
+
+    async fn is_logged_in(&self, line: &Line, session: SessionId) -> bool {
+        let found = self.stores.sessions.find(line.project, line.mode, session).await;
+        found.unwrap().is_some()
+    }
+}
+
+fn at(second: u64) -> Timestamp {
+    START + seconds(second)
+}
+
+/// Exactly what is beyond the quota goes, the oldest; once.
+pub async fn trim_keeps_the_newest_requests(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    // Not in the order of their age.
+    let made = scene.asks(scene.project, KeyMode::Test, &[at(3), at(0), at(4), at(1), at(2)]).await;
+    assert_eq!(scene.trim(TestQuota { kept: 5, ..THREE }, LATER).await, 0);
+    assert_eq!(scene.left(&made).await, [true; 5]);
+    assert_eq!(scene.trim(TestQuota { kept: 4, ..THREE }, LATER).await, 1);
+    assert_eq!(scene.left(&made).await, [true, false, true, true, true]);
+    assert_eq!(scene.trim(THREE, LATER).await, 1);
+    assert_eq!(scene.left(&made).await, [true, false, true, false, true]);
+    assert_eq!(scene.trim(THREE, LATER).await, 0);
+    assert_eq!(scene.trim(TestQuota { kept: 0, ..THREE }, LATER).await, 3);
+}
+
+/// A code that has not expired stays whatever the quota, to the exact instant, and still works.
+pub async fn trim_never_drops_a_live_code(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let none = TestQuota { kept: 0, ..THREE };
+    let live = scene.tester();
+    let live = scene.make.otp_with(&live, CODE, START);
+    stores.otps.issue(live.clone()).await.unwrap();
+    let mut made = scene.asks(scene.project, KeyMode::Test, &[at(0), at(1), at(2)]).await;
+    made.push(live.clone());
+    assert_eq!(scene.trim(none, START + LIFETIME - MS).await, 0);
+    assert_eq!(scene.left(&made).await, [true; 4]);
+    let (guess, now) = (scene.make.guess(CODE), START + LIFETIME - MS);
+    let Otp { project, mode, phone, .. } = live;
+    let judged = stores.otps.attempt(project, mode, phone, guess, GuessPolicy::OFF, now).await;
+    assert!(matches!(judged.unwrap(), dwar_otp::Attempt::Accepted(_)));
+    assert_eq!(scene.trim(none, START + LIFETIME).await, 2);
+    assert_eq!(scene.left(&made).await, [false, true, true, false]);
+}
+
+/// With a request go its attempts and its messages; those of the others stay.
+pub async fn trim_takes_attempts_and_messages_along(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let made = scene.asks(scene.project, KeyMode::Test, &[at(0), at(1)]).await;
+    for (number, otp) in made.iter().enumerate() {
+        let message = scene.make.message(otp, otp.created_at);
+        stores.inbox.deposit(scene.project, message).await.unwrap();
+        let accepted = Report::Accepted {
+            provider_ref: Some(format!("reference {number}")),
+            awaits_receipt: true,
+        };
+        let (first, route, next) =
+            (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
+        let (id, now) = (otp.id, otp.created_at);
+        stores.otps.report(scene.project, id, first, accepted, route, next, now).await.unwrap();
+    }
+    assert_eq!(scene.trim(TestQuota { kept: 1, ..THREE }, LATER).await, 1);
+    for (number, kept) in [(0, false), (1, true)] {
+        let messages = stores.inbox.messages(scene.project, made[number].phone, 9).await.unwrap();
+        assert_eq!(messages.len(), usize::from(kept));
+        let reference = format!("reference {number}");
+        let attempt = stores.otps.find_attempt("meta".to_owned(), reference).await.unwrap();
+        assert_eq!(attempt.is_some(), kept);
+    }
+}
+
+/// What other projects and live keys make is neither counted nor dropped.
+pub async fn trim_stays_inside_test_mode_and_each_project(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let other = scene.another().await;
+    let times = [at(0), at(1), at(2), at(3), at(4)];
+    let live = scene.asks(scene.project, KeyMode::Live, &times).await;
+    let others = scene.asks(other, KeyMode::Test, &times[..3]).await;
+    let own = scene.asks(scene.project, KeyMode::Test, &times).await;
+    let mut sessions = Vec::new();
+    for time in times {
+        let line = scene.line();
+        sessions.push((scene.logs_in(&line, time).await, line));
+    }
+    assert_eq!(scene.trim(THREE, LATER).await, 2);
+    assert_eq!(scene.left(&live).await, [true; 5]);
+    assert_eq!(scene.left(&others).await, [true; 3]);
+    assert_eq!(scene.left(&own).await, [false, false, true, true, true]);
+    for ((identity, session), line) in &sessions {
+        assert!(scene.recalls(line, *identity).await);
+        assert!(scene.is_logged_in(line, *session).await);
+    }
+}
+
+/// Sessions go by their start, identities by their last verification, with what is theirs.
+pub async fn trim_bounds_sessions_and_identities(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let lines: Vec<Line> = (0..5).map(|_| scene.tester()).collect();
+    let mut made = Vec::new();
+    for (second, line) in (0..).zip(&lines) {
+        made.push(scene.logs_in(line, at(second)).await);
+    }
+    // The first phone comes back, so that the second is the longest unseen.
+    let (back, again) = scene.logs_in(&lines[0], at(9)).await;
+    assert_eq!(back, made[0].0);
+    // Of six sessions the three oldest, and of five identities the two longest unseen.
+    assert_eq!(scene.trim(THREE, START + minutes(20)).await, 5);
+    let (mut known, mut logged_in) = (Vec::new(), Vec::new());
+    for (line, (identity, session)) in lines.iter().zip(&made) {
+        known.push(scene.recalls(line, *identity).await);
+        logged_in.push(scene.is_logged_in(line, *session).await);
+    }
+    assert_eq!(known, [true, false, false, true, true]);
+    assert_eq!(logged_in, [false, false, false, true, true]);
+    assert!(scene.is_logged_in(&lines[0], again).await);
+}
+
+/// First answers and places of sends stay while a send may need them.
+pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.tester();
+    let places = Quota { limit: 100, window: minutes(525_600) };
+    let year = SendQuota { places, reach: None };
+    let lifetimes = Lifetimes { lease: minutes(525_600), keep: minutes(525_600) };
+    let mut slots = Vec::new();
+    for second in 0..5 {
+        let (slot, record) = (scene.make.slot(&line), scene.make.record(&line));
+        let record = dwar_idempotency::Record { began_at: at(second), ..record };
+        stores.idempotency.begin(slot, record.clone(), lifetimes).await.unwrap();
+        slots.push((slot, record));
+        stores.sends.admit(line.send_key(), scene.make.id(), year, at(second)).await.unwrap();
+    }
+    assert_eq!(scene.trim(THREE, START + THREE.in_use - MS).await, 0);
+    assert_eq!(scene.trim(THREE, START + THREE.in_use).await, 2);
+    assert_eq!(scene.trim(THREE, LATER).await, 2);
+    for (number, (slot, record)) in slots.into_iter().enumerate() {
+        let begun = stores.idempotency.begin(slot, record, lifetimes).await.unwrap();
+        let wanted = if number < 2 { Beginning::Fresh } else { Beginning::Running };
+        assert_eq!(begun, wanted, "{number}");
+    }
+    let next = stores.sends.admit(line.send_key(), scene.make.id(), year, at(9)).await.unwrap();
+    assert_eq!(next.counted.remaining, 100 - 3 - 1);
+}
+
+/// Of events that are still to be told the oldest go.
+pub async fn trim_bounds_events(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
+    for second in 0..5 {
+        let line = scene.tester();
+        let otp = scene.make.otp_with(&line, CODE, at(second));
+        stores.otps.issue(otp).await.unwrap();
+        let Line { project, mode, index, .. } = line;
+        let (guess, policy) = (scene.make.guess(CODE), GuessPolicy::OFF);
+        stores.otps.attempt(project, mode, index, guess, policy, at(second)).await.unwrap();
+    }
+    assert_eq!(scene.trim(THREE, START + LIFETIME - MS).await, 2);
+    let told = stores.events.claim_due(LATER, minutes(1), Room::of(9)).await.unwrap();
+    let mut told: Vec<_> = told.into_iter().map(|dispatch| dispatch.event.at).collect();
+    told.sort_unstable();
+    assert_eq!(told, [at(2), at(3), at(4)]);
+}
+
+/// Counts of wrong guesses are of no use to a test key, and not kept for it.
+pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for (line, counted) in [(scene.tester(), 0), (scene.line(), 1)] {
+        let otp = scene.make.otp(&line);
+        stores.otps.issue(otp).await.unwrap();
+        let Line { project, mode, index, .. } = line;
+        let (guess, policy) = (scene.make.guess(WRONG_CODE), GuessPolicy::OFF);
+        stores.otps.attempt(project, mode, index, guess, policy, START).await.unwrap();
+        assert_eq!(scene.trim(THREE, START).await, 0);
+        let left: GuessBudget = stores.otps.guess_budget(project, mode, index).await.unwrap();
+        assert_eq!(left.wrong, counted);
+    }
+}
+
+/// Instances that trim at the same moment drop together what one would, beyond one batch of theirs.
+pub async fn trims_at_once_drop_what_one_would(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let times: Vec<_> = (0..620).map(at).collect();
+    let made = scene.asks(scene.project, KeyMode::Test, &times).await;
+    let dropped = race(4, |_| {
+        let store = Arc::clone(&stores.test_quota);
+        async move { store.trim(TestQuota { kept: 20, ..THREE }, LATER).await.unwrap() }
+    })
+    .await;
+    assert_eq!(dropped.iter().sum::<u64>(), 600);
+    let left = scene.left(&made).await;
+    assert!(left[..600].iter().all(|left| !left) && left[600..].iter().all(|left| *left));
+}
