@@ -1,10 +1,17 @@
 use serde::Deserialize;
 use std::fmt;
+use zeroize::Zeroizing;
 
-/// A configured text that is never printed.
+/// A configured text that is never printed, and wiped when it is dropped.
 #[derive(Clone, Default, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
+#[serde(from = "String")]
+pub struct Secret(Zeroizing<String>);
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+}
 
 impl Secret {
     /// The text itself.

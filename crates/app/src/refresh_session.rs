@@ -9,6 +9,7 @@ use dwar_session::{
 use std::sync::Arc;
 
 use crate::tokens::seconds;
+use zeroize::Zeroizing;
 
 /// Exchanges a refresh token for a new pair (`POST /v1/session/refresh`).
 pub struct RefreshSession {
@@ -103,7 +104,7 @@ impl RefreshSession {
             &session.access.expires_at.timestamp_millis().to_string(),
             &session.refresh_expires_at.timestamp_millis().to_string(),
         ];
-        let plain = lines.join("\n");
+        let plain = Zeroizing::new(lines.join("\n"));
         self.tokens.tools.vault.seal(
             Purpose::Answer,
             session.id.uuid().as_bytes(),
@@ -119,7 +120,7 @@ impl RefreshSession {
     ) -> Result<TokenPair, StoreError> {
         let context = session.id.uuid();
         let vault = &self.tokens.tools.vault;
-        let plain = vault.open(Purpose::Answer, context.as_bytes(), answer)?;
+        let plain = Zeroizing::new(vault.open(Purpose::Answer, context.as_bytes(), answer)?);
         parse(&plain, session, now).ok_or_else(|| StoreError::Inconsistent {
             table: "sessions",
             column: "replay_answer",

@@ -8,6 +8,7 @@ use dwar_kernel::{EndpointId, Purpose, Sealed, StoreError, Timestamp};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// Calls under way at once, of this process.
 const TOTAL: u32 = 128;
@@ -113,7 +114,8 @@ impl TellEvents {
     fn secret(&self, endpoint: &Endpoint, sealed: &Sealed) -> Result<WebhookSecret, StoreError> {
         let context = endpoint.id.uuid();
         let plain = self.tools.vault.open(Purpose::WebhookSecret, context.as_bytes(), sealed)?;
-        let text = String::from_utf8(plain).ok().and_then(|text| text.parse().ok());
+        let plain = Zeroizing::new(plain);
+        let text = std::str::from_utf8(&plain).ok().and_then(|text| text.parse().ok());
         text.ok_or_else(|| StoreError::Inconsistent {
             table: "webhook_endpoints",
             column: "secret",

@@ -64,7 +64,7 @@ pub fn secrets(
         "" => None,
         text => Some(parse("secrets.lookup_key", text)?),
     };
-    let codes = CodeKeys::new(current.code_secret(), older.iter().map(MasterKey::code_secret));
+    let codes = CodeKeys::new(*current.code_secret(), older.iter().map(|key| *key.code_secret()));
     Ok(Secrets { vault: RustCryptoVault::new(current, older, lookup, entropy), codes })
 }
 

@@ -1,14 +1,15 @@
 use std::fmt;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
-/// A secret of the configuration; neither `Debug` nor a log shows it.
+/// A secret of the configuration; neither `Debug` nor a log shows it, and dropping it wipes it.
 #[derive(Clone)]
-pub struct Secret(String);
+pub struct Secret(Zeroizing<String>);
 
 impl Secret {
     /// Takes a secret in.
     pub fn new(secret: impl Into<String>) -> Self {
-        Self(secret.into())
+        Self(Zeroizing::new(secret.into()))
     }
 
     pub(crate) fn expose(&self) -> &str {

@@ -6,9 +6,10 @@ use josekit::JoseError;
 use josekit::jwk::alg::ed::EdCurve;
 use josekit::jwk::{Jwk, KeyPair};
 use josekit::jws::{ES256, EdDSA, JwsSigner, JwsVerifier, RS256};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use zeroize::{Zeroize, Zeroizing};
 
 /// RS256 with 2048 bits would stay below the 128-bit strength of the other two.
 const RSA_BITS: u32 = 3_072;
@@ -54,7 +55,19 @@ pub(crate) fn generate(algorithm: Algorithm) -> Result<(String, Jwk), StoreError
 
 /// Seals the private key for the row of that kid.
 pub(crate) fn seal(vault: &dyn Vault, kid: &str, private: &Jwk) -> Sealed {
-    vault.seal(Purpose::SigningKey, kid.as_bytes(), private.to_string().as_bytes())
+    let private = Zeroizing::new(private.to_string());
+    vault.seal(Purpose::SigningKey, kid.as_bytes(), private.as_bytes())
+}
+
+/// Wipes a private key that is done with. What signs keeps its own, in OpenSSL's memory, which
+/// OpenSSL wipes when it frees it.
+pub(crate) fn wipe(private: Jwk) {
+    let members: Map<String, Value> = private.into();
+    for (_, member) in members {
+        if let Value::String(mut text) = member {
+            text.zeroize();
+        }
+    }
 }
 
 impl Key {
@@ -68,6 +81,7 @@ impl Key {
         let private = private.inspect_err(|_| {
             tracing::error!(kid, "a signing key does not open; is its master key configured?");
         })?;
+        let private = Zeroizing::new(private);
         Self::parse(kid, record.algorithm, &private).map_err(|cause| {
             tracing::error!(kid, %cause, "a signing key cannot be used");
             StoreError::Inconsistent {
@@ -80,10 +94,16 @@ impl Key {
 
     fn parse(kid: &str, algorithm: Algorithm, private: &[u8]) -> Result<Self, BadKey> {
         let private = Jwk::from_bytes(private)?;
-        if thumbprint(algorithm, &private)? != kid {
+        let key = Self::from_jwk(kid, algorithm, &private);
+        wipe(private);
+        key
+    }
+
+    fn from_jwk(kid: &str, algorithm: Algorithm, private: &Jwk) -> Result<Self, BadKey> {
+        if thumbprint(algorithm, private)? != kid {
             return Err(BadKey::Thumbprint);
         }
-        let mut public = required(algorithm, &private)?;
+        let mut public = required(algorithm, private)?;
         public.extend([("kid", kid), ("alg", algorithm.as_str()), ("use", "sig")]);
         let public = json!(public).to_string();
         let published = Jwk::from_bytes(&public)?;
@@ -94,9 +114,9 @@ impl Key {
             ),
             public,
             signer: match algorithm {
-                Algorithm::Es256 => Box::new(ES256.signer_from_jwk(&private)?),
-                Algorithm::EdDsa => Box::new(EdDSA.signer_from_jwk(&private)?),
-                Algorithm::Rs256 => Box::new(RS256.signer_from_jwk(&private)?),
+                Algorithm::Es256 => Box::new(ES256.signer_from_jwk(private)?),
+                Algorithm::EdDsa => Box::new(EdDSA.signer_from_jwk(private)?),
+                Algorithm::Rs256 => Box::new(RS256.signer_from_jwk(private)?),
             },
             verifier: match algorithm {
                 Algorithm::Es256 => Box::new(ES256.verifier_from_jwk(&published)?),

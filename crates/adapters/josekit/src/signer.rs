@@ -105,9 +105,11 @@ impl TokenSigner for JosekitSigner {
         signs_from: Timestamp,
     ) -> Result<SigningKey, StoreError> {
         let (kid, private) = key::generate(algorithm)?;
+        let sealed = key::seal(self.vault.as_ref(), &kid, &private);
+        key::wipe(private);
         Ok(SigningKey {
             algorithm,
-            private: key::seal(self.vault.as_ref(), &kid, &private),
+            private: sealed,
             created_at: now,
             signs_from,
             signs_until: None,

@@ -6,14 +6,15 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use std::fmt;
 use std::str::FromStr;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 const HEX_LENGTH: usize = 64;
 
 /// A server secret of 32 random bytes, from which every working key is derived.
 ///
 /// It never works itself: each use gets its own sub-key by HKDF-SHA-256 (RFC 5869, no salt).
-/// Lives outside the database. `Debug` hides it.
-#[derive(Clone, PartialEq, Eq)]
+/// Lives outside the database. `Debug` hides it, and dropping it wipes it.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct MasterKey([u8; 32]);
 
 /// The text is not a master key; it is not repeated here, since it may nearly be one.
@@ -44,32 +45,38 @@ impl MasterKey {
     }
 
     /// The key in base64, for the file or variable that keeps it.
-    pub fn to_text(&self) -> String {
-        general_purpose::STANDARD.encode(self.0)
+    pub fn to_text(&self) -> Zeroizing<String> {
+        Zeroizing::new(general_purpose::STANDARD.encode(self.0))
+    }
+
+    /// Why these bytes were hardly drawn by chance, as the end of a sentence; `None` for every key
+    /// that was drawn.
+    pub fn weakness(&self) -> Option<&'static str> {
+        crate::strength::weakness(&self.0)
     }
 
     /// The secret for the digests of one-time codes that belongs to this master key.
     ///
     /// The current master's goes first into the code keys and the older ones' behind it, so that
     /// codes sent before a rotation still verify.
-    pub fn code_secret(&self) -> [u8; 32] {
+    pub fn code_secret(&self) -> Zeroizing<[u8; 32]> {
         self.derive("dwar code secret 1", &[])
     }
 
     /// Names the key without betraying it, so that a sealed value tells what opens it.
     pub(crate) fn id(&self) -> [u8; 4] {
-        let [a, b, c, d, ..] = self.derive("dwar key id 1", &[]);
+        let [a, b, c, d, ..] = *self.derive("dwar key id 1", &[]);
         [a, b, c, d]
     }
 
     /// The sub-key for `label` and `detail`; a label holds no NUL, so the two cannot be confused.
     #[expect(clippy::expect_used, reason = "HKDF refuses only more than 255 * 32 bytes of output")]
-    pub(crate) fn derive(&self, label: &str, detail: &[&[u8]]) -> [u8; 32] {
+    pub(crate) fn derive(&self, label: &str, detail: &[&[u8]]) -> Zeroizing<[u8; 32]> {
         let mut info = vec![label.as_bytes(), b"\0"];
         info.extend_from_slice(detail);
-        let mut sub_key = [0; 32];
+        let mut sub_key = Zeroizing::new([0; 32]);
         Hkdf::<Sha256>::new(None, &self.0)
-            .expand_multi_info(&info, &mut sub_key)
+            .expand_multi_info(&info, sub_key.as_mut_slice())
             .expect("32 bytes are one block");
         sub_key
     }
@@ -91,8 +98,9 @@ impl FromStr for MasterKey {
         // 64 hexadecimal digits would also be base64, of 48 bytes.
         let bytes = if text.len() == HEX_LENGTH { from_hex(text) } else { None };
         let bytes = bytes.or_else(|| from_base64(text)).ok_or(InvalidMasterKey::Unreadable)?;
-        let length = bytes.len();
-        bytes.try_into().map(Self).map_err(|_| InvalidMasterKey::Length(length))
+        let bytes = Zeroizing::new(bytes);
+        let whole = bytes.as_slice().try_into();
+        whole.map(Self).map_err(|_| InvalidMasterKey::Length(bytes.len()))
     }
 }
 
@@ -118,6 +126,17 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    #[test]
+    fn is_wiped_when_it_is_dropped() {
+        fn wiped<T: ZeroizeOnDrop>(_: &T) {}
+        let key = MasterKey([7; 32]);
+        wiped(&key);
+        wiped(&key.code_secret());
+        let mut gone = key.clone();
+        gone.zeroize();
+        assert_eq!(gone.0, [0; 32]);
+    }
+
     struct Fixed(u8);
 
     impl Entropy for Fixed {
@@ -129,7 +148,7 @@ mod tests {
     #[test]
     fn reads_every_spelling_of_the_same_bytes() {
         let key = MasterKey([0xfb; 32]);
-        let base64 = key.to_text();
+        let base64 = key.to_text().to_string();
         assert_eq!(base64.len(), 44);
         for text in [
             base64.clone(),

@@ -6,6 +6,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::fmt;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 const VERSION: u8 = 1;
 /// The version and the id of the master key.
@@ -98,9 +99,9 @@ impl Vault for RustCryptoVault {
     fn digest(&self, purpose: Purpose, parts: &[&[u8]]) -> Digest {
         let key = self.lookup.derive("dwar digest 1", &[label(purpose).as_bytes()]);
         // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
-        let mut block = [0; 64];
-        block[..key.len()].copy_from_slice(&key);
-        let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+        let mut block = Zeroizing::new([0; 64]);
+        block[..key.len()].copy_from_slice(key.as_slice());
+        let mut mac = <Hmac<Sha256> as KeyInit>::new((&*block).into());
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
@@ -111,7 +112,7 @@ impl Vault for RustCryptoVault {
 
 fn cipher(master: &MasterKey, purpose: Purpose, context: &[u8]) -> Aes256Gcm {
     let key = master.derive("dwar seal 1", &[label(purpose).as_bytes(), b"\0", context]);
-    Aes256Gcm::new(&key.into())
+    Aes256Gcm::new((&*key).into())
 }
 
 /// Part of every derived key: a changed word makes stored data unreadable.

@@ -54,7 +54,7 @@ fn hex(bytes: &[u8]) -> String {
 fn matches_an_independent_implementation() {
     let key = MasterKey::from_bytes(std::array::from_fn(|index| u8::try_from(index).unwrap()));
     assert_eq!(
-        hex(&key.code_secret()),
+        hex(key.code_secret().as_slice()),
         "3b356af1d71548467b794338f4f646bf5af6e54a620eccf67d421486810735e6"
     );
     let vault = RustCryptoVault::new(key, [], None, Arc::new(Constant(0xa5)));

@@ -1,6 +1,7 @@
 use dwar_kernel::Entropy;
 use std::fmt;
 use std::str::FromStr;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 const PREFIX: &str = "whsec_";
 /// Standard Webhooks asks for 24 to 64 bytes.
@@ -8,8 +9,8 @@ const BYTES: usize = 32;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// What signs a project's events: `whsec_` and 32 random bytes in base64 (Standard Webhooks,
-/// Signature scheme). `Debug` hides it.
-#[derive(Clone, PartialEq, Eq)]
+/// Signature scheme). `Debug` hides it, and dropping it wipes it.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct WebhookSecret([u8; BYTES]);
 
 /// The text is not such a secret.

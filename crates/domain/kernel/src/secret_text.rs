@@ -1,5 +1,6 @@
 use crate::Entropy;
 use std::fmt;
+use zeroize::Zeroizing;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const CHECKSUM: usize = 6;
@@ -7,10 +8,11 @@ const CHECKSUM: usize = 6;
 /// A secret in text form that a typo cannot survive: prefix, random base62, CRC-32 in base62.
 ///
 /// The last six characters are the checksum of all before them, so a mistyped secret is refused
-/// without a look-up and scanners can tell a real one from noise. `Debug` shows the prefix alone.
+/// without a look-up and scanners can tell a real one from noise. `Debug` shows the prefix alone,
+/// and dropping it wipes it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretText {
-    text: String,
+    text: Zeroizing<String>,
     prefix: usize,
 }
 
@@ -22,7 +24,7 @@ impl SecretText {
         push_random(&mut text, body, entropy);
         let sum = checksum(&text);
         text.push_str(&sum);
-        Self { text, prefix: prefix.len() }
+        Self { text: Zeroizing::new(text), prefix: prefix.len() }
     }
 
     /// Reads a secret of exactly this shape; `None` says nothing about why it is not one.
@@ -32,7 +34,8 @@ impl SecretText {
             return None;
         }
         let (covered, sum) = text.split_at(text.len() - CHECKSUM);
-        (checksum(covered) == sum).then(|| Self { text: text.to_owned(), prefix: prefix.len() })
+        let whole = || Self { text: Zeroizing::new(text.to_owned()), prefix: prefix.len() };
+        (checksum(covered) == sum).then(whole)
     }
 
     /// The whole secret. Only for the answer that hands it over and for its digest.
@@ -50,9 +53,9 @@ impl fmt::Debug for SecretText {
 /// Rejection sampling: a modulo would favour the first letters of the alphabet.
 fn push_random(text: &mut String, count: usize, entropy: &dyn Entropy) {
     let target = text.len() + count;
-    let mut buffer = [0_u8; 64];
+    let mut buffer = Zeroizing::new([0_u8; 64]);
     while text.len() < target {
-        entropy.fill(&mut buffer);
+        entropy.fill(buffer.as_mut_slice());
         for byte in buffer.iter().map(|byte| usize::from(byte & 0x3f)).filter(|value| *value < 62) {
             if text.len() == target {
                 break;

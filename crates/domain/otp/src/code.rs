@@ -6,9 +6,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A one-time code: exactly six ASCII digits, leading zeros included.
-#[derive(Clone, PartialEq, Eq)]
+/// A one-time code: exactly six ASCII digits, leading zeros included. Dropping it wipes it.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct Code([u8; 6]);
 
 /// The text is not exactly six ASCII digits.
@@ -77,21 +78,21 @@ impl fmt::Debug for CodeDigest {
 }
 
 /// The server secrets for codes: the first makes digests, all of them check, so that a secret can
-/// be replaced while codes made under the old one are out.
+/// be replaced while codes made under the old one are out. Dropping them wipes them.
 #[derive(Clone)]
-pub struct CodeKeys(Vec<(i32, [u8; 32])>);
+pub struct CodeKeys(Vec<(i32, Zeroizing<[u8; 32]>)>);
 
 impl CodeKeys {
     /// Secrets in order of preference; the first one is for new codes.
     pub fn new(current: [u8; 32], older: impl IntoIterator<Item = [u8; 32]>) -> Self {
         let secrets = std::iter::once(current).chain(older);
-        Self(secrets.map(|secret| (key_id(&secret), secret)).collect())
+        Self(secrets.map(|secret| (key_id(&secret), Zeroizing::new(secret))).collect())
     }
 
     /// The digest of `code` for the OTP request it is to be stored with.
     pub fn digest(&self, binding: &[u8], code: &Code) -> CodeDigest {
-        let (key, secret) = self.0[0];
-        CodeDigest { key, mac: mac(&secret, binding, code) }
+        let (key, secret) = &self.0[0];
+        CodeDigest { key: *key, mac: mac(secret, binding, code) }
     }
 
     fn check(&self, binding: &[u8], code: &Code, stored: &CodeDigest) -> bool {
@@ -149,9 +150,9 @@ fn key_id(secret: &[u8; 32]) -> i32 {
 
 fn keyed(secret: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
     // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
-    let mut block = [0; 64];
+    let mut block = Zeroizing::new([0; 64]);
     block[..32].copy_from_slice(secret);
-    let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+    let mut mac = <Hmac<Sha256> as KeyInit>::new((&*block).into());
     for part in parts {
         mac.update(part);
     }
@@ -169,6 +170,16 @@ mod tests {
         {
             assert_eq!(text.parse::<Code>(), Err(InvalidCode), "{text:?}");
         }
+    }
+
+    #[test]
+    fn codes_and_their_secrets_are_wiped_when_they_are_dropped() {
+        fn wiped<T: ZeroizeOnDrop>(_: &T) {}
+        let mut code: Code = "123456".parse().unwrap();
+        wiped(&code);
+        wiped(&CodeKeys::new([1; 32], []).0[0].1);
+        code.zeroize();
+        assert_eq!(code.0, [0; 6]);
     }
 
     #[test]

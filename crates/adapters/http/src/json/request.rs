@@ -6,6 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
+use zeroize::Zeroizing;
 
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
@@ -34,8 +35,8 @@ pub(crate) struct RefreshBody {
     pub(crate) refresh_token: Field<Token>,
 }
 
-/// A token as a client sent it: any text but the empty one.
-pub(crate) struct Token(String);
+/// A token as a client sent it: any text but the empty one. Dropping it wipes it.
+pub(crate) struct Token(Zeroizing<String>);
 
 impl Token {
     pub(crate) fn as_str(&self) -> &str {
@@ -47,13 +48,13 @@ impl FromStr for Token {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        if text.is_empty() { Err(()) } else { Ok(Self(text.to_owned())) }
+        if text.is_empty() { Err(()) } else { Ok(Self(Zeroizing::new(text.to_owned()))) }
     }
 }
 
 impl From<Token> for AccessToken {
     fn from(Token(text): Token) -> Self {
-        Self::new(text)
+        Self::new(text.as_str())
     }
 }
 
