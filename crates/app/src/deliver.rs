@@ -9,6 +9,8 @@ use dwar_project::Project;
 use dwar_ratelimit::{SendKey, SendLimiter};
 use dwar_wallet::{Settlement, WalletStore};
 use std::sync::Arc;
+use tracing::{Instrument, Span};
+use zeroize::Zeroizing;
 
 /// Takes a code along its route until a provider has it, and settles the money.
 ///
@@ -163,10 +165,11 @@ impl Deliver {
             Ok(message) => message,
             Err(reason) => return Report::Failed(reason),
         };
-        let outcome = gateway.deliver(message).await;
+        let phone = message.phone.clone();
+        let outcome = gateway.deliver(message).instrument(span_about(&phone)).await;
         // The kind alone: what a provider calls a message is its own text.
         let (outcome_kind, reason) = outcome.words();
-        tracing::info!(otp = %otp.id, attempt = %attempt.id, provider = %attempt.provider,
+        tracing::info!(otp = %otp.id, attempt = %attempt.id, %phone, provider = %attempt.provider,
             channel = attempt.channel.as_str(), outcome = outcome_kind, reason, "provider answered");
         match outcome {
             Outcome::Accepted { provider_ref, awaits_receipt } => {
@@ -220,7 +223,15 @@ impl Deliver {
             || StoreError::Inconsistent { table: "otps", column: "code", row: otp.id.to_string() };
         let sealed = otp.sealed_code.as_ref().ok_or_else(inconsistent)?;
         let plain = self.tools.vault.open(Purpose::Code, otp.id.uuid().as_bytes(), sealed)?;
+        let plain = Zeroizing::new(plain);
         let digits = std::str::from_utf8(&plain).map_err(|_| inconsistent())?;
         digits.parse().map_err(|_| inconsistent())
     }
+}
+
+/// What the lines of a gateway are told by: the request's span, which knows the phone, or, where
+/// nobody asks for the send right now (receipts, the sweep), one of its own.
+fn span_about(phone: &Phone) -> Span {
+    let present = Span::current();
+    if present.is_none() { tracing::error_span!("delivery", %phone) } else { present }
 }

@@ -9,8 +9,8 @@ use tracing::field::display;
 
 const TARGET: &str = "dwar::access";
 
-/// One line per request: what was asked, by whom, how it ended. Nothing a client wrote is in it
-/// but the request id: no path, no query, no header.
+/// One line per request: what was asked, by whom, about which phone (masked), how it ended.
+/// Nothing else a client wrote is in it but the request id: no path, no query, no header.
 pub(crate) struct Line {
     began: Instant,
     method: &'static str,
@@ -49,6 +49,7 @@ impl Drop for Line {
         let caller = self.trail.caller.get();
         let project = caller.map(|(project, _)| display(project));
         let mode = caller.map(|(_, mode)| mode.as_str());
+        let phone = self.trail.phone.borrow();
         let End { status, code, bytes } = self.end;
         tracing::info!(
             target: TARGET,
@@ -60,6 +61,7 @@ impl Drop for Line {
             request_id = self.trail.request_id(),
             project,
             mode,
+            phone = phone.as_ref().map(display),
             bytes,
             "{}", if status.is_some() { "answered" } else { "client hung up" }
         );

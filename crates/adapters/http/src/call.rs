@@ -6,11 +6,13 @@ use actix_web::dev::Payload;
 use actix_web::http::header::HeaderValue;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse};
-use dwar_kernel::{KeyMode, ProjectId};
+use dwar_kernel::{KeyMode, Phone, ProjectId};
 use serde::Serialize;
 use std::cell::{Cell, RefCell};
 use std::future::{Ready, ready};
 use std::rc::Rc;
+use tracing::Span;
+use tracing::field::display;
 
 /// What a handler gives.
 pub(crate) type Answer = Result<HttpResponse, ApiError>;
@@ -20,6 +22,8 @@ pub(crate) struct Trail {
     pub(crate) request_id: HeaderValue,
     pub(crate) caller: Cell<Option<(ProjectId, KeyMode)>>,
     pub(crate) rate: Cell<Option<RateLimit>>,
+    /// Whose code it is about; shows itself masked.
+    pub(crate) phone: RefCell<Option<Phone>>,
     /// The route's pattern, known as soon as a handler has the request.
     pub(crate) route: RefCell<Option<String>>,
     /// The body, until it has been read to its end.
@@ -33,6 +37,7 @@ impl Trail {
             request_id,
             caller: Cell::default(),
             rate: Cell::default(),
+            phone: RefCell::default(),
             route: RefCell::default(),
             payload: RefCell::new(payload),
         }
@@ -54,6 +59,12 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn use_cases(&self) -> &UseCases {
         &self.api.use_cases
+    }
+
+    /// Lets every line of this request name the phone, masked.
+    pub(crate) fn concerns(&self, phone: &Phone) {
+        Span::current().record("phone", display(phone));
+        self.trail.phone.replace(Some(phone.clone()));
     }
 
     /// Tells the client how it stands with the limit of this call.

@@ -43,7 +43,8 @@ pub(crate) async fn identify(
     request.extensions_mut().insert(Rc::clone(&trail));
     let mut line = Line::begin(request.method(), Rc::clone(&trail));
     // At the highest level, so that no filter takes the id away from lines that carry it.
-    let span = tracing::error_span!("request", request_id = trail.request_id());
+    let phone = tracing::field::Empty;
+    let span = tracing::error_span!("request", request_id = trail.request_id(), phone);
 
     let work = AssertUnwindSafe(async move { next.call(request).await });
     let outcome = work.catch_unwind().instrument(span.clone()).await;

@@ -13,6 +13,7 @@ pub(crate) async fn send(call: Call) -> Answer {
     let key = call.idempotency_key()?;
     let body: SendBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
+    call.concerns(&phone);
     let api = call.api.clone();
     let sent = async move { send_once(&api.use_cases, &caller, &phone, key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
@@ -39,6 +40,7 @@ pub(crate) async fn verify(call: Call) -> Answer {
     let caller = call.capped_caller(RequestScope::Verify).await?;
     let body: VerifyBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
+    call.concerns(&phone);
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
     // An id that cannot be read is that of no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
