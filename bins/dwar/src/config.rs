@@ -1,15 +1,12 @@
 //! Configuration: embedded defaults, then a file, then the environment; typed and checked.
 
-use crate::secret::Secret;
-use config::{Environment, File, FileFormat};
-use serde::Deserialize;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+mod load;
 
-/// Every key with its default; also the reference manual.
-pub const DEFAULTS: &str = include_str!("../../../config.default.toml");
-const FILE: &str = "dwar.toml";
-const PREFIX: &str = "DWAR";
+pub use load::{load, toml_sentence};
+
+use crate::secret::Secret;
+use serde::Deserialize;
+use std::path::PathBuf;
 
 /// The whole configuration; the meaning of each key stands in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -29,6 +26,20 @@ pub struct Config {
     pub retention: Retention,
     pub events: Events,
     pub log: Log,
+    /// The file that was read, if one was.
+    #[serde(skip)]
+    pub file: Option<OwnFile>,
+    /// What production would refuse; nothing in production.
+    #[serde(skip)]
+    pub objections: Vec<String>,
+}
+
+/// The operator's own file.
+#[derive(Clone, Debug)]
+pub struct OwnFile {
+    pub path: PathBuf,
+    /// Whether a secret is filled in.
+    pub secrets: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -41,6 +52,7 @@ pub enum RunMode {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Http {
     pub address: String,
+    pub allow_public_development: bool,
     pub workers: usize,
     pub max_connections: usize,
     pub head_timeout_seconds: u64,
@@ -252,37 +264,8 @@ pub enum ConfigError {
     Unreadable(String),
     #[error("{key}: {problem}")]
     Invalid { key: &'static str, problem: String },
-}
-
-/// Reads the configuration from `file` (or `dwar.toml`, if it is there) and `environment`.
-pub fn load(
-    file: Option<&Path>,
-    environment: impl IntoIterator<Item = (String, String)>,
-) -> Result<Config, ConfigError> {
-    let known = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
-    let environment: Vec<(String, String)> = environment
-        .into_iter()
-        .filter(|(name, _)| name.to_ascii_uppercase().starts_with(&format!("{PREFIX}__")))
-        .collect();
-    let mut builder =
-        config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
-    if let Some((path, text)) = read_file(file)? {
-        let used = keys_of(&text)
-            .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
-        refuse_unknown(&path.display().to_string(), used, &known)?;
-        builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
-    }
-    let names = environment.iter().map(|(name, _)| path_of(name)).collect();
-    refuse_unknown("environment", names, &known)?;
-    let source = Environment::with_prefix(PREFIX)
-        .prefix_separator("__")
-        .separator("__")
-        .source(Some(environment.into_iter().collect()));
-    let unreadable = |cause: config::ConfigError| ConfigError::Unreadable(cause.to_string());
-    let merged = builder.add_source(source).build().map_err(unreadable)?;
-    let config: Config = merged.try_deserialize().map_err(unreadable)?;
-    config.check()?;
-    Ok(config)
+    #[error("production refuses\n  {}", .0.join("\n  "))]
+    Unsafe(Vec<String>),
 }
 
 impl Config {
@@ -346,57 +329,6 @@ pub fn invalid(key: &'static str, problem: impl Into<String>) -> ConfigError {
     ConfigError::Invalid { key, problem: problem.into() }
 }
 
-fn read_file(file: Option<&Path>) -> Result<Option<(PathBuf, String)>, ConfigError> {
-    let path = file.map_or_else(|| PathBuf::from(FILE), Path::to_path_buf);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((path, text))),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound && file.is_none() => Ok(None),
-        Err(cause) => {
-            Err(ConfigError::Unreadable(format!("cannot read {}: {cause}", path.display())))
-        }
-    }
-}
-
-/// The dotted path of every leaf of a TOML document.
-fn keys_of(text: &str) -> Result<BTreeSet<String>, String> {
-    let table: toml::Table = text.parse().map_err(|cause: toml::de::Error| cause.to_string())?;
-    let mut keys = BTreeSet::new();
-    collect(&table, "", &mut keys);
-    Ok(keys)
-}
-
-fn collect(table: &toml::Table, above: &str, keys: &mut BTreeSet<String>) {
-    for (name, value) in table {
-        let path = format!("{above}{name}");
-        match value {
-            toml::Value::Table(below) => collect(below, &format!("{path}."), keys),
-            _ => drop(keys.insert(path)),
-        }
-    }
-}
-
-/// `DWAR__HTTP__ADDRESS` is `http.address`.
-fn path_of(variable: &str) -> String {
-    variable[PREFIX.len() + 2..].to_ascii_lowercase().replace("__", ".")
-}
-
-fn refuse_unknown(
-    origin: &str,
-    used: BTreeSet<String>,
-    known: &BTreeSet<String>,
-) -> Result<(), ConfigError> {
-    let Some(key) = used.into_iter().find(|key| !known.contains(key)) else {
-        return Ok(());
-    };
-    let near = known
-        .iter()
-        .max_by(|a, b| strsim::jaro_winkler(a, &key).total_cmp(&strsim::jaro_winkler(b, &key)));
-    let hint = near
-        .filter(|near| strsim::jaro_winkler(near, &key) > 0.8)
-        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    Err(ConfigError::UnknownKey { origin: origin.to_owned(), key, hint })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -417,10 +349,10 @@ mod tests {
     fn the_environment_wins_over_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("own.toml");
-        std::fs::write(&file, "demo = false\n[http]\naddress = \"0.0.0.0:1\"\n").unwrap();
-        let env = [("DWAR__HTTP__ADDRESS".to_owned(), "0.0.0.0:2".to_owned())];
+        std::fs::write(&file, "demo = false\n[http]\naddress = \"127.0.0.1:1\"\n").unwrap();
+        let env = [("DWAR__HTTP__ADDRESS".to_owned(), "127.0.0.1:2".to_owned())];
         let config = load(Some(&file), env).unwrap();
-        assert_eq!((config.demo, config.http.address.as_str()), (false, "0.0.0.0:2"));
+        assert_eq!((config.demo, config.http.address.as_str()), (false, "127.0.0.1:2"));
     }
 
     #[test]

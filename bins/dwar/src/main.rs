@@ -1,9 +1,13 @@
 //! Dwar: phone one-time-password authentication that a team runs itself.
 
+mod bounds;
 mod cli;
 mod config;
 mod descriptors;
+mod hardening;
+mod modes;
 mod secret;
+mod strength;
 mod telemetry;
 mod wiring;
 

@@ -145,6 +145,7 @@ async fn everything_that_happens_is_told(database: Database) {
     // Told before the number is erased, so that it can still be named.
     let sent = masked.hears("otp.sent").await;
     full.hears("otp.sent").await;
+    masked.hears("otp.verified").await;
     service.delete(&project.live, &format!("/v1/identity/{identity}")).await.ok();
     service.send(&project.test, "9000000002").await.refused(500, "SMS_FAILED");
     service.send(&project.test, "9000000001").await.ok();
@@ -154,7 +155,8 @@ async fn everything_that_happens_is_told(database: Database) {
     assert_eq!(sent.body["data"]["phone"], shown);
     assert_eq!(sent.body["data"]["mode"], "live");
     assert_eq!(full.hears("otp.sent").await.body["data"]["phone"], format!("+91{phone}"));
-    masked.hears("otp.verified").await;
+    let verified = masked.hears("otp.verified").await;
+    assert_eq!(verified.body["data"]["phone"], shown);
     let revoked = masked.hears("session.revoked").await;
     assert_eq!(revoked.body["data"]["session_id"], first["session_id"]);
     let deleted = masked.hears("identity.deleted").await;
@@ -166,8 +168,11 @@ async fn everything_that_happens_is_told(database: Database) {
     );
     let low = masked.hears("wallet.low").await;
     assert_eq!(low.body["data"]["balance_paise"], 30);
-    assert_eq!(masked.hears("otp.failed").await.body["data"]["mode"], "test");
-    masked.hears("otp.delivered").await;
+    let failed = masked.hears("otp.failed").await;
+    assert_eq!(failed.body["data"]["mode"], "test");
+    assert_eq!(failed.body["data"]["phone"], "+9190••••0002");
+    let delivered = masked.hears("otp.delivered").await;
+    assert_eq!(delivered.body["data"]["phone"], "+9190••••0001");
     for told in masked.told() {
         assert!(!told.text.contains(&phone), "{}", told.text);
         assert_eq!(told.signature, signature(secret, &told));

@@ -2,7 +2,8 @@ use super::Failure;
 use super::answer::Answer;
 use super::doctor_online;
 use crate::config::{Config, ConfigError};
-use crate::wiring::{Core, MIB, available_providers};
+use crate::wiring::{Core, MIB, available_providers, open_files};
+use crate::{bounds, config::RunMode};
 use dwar_event::Endpoint;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_session::KeyState;
@@ -47,6 +48,8 @@ impl Status {
 /// Looks at everything a service needs; changes nothing in the database.
 pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
     let mut checks = vec![ok("configuration", "every setting is known and makes sense")];
+    checks.push(production(&config));
+    checks.push(files(&config));
     match Core::open(config) {
         Err(cause) => checks.push(failed("start", &cause, "do what it says, then run this again")),
         Ok(core) => {
@@ -73,6 +76,42 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
 /// What there is to say when the configuration cannot even be read.
 pub fn unconfigured(cause: &ConfigError) -> Answer {
     report(&[failed("configuration", cause, "do what it says, then run this again")])
+}
+
+/// What stands between these settings and production.
+fn production(config: &Config) -> Check {
+    const NAME: &str = "production";
+    let mut remarks = config.objections.clone();
+    remarks.extend(bounds::remarks(config));
+    match (config.environment, remarks.is_empty()) {
+        (RunMode::Production, true) => ok(NAME, "nothing is set that it should not be"),
+        (RunMode::Development, true) => ok(NAME, "it would take these settings"),
+        (RunMode::Production, false) => {
+            warning(NAME, remarks.join("\n"), "mend it unless it is meant")
+        }
+        (RunMode::Development, false) => warning(
+            NAME,
+            format!("it would refuse\n{}", remarks.join("\n")),
+            "fine for development",
+        ),
+    }
+}
+
+fn files(config: &Config) -> Check {
+    const NAME: &str = "files";
+    match open_files(config) {
+        Ok(open) if open.is_empty() => ok(NAME, "nobody else can read those that hold secrets"),
+        Ok(open) if config.environment == RunMode::Development => {
+            warning(NAME, open.join("\n"), "do what it says; production refuses this")
+        }
+        Ok(open) => Check {
+            name: NAME,
+            status: Status::Failed,
+            detail: open.join("\n"),
+            advice: Some("do what it says, then run this again".to_owned()),
+        },
+        Err(cause) => failed(NAME, &cause, "do what it says, then run this again"),
+    }
 }
 
 async fn database(core: &Core) -> Check {
@@ -252,7 +291,8 @@ fn report(checks: &[Check]) -> Answer {
     let lines = checks.iter().map(|check| {
         let advice =
             check.advice.as_ref().map_or_else(String::new, |a| format!("\n{:12}→ {a}", ""));
-        format!("{:<9} {:<14} {}{advice}", check.status.as_str(), check.name, check.detail)
+        let detail = check.detail.replace('\n', &format!("\n{:25}", ""));
+        format!("{:<9} {:<14} {detail}{advice}", check.status.as_str(), check.name)
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     Answer { json: json!({ "ok": good, "checks": json }), text, good }

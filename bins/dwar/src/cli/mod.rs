@@ -15,8 +15,8 @@ mod wallet;
 mod webhook;
 
 use crate::config::{self, Config, ConfigError};
-use crate::telemetry;
 use crate::wiring::{Core, WiringError};
+use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
 use dwar_kernel::{ProjectId, StoreError};
@@ -122,7 +122,10 @@ pub fn run() -> ExitCode {
 }
 
 fn execute(args: Args) -> Result<ExitCode, Failure> {
-    let config = match config::load(args.config.as_deref(), std::env::vars()) {
+    hardening::seal_process().map_err(|cause| {
+        Failure(format!("the system does not let this process keep its memory to itself: {cause}"))
+    })?;
+    let config = match config::load(args.config.as_deref(), std::env::vars_os()) {
         Ok(config) => config,
         Err(cause) if matches!(args.command, Some(Command::Doctor(_))) => {
             return doctor::unconfigured(&cause).print(args.json);

@@ -2,6 +2,8 @@ use super::keys::{self, KeySource};
 use super::policies;
 use super::stores::{Location, Stores};
 use crate::config::{Config, ConfigError, RunMode};
+use crate::modes::{self, Guarded};
+use crate::{bounds, config};
 use dwar_app::{
     ManageEndpoints, ManageProjects, ManageSigningKeys, ManageWallets, SigningKeyPolicy,
     TellEvents, Toolbox, UnlockPhone,
@@ -41,8 +43,8 @@ pub enum WiringError {
          secrets.master_key (DWAR__SECRETS__MASTER_KEY)", .0.display()
     )]
     KeyLost(PathBuf),
-    #[error("production refuses {0}")]
-    Unsafe(&'static str),
+    #[error("production refuses files that others can read:\n  {}", .0.join("\n  "))]
+    OpenToOthers(Vec<String>),
     #[error(transparent)]
     Webhooks(#[from] UnusableClient),
     #[error("cannot listen on {address}: {cause}")]
@@ -53,14 +55,14 @@ impl Core {
     /// Opens stores and secrets as configured.
     ///
     /// # Errors
-    /// [`WiringError::Unsafe`] in production, for what is only safe on a developer's machine.
+    /// [`WiringError::OpenToOthers`] in production; elsewhere it is said in the log.
     pub fn open(config: Config) -> Result<Self, WiringError> {
         let location = Location::of(&config.database)?;
         let source = KeySource::of(&config.secrets, &location);
-        refuse_unsafe(&config, &location, &source)?;
+        keep_to_ourselves(&config)?;
         let entropy = Arc::new(SystemEntropy);
         let signing_keys = policies::signing_keys(&config)?;
-        let secrets = keys::secrets(&source, &config.secrets, &location, entropy.clone())?;
+        let secrets = keys::secrets(&source, &config, &location, entropy.clone())?;
         let stores = Stores::open(&location, &config.database)?;
         let vault = Arc::new(secrets.vault);
         let issuer = config.tokens.issuer.clone();
@@ -141,29 +143,36 @@ impl Core {
     }
 }
 
-fn refuse_unsafe(
-    config: &Config,
-    location: &Location,
-    source: &KeySource,
-) -> Result<(), WiringError> {
-    if config.environment == RunMode::Development {
-        return Ok(());
+/// The files of this configuration that should be its user's alone and are not, a sentence each.
+pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
+    let location = Location::of(&config.database)?;
+    let mut files = Vec::new();
+    if let KeySource::File(path) = KeySource::of(&config.secrets, &location) {
+        files.push(Guarded::new(path, "the master key"));
     }
-    if config.gateways.providers().concat().iter().any(|name| name == "console") {
-        return Err(WiringError::Unsafe(
-            "the console gateway, which prints codes: set gateways.whatsapp and gateways.sms \
-             (DWAR__GATEWAYS__WHATSAPP, DWAR__GATEWAYS__SMS) to providers, or to nothing",
-        ));
+    if let Location::Sqlite(path) = &location {
+        let beside = |suffix: &str| {
+            let mut name = path.clone().into_os_string();
+            name.push(suffix);
+            Guarded::new(name, "the database")
+        };
+        files.extend(["", "-wal", "-shm"].map(beside));
     }
-    if *location == Location::Postgres
-        && matches!(source, KeySource::File(_))
-        && config.secrets.master_key_file.is_empty()
-    {
-        return Err(WiringError::Unsafe(
-            "a generated master key beside a server database, since the next machine would make \
-             another one: set secrets.master_key (DWAR__SECRETS__MASTER_KEY), for example to the \
-             output of `openssl rand -base64 32`",
-        ));
+    if let Some(own) = config.file.as_ref().filter(|own| own.secrets) {
+        files.push(Guarded::new(&own.path, "the secrets in it"));
+    }
+    let providers = config::names(&config.gateways.generic_files);
+    files.extend(providers.into_iter().map(|path| Guarded::new(path, "a provider's credentials")));
+    Ok(modes::open_to_others(files))
+}
+
+fn keep_to_ourselves(config: &Config) -> Result<(), WiringError> {
+    let open = open_files(config)?;
+    if config.environment == RunMode::Production && !open.is_empty() {
+        return Err(WiringError::OpenToOthers(open));
+    }
+    for sentence in open.into_iter().chain(bounds::remarks(config)) {
+        tracing::warn!("{sentence}");
     }
     Ok(())
 }

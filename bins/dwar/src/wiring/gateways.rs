@@ -4,7 +4,7 @@ use super::WiringError;
 use super::addresses::{base_url, public_url};
 use super::core::Core;
 use super::policies;
-use crate::config::{self, Config, ConfigError, RunMode, invalid, names};
+use crate::config::{self, Config, ConfigError, RunMode, invalid, names, toml_sentence};
 use crate::secret::Secret as Configured;
 use dwar_app::Routes;
 use dwar_gateways::{
@@ -336,7 +336,7 @@ fn generic(path: &Path, client: HttpClient) -> Result<GenericHttpGateway, Config
         |problem: &str| invalid("gateways.generic_files", format!("{}: {problem}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|cause| unusable(&cause.to_string()))?;
     let settings: Result<GenericHttpSettings, toml::de::Error> = toml::from_str(&text);
-    let settings = settings.map_err(|cause| unusable(cause.message()))?;
+    let settings = settings.map_err(|cause| unusable(&toml_sentence(&text, &cause)))?;
     GenericHttpGateway::new(&settings, client).map_err(|cause| unusable(&cause.to_string()))
 }
 

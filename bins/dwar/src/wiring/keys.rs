@@ -1,6 +1,6 @@
 use super::WiringError;
 use super::stores::Location;
-use crate::config::{self, ConfigError, invalid};
+use crate::config::{self, Config, ConfigError, RunMode, invalid};
 use dwar_kernel::Entropy;
 use dwar_otp::CodeKeys;
 use dwar_rustcrypto::{MasterKey, RustCryptoVault};
@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// Where the master key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +49,22 @@ impl KeySource {
 /// Reads the master keys, or makes the first one where it is to be kept in a file.
 pub fn secrets(
     source: &KeySource,
-    secrets: &config::Secrets,
+    config: &Config,
     location: &Location,
     entropy: Arc<dyn Entropy>,
 ) -> Result<Secrets, WiringError> {
+    let secrets = &config.secrets;
     let current = match source {
         KeySource::Configured => parse("secrets.master_key", secrets.master_key.expose())?,
         KeySource::File(path) => keep(path, location, entropy.as_ref())?,
     };
+    // One that is configured was looked at with the configuration.
+    match current.weakness() {
+        Some(problem) if config.environment == RunMode::Production => {
+            return Err(invalid("secrets.master_key_file", format!("the key {problem}")).into());
+        }
+        _ => {}
+    }
     let older = secrets.older_master_keys.expose().split(',').map(str::trim);
     let older = older.filter(|text| !text.is_empty());
     let older: Vec<MasterKey> =
@@ -79,7 +88,7 @@ fn keep(path: &Path, location: &Location, entropy: &dyn Entropy) -> Result<Maste
         Location::Sqlite(database) => std::fs::metadata(database).is_ok_and(|file| file.len() > 0),
         Location::Postgres => false,
     };
-    match std::fs::read_to_string(path) {
+    match std::fs::read_to_string(path).map(Zeroizing::new) {
         Ok(text) => return Ok(parse("secrets.master_key_file", &text)?),
         // A new key could open nothing that is in an old database.
         Err(cause) if cause.kind() == ErrorKind::NotFound && old_database => {
@@ -111,7 +120,8 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&draft)?;
     let written = file
-        .write_all(format!("{text}\n").as_bytes())
+        .write_all(text.as_bytes())
+        .and_then(|()| file.write_all(b"\n"))
         .and_then(|()| file.sync_all())
         .and_then(|()| std::fs::hard_link(&draft, path));
     std::fs::remove_file(&draft)?;

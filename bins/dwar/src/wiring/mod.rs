@@ -10,7 +10,7 @@ mod stores;
 
 pub use addresses::public_url;
 pub use application::{Application, keep_preparing, prepare};
-pub use core::{Core, WiringError};
+pub use core::{Core, WiringError, open_files};
 pub use gateways::{
     Available, available as available_providers, http_client, reporting as reporting_providers,
 };

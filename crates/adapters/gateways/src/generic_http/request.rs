@@ -205,7 +205,7 @@ fn split(url: &str, allow_plain_http: bool) -> Result<(BaseUrl, &str), String> {
     }
     let origin = format!("{scheme}://{authority}").parse();
     let origin: BaseUrl = origin.map_err(|cause: InvalidBaseUrl| wrong(&cause.to_string()))?;
-    if !(origin.is_https() || origin.is_loopback() || allow_plain_http) {
+    if !(origin.is_private() || allow_plain_http) {
         return Err(wrong("codes would go unencrypted: use https, or allow_plain_http"));
     }
     if path.contains(['?', '#']) {

@@ -1,0 +1,180 @@
+//! What production refuses: each rule once, with its reason. `docs/operations.md` lists the same
+//! rows; a test holds the two together.
+
+mod database_url;
+mod rules;
+
+use crate::config::{Config, ConfigError, RunMode, invalid};
+use std::net::ToSocketAddrs;
+
+pub use rules::RULES;
+
+/// The values of a number that production takes.
+pub struct Bound {
+    pub key: &'static str,
+    pub least: u64,
+    pub most: u64,
+    pub reason: &'static str,
+}
+
+/// Something other than a number that production looks at.
+pub struct Rule {
+    pub key: &'static str,
+    /// What is asked for, as the docs say it.
+    pub asked: &'static str,
+    pub reason: &'static str,
+    /// How the configuration breaks it, as the end of a sentence that never holds a secret.
+    pub broken: fn(&Config) -> Option<String>,
+}
+
+const fn bound(key: &'static str, least: u64, most: u64, reason: &'static str) -> Bound {
+    Bound { key, least, most, reason }
+}
+
+const SLOW: &str = "a client or a server that never answers would keep its place for ever";
+const LOAD: &str = "more of them than one machine can carry";
+const PLACE: &str = "a window too short or an allowance too wide is no limit";
+
+/// Every number of the configuration.
+#[rustfmt::skip]
+pub const NUMBERS: &[Bound] = &[
+    bound("http.workers", 0, 256, LOAD),
+    bound("http.max_connections", 1, 100_000, LOAD),
+    bound("http.head_timeout_seconds", 1, 30, SLOW),
+    bound("http.body_timeout_seconds", 1, 30, SLOW),
+    bound("http.write_timeout_seconds", 1, 60, SLOW),
+    bound("http.keep_alive_seconds", 1, 300, SLOW),
+    bound("http.shutdown_timeout_seconds", 1, 120, "supervisors kill what takes longer to stop"),
+    bound("database.connections", 1, 500, LOAD),
+    bound("database.acquire_timeout_ms", 100, 30_000, SLOW),
+    bound("database.statement_timeout_ms", 100, 30_000, SLOW),
+    bound("database.min_free_mb", 0, 1_048_576, "a terabyte that has to stay free is a slip of the pen"),
+    bound("session.access_seconds", 60, 3_600, "whoever checks tokens locally takes one until it ends, logged out or not"),
+    bound("session.refresh_seconds", 3_600, 15_552_000, "a lost device stays logged in for as long; half a year is the most"),
+    bound("session.session_seconds", 3_600, 31_622_400, "a person proves the phone number once a year at least"),
+    bound("session.leeway_seconds", 0, 60, "a stolen refresh token used within it is not noticed"),
+    bound("session.replay_seconds", 0, 300, "a stolen request gives tokens again within it"),
+    bound("tokens.publish_before_seconds", 600, 604_800, "verifiers cache the key set for 300 s, and need it twice over before a new key signs"),
+    bound("otp.lifetime_seconds", 60, 900, "the longer a code lives, the longer it can be guessed, read from a lock screen or talked out of its owner"),
+    bound("limits.live.send", 1, 10, "each code buys its guesses and a message to the phone's owner"),
+    bound("limits.live.send_window_seconds", 300, 86_400, PLACE),
+    bound("limits.live.send_reach", 1, 100, PLACE),
+    bound("limits.live.verify_attempts", 1, 10, "a code has a million values, and each attempt tries one"),
+    bound("limits.live.validate_per_minute", 1, 10_000_000, LOAD),
+    bound("limits.live.general_per_minute", 1, 10_000_000, LOAD),
+    bound("limits.live.sends_per_minute", 0, 10_000_000, LOAD),
+    bound("limits.live.verifies_per_minute", 0, 10_000_000, LOAD),
+    bound("limits.test.send", 1, 100, PLACE),
+    bound("limits.test.send_window_seconds", 60, 86_400, PLACE),
+    bound("limits.test.send_reach", 0, 1_000, PLACE),
+    bound("limits.test.verify_attempts", 1, 100, PLACE),
+    bound("limits.test.validate_per_minute", 1, 10_000_000, LOAD),
+    bound("limits.test.general_per_minute", 1, 10_000_000, LOAD),
+    bound("limits.test.sends_per_minute", 0, 10_000_000, LOAD),
+    bound("limits.test.verifies_per_minute", 0, 10_000_000, LOAD),
+    bound("limits.guesses.slow_from", 1, 100, GUESSES),
+    bound("limits.guesses.slow_seconds", 60, 86_400, GUESSES),
+    bound("limits.guesses.slower_from", 1, 200, GUESSES),
+    bound("limits.guesses.slower_seconds", 600, 604_800, GUESSES),
+    bound("limits.guesses.stop_at", 1, 300, GUESSES),
+    bound("limits.guesses.stop_seconds", 3_600, 2_592_000, GUESSES),
+    bound("limits.guesses.stop_pace_seconds", 3_600, 2_592_000, GUESSES),
+    bound("limits.guesses.period_seconds", 604_800, 31_622_400, GUESSES),
+    bound("gateways.call_timeout_ms", 500, 30_000, SLOW),
+    bound("gateways.connect_timeout_ms", 100, 30_000, SLOW),
+    bound("gateways.fallback_window_seconds", 0, 300, "the SMS has to come while its code is good"),
+    bound("gateways.grace_seconds", 1, 300, "money on hold for a send that died is given back after it"),
+    bound("gateways.breaker_faults", 1, 1_000, "a provider that is down costs every send its time-out until then"),
+    bound("gateways.breaker_cool_down_seconds", 1, 600, "a provider that works again is not asked before"),
+    bound("gateways.calls_at_once", 1, 100_000, LOAD),
+    bound("gateways.sandbox.receipt_ms", 0, 60_000, "a test waits for it"),
+    bound("gateways.sandbox.slow_receipt_ms", 0, 600_000, "a test waits for it"),
+    bound("prices.whatsapp_paise", 0, 10_000, "₹100 for a message is a slip of the pen"),
+    bound("prices.sms_paise", 0, 10_000, "₹100 for a message is a slip of the pen"),
+    bound("retention.requests_hours", 1, 720, "requests hold sealed phone numbers"),
+    bound("retention.sessions_hours", 0, 8_784, "ended sessions are of no use"),
+    bound("retention.idempotency_hours", 1, 168, "answers are kept sealed for clients that ask again, who give up within a day"),
+    bound("retention.test_records", 0, 10_000_000, "what test keys leave behind is stored for nothing"),
+    bound("events.timeout_seconds", 1, 45, SLOW),
+    bound("events.disable_after_seconds", 0, 2_592_000, "events for an endpoint that is gone pile up until then"),
+    bound("events.disable_after_failures", 1, 1_000, "events for an endpoint that is gone pile up until then"),
+];
+
+const GUESSES: &str = "without it, or with more, somebody who keeps asking for codes guesses one";
+
+/// Everything in `config` that production refuses, each as one sentence with its key, what it is
+/// (unless that is a secret), what is allowed, and why. `number` reads a number by its key.
+pub fn objections(config: &Config, number: impl Fn(&str) -> Option<u64>) -> Vec<String> {
+    let numbers = NUMBERS.iter().filter_map(|bound| bound.objection(number(bound.key)));
+    let rules = RULES.iter().filter_map(|rule| {
+        let problem = (rule.broken)(config)?;
+        let Rule { key, asked, reason, .. } = rule;
+        Some(format!("{key}: {problem} (production takes {asked}); {reason}"))
+    });
+    numbers.chain(rules).collect()
+}
+
+impl Bound {
+    /// `None` for a number within the bound.
+    fn objection(&self, found: Option<u64>) -> Option<String> {
+        let Self { key, least, most, reason } = self;
+        match found {
+            Some(value) if (*least..=*most).contains(&value) => None,
+            Some(value) if value < *least => {
+                Some(format!("{key}: {value} is less than {least}, the least; {reason}"))
+            }
+            Some(value) => Some(format!("{key}: {value} is more than {most}, the most; {reason}")),
+            None => Some(format!("{key}: is not from {least} to {most}; {reason}")),
+        }
+    }
+}
+
+/// Development prints codes and hands out keys: on an address that others reach it has to be
+/// wanted twice.
+///
+/// # Errors
+/// An address beyond loopback that nobody asked for in so many words.
+pub fn refuse_exposed_development(config: &Config) -> Result<(), ConfigError> {
+    let http = &config.http;
+    if config.environment == RunMode::Production || http.allow_public_development {
+        return Ok(());
+    }
+    // What cannot be resolved cannot be listened on either; that is said there.
+    let addresses = http.address.to_socket_addrs().into_iter().flatten();
+    match addresses.into_iter().find(|address| !address.ip().to_canonical().is_loopback()) {
+        None => Ok(()),
+        Some(_) => Err(invalid(
+            "http.address",
+            format!(
+                "{} can be reached from other machines, and development prints codes and hands \
+                 out keys: listen on 127.0.0.1, set environment = \"production\", or, in a \
+                 container whose port is published to this machine alone, say so with \
+                 http.allow_public_development = true (DWAR__HTTP__ALLOW_PUBLIC_DEVELOPMENT)",
+                http.address
+            ),
+        )),
+    }
+}
+
+/// What is allowed in production and still worth a second look.
+pub fn remarks(config: &Config) -> Vec<String> {
+    database_url::remark(config.database.url.expose()).into_iter().collect()
+}
+
+/// A database address that the client library would misread, and then quote in the log.
+///
+/// # Errors
+/// A user or password that is not percent-encoded.
+pub fn refuse_garbled_database_url(config: &Config) -> Result<(), ConfigError> {
+    match database_url::garbled(config.database.url.expose()) {
+        true => Err(invalid(
+            "database.url",
+            "user and password have to be percent-encoded (@ is %40, / is %2F, % is %25, # is %23)",
+        )),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[path = "bounds_tests.rs"]
+mod tests;

@@ -1,0 +1,101 @@
+use super::{Rule, database_url};
+use crate::config::{Config, Secrets, Synchronous};
+use crate::secret::Secret;
+use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, weakness};
+use dwar_gateways::BaseUrl;
+use dwar_rustcrypto::MasterKey;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+const fn rule(
+    key: &'static str,
+    asked: &'static str,
+    reason: &'static str,
+    broken: fn(&Config) -> Option<String>,
+) -> Rule {
+    Rule { key, asked, reason, broken }
+}
+
+const NO_CONSOLE: &str = "any provider but `console`";
+const PRINTS: &str = "the console gateway prints codes";
+const ENCRYPTED: &str = "`https://` and a host, or one on this machine; no user, no password";
+const ON_THE_WAY: &str = "codes and credentials go there, to this host and no other";
+const DRAWN: &str = "32 drawn bytes: no text, no pattern";
+const SEALS: &str = "whoever guesses it reads phone numbers and signs tokens; draw one with `openssl rand -base64 32`";
+const A_SECRET: &str = "16 characters, 6 of them different, no pattern, no word of manuals";
+const FORGED: &str =
+    "whoever guesses it reports what became of messages; draw one with `openssl rand -hex 32`";
+const GIVEN: &str = "8 characters, 4 of them different, no pattern, no word of manuals";
+const SPENDS: &str = "whoever guesses it sends messages at your cost";
+
+/// Every rule that is not about a number.
+#[rustfmt::skip]
+pub const RULES: &[Rule] = &[
+    rule("gateways.whatsapp", NO_CONSOLE, PRINTS, |c| console(&c.gateways.whatsapp, "DWAR__GATEWAYS__WHATSAPP")),
+    rule("gateways.sms", NO_CONSOLE, PRINTS, |c| console(&c.gateways.sms, "DWAR__GATEWAYS__SMS")),
+    rule("gateways.whatsapp_cloud.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.whatsapp_cloud.base_url)),
+    rule("gateways.twilio.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.twilio.base_url)),
+    rule("gateways.msg91.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.msg91.base_url)),
+    rule("gateways.gupshup.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.gupshup.base_url)),
+    rule("gateways.whatsapp_cloud.app_secret", A_SECRET, FORGED, |c| weak(&c.gateways.whatsapp_cloud.app_secret, TAKEN_FROM_CALLERS)),
+    rule("gateways.whatsapp_cloud.verify_token", A_SECRET, FORGED, |c| weak(&c.gateways.whatsapp_cloud.verify_token, TAKEN_FROM_CALLERS)),
+    rule("gateways.twilio.auth_token", A_SECRET, FORGED, |c| weak(&c.gateways.twilio.auth_token, TAKEN_FROM_CALLERS)),
+    rule("gateways.msg91.webhook_token", A_SECRET, FORGED, |c| weak(&c.gateways.msg91.webhook_token, TAKEN_FROM_CALLERS)),
+    rule("gateways.gupshup.webhook_token", A_SECRET, FORGED, |c| weak(&c.gateways.gupshup.webhook_token, TAKEN_FROM_CALLERS)),
+    rule("gateways.whatsapp_cloud.access_token", GIVEN, SPENDS, |c| weak(&c.gateways.whatsapp_cloud.access_token, SHOWN_TO_PROVIDERS)),
+    rule("gateways.twilio.api_key_secret", GIVEN, SPENDS, |c| weak(&c.gateways.twilio.api_key_secret, SHOWN_TO_PROVIDERS)),
+    rule("gateways.msg91.auth_key", GIVEN, SPENDS, |c| weak(&c.gateways.msg91.auth_key, SHOWN_TO_PROVIDERS)),
+    rule("gateways.gupshup.password", GIVEN, SPENDS, |c| weak(&c.gateways.gupshup.password, SHOWN_TO_PROVIDERS)),
+    rule("secrets.master_key", "a key of its own beside a server database", "the next machine would make another one; for example `openssl rand -base64 32`", no_key_beside_a_server),
+    rule("secrets.master_key", DRAWN, SEALS, |c| guessable(c.secrets.master_key.expose())),
+    rule("secrets.lookup_key", DRAWN, "whoever guesses it finds phone numbers by trying them", |c| guessable(lookup_key(&c.secrets))),
+    rule("database.url", "a server elsewhere only with an `sslmode` that never falls back to plain text", "the network between can be read", |c| database_url::problem(c.database.url.expose())),
+    rule("database.synchronous", "`full`", "a power cut could make a used code, an ended session or a replaced API key good again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
+    rule("events.allow_private", "`false`", "whoever names an endpoint could reach what this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
+    rule("log.level", "`info` at the most", "finer lines may quote what clients sent and what databases hold", chatty),
+];
+
+fn console(providers: &str, variable: &str) -> Option<String> {
+    let named = crate::config::names(providers).iter().any(|name| name == "console");
+    named.then(|| format!("names console: set it ({variable}) to providers, or to nothing"))
+}
+
+/// Read as those read it who will call it: `http://localhost:x@evil.example` leads to evil.example.
+fn plain(url: &str) -> Option<String> {
+    match url.parse::<BaseUrl>() {
+        Ok(url) => (!url.is_private()).then(|| "would be called unencrypted".to_owned()),
+        Err(cause) => Some(format!("cannot be used: {cause}")),
+    }
+}
+
+fn weak(secret: &Secret, asked: Strength) -> Option<String> {
+    if secret.expose().is_empty() { None } else { weakness(secret.expose(), asked) }
+}
+
+/// A text that is no key at all is refused where it is read.
+fn guessable(key: &str) -> Option<String> {
+    let key: MasterKey = key.parse().ok()?;
+    key.weakness().map(str::to_owned)
+}
+
+/// The key of all digests: without one of its own, the oldest master key.
+fn lookup_key(secrets: &Secrets) -> &str {
+    match secrets.lookup_key.expose() {
+        "" => secrets.older_master_keys.expose().rsplit(',').next().unwrap_or_default().trim(),
+        key => key,
+    }
+}
+
+fn no_key_beside_a_server(config: &Config) -> Option<String> {
+    let secrets = &config.secrets;
+    let server = config.database.url.expose().starts_with("postgres");
+    let none = secrets.master_key.expose().is_empty() && secrets.master_key_file.is_empty();
+    (server && none).then(|| "is not set (DWAR__SECRETS__MASTER_KEY)".to_owned())
+}
+
+/// A level that cannot be read is refused where logging starts.
+fn chatty(config: &Config) -> Option<String> {
+    let filter = EnvFilter::try_new(&config.log.level).ok()?;
+    let fine = filter.max_level_hint().is_none_or(|level| level > LevelFilter::INFO);
+    fine.then(|| format!("\"{}\" asks for debug or trace", config.log.level))
+}

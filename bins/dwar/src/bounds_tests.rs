@@ -1,0 +1,183 @@
+use super::*;
+use crate::config::{Config, load};
+use std::collections::BTreeSet;
+
+/// Production as it may be, with PAIRS changed.
+fn production(pairs: &[(&str, &str)]) -> Result<Config, String> {
+    let safe = [
+        ("environment", "production"),
+        ("gateways.whatsapp", ""),
+        ("gateways.sms", ""),
+        ("secrets.master_key", "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE="),
+    ];
+    let variable = |(key, value): (&str, &str)| {
+        (format!("DWAR__{}", key.to_uppercase().replace('.', "__")), value.to_owned())
+    };
+    let all = safe.into_iter().chain(pairs.iter().copied()).map(variable);
+    load(None, all).map_err(|refused| refused.to_string())
+}
+
+fn numbers_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
+    let below = defaults.iter().flat_map(|(name, value)| match value {
+        toml::Value::Table(table) => numbers_of(table, &format!("{above}{name}.")),
+        toml::Value::Integer(_) => [format!("{above}{name}")].into(),
+        _ => BTreeSet::new(),
+    });
+    below.collect()
+}
+
+#[test]
+fn every_number_of_the_configuration_has_a_bound() {
+    let defaults: toml::Table = include_str!("../../../config.default.toml").parse().unwrap();
+    let bounded: BTreeSet<String> = NUMBERS.iter().map(|bound| bound.key.to_owned()).collect();
+    assert_eq!(numbers_of(&defaults, ""), bounded);
+    assert_eq!(NUMBERS.len(), bounded.len(), "a number is bounded once");
+}
+
+#[test]
+fn production_takes_each_number_up_to_its_bound_and_not_one_beyond() {
+    for bound in NUMBERS {
+        let Bound { key, least, most, reason } = bound;
+        let with = |value: u64| production(&[(key, &value.to_string())]);
+        for inside in [*least, *most] {
+            assert!(with(inside).is_ok(), "{key} = {inside}: {:?}", with(inside));
+        }
+        let beyond = [least.checked_sub(1), most.checked_add(1)];
+        for outside in beyond.into_iter().flatten() {
+            let refused = with(outside).unwrap_err();
+            assert!(refused.contains(key), "{refused}");
+            // Some are refused everywhere.
+            if refused.starts_with("production refuses") {
+                let value = outside.to_string();
+                assert!(refused.contains(&value) && refused.contains(reason), "{refused}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_defaults_but_for_the_console_are_fit_for_production() {
+    let config = production(&[]).unwrap();
+    assert!(config.objections.is_empty() && remarks(&config).is_empty());
+    let development = load(None, std::iter::empty::<(String, String)>()).unwrap();
+    let keys: Vec<_> =
+        development.objections.iter().map(|o| o.split(':').next().unwrap()).collect();
+    assert_eq!(keys, ["gateways.whatsapp", "gateways.sms"]);
+}
+
+#[test]
+fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
+    let zeros = "A".repeat(43) + "=";
+    let counted = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+    let repeated = "0123456789abcdef".repeat(4);
+    let text = "Y29ycmVjdCBob3JzZSBiYXR0ZXJ5IHN0YXBsZSA0MiE=";
+    for (key, value, secret) in [
+        ("secrets.master_key", zeros.as_str(), true),
+        ("secrets.master_key", counted, true),
+        ("secrets.master_key", &repeated, true),
+        ("secrets.master_key", text, true),
+        ("secrets.lookup_key", &zeros, true),
+        ("gateways.msg91.webhook_token", "x", true),
+        ("gateways.msg91.webhook_token", "x4x4x4x4x4x4x4x4x4x4x4x4", true),
+        ("gateways.gupshup.webhook_token", "0123456789abcdefghij", true),
+        ("gateways.whatsapp_cloud.verify_token", "my-verify-token-2026", true),
+        ("gateways.whatsapp_cloud.app_secret", "f3e1", true),
+        ("gateways.twilio.auth_token", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", true),
+        ("gateways.gupshup.password", "MyPassword1", true),
+        ("gateways.msg91.auth_key", "12345678", true),
+        ("gateways.whatsapp", "whatsapp_cloud, console", false),
+        ("gateways.twilio.base_url", "http://localhost:x@evil.example", false),
+        ("gateways.twilio.base_url", "https://localhost:x@evil.example", false),
+        ("gateways.msg91.base_url", "http://control.msg91.com", false),
+        ("gateways.gupshup.base_url", "enterprise.smsgupshup.com", false),
+        ("gateways.whatsapp_cloud.base_url", "ftp://graph.facebook.com", false),
+        ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar", true),
+        ("database.url", "postgres://dwar:change-me@127.0.0.1/dwar", true),
+        ("database.synchronous", "normal", false),
+        ("events.allow_private", "true", false),
+        ("log.level", "trace", false),
+        ("log.level", "info,dwar_http=debug", false),
+        ("log.level", "warn,[request{phone=x}]=debug", false),
+    ] {
+        let refused = production(&[(key, value)]).unwrap_err();
+        assert!(refused.contains(&format!("\n  {key}: ")), "{key} = {value}: {refused}");
+        assert!(!secret || value.len() < 4 || !refused.contains(value), "{refused}");
+    }
+    // An older key may be weak, so that it can be replaced; not while digests hang on it.
+    let older = ("secrets.older_master_keys", zeros.as_str());
+    assert!(production(&[older]).unwrap_err().contains("secrets.lookup_key"));
+    let lookup = ("secrets.lookup_key", "kq3Nf0wqkV7c2Zp8yH1tXe5RbJm9uLs4GdA6oTiVwYc=");
+    assert!(production(&[older, lookup]).is_ok());
+}
+
+#[test]
+fn production_takes_what_providers_and_openssl_give() {
+    for (key, value) in [
+        ("gateways.msg91.webhook_token", "9f86d081884c7d659a2feaa0c55ad015"),
+        ("gateways.whatsapp_cloud.app_secret", "9f86d081884c7d659a2feaa0c55ad015"),
+        ("gateways.gupshup.password", "tY7#kw2p"),
+        ("gateways.twilio.base_url", "https://api.dublin.ie1.twilio.com/"),
+        ("gateways.msg91.base_url", "http://127.0.0.1:9"),
+        ("database.url", "postgres://dwar:7hG2kPq9@127.0.0.1/dwar"),
+        ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar?sslmode=verify-full"),
+        ("log.level", "warn,dwar::access=info"),
+        ("log.level", "off"),
+    ] {
+        assert!(production(&[(key, value)]).is_ok(), "{key} = {value}");
+    }
+}
+
+#[test]
+fn every_objection_is_told_at_once() {
+    let refused = production(&[("otp.lifetime_seconds", "864000"), ("log.level", "trace")]);
+    insta::assert_snapshot!(refused.unwrap_err(), @r#"
+    production refuses
+      otp.lifetime_seconds: 864000 is more than 900, the most; the longer a code lives, the longer it can be guessed, read from a lock screen or talked out of its owner
+      log.level: "trace" asks for debug or trace (production takes `info` at the most); finer lines may quote what clients sent and what databases hold
+    "#);
+}
+
+#[test]
+fn development_listens_beyond_loopback_only_if_it_is_told_twice() {
+    let listening = |address: &str, pairs: &[(&str, &str)]| {
+        let address = ("DWAR__HTTP__ADDRESS", address);
+        load(None, pairs.iter().copied().chain([address])).map_err(|refused| refused.to_string())
+    };
+    for inside in
+        ["127.0.0.1:0", "127.9.9.9:80", "[::1]:80", "localhost:80", "[::ffff:127.0.0.1]:80"]
+    {
+        assert!(listening(inside, &[]).is_ok(), "{inside}");
+    }
+    for outside in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:80", "[::ffff:10.0.0.1]:80"] {
+        let refused = listening(outside, &[]).unwrap_err();
+        assert!(refused.contains("allow_public_development"), "{refused}");
+        let twice = [("DWAR__HTTP__ALLOW_PUBLIC_DEVELOPMENT", "true")];
+        assert!(listening(outside, &twice).is_ok());
+    }
+    assert!(production(&[("http.address", "0.0.0.0:8080")]).is_ok());
+}
+
+#[test]
+fn a_password_that_is_not_encoded_is_refused_before_a_library_quotes_it() {
+    let url = ("DWAR__DATABASE__URL", "postgres://dwar:Sup3r/S3cret@127.0.0.1/dwar");
+    let refused = load(None, [url]).unwrap_err().to_string();
+    assert!(refused.contains("%2F") && !refused.contains("S3cret"), "{refused}");
+}
+
+/// The rows of the table in docs/operations.md.
+fn rows() -> Vec<String> {
+    let number = |Bound { key, least, most, reason }: &Bound| {
+        format!("| `{key}` | {least} to {most} | {reason} |")
+    };
+    let rule = |Rule { key, asked, reason, .. }: &Rule| format!("| `{key}` | {asked} | {reason} |");
+    NUMBERS.iter().map(number).chain(RULES.iter().map(rule)).collect()
+}
+
+#[test]
+fn the_docs_list_the_same_rules() {
+    let docs = include_str!("../../../docs/operations.md");
+    let (_, table) =
+        docs.split_once("| Setting | Production takes | Because |\n|---|---|---|\n").unwrap();
+    let listed: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(listed, rows(), "the whole table should read:\n{}", rows().join("\n"));
+}

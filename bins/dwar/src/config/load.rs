@@ -1,0 +1,246 @@
+//! Reads the layers and puts them together.
+//!
+//! No sentence here repeats what a setting holds, nor a line of a file: any of them may be a
+//! secret, and sentences end up in logs.
+
+use super::{Config, ConfigError, OwnFile, RunMode};
+use crate::bounds;
+use config::{Environment, File, FileFormat};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+use zeroize::Zeroizing;
+
+/// Every key with its default; also the reference manual.
+pub const DEFAULTS: &str = include_str!("../../../../config.default.toml");
+const FILE: &str = "dwar.toml";
+const PREFIX: &str = "DWAR__";
+/// The settings whose values are secrets.
+const SECRETS: [&str; 12] = [
+    "secrets.master_key",
+    "secrets.older_master_keys",
+    "secrets.lookup_key",
+    "gateways.whatsapp_cloud.access_token",
+    "gateways.whatsapp_cloud.app_secret",
+    "gateways.whatsapp_cloud.verify_token",
+    "gateways.twilio.auth_token",
+    "gateways.twilio.api_key_secret",
+    "gateways.msg91.auth_key",
+    "gateways.msg91.webhook_token",
+    "gateways.gupshup.password",
+    "gateways.gupshup.webhook_token",
+];
+/// The settings that may hold a user and a password.
+const ADDRESSES: [&str; 3] = ["database.url", "redis.url", "gateways.proxy"];
+/// How alike two keys are when one is proposed for the other.
+const ALIKE: f64 = 0.8;
+/// How many letters of a file's key may be foreign for a sentence to repeat it. What stands in the
+/// place of a key, because a quote or a line break is missing, may be a secret.
+const SLIPS: usize = 2;
+
+/// Reads the configuration from `file` (or `dwar.toml`, if it is there) and `environment`.
+///
+/// # Errors
+/// A sentence that names the place (line and column of the file, name of the variable) and never
+/// what stands there.
+pub fn load<N: Into<OsString>, V: Into<OsString>>(
+    file: Option<&Path>,
+    environment: impl IntoIterator<Item = (N, V)>,
+) -> Result<Config, ConfigError> {
+    let known = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
+    let known: BTreeSet<&str> = known.keys().map(String::as_str).collect();
+    let environment = variables(environment)?;
+    let mut builder =
+        config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+    let mut own = None;
+    if let Some((path, text)) = read_file(file)? {
+        let used = keys_of(&text)
+            .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
+        for (key, leaf) in &used {
+            if !known.contains(key.as_str()) {
+                let origin = format!("{}, {}", path.display(), place(&text, leaf.at));
+                return Err(unknown(origin, &seen(key, &known), key, &known));
+            }
+        }
+        builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
+        let secrets = used.values().any(|leaf| leaf.secret);
+        own = Some(OwnFile { path, secrets });
+    }
+    for name in environment.keys() {
+        let key = path_of(name);
+        if !known.contains(key.as_str()) {
+            return Err(unknown("environment".to_owned(), &key, &key, &known));
+        }
+    }
+    let source = Environment::with_prefix("DWAR")
+        .prefix_separator("__")
+        .separator("__")
+        .source(Some(environment.into_iter().collect()));
+    let unreadable = |cause: config::ConfigError| ConfigError::Unreadable(sentence(&cause, None));
+    let merged = builder.add_source(source).build().map_err(unreadable)?;
+    let mut config: Config = merged.clone().try_deserialize().map_err(unreadable)?;
+    config.file = own;
+    config.check()?;
+    bounds::refuse_garbled_database_url(&config)?;
+    bounds::refuse_exposed_development(&config)?;
+    config.objections = bounds::objections(&config, |key| merged.get(key).ok());
+    if config.environment == RunMode::Production && !config.objections.is_empty() {
+        return Err(ConfigError::Unsafe(config.objections));
+    }
+    Ok(config)
+}
+
+/// The variables that are ours.
+fn variables<N: Into<OsString>, V: Into<OsString>>(
+    all: impl IntoIterator<Item = (N, V)>,
+) -> Result<BTreeMap<String, String>, ConfigError> {
+    let ours = |name: &OsString| name.to_string_lossy().to_ascii_uppercase().starts_with(PREFIX);
+    let text = |(name, value): (OsString, OsString)| {
+        let name = name.into_string().map_err(|_| {
+            ConfigError::Unreadable("environment: a DWAR__ variable's name is not UTF-8".to_owned())
+        })?;
+        match value.into_string() {
+            Ok(value) => Ok((name, value)),
+            Err(_) => {
+                let problem = format!("environment: the value of {name} is not UTF-8");
+                Err(ConfigError::Unreadable(problem))
+            }
+        }
+    };
+    let all = all.into_iter().map(|(name, value)| (name.into(), value.into()));
+    all.filter(|(name, _)| ours(name)).map(text).collect()
+}
+
+fn read_file(file: Option<&Path>) -> Result<Option<(PathBuf, Zeroizing<String>)>, ConfigError> {
+    let path = file.map_or_else(|| PathBuf::from(FILE), Path::to_path_buf);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some((path, Zeroizing::new(text)))),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound && file.is_none() => Ok(None),
+        Err(cause) => {
+            Err(ConfigError::Unreadable(format!("cannot read {}: {cause}", path.display())))
+        }
+    }
+}
+
+/// One setting of a TOML document.
+struct Leaf {
+    /// Where its name stands.
+    at: usize,
+    /// Whether a secret is filled in.
+    secret: bool,
+}
+
+/// The leaves of a TOML document by their dotted paths.
+fn keys_of(text: &str) -> Result<BTreeMap<String, Leaf>, String> {
+    let table = DeTable::parse(text).map_err(|cause| located(text, &cause, cause.message()))?;
+    let mut keys = BTreeMap::new();
+    collect(table.get_ref(), "", &mut keys);
+    Ok(keys)
+}
+
+fn collect(table: &DeTable<'_>, above: &str, keys: &mut BTreeMap<String, Leaf>) {
+    for (name, value) in table {
+        let path = format!("{above}{}", name.get_ref());
+        match value.get_ref() {
+            DeValue::Table(below) => collect(below, &format!("{path}."), keys),
+            leaf => {
+                let text = leaf.as_str().unwrap_or_default();
+                let secret = SECRETS.contains(&path.as_str()) && !text.is_empty()
+                    || ADDRESSES.contains(&path.as_str()) && text.contains('@');
+                keys.insert(path, Leaf { at: name.span().start, secret });
+            }
+        }
+    }
+}
+
+/// Where and why a TOML text is not what `T` needs, without a word of the text.
+pub fn toml_sentence(text: &str, cause: &toml::de::Error) -> String {
+    match DeTable::parse(text) {
+        Err(syntax) => located(text, &syntax, syntax.message()),
+        Ok(_) => located(text, cause, &without_content(cause.message())),
+    }
+}
+
+/// The parser's own messages name what it waited for and never what it met.
+fn located(text: &str, cause: &toml::de::Error, message: &str) -> String {
+    match cause.span() {
+        Some(span) => format!("{}: {message}", place(text, span.start)),
+        None => message.to_owned(),
+    }
+}
+
+fn place(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    format!("line {line}, column {column}")
+}
+
+/// `DWAR__HTTP__ADDRESS` is `http.address`.
+fn path_of(variable: &str) -> String {
+    variable[PREFIX.len()..].to_ascii_lowercase().replace("__", ".")
+}
+
+/// A key of a file as it may be repeated: words that are no misspelling of a known one are left
+/// out.
+fn seen(key: &str, known: &BTreeSet<&str>) -> String {
+    let words: BTreeSet<&str> = known.iter().flat_map(|key| key.split('.')).collect();
+    let slip = |word, known: &&str| strsim::damerau_levenshtein(known, word) <= SLIPS;
+    let word = |word| if words.iter().any(|known| slip(word, known)) { word } else { "…" };
+    key.split('.').map(word).collect::<Vec<_>>().join(".")
+}
+
+fn unknown(origin: String, shown: &str, key: &str, known: &BTreeSet<&str>) -> ConfigError {
+    let likeness = |known: &&&str| strsim::jaro_winkler(known, key);
+    let near = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let near = near.filter(|near| likeness(near) > ALIKE);
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    ConfigError::UnknownKey { origin, key: shown.to_owned(), hint }
+}
+
+/// What is wrong with a value, in words that do not hold it.
+fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String {
+    use config::ConfigError as Cause;
+    let at = |key: Option<&str>, problem: &str| match key {
+        Some(key) => format!("{key}: {problem}"),
+        None => problem.to_owned(),
+    };
+    match cause {
+        Cause::Type { expected, key: inner, .. } => {
+            at(inner.as_deref().or(key), &format!("is not {expected}"))
+        }
+        Cause::At { error, key: inner, .. } => sentence(error, inner.as_deref().or(key)),
+        Cause::NotFound(missing) => at(Some(missing), "is missing"),
+        Cause::Message(message) => at(key, &without_content(message)),
+        _ => at(key, "cannot be read"),
+    }
+}
+
+/// The end of a message of serde, which says what would be right; what comes before it quotes
+/// what was found.
+fn without_content(message: &str) -> String {
+    const QUOTING: [&str; 5] = [
+        "invalid type: ",
+        "invalid value: ",
+        "invalid length ",
+        "unknown field `",
+        "unknown variant `",
+    ];
+    if message.starts_with("missing field `") {
+        return message.to_owned();
+    }
+    if message.starts_with("enum ") {
+        return "is none of the words that it takes".to_owned();
+    }
+    match message.rsplit_once(", expected ") {
+        Some((_, right)) if QUOTING.iter().any(|start| message.starts_with(start)) => {
+            format!("is not {right}")
+        }
+        _ => "cannot be used".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

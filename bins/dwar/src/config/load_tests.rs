@@ -1,0 +1,137 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Every setting that is a secret, found by its `Debug`, which hides it.
+fn secret_keys() -> Vec<String> {
+    let keys = keys_of(DEFAULTS).unwrap();
+    let hides = |key: &String| {
+        let loaded = load(None, [(variable(key), "canary")]);
+        loaded.is_ok_and(|config| !format!("{config:?}").contains("canary"))
+    };
+    keys.into_keys().filter(hides).collect()
+}
+
+fn variable(key: &str) -> String {
+    format!("DWAR__{}", key.to_ascii_uppercase().replace('.', "__"))
+}
+
+fn from_file(text: &[u8]) -> Result<Config, ConfigError> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("own.toml");
+    std::fs::write(&file, text).unwrap();
+    load(Some(&file), std::iter::empty::<(String, String)>())
+}
+
+/// What a refused file is told, without the folder.
+fn told(text: &str) -> String {
+    let told = from_file(text.as_bytes()).unwrap_err().to_string();
+    told.split_once("own.toml").map_or(told.clone(), |(_, rest)| format!("own.toml{rest}"))
+}
+
+fn assert_tells_nothing_of(secret: &str, told: &str) {
+    let parts = secret.as_bytes().windows(6).map(|part| std::str::from_utf8(part).unwrap());
+    for part in parts {
+        assert!(!told.contains(part), "`{part}` of {secret}: {told}");
+    }
+}
+
+#[test]
+fn knows_which_settings_are_secrets() {
+    let found = secret_keys();
+    let mut listed: Vec<&str> = SECRETS.into_iter().chain(ADDRESSES).collect();
+    // Always refused, whatever it says.
+    listed.retain(|key| *key != "redis.url");
+    listed.sort_unstable();
+    assert_eq!(found, listed);
+}
+
+#[test]
+fn a_broken_file_is_told_by_line_and_column() {
+    insta::assert_snapshot!(told("demo = false\n[secrets]\nmaster_key = \"abc\n"),
+        @"own.toml: line 3, column 18: invalid basic string, expected `\"`");
+    insta::assert_snapshot!(told("[secrets]\nmaster_key abc\n"),
+        @"own.toml: line 2, column 12: key with no value, expected `=`");
+    insta::assert_snapshot!(told("[secrets]\nmaster_key = abc\n"),
+        @"own.toml: line 2, column 14: string values must be quoted, expected literal string");
+    insta::assert_snapshot!(told("[http]\nadress = \"x\"\n"),
+        @"own.toml, line 2, column 1: there is no setting `http.adress`; did you mean `http.address`?");
+    insta::assert_snapshot!(told("[secrets]\n\nSup3rS3cretSup3rS3cret = \"\"\n"),
+        @"own.toml, line 3, column 1: there is no setting `secrets.…`");
+    insta::assert_snapshot!(told("[http]\nworkers = \"many\"\n"), @"http.workers: is not an integer");
+    insta::assert_snapshot!(told("environment = \"Sup3rS3cret\"\n"),
+        @"environment: is none of the words that it takes");
+    insta::assert_snapshot!(told("[secrets]\nmaster_key = [\"Sup3rS3cret\"]\n"),
+        @"secrets.master_key: is not a string");
+}
+
+#[test]
+fn a_value_of_the_environment_is_never_repeated() {
+    let secret = "Sup3rS3cret+Sup3r/S3cret=";
+    for key in keys_of(DEFAULTS).unwrap().into_keys() {
+        if let Err(refused) = load(None, [(variable(&key), secret)]) {
+            let refused = refused.to_string();
+            assert_tells_nothing_of(secret, &refused);
+            assert!(refused.contains(&key), "{key}: {refused}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_no_text_is_refused_by_name_and_others_do_not_matter() {
+    use std::os::unix::ffi::OsStringExt;
+    let noise = OsString::from_vec(b"Sup3rS3cret\xff".to_vec());
+    let ours = (OsString::from("DWAR__SECRETS__MASTER_KEY"), noise.clone());
+    let refused = load(None, [ours]).unwrap_err().to_string();
+    insta::assert_snapshot!(refused, @"environment: the value of DWAR__SECRETS__MASTER_KEY is not UTF-8");
+    assert!(load(None, [(OsString::from("HOME"), noise)]).is_ok());
+}
+
+/// A sound file with a secret in one place.
+fn sound(key: &str, secret: &str) -> String {
+    let (section, name) = key.rsplit_once('.').unwrap();
+    format!(
+        "demo = false\n[{section}]\n# a note\n{name} = \"{secret}\"\n[log]\nformat = \"json\"\n"
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// One slip anywhere: a letter lost, put in, doubled or replaced, or the rest of the file.
+    #[test]
+    fn no_slip_of_the_pen_makes_a_file_tell_a_secret(
+        secret in "[a-zA-Z0-9+/]{24,44}={0,2}",
+        which in any::<proptest::sample::Index>(),
+        at in any::<proptest::sample::Index>(),
+        letter in proptest::sample::select(&b"\"'[]{}=.,#\n\r\\ \t\0x1\xff"[..]),
+        slip in 0_u8..6,
+    ) {
+        let keys = ["secrets.master_key", "gateways.whatsapp_cloud.app_secret", "database.url",
+            "gateways.proxy", "gateways.gupshup.password"];
+        let key = keys[which.index(keys.len())];
+        let mut text = sound(key, &secret).into_bytes();
+        let at = at.index(text.len());
+        match slip {
+            0 => drop(text.remove(at)),
+            1 => text.insert(at, letter),
+            2 => text[at] = letter,
+            3 => text.truncate(at),
+            4 => drop(text.drain(..at)),
+            _ => text = [&text[..], &text[..at], b"\n", &text].concat(),
+        }
+        if let Err(refused) = from_file(&text) {
+            assert_tells_nothing_of(&secret, &refused.to_string());
+        }
+    }
+
+    #[test]
+    fn serde_messages_lose_what_they_quote(quoted in ".{0,40}", right in "[a-z ]{1,20}") {
+        let quoted = format!("Sup3rS3cret{quoted}");
+        for start in ["invalid type: string ", "invalid value: string ", "unknown variant "] {
+            let message = format!("{start}`{quoted}`, expected {right}");
+            prop_assert!(!without_content(&message).contains("Sup3rS3cret"));
+        }
+        prop_assert_eq!(without_content(&quoted), "cannot be used");
+    }
+}
