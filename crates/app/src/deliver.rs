@@ -189,7 +189,8 @@ impl Deliver {
         let opened = self.open(otp).inspect_err(|cause| {
             tracing::error!(otp = %otp.id, error = %cause, "a stored code or phone cannot be read");
         });
-        let (phone, code) = opened.map_err(|_| Reason::Unknown)?;
+        // Nothing was sent, for certain.
+        let (phone, code) = opened.map_err(|_| Reason::ProviderUnavailable)?;
         let text = sms_text_of(project).inspect_err(|cause| {
             tracing::error!(project = %project.id, %cause, "the project's text cannot be used");
         });
