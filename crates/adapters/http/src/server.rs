@@ -108,9 +108,12 @@ impl Server {
             write: settings.write_timeout,
             keep_alive: settings.keep_alive,
         };
+        // Each listener sees its own connections alone: all together have to make room before the
+        // worker is full, so each does so at its share.
+        let share = places.div_ceil(listeners.len());
         for listener in listeners {
             let (api, stopping) = (api.clone(), stopping.clone());
-            let factory = move || connections(&api, patience, places, &stopping);
+            let factory = move || connections(&api, patience, share, &stopping);
             builder = builder.listen("dwar", listener, factory)?;
         }
         let shutdown_timeout = settings.shutdown_timeout;
