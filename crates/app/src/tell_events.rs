@@ -2,7 +2,7 @@ use crate::{Chores, Toolbox};
 use async_trait::async_trait;
 use dwar_event::{
     Dispatch, Endpoint, Event, EventStore, FailedCall, Room, SendFailure, Subject, SwitchOff,
-    WebhookRequest, WebhookSecret, WebhookSender,
+    WebhookRequest, WebhookSecret, WebhookSender, wait_after,
 };
 use dwar_kernel::{EndpointId, Purpose, Sealed, StoreError, Timestamp};
 use std::collections::HashMap;
@@ -76,7 +76,7 @@ impl TellEvents {
         // An address that leads where we do not go will not lead elsewhere tomorrow.
         let wait = match cause {
             SendFailure::Forbidden => None,
-            _ => Event::wait_after(failures.saturating_add(1)),
+            _ => wait_after(failures.saturating_add(1)),
         };
         tracing::warn!(endpoint = %endpoint.id, event, %cause,
             again_in_seconds = wait.map(|wait| wait.as_secs()), "an event was not taken");

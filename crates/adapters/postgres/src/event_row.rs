@@ -4,7 +4,7 @@ use crate::convert::{Row, sealed_bytes, stored_count};
 use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
 use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, PreviousSecret, Subject};
-use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_kernel::{Channel, Paise, Sealed, StoreError, Timestamp};
 use uuid::Uuid;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -106,7 +106,7 @@ impl From<&Event> for EventRow {
         };
         match &event.subject {
             Subject::Otp { otp, channel, phone } => Self {
-                channel: channel.clone(),
+                channel: channel.map(|channel| channel.as_str().to_owned()),
                 phone_index: phone.as_ref().map(|phone| phone.index.0.to_vec()),
                 phone_sealed: sealed_bytes(phone.as_ref().map(|phone| &phone.sealed)),
                 ..bare(otp.uuid())
@@ -119,7 +119,7 @@ impl From<&Event> for EventRow {
                 ..bare(identity.uuid())
             },
             Subject::Wallet { entry, balance, threshold } => {
-                Self { amount: Some(*balance), threshold: Some(*threshold), ..bare(entry.uuid()) }
+                Self { amount: Some(balance.0), threshold: Some(threshold.0), ..bare(entry.uuid()) }
             }
             Subject::Endpoint { endpoint, failures, since } => Self {
                 amount: Some((*failures).into()),
@@ -152,7 +152,10 @@ impl TryFrom<EventRow> for Event {
             | EventKind::OtpVerified
             | EventKind::OtpUnderAttack => Subject::Otp {
                 otp: row.subject_id.into(),
-                channel: row.channel,
+                channel: row
+                    .channel
+                    .map(|word| read.known("channel", Channel::from_word(&word)))
+                    .transpose()?,
                 // Both go when the phone is erased.
                 phone: match row.phone_index.zip(row.phone_sealed) {
                     Some((index, sealed)) => Some(EventPhone {
@@ -173,8 +176,8 @@ impl TryFrom<EventRow> for Event {
             },
             EventKind::WalletLow => Subject::Wallet {
                 entry: row.subject_id.into(),
-                balance: read.known("amount", row.amount)?,
-                threshold: read.known("threshold", row.threshold)?,
+                balance: Paise(read.known("amount", row.amount)?),
+                threshold: Paise(read.known("threshold", row.threshold)?),
             },
             EventKind::EndpointDisabled => Subject::Endpoint {
                 endpoint: row.subject_id.into(),

@@ -7,7 +7,7 @@ use crate::otp_row::{self, OtpRow};
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::{Event, EventKind, EventPhone, Subject};
+use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
     Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
@@ -121,10 +121,8 @@ impl OtpStore for PostgresStore {
                 if otp != before {
                     otp_row::save(conn, &otp)?;
                 }
-                if otp.delivery.status != before.delivery.status
-                    && let Some(kind) = EventKind::of_delivery(otp.delivery.status.as_str())
-                {
-                    event::record(conn, &event_of(&otp, kind, now))?;
+                if let Some(told) = otp.told_since(before.delivery.status, now) {
+                    event::record(conn, &told)?;
                 }
                 Ok(Some((otp, step)))
             })
@@ -237,15 +235,6 @@ impl OtpStore for PostgresStore {
     }
 }
 
-fn event_of(otp: &Otp, kind: EventKind, at: Timestamp) -> Event {
-    let subject = Subject::Otp {
-        otp: otp.id,
-        channel: otp.delivery.channel().map(|channel| channel.as_str().to_owned()),
-        phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
-    };
-    Event { project: otp.project, mode: otp.mode, kind, subject, at }
-}
-
 /// Judges a guess under the lock of the code in force, or answers `None`: look again.
 ///
 /// A resend that commits while we wait for the old code leaves us without any, since our snapshot
@@ -278,10 +267,10 @@ fn judge(
         otp_row::save_budget(conn, &otp, budget)?;
     }
     if matches!(attempt, Attempt::Accepted(_)) {
-        event::record(conn, &event_of(&otp, EventKind::OtpVerified, now))?;
+        event::record(conn, &otp.event(EventKind::OtpVerified, now))?;
     }
     if budget.stops_after(&counted) {
-        event::record(conn, &event_of(&otp, EventKind::OtpUnderAttack, now))?;
+        event::record(conn, &otp.event(EventKind::OtpUnderAttack, now))?;
     }
     Ok(Some(attempt))
 }

@@ -388,7 +388,11 @@ fn tell_if_low(
         .first(conn)
         .optional()?;
     let Some(threshold) = crossed.flatten() else { return Ok(()) };
-    let subject = Subject::Wallet { entry: movement.id, balance, threshold };
+    let subject = Subject::Wallet {
+        entry: movement.id,
+        balance: Paise(balance),
+        threshold: Paise(threshold),
+    };
     let (mode, kind, at) = (KeyMode::Live, EventKind::WalletLow, movement.at);
     event::record(conn, &Event { project, mode, kind, subject, at })
 }

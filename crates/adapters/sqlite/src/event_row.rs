@@ -4,7 +4,7 @@ use crate::convert::{Row, millis, sealed_bytes, stored_count};
 use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
 use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, PreviousSecret, Subject};
-use dwar_kernel::{Sealed, StoreError};
+use dwar_kernel::{Channel, Paise, Sealed, StoreError};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = webhook_endpoints, treat_none_as_null = true)]
@@ -103,7 +103,7 @@ impl From<&Event> for EventRow {
         match &event.subject {
             Subject::Otp { otp, channel, phone } => Self {
                 subject_id: otp.to_string(),
-                channel: channel.clone(),
+                channel: channel.map(|channel| channel.as_str().to_owned()),
                 phone_index: phone.as_ref().map(|phone| phone.index.0.to_vec()),
                 phone_sealed: sealed_bytes(phone.as_ref().map(|phone| &phone.sealed)),
                 ..row
@@ -120,8 +120,8 @@ impl From<&Event> for EventRow {
             },
             Subject::Wallet { entry, balance, threshold } => Self {
                 subject_id: entry.to_string(),
-                amount: Some(*balance),
-                threshold: Some(*threshold),
+                amount: Some(balance.0),
+                threshold: Some(threshold.0),
                 ..row
             },
             Subject::Endpoint { endpoint, failures, since } => Self {
@@ -165,7 +165,11 @@ fn subject(kind: EventKind, stored: &EventRow, row: &Row<'_>) -> Result<Subject,
         | EventKind::OtpVerified
         | EventKind::OtpUnderAttack => Subject::Otp {
             otp: row.parse("subject_id", &stored.subject_id)?,
-            channel: stored.channel.clone(),
+            channel: stored
+                .channel
+                .as_deref()
+                .map(|word| row.known("channel", Channel::from_word(word)))
+                .transpose()?,
             phone: phone(stored, row)?,
         },
         EventKind::SessionRevoked => Subject::Session {
@@ -180,8 +184,8 @@ fn subject(kind: EventKind, stored: &EventRow, row: &Row<'_>) -> Result<Subject,
         },
         EventKind::WalletLow => Subject::Wallet {
             entry: row.parse("subject_id", &stored.subject_id)?,
-            balance: row.known("amount", stored.amount)?,
-            threshold: row.known("threshold", stored.threshold)?,
+            balance: Paise(row.known("amount", stored.amount)?),
+            threshold: Paise(row.known("threshold", stored.threshold)?),
         },
         EventKind::EndpointDisabled => Subject::Endpoint {
             endpoint: row.parse("subject_id", &stored.subject_id)?,

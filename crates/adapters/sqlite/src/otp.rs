@@ -6,7 +6,7 @@ use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::{Event, EventKind, EventPhone, Subject};
+use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
     Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
@@ -50,10 +50,10 @@ impl OtpStore for SqliteStore {
                 otp_row::save_budget(connection, &otp, budget)?;
             }
             if matches!(attempt, Attempt::Accepted(_)) {
-                event::record(connection, &event_of(&otp, EventKind::OtpVerified, now))?;
+                event::record(connection, &otp.event(EventKind::OtpVerified, now))?;
             }
             if budget.stops_after(&counted) {
-                event::record(connection, &event_of(&otp, EventKind::OtpUnderAttack, now))?;
+                event::record(connection, &otp.event(EventKind::OtpUnderAttack, now))?;
             }
             Ok(attempt)
         })
@@ -105,9 +105,8 @@ impl OtpStore for SqliteStore {
             let mut otp = before.clone();
             let step = otp.report(attempt, report, &route, next, now);
             otp_row::save(connection, &before, &otp)?;
-            let (was, is) = (before.delivery.status, otp.delivery.status);
-            if let Some(kind) = EventKind::of_delivery(is.as_str()).filter(|_| is != was) {
-                event::record(connection, &event_of(&otp, kind, now))?;
+            if let Some(told) = otp.told_since(before.delivery.status, now) {
+                event::record(connection, &told)?;
             }
             Ok(Some((otp, step)))
         })
@@ -210,15 +209,6 @@ impl OtpStore for SqliteStore {
         })
         .await
     }
-}
-
-fn event_of(otp: &Otp, kind: EventKind, at: Timestamp) -> Event {
-    let subject = Subject::Otp {
-        otp: otp.id,
-        channel: otp.delivery.channel().map(|channel| channel.as_str().to_owned()),
-        phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
-    };
-    Event { project: otp.project, mode: otp.mode, kind, subject, at }
 }
 
 /// The phone's active or locked code, expired or not; the schema allows one.

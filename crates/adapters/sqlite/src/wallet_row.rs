@@ -162,7 +162,11 @@ impl WalletRow {
         let project =
             Row::new("wallets", &self.project_id).parse("project_id", &self.project_id)?;
         let (kind, mode, at) = (EventKind::WalletLow, KeyMode::Live, movement.at);
-        let subject = Subject::Wallet { entry: movement.id, balance: self.balance, threshold };
+        let subject = Subject::Wallet {
+            entry: movement.id,
+            balance: Paise(self.balance),
+            threshold: Paise(threshold),
+        };
         Ok(event::record(connection, &Event { project, mode, kind, subject, at })?)
     }
 }

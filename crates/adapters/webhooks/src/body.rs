@@ -1,5 +1,6 @@
 use chrono::SecondsFormat;
 use dwar_event::{Event, Subject};
+use dwar_kernel::Channel;
 use serde::Serialize;
 
 /// The body of an event: `type`, `timestamp`, `data` (Standard Webhooks, Payload structure).
@@ -22,7 +23,7 @@ struct Data {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Detail {
-    Otp { otp_id: String, channel: Option<String>, phone: Option<String> },
+    Otp { otp_id: String, channel: Option<&'static str>, phone: Option<String> },
     Session { session_id: String, identity_id: String },
     Identity { identity_id: String, sessions_revoked: u64 },
     Wallet { balance_paise: i64, threshold_paise: i64 },
@@ -34,7 +35,7 @@ enum Detail {
 pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
     let subject = match &event.subject {
         Subject::Otp { otp, channel, .. } => {
-            Detail::Otp { otp_id: otp.to_string(), channel: channel.clone(), phone }
+            Detail::Otp { otp_id: otp.to_string(), channel: channel.map(Channel::as_str), phone }
         }
         Subject::Session { session, identity } => {
             Detail::Session { session_id: session.to_string(), identity_id: identity.to_string() }
@@ -44,7 +45,7 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
             sessions_revoked: *sessions_revoked,
         },
         Subject::Wallet { balance, threshold, .. } => {
-            Detail::Wallet { balance_paise: *balance, threshold_paise: *threshold }
+            Detail::Wallet { balance_paise: balance.0, threshold_paise: threshold.0 }
         }
         Subject::Endpoint { endpoint, failures, since } => Detail::Endpoint {
             endpoint_id: endpoint.to_string(),

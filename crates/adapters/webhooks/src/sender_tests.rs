@@ -114,7 +114,7 @@ fn the_body_names_what_happened_and_nothing_secret() {
         kind: EventKind::OtpDelivered,
         subject: Subject::Otp {
             otp: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
-            channel: Some("sms".to_owned()),
+            channel: Some(dwar_kernel::Channel::Sms),
             phone: None,
         },
         at: Timestamp::from_timestamp(1_800_000_000, 0).unwrap(),

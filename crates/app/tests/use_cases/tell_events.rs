@@ -27,7 +27,7 @@ fn dispatch(world: &World) -> Dispatch {
     endpoint.secret = sealed(&endpoint, &secret(1));
     let subject = Subject::Otp {
         otp: world.make.id(),
-        channel: Some("sms".to_owned()),
+        channel: Some(dwar_otp::Channel::Sms),
         phone: Some(EventPhone {
             index: world.line.index,
             sealed: ClearVault.seal_phone(world.line.project, &world.line.phone),
@@ -151,7 +151,11 @@ async fn what_has_no_phone_or_has_it_no_more_is_told_without() {
     let mut subjects = vec![
         Subject::Session { session: world.make.id(), identity: world.make.id() },
         Subject::Identity { identity: world.make.id(), sessions_revoked: 2 },
-        Subject::Wallet { entry: world.make.id(), balance: 1, threshold: 2 },
+        Subject::Wallet {
+            entry: world.make.id(),
+            balance: dwar_wallet::Paise(1),
+            threshold: dwar_wallet::Paise(2),
+        },
     ];
     let mut dispatch = dispatch(&world);
     dispatch.endpoint.full_phone = true;

@@ -1,22 +1,29 @@
 //! Shared vocabulary of the domain, and nothing else.
 
+mod channel;
 mod clock;
 mod entropy;
 mod error;
+mod event;
 mod id;
 mod mode;
+mod money;
 mod phone;
 mod secret_text;
 mod vault;
+mod words;
 
+pub use channel::Channel;
 pub use clock::{Clock, Timestamp};
 pub use entropy::Entropy;
 pub use error::StoreError;
+pub use event::{Event, EventKind, EventPhone, Subject};
 pub use id::{
     ApiKeyId, AttemptId, EndpointId, EntryId, IdentityId, MalformedId, OtpId, ProjectId, ReceiptId,
     SessionId, TokenId,
 };
 pub use mode::{KeyMode, UnknownMode};
+pub use money::{InvalidAmount, Paise};
 pub use phone::{InvalidPhone, Phone};
 pub use secret_text::SecretText;
 pub use vault::{BlindIndex, Digest, Purpose, Sealed, Unsealable, Vault};

@@ -1,35 +1,5 @@
-use dwar_kernel::{AttemptId, Timestamp};
+use dwar_kernel::{AttemptId, Channel, Timestamp, words};
 use std::time::Duration;
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
-
-        impl $name {
-            /// The word used in answers and tables.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-
-            /// The variant a stored word stands for.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
-}
-
-words! {
-    /// A way to reach a phone.
-    Channel {
-        /// The messaging app, tried first.
-        Whatsapp = "whatsapp",
-        /// The fallback.
-        Sms = "sms",
-    }
-}
 
 words! {
     /// Where an OTP request stands; later variants beat earlier ones and nothing moves back.

@@ -15,9 +15,10 @@ mod text;
 pub use budget::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
 pub use delivery::{
-    AttemptStatus, Channel, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reach, Reason,
-    Report, Route, Step,
+    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reach, Reason, Report,
+    Route, Step,
 };
+pub use dwar_kernel::Channel;
 pub use otp::{Allowance, Attempt, Otp, OtpState};
 pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore};
 #[cfg(feature = "mocks")]

@@ -1,41 +1,25 @@
 use crate::{
     CodeDigest, Delivery, DeliveryStatus, Guess, GuessBudget, GuessPolicy, Report, Route, Step,
 };
-use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, Sealed, Timestamp};
+use dwar_kernel::{
+    AttemptId, BlindIndex, Event, EventKind, EventPhone, KeyMode, OtpId, ProjectId, Sealed,
+    Subject, Timestamp, words,
+};
 use std::time::Duration;
 
-/// Where a code stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OtpState {
-    /// It can be used until it expires.
-    Active,
-    /// Too many wrong guesses; it can no longer be used.
-    Locked,
-    /// It was used.
-    Used,
-    /// A newer code took its place.
-    Superseded,
-    /// No channel delivered it.
-    Void,
-}
-
-impl OtpState {
-    /// The word used in tables.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Locked => "locked",
-            Self::Used => "used",
-            Self::Superseded => "superseded",
-            Self::Void => "void",
-        }
-    }
-
-    /// The state a stored word stands for.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Active, Self::Locked, Self::Used, Self::Superseded, Self::Void]
-            .into_iter()
-            .find(|state| state.as_str() == word)
+words! {
+    /// Where a code stands.
+    OtpState {
+        /// It can be used until it expires.
+        Active = "active",
+        /// Too many wrong guesses; it can no longer be used.
+        Locked = "locked",
+        /// It was used.
+        Used = "used",
+        /// A newer code took its place.
+        Superseded = "superseded",
+        /// No channel delivered it.
+        Void = "void",
     }
 }
 
@@ -95,6 +79,28 @@ pub struct Allowance {
 }
 
 impl Otp {
+    /// The event that its delivery brings to be told, if it stood at `before` until `at`.
+    pub fn told_since(&self, before: DeliveryStatus, at: Timestamp) -> Option<Event> {
+        let kind = match self.delivery.status {
+            now if now == before => return None,
+            DeliveryStatus::Queued => return None,
+            DeliveryStatus::Sent => EventKind::OtpSent,
+            DeliveryStatus::Failed => EventKind::OtpFailed,
+            DeliveryStatus::Delivered => EventKind::OtpDelivered,
+        };
+        Some(self.event(kind, at))
+    }
+
+    /// An event about this request.
+    pub fn event(&self, kind: EventKind, at: Timestamp) -> Event {
+        let subject = Subject::Otp {
+            otp: self.id,
+            channel: self.delivery.channel(),
+            phone: Some(EventPhone { index: self.phone, sealed: self.sealed_phone.clone() }),
+        };
+        Event { project: self.project, mode: self.mode, kind, subject, at }
+    }
+
     /// What a code's digest is bound to, so that it is worthless for any other request.
     pub fn binding(&self) -> Vec<u8> {
         Self::binding_of(self.id, self.project, self.mode, &self.phone)

@@ -1,41 +1,21 @@
 use crate::Paise;
-use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp};
+use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp, words};
 
-/// What kind of movement a ledger entry stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EntryKind {
-    /// Money paid in.
-    Credit,
-    /// Money set aside for a send that is under way.
-    Hold,
-    /// Held money spent on a send that a provider accepted.
-    Capture,
-    /// Held money given back.
-    Release,
-    /// Spent money given back.
-    Refund,
-    /// A correction by the operator, up or down.
-    Adjustment,
-}
-
-impl EntryKind {
-    /// The word used in tables and statements.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Credit => "credit",
-            Self::Hold => "hold",
-            Self::Capture => "capture",
-            Self::Release => "release",
-            Self::Refund => "refund",
-            Self::Adjustment => "adjustment",
-        }
-    }
-
-    /// The kind a stored word stands for.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Credit, Self::Hold, Self::Capture, Self::Release, Self::Refund, Self::Adjustment]
-            .into_iter()
-            .find(|kind| kind.as_str() == word)
+words! {
+    /// What kind of movement a ledger entry stands for.
+    EntryKind {
+        /// Money paid in.
+        Credit = "credit",
+        /// Money set aside for a send that is under way.
+        Hold = "hold",
+        /// Held money spent on a send that a provider accepted.
+        Capture = "capture",
+        /// Held money given back.
+        Release = "release",
+        /// Spent money given back.
+        Refund = "refund",
+        /// A correction by the operator, up or down.
+        Adjustment = "adjustment",
     }
 }
 

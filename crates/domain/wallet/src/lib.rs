@@ -1,14 +1,13 @@
 //! Prepaid balance of a project: money, hold, ledger entry.
 
 mod ledger;
-mod money;
 mod ports;
 
+pub use dwar_kernel::{InvalidAmount, Paise};
 pub use ledger::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Refunded, Settlement,
 };
-pub use money::{InvalidAmount, Paise};
 #[cfg(feature = "mocks")]
 pub use ports::MockWalletStore;
 pub use ports::WalletStore;

@@ -24,7 +24,8 @@ impl State {
         let found = self.projects.iter().find(|(found, _)| found.id == project);
         let threshold = found.and_then(|(found, _)| found.low_balance);
         if let Some(threshold) = threshold.filter(|low| balance < *low && before >= *low) {
-            let subject = Subject::Wallet { entry, balance, threshold };
+            let subject =
+                Subject::Wallet { entry, balance: Paise(balance), threshold: Paise(threshold) };
             let (mode, kind) = (KeyMode::Live, EventKind::WalletLow);
             self.record(&Event { project, mode, kind, subject, at });
         }

@@ -47,10 +47,10 @@ impl OtpStore for Model {
             let answer = otp.attempt(&guess, budget, &policy, now);
             let (otp, stopped) = (otp.clone(), budget.stops_after(&counted));
             if matches!(answer, Attempt::Accepted(_)) {
-                state.record_otp(&otp, EventKind::OtpVerified, now);
+                state.record(&otp.event(EventKind::OtpVerified, now));
             }
             if stopped {
-                state.record_otp(&otp, EventKind::OtpUnderAttack, now);
+                state.record(&otp.event(EventKind::OtpUnderAttack, now));
             }
             answer
         })
@@ -96,10 +96,8 @@ impl OtpStore for Model {
             let before = found.delivery.status;
             let step = found.report(attempt, report, &route, next, now);
             let otp = found.clone();
-            let status = otp.delivery.status;
-            if let Some(kind) = EventKind::of_delivery(status.as_str()).filter(|_| status != before)
-            {
-                state.record_otp(&otp, kind, now);
+            if let Some(told) = otp.told_since(before, now) {
+                state.record(&told);
             }
             state.wake_receipts();
             Some((otp, step))

@@ -1,11 +1,9 @@
 use super::{Model, State, drop_old};
 use async_trait::async_trait;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, FailedCall, NewSecret, Room,
-    Subject, WaitingEndpoint,
+    Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room, Subject, WaitingEndpoint,
 };
 use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
-use dwar_otp::Otp;
 use std::time::Duration;
 
 /// An event that an endpoint has to be told.
@@ -39,17 +37,6 @@ impl State {
             due_at: event.at,
         });
         self.waiting.extend(waiting);
-    }
-
-    pub fn record_otp(&mut self, otp: &Otp, kind: EventKind, at: Timestamp) {
-        let channel = otp.delivery.channel().map(|channel| channel.as_str().to_owned());
-        let subject = Subject::Otp {
-            otp: otp.id,
-            channel,
-            phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
-        };
-        let (project, mode) = (otp.project, otp.mode);
-        self.record(&Event { project, mode, kind, subject, at });
     }
 
     /// Takes the phone of a line out of everything that is still to be told.

@@ -14,7 +14,7 @@ const fn low(
     (balance, threshold): (i64, i64),
     at: Timestamp,
 ) -> Event {
-    let subject = Subject::Wallet { entry, balance, threshold };
+    let subject = Subject::Wallet { entry, balance: Paise(balance), threshold: Paise(threshold) };
     Event { project, mode: KeyMode::Live, kind: EventKind::WalletLow, subject, at }
 }
 

@@ -4,7 +4,7 @@ use crate::stores::Scene;
 use crate::{CODE, Line, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{IdentityId, KeyMode, Timestamp};
-use dwar_otp::{GuessPolicy, Report};
+use dwar_otp::{Channel, GuessPolicy, Report};
 
 /// What is to be told of an identity that is gone.
 const fn deleted(line: &Line, identity: IdentityId, sessions: u64, at: Timestamp) -> Event {
@@ -62,7 +62,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     for bystander in &bystanders {
         let mut otp = scene.sending(bystander).await;
         scene.hears(&mut otp, accepted(), now).await;
-        kept.push(of_otp(&otp, EventKind::OtpSent, "whatsapp", now));
+        kept.push(of_otp(&otp, EventKind::OtpSent, Channel::Whatsapp, now));
     }
     // Given out, not told: whoever has it tells it, and whoever claims it next has no number.
     assert_eq!(scene.claims(now, 100).await.len(), 5);
@@ -77,12 +77,12 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     assert!(told.contains(&deleted(&line, id, 0, START + seconds(2))));
     assert!(kept.iter().all(|event| told.contains(event)));
     for kind in [EventKind::OtpSent, EventKind::OtpVerified] {
-        let wanted = of_otp(&erased, kind, "whatsapp", now);
+        let wanted = of_otp(&erased, kind, Channel::Whatsapp, now);
         let event = told.iter().find(|event| event.id() == wanted.id()).unwrap();
         let Subject::Otp { otp, channel, phone } = &event.subject else {
             panic!("{event:?} is about a request");
         };
-        assert_eq!((*otp, channel.as_deref()), (erased.id, Some("whatsapp")));
+        assert_eq!((*otp, *channel), (erased.id, Some(Channel::Whatsapp)));
         assert_eq!((event.project, event.mode, event.at), (line.project, line.mode, now));
         assert_eq!(*phone, None);
     }

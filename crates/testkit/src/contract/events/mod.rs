@@ -22,7 +22,7 @@ use crate::stores::Scene;
 use crate::{Line, START, minutes, seconds};
 use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, FailedCall, Room, Subject};
 use dwar_kernel::{ProjectId, Timestamp};
-use dwar_otp::{Otp, Report};
+use dwar_otp::{Channel, Otp, Report};
 use std::time::Duration;
 
 const LEASE: Duration = seconds(45);
@@ -103,10 +103,10 @@ impl Scene {
 }
 
 /// What is to be told of a request.
-fn of_otp(otp: &Otp, kind: EventKind, channel: &str, at: Timestamp) -> Event {
+fn of_otp(otp: &Otp, kind: EventKind, channel: Channel, at: Timestamp) -> Event {
     let subject = Subject::Otp {
         otp: otp.id,
-        channel: Some(channel.to_owned()),
+        channel: Some(channel),
         phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
     };
     Event { project: otp.project, mode: otp.mode, kind, subject, at }

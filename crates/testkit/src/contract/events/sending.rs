@@ -4,7 +4,7 @@ use crate::stores::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_event::EventKind;
 use dwar_kernel::KeyMode;
-use dwar_otp::{AttemptStatus, GuessPolicy, Otp, Reason, Report};
+use dwar_otp::{AttemptStatus, Channel, GuessPolicy, Otp, Reason, Report};
 use std::sync::Arc;
 
 /// Overdue, as found while a receipt was waited for.
@@ -41,7 +41,7 @@ pub async fn each_endpoint_of_the_project_is_told(stores: &Stores) {
 
     let mut due = scene.claims(START + seconds(1), 9).await;
     due.sort_by_key(|dispatch| dispatch.endpoint.id);
-    let event = of_otp(&otp, EventKind::OtpSent, "whatsapp", START + seconds(1));
+    let event = of_otp(&otp, EventKind::OtpSent, Channel::Whatsapp, START + seconds(1));
     assert!(due.iter().all(|dispatch| dispatch.event == event && dispatch.failures == 0));
     assert_eq!(due.into_iter().map(|dispatch| dispatch.endpoint).collect::<Vec<_>>(), wanted);
     stores.events.delivered(wanted[0].id, event.id()).await.unwrap();
@@ -62,10 +62,10 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
         scene.hears(&mut otp, Report::Failed(Reason::NotOnChannel), START + seconds(1)).await;
         assert_eq!(scene.told_events().await, []);
         scene.hears(&mut otp, accepted(), START + seconds(2)).await;
-        let sent = of_otp(&otp, EventKind::OtpSent, "sms", START + seconds(2));
+        let sent = of_otp(&otp, EventKind::OtpSent, Channel::Sms, START + seconds(2));
         assert_eq!(scene.told_events().await, [sent]);
         scene.hears(&mut otp, Report::Delivered, START + seconds(3)).await;
-        let delivered = of_otp(&otp, EventKind::OtpDelivered, "sms", START + seconds(3));
+        let delivered = of_otp(&otp, EventKind::OtpDelivered, Channel::Sms, START + seconds(3));
         assert_eq!(scene.told_events().await, [delivered]);
     }
     // The channel is the one that carried the code, though another was tried after it.
@@ -74,8 +74,8 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
     scene.hears(&mut otp, OVERDUE, START + seconds(21)).await;
     scene.hears_of(&mut otp, 0, Report::Delivered, START + seconds(22)).await;
     let wanted = [
-        of_otp(&otp, EventKind::OtpSent, "whatsapp", START + seconds(1)),
-        of_otp(&otp, EventKind::OtpDelivered, "whatsapp", START + seconds(22)),
+        of_otp(&otp, EventKind::OtpSent, Channel::Whatsapp, START + seconds(1)),
+        of_otp(&otp, EventKind::OtpDelivered, Channel::Whatsapp, START + seconds(22)),
     ];
     assert_eq!(scene.told_events().await, wanted);
 }
@@ -87,11 +87,11 @@ pub async fn a_code_that_reached_nobody_is_recorded(stores: &Stores) {
     let mut otp = scene.sending(&scene.line()).await;
     scene.hears(&mut otp, Report::Failed(Reason::Timeout), START + seconds(1)).await;
     scene.hears(&mut otp, Report::Failed(Reason::Blocked), START + seconds(2)).await;
-    let failed = of_otp(&otp, EventKind::OtpFailed, "sms", START + seconds(2));
+    let failed = of_otp(&otp, EventKind::OtpFailed, Channel::Sms, START + seconds(2));
     assert_eq!(scene.told_events().await, [failed]);
     // Late news beat the failure.
     scene.hears(&mut otp, Report::Delivered, START + seconds(3)).await;
-    let delivered = of_otp(&otp, EventKind::OtpDelivered, "sms", START + seconds(3));
+    let delivered = of_otp(&otp, EventKind::OtpDelivered, Channel::Sms, START + seconds(3));
     assert_eq!(scene.told_events().await, [delivered]);
 }
 
@@ -167,7 +167,7 @@ pub async fn an_accepted_code_is_recorded(stores: &Stores) {
         for code in [CODE, CODE, WRONG_CODE] {
             scene.guess(&line, code).await;
         }
-        let verified = of_otp(&otp, EventKind::OtpVerified, "whatsapp", START + seconds(9));
+        let verified = of_otp(&otp, EventKind::OtpVerified, Channel::Whatsapp, START + seconds(9));
         assert_eq!(scene.told_events().await, [verified]);
     }
 }
@@ -191,7 +191,7 @@ pub async fn a_stop_is_recorded_once_in_a_period(stores: &Stores) {
         })
         .await;
         let told = scene.told_events().await;
-        let attacked = of_otp(&otp, EventKind::OtpUnderAttack, "whatsapp", now);
+        let attacked = of_otp(&otp, EventKind::OtpUnderAttack, Channel::Whatsapp, now);
         let first_of_its_period = second == period * 300;
         assert_eq!(told, if first_of_its_period { vec![attacked] } else { vec![] }, "{second}");
     }

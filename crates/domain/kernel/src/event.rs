@@ -1,77 +1,31 @@
-use dwar_kernel::{
-    BlindIndex, EndpointId, EntryId, IdentityId, KeyMode, OtpId, ProjectId, Sealed, SessionId,
-    Timestamp,
+use crate::{
+    BlindIndex, Channel, EndpointId, EntryId, IdentityId, KeyMode, OtpId, Paise, ProjectId, Sealed,
+    SessionId, Timestamp, words,
 };
-use std::time::Duration;
 
-/// What kind of thing happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventKind {
-    /// A provider accepted a code.
-    OtpSent,
-    /// A code reached its phone.
-    OtpDelivered,
-    /// Every channel failed.
-    OtpFailed,
-    /// A code was used.
-    OtpVerified,
-    /// So many wrong codes for one phone that its codes are stopped for a while.
-    OtpUnderAttack,
-    /// A session was ended by logout or theft detection.
-    SessionRevoked,
-    /// An identity was deleted, its sessions with it.
-    IdentityDeleted,
-    /// A balance fell below the project's threshold.
-    WalletLow,
-    /// An endpoint failed for so long that it was switched off.
-    EndpointDisabled,
-    /// The receipts of a provider fail as they did not before.
-    ProviderFailing,
-}
-
-impl EventKind {
-    const ALL: [Self; 10] = [
-        Self::OtpSent,
-        Self::OtpDelivered,
-        Self::OtpFailed,
-        Self::OtpVerified,
-        Self::OtpUnderAttack,
-        Self::SessionRevoked,
-        Self::IdentityDeleted,
-        Self::WalletLow,
-        Self::EndpointDisabled,
-        Self::ProviderFailing,
-    ];
-
-    /// The `type` of the event's body.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OtpSent => "otp.sent",
-            Self::OtpDelivered => "otp.delivered",
-            Self::OtpFailed => "otp.failed",
-            Self::OtpVerified => "otp.verified",
-            Self::OtpUnderAttack => "otp.under_attack",
-            Self::SessionRevoked => "session.revoked",
-            Self::IdentityDeleted => "identity.deleted",
-            Self::WalletLow => "wallet.low",
-            Self::EndpointDisabled => "endpoint.disabled",
-            Self::ProviderFailing => "provider.failing",
-        }
-    }
-
-    /// The kind a stored word stands for.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
-    /// The event of a delivery status, given as its word; `queued` is none.
-    pub fn of_delivery(status: &str) -> Option<Self> {
-        match status {
-            "sent" => Some(Self::OtpSent),
-            "delivered" => Some(Self::OtpDelivered),
-            "failed" => Some(Self::OtpFailed),
-            _ => None,
-        }
+words! {
+    /// What kind of thing happened; the word is the `type` of the event's body.
+    EventKind {
+        /// A provider accepted a code.
+        OtpSent = "otp.sent",
+        /// A code reached its phone.
+        OtpDelivered = "otp.delivered",
+        /// Every channel failed.
+        OtpFailed = "otp.failed",
+        /// A code was used.
+        OtpVerified = "otp.verified",
+        /// So many wrong codes for one phone that its codes are stopped for a while.
+        OtpUnderAttack = "otp.under_attack",
+        /// A session was ended by logout or theft detection.
+        SessionRevoked = "session.revoked",
+        /// An identity was deleted, its sessions with it.
+        IdentityDeleted = "identity.deleted",
+        /// A balance fell below the project's threshold.
+        WalletLow = "wallet.low",
+        /// An endpoint failed for so long that it was switched off.
+        EndpointDisabled = "endpoint.disabled",
+        /// The receipts of a provider fail as they did not before.
+        ProviderFailing = "provider.failing",
     }
 }
 
@@ -83,7 +37,7 @@ pub enum Subject {
         /// The request.
         otp: OtpId,
         /// The channel that carried it, or the one tried last; none once it is not known.
-        channel: Option<String>,
+        channel: Option<Channel>,
         /// The phone it went to; gone with the identity.
         phone: Option<EventPhone>,
     },
@@ -105,10 +59,10 @@ pub enum Subject {
     Wallet {
         /// The ledger entry after which the balance was low.
         entry: EntryId,
-        /// The balance after it, in paise.
-        balance: i64,
-        /// The threshold it fell below, in paise.
-        threshold: i64,
+        /// The balance after it.
+        balance: Paise,
+        /// The threshold it fell below.
+        threshold: Paise,
     },
     /// An endpoint of the project.
     Endpoint {
@@ -175,27 +129,6 @@ impl Event {
         };
         format!("{}_{subject}", self.kind.as_str().replace('.', "_"))
     }
-
-    /// How long to wait after the `failures`th failed delivery (1 is the first); `None` gives up,
-    /// about a day after the first.
-    pub fn wait_after(failures: u32) -> Option<Duration> {
-        const MINUTE: u64 = 60;
-        const HOUR: u64 = 60 * MINUTE;
-        const WAITS: [u64; 10] = [
-            5,
-            30,
-            2 * MINUTE,
-            10 * MINUTE,
-            30 * MINUTE,
-            HOUR,
-            2 * HOUR,
-            4 * HOUR,
-            8 * HOUR,
-            8 * HOUR,
-        ];
-        let index = usize::try_from(failures).ok()?.checked_sub(1)?;
-        WAITS.get(index).copied().map(Duration::from_secs)
-    }
 }
 
 #[cfg(test)]
@@ -217,25 +150,8 @@ mod tests {
 
     #[test]
     fn has_the_same_id_whenever_it_is_recorded() {
-        let later = Event { at: revoked().at + Duration::from_secs(9), ..revoked() };
+        let later = Event { at: revoked().at + std::time::Duration::from_secs(9), ..revoked() };
         assert_eq!(revoked().id(), "session_revoked_00000000000070008000000000000002");
         assert_eq!(revoked().id(), later.id());
-    }
-
-    #[test]
-    fn every_kind_is_read_as_it_is_written() {
-        for kind in EventKind::ALL {
-            assert_eq!(EventKind::from_word(kind.as_str()), Some(kind));
-        }
-        assert_eq!(EventKind::of_delivery("queued"), None);
-    }
-
-    #[test]
-    fn gives_up_after_about_a_day() {
-        let waits: Vec<Duration> = (1..).map_while(Event::wait_after).collect();
-        let total: Duration = waits.iter().sum();
-        assert!((23..=25).contains(&(total.as_secs() / 3_600)), "{total:?}");
-        assert!(waits.is_sorted());
-        assert_eq!(Event::wait_after(0), None);
     }
 }
