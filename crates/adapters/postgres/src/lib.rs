@@ -25,6 +25,7 @@ mod send_limiter;
 mod session;
 mod settings;
 mod signing_key;
+mod statement;
 mod test_quota;
 mod wallet;
 

@@ -1,5 +1,6 @@
 //! Locks for what has no row yet to be locked. Each ends with its transaction.
 
+use crate::statement::Statement;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use dwar_kernel::BlindIndex;
@@ -21,9 +22,9 @@ impl Lock<'_> {
     /// Waits for the lock and takes it until the transaction ends.
     pub(crate) fn take(self, conn: &mut PgConnection) -> QueryResult<()> {
         let (class, key) = self.key();
-        diesel::sql_query("SELECT pg_advisory_xact_lock($1, $2)")
-            .bind::<Integer, _>(class)
-            .bind::<Integer, _>(key)
+        Statement::new("SELECT pg_advisory_xact_lock(class, key) FROM given")
+            .given::<Integer, _>("class", class)
+            .given::<Integer, _>("key", key)
             .execute(conn)?;
         Ok(())
     }

@@ -1,0 +1,94 @@
+//! Statements in SQL of our own, prepared once per connection.
+
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::serialize::ToSql;
+use diesel::sql_types::{HasSqlType, Untyped};
+use std::marker::PhantomData;
+
+/// A statement with named parameters, in one round trip, for what a request waits for.
+///
+/// `diesel::sql_query` is parsed and planned anew each time, which costs a second round trip. This
+/// one is remembered by its text. Parameters are the columns of a first row, `given`, so that each
+/// is named and may be used more than once; the text goes on after it:
+///
+/// ```sql
+/// WITH given AS (SELECT $1 AS "project", $2 AS "amount")
+/// , debited AS (UPDATE … FROM given WHERE …) SELECT …
+/// ```
+///
+/// Rows are read by name, as with `sql_query`.
+pub(crate) struct Statement<G> {
+    given: G,
+    sql: &'static str,
+}
+
+pub(crate) struct Nothing;
+
+pub(crate) struct And<G, V, ST> {
+    before: G,
+    name: &'static str,
+    value: V,
+    sql_type: PhantomData<ST>,
+}
+
+impl Statement<Nothing> {
+    /// What comes after `given`: further `, name AS (…)`, then the main query.
+    pub(crate) const fn new(sql: &'static str) -> Self {
+        Self { given: Nothing, sql }
+    }
+}
+
+impl<G> Statement<G> {
+    /// One more parameter.
+    pub(crate) fn given<ST, V>(self, name: &'static str, value: V) -> Statement<And<G, V, ST>> {
+        let given = And { before: self.given, name, value, sql_type: PhantomData };
+        Statement { given, sql: self.sql }
+    }
+}
+
+impl QueryFragment<Pg> for Nothing {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("WITH given AS (SELECT");
+        Ok(())
+    }
+}
+
+impl<G, V, ST> QueryFragment<Pg> for And<G, V, ST>
+where
+    G: QueryFragment<Pg>,
+    V: ToSql<ST, Pg>,
+    Pg: HasSqlType<ST>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        self.before.walk_ast(out.reborrow())?;
+        let is_first = size_of::<G>() == size_of::<Nothing>();
+        out.push_sql(if is_first { " " } else { ", " });
+        out.push_bind_param(&self.value)?;
+        out.push_sql(" AS ");
+        out.push_identifier(self.name)
+    }
+}
+
+impl<G: QueryFragment<Pg>> QueryFragment<Pg> for Statement<G> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        self.given.walk_ast(out.reborrow())?;
+        out.push_sql(")");
+        out.push_sql(self.sql);
+        Ok(())
+    }
+}
+
+impl<G> QueryId for Statement<G> {
+    type QueryId = ();
+
+    /// Known by its text.
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<G> Query for Statement<G> {
+    type SqlType = Untyped;
+}
+
+impl<G> RunQueryDsl<PgConnection> for Statement<G> {}
