@@ -2,6 +2,7 @@
 //!
 //! One thread writes, several connections read; see [`SqliteStore`].
 
+mod command;
 mod convert;
 mod error;
 mod event;

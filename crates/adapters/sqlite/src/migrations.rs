@@ -4,6 +4,7 @@ use diesel::migration::{Migration, Result as MigrationResult};
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use dwar_kernel::StoreError;
+use std::error::Error;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
 
@@ -15,7 +16,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError`] if the file is out of reach or a migration fails; the schema is as before.
     pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.write(|connection| Ok(run(connection).map_err(StoreError::Failed)?)).await
+        self.apart(|connection| run(connection).map_err(StoreError::Failed)).await
     }
 
     /// Names the migrations that [`SqliteStore::migrate`] would run, oldest first.
@@ -24,17 +25,22 @@ impl SqliteStore {
     /// [`StoreError`] if the file is out of reach.
     pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         let pending = |connection: &mut SqliteConnection| {
-            let pending = connection.pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
-            Ok(names(&pending))
+            // Looking makes the table of migrations, if there is none yet.
+            let pending = connection.immediate_transaction(|connection| {
+                Ok(names(&connection.pending_migrations(MIGRATIONS)?))
+            });
+            pending.map_err(|cause: Box<dyn Error + Send + Sync>| StoreError::Failed(cause))
         };
-        self.write(pending).await
+        self.apart(pending).await
     }
 }
 
 fn run(connection: &mut SqliteConnection) -> MigrationResult<Vec<String>> {
-    let pending = connection.pending_migrations(MIGRATIONS)?;
-    connection.run_migrations(&pending)?;
-    Ok(names(&pending))
+    connection.immediate_transaction(|connection| {
+        let pending = connection.pending_migrations(MIGRATIONS)?;
+        connection.run_migrations(&pending)?;
+        Ok(names(&pending))
+    })
 }
 
 fn names(migrations: &[Box<dyn Migration<Sqlite>>]) -> Vec<String> {

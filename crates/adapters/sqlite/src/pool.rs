@@ -52,6 +52,16 @@ pub enum Synchronous {
     Normal,
 }
 
+impl Synchronous {
+    /// Makes it hold for what a connection commits from now on.
+    pub(crate) fn set(self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        connection.batch_execute(match self {
+            Self::Full => "PRAGMA synchronous = FULL",
+            Self::Normal => "PRAGMA synchronous = NORMAL",
+        })
+    }
+}
+
 impl Settings {
     /// The defaults for a server: 8 readers, flushed commits, 5 s for another process, 1024 writes
     /// waiting, 3 s of patience, 64 MiB free.
@@ -79,6 +89,7 @@ pub struct SqliteStore {
 }
 
 struct Shared {
+    file: File,
     writer: Writer,
     readers: Pool<ConnectionManager<SqliteConnection>>,
     scans: Arc<Semaphore>,
@@ -105,13 +116,16 @@ impl SqliteStore {
             .connection_timeout(settings.patience)
             .connection_customizer(Box::new(file.clone()))
             .build(ConnectionManager::new(file.url.clone()))?;
-        let reopen = move || file.connect().inspect_err(log_reopening).ok();
+        let own = file.clone();
+        let reopen = move || own.connect().inspect_err(log_reopening).ok();
         let Settings { queue, patience, .. } = settings;
-        let writer = Writer::start(connection, reopen, Arc::clone(&room), queue, patience)
-            .map_err(OpenError::Thread)?;
+        let shared_room = Arc::clone(&room);
+        let writer =
+            Writer::start(connection, reopen, settings.synchronous, shared_room, queue, patience)
+                .map_err(OpenError::Thread)?;
         // Scans leave half of the connections to look-ups.
         let scans = Arc::new(Semaphore::new(usize::try_from(count / 2).unwrap_or(1).max(1)));
-        Ok(Self { shared: Arc::new(Shared { writer, readers, scans, patience, room }) })
+        Ok(Self { shared: Arc::new(Shared { file, writer, readers, scans, patience, room }) })
     }
 
     /// Tells whether the store can write and read right now; changes nothing.
@@ -148,7 +162,36 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.shared.writer.submit(work).await
+        self.shared.writer.submit(true, work).await
+    }
+
+    /// As [`SqliteStore::write`], but its answer does not wait for the disk.
+    ///
+    /// A loss of power (not the death of this process) may undo it. Only for a step that is followed
+    /// by a [`SqliteStore::write`] before anything is done that the outside can see, since the log is
+    /// written in order and that one takes it along; or for one that is done again when it is
+    /// missing.
+    pub(crate) async fn write_ahead_of_disk<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.shared.writer.submit(false, work).await
+    }
+
+    /// Runs `work` on a connection of its own, outside the writer's transactions.
+    pub(crate) async fn apart<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let file = self.shared.file.clone();
+        let job = move || {
+            let opened = file.connect().inspect_err(log_reopening);
+            work(&mut opened.map_err(|_| unavailable("the database cannot be opened"))?)
+        };
+        let done = tokio::task::spawn_blocking(job).await;
+        done.unwrap_or_else(|cause| Err(StoreError::Failed(Box::new(cause))))
     }
 
     /// Repeats a deletion of [`SWEEP`] rows until fewer are left and gives how many rows went.
@@ -270,16 +313,13 @@ impl File {
 
     fn set_up(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
         let busy = self.busy_timeout.as_millis();
-        let synchronous = match self.synchronous {
-            Synchronous::Full => "FULL",
-            Synchronous::Normal => "NORMAL",
-        };
         connection.batch_execute(&format!(
-            "PRAGMA busy_timeout = {busy}; PRAGMA synchronous = {synchronous}; \
+            "PRAGMA busy_timeout = {busy}; \
              PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
              PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; \
              PRAGMA journal_size_limit = {LOG_AT_REST};"
-        ))
+        ))?;
+        self.synchronous.set(connection)
     }
 }
 

@@ -1,7 +1,8 @@
+use crate::command::{BEGIN, COMMIT, RELEASE, ROLLBACK, ROLLBACK_TO, SAVEPOINT};
 use crate::error::{Failure, is_full, unavailable};
+use crate::pool::Synchronous;
 use crate::room::Room;
 use diesel::SqliteConnection;
-use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
 use std::any::Any;
@@ -15,14 +16,13 @@ use tracing::Span;
 /// How many writes share one commit at most: enough to hide the disk, few enough to stay quick.
 const BATCH: usize = 128;
 
-type Savepoint = AnsiTransactionManager;
 type Queue = mpsc::Receiver<Box<dyn Job>>;
 
 /// The one thread that writes, in the order of arrival.
 ///
 /// SQLite lets one connection write at a time. A queue in front of it is fairer than its lock, and
 /// lets every write that waits share one commit, hence one flush of the disk. Each is answered
-/// after that commit, so an answer means that the write is on disk.
+/// after that commit, so an answer means that the write is on disk, unless it did not ask for that.
 pub(crate) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
@@ -31,9 +31,12 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the thread on a connection that `open` gives, now and after each broken commit.
+    ///
+    /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
     pub(crate) fn start<Open>(
         connection: SqliteConnection,
         open: Open,
+        synchronous: Synchronous,
         room: Arc<Room>,
         length: usize,
         patience: Duration,
@@ -44,21 +47,21 @@ impl Writer {
         let (queue, waiting) = mpsc::channel(length.max(1));
         let thread = std::thread::Builder::new()
             .name("dwar-sqlite-writer".to_owned())
-            .spawn(move || serve(waiting, connection, &open, &room))?;
+            .spawn(move || serve(waiting, connection, &open, synchronous, &room))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), patience })
     }
 
-    /// Runs `work` as one atomic step and answers once it is on disk.
+    /// Runs `work` as one atomic step and answers once it is committed, and `on_disk` if so asked.
     ///
     /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
     /// its answer any more.
-    pub(crate) async fn submit<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) async fn submit<T, F>(&self, on_disk: bool, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let task = Task { work: Some(work), outcome: None, reply, span: Span::current() };
+        let task = Task { work: Some(work), outcome: None, on_disk, reply, span: Span::current() };
         let Some(queue) = &self.queue else { return Err(stopped()) };
         queue.send_timeout(Box::new(task), self.patience).await.map_err(|cause| {
             tracing::warn!(%cause, "a write found no place in the queue");
@@ -82,15 +85,25 @@ fn serve(
     mut queue: Queue,
     mut connection: SqliteConnection,
     open: &dyn Fn() -> Option<SqliteConnection>,
+    synchronous: Synchronous,
     room: &Room,
 ) {
     let mut batch = Vec::with_capacity(BATCH);
+    let mut flushes = synchronous;
     // What a lost transaction did not come to is the next batch.
     while !batch.is_empty() || queue.blocking_recv_many(&mut batch, BATCH) > 0 {
-        let committed = commit(&mut connection, &mut batch);
-        if committed.is_err() {
+        let flush = match batch.iter().any(|job| job.on_disk()) {
+            true => synchronous,
+            false => Synchronous::Normal,
+        };
+        let switched = if flush == flushes { Ok(()) } else { flush.set(&mut connection) };
+        flushes = flush;
+        let committed = switched.and_then(|()| commit(&mut connection, &mut batch));
+        if committed.is_err()
+            && let Some(fresh) = open()
+        {
             // Whatever state the old connection is in, a new one is in none.
-            connection = open().unwrap_or(connection);
+            (connection, flushes) = (fresh, synchronous);
         }
         let lacked_room = batch.iter().any(|job| job.lacked_room());
         let lost = committed.err().map(|cause| judge(&cause, lacked_room, room));
@@ -145,15 +158,40 @@ fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
 
 /// One transaction for the whole batch. IMMEDIATE, since a lock that is asked for only after the
 /// first read is refused outright if another process wrote meanwhile.
+///
+/// Its commands are statements like any other: diesel's own would be parsed each time.
 fn commit(connection: &mut SqliteConnection, batch: &mut [Box<dyn Job>]) -> QueryResult<()> {
-    connection.immediate_transaction(|connection| {
-        batch.iter_mut().try_for_each(|job| job.run(connection))
-    })
+    BEGIN.run(connection)?;
+    let done = match batch {
+        // Alone, it needs no savepoint to be undone by itself.
+        [job] => match job.run(connection) {
+            true => COMMIT.run(connection),
+            false => ROLLBACK.run(connection),
+        },
+        jobs => jobs
+            .iter_mut()
+            .try_for_each(|job| {
+                SAVEPOINT.run(connection)?;
+                if !job.run(connection) {
+                    ROLLBACK_TO.run(connection)?;
+                }
+                RELEASE.run(connection)
+            })
+            .and_then(|()| COMMIT.run(connection)),
+    };
+    if done.is_err() {
+        // SQLite may have ended it by itself; in case no new connection can be opened.
+        let _ended = ROLLBACK.run(connection);
+    }
+    done
 }
 
 trait Job: Send {
-    /// Does the work; an error means that the savepoint, and with it the transaction, is lost.
-    fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()>;
+    /// Does the work; `false` means that what it wrote has to be undone.
+    fn run(&mut self, connection: &mut SqliteConnection) -> bool;
+
+    /// Whether its answer means that the write is on disk.
+    fn on_disk(&self) -> bool;
 
     /// Whether the work was begun.
     fn was_reached(&self) -> bool;
@@ -168,6 +206,7 @@ trait Job: Send {
 struct Task<T, F> {
     work: Option<F>,
     outcome: Option<Result<T, StoreError>>,
+    on_disk: bool,
     reply: oneshot::Sender<Result<T, StoreError>>,
     span: Span,
 }
@@ -177,19 +216,18 @@ where
     T: Send,
     F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send,
 {
-    fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
-        let Some(work) = self.work.take() else { return Ok(()) };
+    fn run(&mut self, connection: &mut SqliteConnection) -> bool {
+        let Some(work) = self.work.take() else { return true };
         let _entered = self.span.enter();
-        Savepoint::begin_transaction(connection)?;
         let outcome = catch_unwind(AssertUnwindSafe(|| work(connection)));
         let outcome = outcome.unwrap_or_else(|panic| Err(Failure::Store(panicked(panic))));
         let kept = outcome.is_ok();
         self.outcome = Some(outcome.map_err(StoreError::from));
-        if kept {
-            Savepoint::commit_transaction(connection)
-        } else {
-            Savepoint::rollback_transaction(connection)
-        }
+        kept
+    }
+
+    fn on_disk(&self) -> bool {
+        self.on_disk
     }
 
     fn was_reached(&self) -> bool {

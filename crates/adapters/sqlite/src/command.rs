@@ -1,0 +1,38 @@
+//! Statements without parameters and result, prepared once per connection.
+
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sqlite::Sqlite;
+
+/// A command such as `BEGIN`. `batch_execute` would parse it each time, which in a write of three
+/// statements is a good part of the work.
+pub(crate) struct Command(&'static str);
+
+pub(crate) const BEGIN: Command = Command("BEGIN IMMEDIATE");
+pub(crate) const COMMIT: Command = Command("COMMIT");
+pub(crate) const ROLLBACK: Command = Command("ROLLBACK");
+pub(crate) const SAVEPOINT: Command = Command("SAVEPOINT work");
+pub(crate) const RELEASE: Command = Command("RELEASE work");
+pub(crate) const ROLLBACK_TO: Command = Command("ROLLBACK TO work");
+
+impl Command {
+    pub(crate) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        self.execute(connection).map(drop)
+    }
+}
+
+impl QueryFragment<Sqlite> for Command {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(self.0);
+        Ok(())
+    }
+}
+
+impl QueryId for Command {
+    type QueryId = ();
+
+    /// Known by its text.
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl RunQueryDsl<SqliteConnection> for &Command {}
