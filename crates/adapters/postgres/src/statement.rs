@@ -9,8 +9,8 @@ use std::marker::PhantomData;
 
 /// A statement with named parameters, in one round trip, for what a request waits for.
 ///
-/// `diesel::sql_query` is parsed and planned anew each time, which costs a second round trip. This
-/// one is remembered by its text. Parameters are the columns of a first row, `given`, so that each
+/// `diesel::sql_query` is parsed and planned anew each time; this one is remembered by its text, so
+/// the server plans it once per connection. Parameters are the columns of a first row, `given`, so that each
 /// is named and may be used more than once; the text goes on after it:
 ///
 /// ```sql

@@ -1,0 +1,228 @@
+//! Holds the pages to the repository: links, paths, names of code and of settings, cited sections.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A section whose keys the user names.
+const OPEN_SECTION: &str = "gateways";
+
+/// What looks like code of ours and is not: a header, files that a guide has its reader make.
+const FOREIGN: [&str; 3] = ["ETag", "secrets.env", "spool.rs"];
+
+struct Repository {
+    root: PathBuf,
+    files: Vec<String>,
+}
+
+impl Repository {
+    fn open() -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        let mut files = Vec::new();
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let (path, name) = {
+                    let entry = entry.unwrap();
+                    (entry.path(), entry.file_name().into_string().unwrap())
+                };
+                let hidden = name.starts_with('.') && name != ".ci" && name != ".github";
+                if hidden || name == "target" || name == "node_modules" {
+                    continue;
+                }
+                files.push(path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
+                if path.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        Self { root, files }
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.root.join(file)).unwrap()
+    }
+
+    fn ending_in(&self, suffix: &str) -> impl Iterator<Item = &String> {
+        self.files.iter().filter(move |file| file.ends_with(suffix))
+    }
+
+    /// Every page that describes the present; ADRs and the changelog tell of their own day.
+    fn pages(&self) -> impl Iterator<Item = &String> {
+        self.ending_in(".md")
+            .filter(|page| !page.starts_with("docs/adr/") && *page != "CHANGELOG.md")
+    }
+
+    /// Whether some file or folder has this path, or ends in it.
+    fn has(&self, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        let within = format!("/{path}");
+        self.files.iter().any(|file| file == path || file.ends_with(&within))
+    }
+}
+
+/// What stands between backticks outside fenced blocks.
+fn quoted(page: &str) -> Vec<String> {
+    let mut fenced = false;
+    let prose = page.lines().filter(|line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    });
+    prose.flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned)).collect()
+}
+
+/// The anchors of a page's headings, as code hosts make them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| {
+            let text = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = text.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    page.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let repository = Repository::open();
+    let mut broken = Vec::new();
+    for page in repository.ending_in(".md") {
+        let text = repository.read(page);
+        for link in links(&text).filter(|link| !link.contains(':')) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let folder = repository.root.join(page).parent().unwrap().to_path_buf();
+            let target =
+                if file.is_empty() { repository.root.join(page) } else { folder.join(file) };
+            let found = target.exists()
+                && (anchor.is_empty()
+                    || anchors(&fs::read_to_string(&target).unwrap()).contains(anchor));
+            if !found {
+                broken.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn every_path_exists() {
+    let repository = Repository::open();
+    let mut missing = Vec::new();
+    for page in repository.pages() {
+        for text in quoted(&repository.read(page)) {
+            let text = text.trim_start_matches("./");
+            let is_source = text.ends_with(".rs") || text.ends_with(".sh");
+            let is_folder = ["crates/", "bins/", "migrations/", "scripts/", "benches/"]
+                .iter()
+                .any(|folder| text.starts_with(folder));
+            let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+            let is_ours = is_plain && (is_source || is_folder) && !FOREIGN.contains(&text);
+            if is_ours && !repository.has(text) {
+                missing.push(format!("{page}: {text}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// `Type`, `Type::method` or `module::function`, with two humps or a path, so that it is no word of
+/// English or of HTTP.
+fn code_name(text: &str) -> Option<&str> {
+    let last = text.rsplit("::").next()?;
+    let is_name = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let humps = last.chars().filter(char::is_ascii_uppercase).count();
+    let is_type =
+        humps > 1 && last.contains(|c: char| c.is_ascii_lowercase()) && !last.contains('_');
+    (text.split("::").all(is_name) && (text.contains("::") || is_type)).then_some(last)
+}
+
+#[test]
+fn every_name_of_code_is_one() {
+    let repository = Repository::open();
+    let mut words = BTreeSet::new();
+    for source in repository.ending_in(".rs").chain(repository.ending_in(".toml")) {
+        let text = repository.read(source);
+        words.extend(text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned));
+    }
+    let mut unknown = Vec::new();
+    for page in repository.pages() {
+        for text in quoted(&repository.read(page)) {
+            let name = code_name(&text).filter(|name| !FOREIGN.contains(name));
+            if name.is_some_and(|name| !words.contains(name)) {
+                unknown.push(format!("{page}: {text}"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
+fn every_setting_exists() {
+    let repository = Repository::open();
+    let (mut section, mut settings, mut sections) =
+        (String::new(), BTreeSet::new(), BTreeSet::new());
+    for line in repository.read("config.default.toml").lines() {
+        let line = line.trim_start_matches("# ").trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name.trim_matches(['[', ']']).to_owned();
+            sections.extend(section.split('.').next().map(str::to_owned));
+            settings.insert(section.clone());
+        } else if let Some((key, _)) = line.split_once(" = ") {
+            settings.insert(format!("{section}.{key}"));
+        }
+    }
+    // The kinds of events look like settings.
+    let events = repository.read("crates/domain/kernel/src/event.rs");
+    let kinds: BTreeSet<String> = events.split('"').map(str::to_owned).collect();
+    let mut unknown = Vec::new();
+    for page in repository.pages() {
+        for text in quoted(&repository.read(page)) {
+            let is_dotted = text.contains('.')
+                && text.split('.').all(|part| {
+                    !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+                });
+            let first = text.split('.').next().unwrap_or_default();
+            let is_ours = is_dotted && sections.contains(first) && first != OPEN_SECTION;
+            let is_known = settings.contains(&text) || kinds.contains(&text);
+            let is_foreign = FOREIGN.contains(&text.as_str());
+            if is_ours && !is_known && !is_foreign && !text.ends_with(".rs") {
+                unknown.push(format!("{page}: {text}"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// Comments cite sections as "docs/contract.md, Guess budget".
+#[test]
+fn every_cited_section_of_the_contract_exists() {
+    let repository = Repository::open();
+    let contract = repository.read("docs/contract.md");
+    let sections: Vec<&str> =
+        contract.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let sources = repository.ending_in(".rs").chain(repository.ending_in(".sql"));
+    let (mut cited, mut unknown) = (0, Vec::new());
+    for source in sources.filter(|source| !source.ends_with("tests/docs.rs")) {
+        // A citation may go on in the next line of its comment.
+        let text = repository.read(source).replace("\n", " ").replace("///", "").replace("//!", "");
+        let text: String = text.split_whitespace().flat_map(|word| [word, " "]).collect();
+        for rest in text.split("docs/contract.md, ").skip(1) {
+            cited += 1;
+            if !sections.iter().any(|section| rest.starts_with(section)) {
+                let start: String = rest.chars().take(30).collect();
+                unknown.push(format!("{source}: {start}"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+    assert!(cited > 0, "nothing cites it");
+}
