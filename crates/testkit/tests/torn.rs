@@ -1,9 +1,14 @@
 //! The contracts have teeth: a store that forgets its lock breaks every one about concurrency.
 
-mod model;
+use dwar_memory::{Fault, MemoryStore};
+use dwar_testkit::{Stores, contract};
+use std::sync::Arc;
 
-use dwar_testkit::contract;
-use model::Model;
+fn torn() -> Stores {
+    let store = Arc::new(MemoryStore::default());
+    store.faults().every(Some(Fault::Tears));
+    Stores::of(&store)
+}
 
 macro_rules! broken_by_a_torn_store {
     ($($port:ident { $($promise:ident)+ })+) => {
@@ -11,7 +16,7 @@ macro_rules! broken_by_a_torn_store {
             use super::*;
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
             async fn $promise() {
-                let stores = Model::open(true);
+                let stores = torn();
                 let kept = tokio::spawn(async move { contract::$port::$promise(&stores).await });
                 assert!(kept.await.is_err_and(|failure| failure.is_panic()));
             })+

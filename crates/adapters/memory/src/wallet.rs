@@ -1,4 +1,4 @@
-use super::{Model, State};
+use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
@@ -60,14 +60,14 @@ impl State {
 }
 
 #[async_trait]
-impl WalletStore for Model {
+impl WalletStore for MemoryStore {
     async fn credit(
         &self,
         project: ProjectId,
         credit: Credit,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::credit", |state| {
             let known = state.entry(project, EntryKind::Credit, &credit.reference).is_some();
             if !known {
                 let entry = (credit.id, EntryKind::Credit);
@@ -86,7 +86,7 @@ impl WalletStore for Model {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::hold", |state| {
             if state.balance(project).available() < amount {
                 return HoldOutcome::Insufficient;
             }
@@ -105,7 +105,7 @@ impl WalletStore for Model {
         [capture, release]: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::settle", |state| {
             let mut holds = state.holds.iter();
             let Some(place) = holds.position(|hold| (hold.project, hold.send) == (project, send))
             else {
@@ -137,7 +137,7 @@ impl WalletStore for Model {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::refund", |state| {
             let reference = send.to_string();
             let Some(capture) = state.entry(project, EntryKind::Capture, &reference) else {
                 return Refunded::NothingCaptured;
@@ -158,7 +158,7 @@ impl WalletStore for Model {
         Adjustment { id, amount, reference }: Adjustment,
         now: Timestamp,
     ) -> Result<Adjusted, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::adjust", |state| {
             if state.entry(project, EntryKind::Adjustment, &reference).is_some() {
                 return Adjusted::Known;
             }
@@ -172,7 +172,7 @@ impl WalletStore for Model {
     }
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
-        self.step(|state| state.balance(project)).await
+        self.step("WalletStore::balance", |state| state.balance(project)).await
     }
 
     async fn statement(
@@ -180,7 +180,7 @@ impl WalletStore for Model {
         project: ProjectId,
         limit: u32,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::statement", |state| {
             let own = state.ledger.iter().rev().filter(|(owner, _)| *owner == project);
             own.take(limit as usize).map(|(_, entry)| entry.clone()).collect()
         })
@@ -192,7 +192,7 @@ impl WalletStore for Model {
         before: Timestamp,
         limit: u32,
     ) -> Result<Vec<OpenHold>, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::stale_holds", |state| {
             let mut stale = state.holds.clone();
             stale.retain(|hold| hold.since < before);
             stale.sort_by_key(|hold| hold.since);
@@ -203,7 +203,7 @@ impl WalletStore for Model {
     }
 
     async fn audit(&self) -> Result<Audit, StoreError> {
-        self.step(|state| {
+        self.step("WalletStore::audit", |state| {
             let projects: BTreeSet<_> = state.ledger.iter().map(|(owner, _)| *owner).collect();
             let off = |project: &ProjectId| {
                 let own = || state.ledger.iter().filter(|(owner, _)| owner == project);

@@ -1,8 +1,7 @@
-use super::{Model, drop_old};
+use crate::store::{MemoryStore, drop_old};
 use async_trait::async_trait;
 use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_otp::sandbox::{InboxMessage, SandboxInbox};
 use dwar_otp::{
     Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
     Route, Step,
@@ -14,9 +13,9 @@ const fn is_open(otp: &Otp) -> bool {
 }
 
 #[async_trait]
-impl OtpStore for Model {
+impl OtpStore for MemoryStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::issue", |state| {
             let line = (otp.project, otp.mode, otp.phone);
             for old in &mut state.otps {
                 if (old.project, old.mode, old.phone) == line && is_open(old) {
@@ -37,7 +36,7 @@ impl OtpStore for Model {
         policy: GuessPolicy,
         now: Timestamp,
     ) -> Result<Attempt, StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::attempt", |state| {
             let line = (project, mode, phone);
             let mut otps = state.otps.iter_mut();
             let open = otps.find(|otp| (otp.project, otp.mode, otp.phone) == line && is_open(otp));
@@ -63,8 +62,10 @@ impl OtpStore for Model {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<GuessBudget, StoreError> {
-        self.step(|state| state.budgets.get(&(project, mode, phone)).copied().unwrap_or_default())
-            .await
+        self.step("OtpStore::guess_budget", |state| {
+            state.budgets.get(&(project, mode, phone)).copied().unwrap_or_default()
+        })
+        .await
     }
 
     async fn forget_guesses(
@@ -73,7 +74,7 @@ impl OtpStore for Model {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::forget_guesses", |state| {
             let counted = state.budgets.remove(&(project, mode, phone));
             counted.filter(|counted| *counted != GuessBudget::default())
         })
@@ -90,7 +91,7 @@ impl OtpStore for Model {
         next: AttemptId,
         now: Timestamp,
     ) -> Result<Option<(Otp, Step)>, StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::report", |state| {
             let mut otps = state.otps.iter_mut();
             let found = otps.find(|found| (found.project, found.id) == (project, otp))?;
             let before = found.delivery.status;
@@ -111,7 +112,7 @@ impl OtpStore for Model {
         mode: KeyMode,
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::find", |state| {
             let wanted = (project, mode, otp);
             let mut otps = state.otps.iter();
             otps.find(|found| (found.project, found.mode, found.id) == wanted).cloned()
@@ -124,7 +125,7 @@ impl OtpStore for Model {
         provider: String,
         provider_ref: String,
     ) -> Result<Option<ReceiptTarget>, StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::find_attempt", |state| {
             state.otps.iter().find_map(|otp| {
                 let attempt = otp.delivery.attempts.iter().find(|attempt| {
                     attempt.provider == provider
@@ -143,7 +144,7 @@ impl OtpStore for Model {
         lease: Duration,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::claim_due", |state| {
             let otps = state.otps.iter_mut();
             let mut due: Vec<_> =
                 otps.filter(|otp| otp.delivery.due_at.is_some_and(|due| due <= now)).collect();
@@ -160,30 +161,9 @@ impl OtpStore for Model {
         requests_before: Timestamp,
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
-        self.step(|state| {
+        self.step("OtpStore::sweep", |state| {
             state.budgets.retain(|_, budget| budget.last_wrong_at >= Some(guesses_before));
             drop_old(&mut state.otps, |otp| otp.created_at < requests_before)
-        })
-        .await
-    }
-}
-
-#[async_trait]
-impl SandboxInbox for Model {
-    async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
-        self.step(|state| state.inbox.push((project, message))).await
-    }
-
-    async fn messages(
-        &self,
-        project: ProjectId,
-        phone: BlindIndex,
-        limit: u32,
-    ) -> Result<Vec<InboxMessage>, StoreError> {
-        self.step(|state| {
-            let newest = state.inbox.iter().rev();
-            let own = newest.filter(|(owner, m)| (*owner, m.phone) == (project, phone));
-            own.take(limit as usize).map(|(_, message)| message.clone()).collect()
         })
         .await
     }

@@ -1,4 +1,4 @@
-use super::{Model, State, drop_old};
+use crate::store::{MemoryStore, State, drop_old};
 use async_trait::async_trait;
 use dwar_event::{
     Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room, Subject, WaitingEndpoint,
@@ -7,7 +7,7 @@ use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timest
 use std::time::Duration;
 
 /// An event that an endpoint has to be told.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Waiting {
     endpoint: EndpointId,
     event: Event,
@@ -77,13 +77,13 @@ impl State {
 }
 
 #[async_trait]
-impl EventStore for Model {
+impl EventStore for MemoryStore {
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
-        self.step(|state| state.endpoints.push(endpoint)).await
+        self.step("EventStore::add_endpoint", |state| state.endpoints.push(endpoint)).await
     }
 
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
-        self.step(|state| {
+        self.step("EventStore::endpoints", |state| {
             let mut own = state.endpoints.clone();
             own.retain(|endpoint| endpoint.project == project);
             own.sort_by_key(|endpoint| endpoint.created_at);
@@ -97,7 +97,7 @@ impl EventStore for Model {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.step(|state| {
+        self.step("EventStore::remove_endpoint", |state| {
             let known = state.endpoint(project, endpoint).is_some();
             if known {
                 state.endpoints.retain(|found| found.id != endpoint);
@@ -114,7 +114,7 @@ impl EventStore for Model {
         endpoint: EndpointId,
         secret: NewSecret,
     ) -> Result<bool, StoreError> {
-        self.step(|state| {
+        self.step("EventStore::replace_secret", |state| {
             let found = state.endpoint(project, endpoint);
             found.map(|endpoint| endpoint.replace_secret(secret)).is_some()
         })
@@ -126,11 +126,14 @@ impl EventStore for Model {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.step(|state| state.endpoint(project, endpoint).map(Endpoint::enable).is_some()).await
+        self.step("EventStore::enable_endpoint", |state| {
+            state.endpoint(project, endpoint).map(Endpoint::enable).is_some()
+        })
+        .await
     }
 
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
-        self.step(|state| {
+        self.step("EventStore::disabled_endpoints", |state| {
             let mut off = state.endpoints.clone();
             off.retain(|endpoint| endpoint.disabled_at.is_some());
             off.sort_by_key(|endpoint| endpoint.disabled_at);
@@ -141,7 +144,7 @@ impl EventStore for Model {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.step(|state| state.record(&event)).await
+        self.step("EventStore::record", |state| state.record(&event)).await
     }
 
     async fn claim_due(
@@ -150,7 +153,7 @@ impl EventStore for Model {
         lease: Duration,
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
-        self.step(|state| {
+        self.step("EventStore::claim_due", |state| {
             let State { endpoints, waiting, .. } = state;
             waiting.sort_by_key(|waiting| waiting.due_at);
             let on = endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
@@ -178,7 +181,7 @@ impl EventStore for Model {
     }
 
     async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.step(|state| {
+        self.step("EventStore::delivered", |state| {
             let known = state.endpoints.iter_mut().find(|known| known.id == endpoint);
             known.into_iter().for_each(Endpoint::after_success);
             state.strike(endpoint, &event);
@@ -192,7 +195,7 @@ impl EventStore for Model {
         event: String,
         call: FailedCall,
     ) -> Result<Option<Endpoint>, StoreError> {
-        self.step(|state| {
+        self.step("EventStore::failed", |state| {
             let known = state.endpoints.iter_mut().find(|known| known.id == endpoint)?;
             let told = known.after_failure(call.switch_off, call.at);
             let off = told.is_some().then(|| known.clone());
@@ -213,11 +216,11 @@ impl EventStore for Model {
     }
 
     async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.step(|state| state.strike(endpoint, &event)).await
+        self.step("EventStore::give_up", |state| state.strike(endpoint, &event)).await
     }
 
     async fn drop_untold(&self) -> Result<u64, StoreError> {
-        self.step(|state| {
+        self.step("EventStore::drop_untold", |state| {
             let State { endpoints, waiting, .. } = state;
             let off = |waiting: &Waiting| {
                 let mut endpoints = endpoints.iter();

@@ -1,11 +1,11 @@
-use super::{Model, State, drop_old};
+use crate::store::{MemoryStore, State, drop_old};
 use async_trait::async_trait;
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
 use dwar_otp::{KeptReceipt, Receipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
 use std::time::Duration;
 
 /// A receipt on record.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Kept {
     kept: KeptReceipt,
     /// When it may be given out, or is looked at again.
@@ -39,9 +39,9 @@ impl State {
 }
 
 #[async_trait]
-impl ReceiptStore for Model {
+impl ReceiptStore for MemoryStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
-        self.step(|state| {
+        self.step("ReceiptStore::keep", |state| {
             for kept in receipts {
                 let repeats =
                     |row: &Kept| row.kept.id == kept.id || row.kept.receipt == kept.receipt;
@@ -64,7 +64,7 @@ impl ReceiptStore for Model {
         lease: Duration,
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
-        self.step(|state| {
+        self.step("ReceiptStore::claim", |state| {
             let age = |kept: &KeptReceipt| (kept.received_at, kept.id);
             let all: Vec<_> = state.receipts.iter().map(|row| row.kept.clone()).collect();
             let is_first = |kept: &KeptReceipt| {
@@ -89,11 +89,12 @@ impl ReceiptStore for Model {
     }
 
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
-        self.step(|state| state.receipts.retain(|row| row.kept.id != receipt)).await
+        self.step("ReceiptStore::done", |state| state.receipts.retain(|row| row.kept.id != receipt))
+            .await
     }
 
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
-        self.step(|state| {
+        self.step("ReceiptStore::review", |state| {
             state.wake_receipts();
             let over = |row: &Kept| {
                 !row.known && KeptReceipt::next_look(row.kept.received_at, now).is_none()
@@ -110,7 +111,7 @@ impl ReceiptStore for Model {
     }
 
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
-        self.step(|state| {
+        self.step("ReceiptStore::unknown", |state| {
             let unknown = || state.receipts.iter().filter(|row| !row.known);
             let oldest = unknown().map(|row| row.kept.received_at).min();
             UnknownReceipts { count: unknown().count() as u64, oldest }

@@ -1,4 +1,4 @@
-use super::Model;
+use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore};
@@ -34,9 +34,9 @@ fn drop_places<T>(rows: &mut Vec<T>, gone: &BTreeSet<usize>) -> u64 {
 }
 
 #[async_trait]
-impl TestQuotaStore for Model {
+impl TestQuotaStore for MemoryStore {
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError> {
-        self.step(|state| {
+        self.step("TestQuotaStore::trim", |state| {
             let (kept, unused) = (quota.kept, quota.unused_since(now));
             let marks = state.otps.iter().map(|otp| (otp.project, otp.mode, otp.expires_at));
             let gone = beyond(marks, kept, now);

@@ -1,0 +1,43 @@
+use crate::store::MemoryStore;
+use async_trait::async_trait;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_session::{KeyState, SigningKey, SigningKeyStore};
+
+#[async_trait]
+impl SigningKeyStore for MemoryStore {
+    async fn keys(&self, now: Timestamp) -> Result<Vec<SigningKey>, StoreError> {
+        self.step("SigningKeyStore::keys", |state| {
+            let mut keys = state.signing_keys.clone();
+            keys.retain(|key| key.state(now) != KeyState::Gone);
+            keys.sort_by_key(|key| key.created_at);
+            keys
+        })
+        .await
+    }
+
+    async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError> {
+        self.step("SigningKeyStore::add_first", |state| {
+            let mut same = state.signing_keys.iter().filter(|k| k.algorithm == key.algorithm);
+            let signs =
+                |key: &SigningKey| matches!(key.state(now), KeyState::Next | KeyState::Active);
+            let first = !same.any(signs);
+            if first {
+                state.signing_keys.push(key);
+            }
+            first
+        })
+        .await
+    }
+
+    async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError> {
+        self.step("SigningKeyStore::rotate", |state| {
+            let sooner = |end: Option<Timestamp>, new| Some(end.map_or(new, |end| end.min(new)));
+            for other in &mut state.signing_keys {
+                other.signs_until = sooner(other.signs_until, key.signs_from);
+                other.published_until = sooner(other.published_until, retire_until);
+            }
+            state.signing_keys.push(key);
+        })
+        .await
+    }
+}
