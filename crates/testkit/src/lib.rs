@@ -9,10 +9,13 @@ pub mod contract;
 mod doubles;
 mod fixtures;
 mod macros;
+mod parts;
 mod race;
-mod stores;
+mod scene;
 
 pub use doubles::{ClearVault, FixedClock, SeededEntropy};
 pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, seconds};
+pub use parts::{ListSigner, POLICIES, parts};
 pub use race::race;
-pub use stores::Stores;
+// What the suites take, so that a test file needs no other crate for it.
+pub use dwar_app::Stores;

@@ -65,7 +65,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
             }
             checks.push(gateways(&core.config));
             if asked.online {
-                let id = core.tools.entropy.uuid(core.tools.now()).to_string();
+                let id = core.parts.tools.entropy.uuid(core.parts.tools.now()).to_string();
                 checks.extend(doctor_online::run(&core.config, &id).await);
             }
         }
@@ -115,14 +115,14 @@ fn files(config: &Config) -> Check {
 }
 
 async fn database(core: &Core) -> Check {
-    match core.stores.database.ping().await {
+    match core.database.ping().await {
         Ok(()) => ok("database", "answers"),
         Err(cause) => failed("database", &cause, "check database.url and that the server runs"),
     }
 }
 
 async fn migrations(core: &Core) -> Check {
-    match core.stores.database.pending_migrations().await {
+    match core.database.pending_migrations().await {
         Ok(pending) if pending.is_empty() => ok("migrations", "all applied"),
         Ok(pending) => warning(
             "migrations",
@@ -135,7 +135,7 @@ async fn migrations(core: &Core) -> Check {
 
 async fn room(core: &Core) -> Check {
     const NAME: &str = "room";
-    match core.stores.database.room().await {
+    match core.database.room().await {
         Ok(Some(free)) => ok(NAME, format!("{} MiB free where the database lies", free / MIB)),
         Ok(None) => ok(NAME, "the database takes writes"),
         Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
@@ -150,7 +150,7 @@ async fn room(core: &Core) -> Check {
 
 async fn master_key(core: &Core) -> Check {
     const NAME: &str = "master key";
-    match core.signer.public_keys(core.tools.now()).await {
+    match core.parts.signer.public_keys(core.parts.tools.now()).await {
         Ok(_) => ok(NAME, "opens what is stored"),
         Err(cause) if unmigrated(core).await => warning(NAME, cause.to_string(), "migrate first"),
         Err(cause) => failed(
@@ -164,7 +164,7 @@ async fn master_key(core: &Core) -> Check {
 
 async fn signing_keys(core: &Core) -> Check {
     const NAME: &str = "signing keys";
-    match core.manage_signing_keys().list().await {
+    match core.parts.manage_signing_keys().list().await {
         Ok(keys) if keys.iter().any(|(_, state)| *state == KeyState::Active) => {
             ok(NAME, format!("{} known, one signs", keys.len()))
         }
@@ -176,7 +176,7 @@ async fn signing_keys(core: &Core) -> Check {
 
 async fn ledger(core: &Core) -> Check {
     const NAME: &str = "ledger";
-    match core.manage_wallets().audit().await {
+    match core.parts.manage_wallets().audit().await {
         Ok(audit) if audit.difference == Paise::ZERO => {
             ok(NAME, format!("{} wallets agree with it", audit.projects))
         }
@@ -195,7 +195,7 @@ async fn events(core: &Core) -> Check {
     const NAME: &str = "events";
     /// So many are named.
     const NAMED: u32 = 5;
-    match core.stores.events.disabled_endpoints(NAMED).await {
+    match core.parts.stores.events.disabled_endpoints(NAMED).await {
         Ok(off) if off.is_empty() => ok(NAME, "no endpoint is switched off"),
         Ok(off) => {
             let name = |it: &Endpoint| format!("{} of project {}", it.id, it.project);
@@ -213,10 +213,10 @@ async fn events(core: &Core) -> Check {
 
 async fn receipts(core: &Core) -> Check {
     const NAME: &str = "receipts";
-    match core.stores.receipts.unknown().await {
+    match core.parts.stores.receipts.unknown().await {
         Ok(UnknownReceipts { oldest: None, .. }) => ok(NAME, "each is about a message of ours"),
         Ok(UnknownReceipts { count, oldest: Some(oldest) }) => {
-            let age = (core.tools.now() - oldest).num_seconds().max(0);
+            let age = (core.parts.tools.now() - oldest).num_seconds().max(0);
             let detail = format!(
                 "{count} of {MAX_UNKNOWN} places are taken by receipts about messages that are not \
                  ours, the oldest {age} s old"
@@ -255,7 +255,7 @@ fn gateways(config: &Config) -> Check {
 }
 
 async fn unmigrated(core: &Core) -> bool {
-    core.stores.database.pending_migrations().await.is_ok_and(|pending| !pending.is_empty())
+    core.database.pending_migrations().await.is_ok_and(|pending| !pending.is_empty())
 }
 
 pub(super) fn ok(name: &'static str, detail: impl Into<String>) -> Check {

@@ -20,7 +20,7 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let Command::Regenerate { project, mode } = command;
-    let projects = open(config).await?.manage_projects();
+    let projects = open(config).await?.parts.manage_projects();
     let key = projects.regenerate_key(project, mode).await.map_err(|cause| match cause {
         RegenerateKeyError::NoSuchProject => no_such_project(project),
         RegenerateKeyError::Store(cause) => cause.into(),

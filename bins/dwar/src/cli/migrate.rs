@@ -5,7 +5,7 @@ use serde_json::json;
 
 pub async fn run(config: Config) -> Result<Answer, Failure> {
     let core = Core::open(config)?;
-    let applied = core.stores.database.migrate().await?;
+    let applied = core.database.migrate().await?;
     let text = if applied.is_empty() {
         "The database is up to date.".to_owned()
     } else {

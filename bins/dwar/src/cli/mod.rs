@@ -157,7 +157,7 @@ fn answer(
 /// Opens the store, up to date, for a command.
 async fn open(config: Config) -> Result<Core, Failure> {
     let core = Core::open(config)?;
-    core.stores.database.migrate().await?;
+    core.database.migrate().await?;
     Ok(core)
 }
 

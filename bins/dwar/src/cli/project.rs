@@ -59,7 +59,7 @@ pub struct Set {
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let providers = available_providers(&config)?;
     let core = open(config).await?;
-    let projects = core.manage_projects();
+    let projects = core.parts.manage_projects();
     match command {
         Command::Create(create) => created(&projects, create).await,
         Command::List => listed(&projects).await,
@@ -69,7 +69,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::Set(set) => changed(&projects, *set, &providers).await,
         Command::Unlock { project, phone } => {
-            unlock::run(&core.unlock_phone(), project, &phone).await
+            unlock::run(&core.parts.unlock_phone(), project, &phone).await
         }
     }
 }

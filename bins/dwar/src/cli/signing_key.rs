@@ -14,7 +14,7 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let keys = open(config).await?.manage_signing_keys();
+    let keys = open(config).await?.parts.manage_signing_keys();
     match command {
         Command::List => {
             let listed = keys.list().await?;

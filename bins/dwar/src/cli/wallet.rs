@@ -77,7 +77,7 @@ fn signed(text: &str) -> Result<Paise, InvalidAmount> {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let wallets = open(config).await?.manage_wallets();
+    let wallets = open(config).await?.parts.manage_wallets();
     match command {
         Command::Credit(credit) => credited(&wallets, credit).await,
         Command::Balance { project } => {

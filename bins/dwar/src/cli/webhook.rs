@@ -57,7 +57,8 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let endpoints = open(config).await?.manage_endpoints()?;
+    let core = open(config).await?;
+    let endpoints = core.parts.manage_endpoints(core.webhook_sender()?);
     match command {
         Command::Add { project, url, full_phone } => {
             let added = endpoints.add(project, &url, full_phone).await;

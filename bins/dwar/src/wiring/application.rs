@@ -1,22 +1,17 @@
 use super::core::{Core, WiringError};
 use super::gateways::{self, Providers};
-use super::policies;
 use super::stores::Database;
+use crate::config;
 use async_trait::async_trait;
 use dwar_app::{
-    AdmitRequest, ApplyReceipts, Authenticate, CreatedProject, DeleteIdentity, Deliver, Demo,
-    FindIdentity, FirstStart, Idempotency, Logout, OtpPolicy, OtpStatus, ProviderWatch, PublicKeys,
-    ReceiveWebhook, RecordReceipt, RefreshSession, Routes, SandboxMessages, SendOtp, Sweep,
-    TellEvents, Tokens, ValidateSession, VerifyOtp, keep_going,
+    ApplyReceipts, CreatedProject, Demo, FirstStart, Outside, Sweep, TellEvents, keep_going,
 };
-use dwar_http::{Readiness, Server, Settings, StopHandle, UseCases};
+use dwar_http::{Readiness, Server, Settings, StopHandle};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
-use dwar_otp::{Receipt, ReceiptSource};
-use dwar_ratelimit::RequestLimiter;
+use dwar_otp::Receipt;
 use dwar_wallet::Paise;
 use futures_util::stream::{Stream, unfold};
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,20 +38,11 @@ pub struct Application {
 
 /// What goes on beside the requests.
 struct Background {
-    sweep: Sweep,
-    receipts: RecordReceipt,
+    sweep: Arc<Sweep>,
     inbound: mpsc::Receiver<Receipt>,
-    apply: ApplyReceipts,
-    events: TellEvents,
+    apply: Arc<ApplyReceipts>,
+    events: Arc<TellEvents>,
     database: Arc<dyn Database>,
-}
-
-/// What every part of the service shares.
-struct Shared {
-    core: Core,
-    deliver: Arc<Deliver>,
-    sources: HashMap<String, Arc<dyn ReceiptSource>>,
-    requests: Arc<dyn RequestLimiter>,
 }
 
 impl Application {
@@ -67,23 +53,22 @@ impl Application {
     pub fn build(core: Core, prepared: Arc<AtomicBool>) -> Result<Self, WiringError> {
         let (outbound, inbound) = mpsc::channel(RECEIPTS_QUEUED);
         let Providers { routes, sources } = gateways::build(&core, outbound)?;
-        let shared = Shared {
-            deliver: Arc::new(deliver(&core, routes)),
-            sources,
+        let service = core.parts.service(Outside {
             requests: Arc::new(MemoryRequestLimiter::default()),
-            core,
-        };
-        let webhook = Arc::new(shared.receive_webhook());
-        let server = Server::bind(shared.http(), shared.use_cases(prepared, webhook));
-        let address = shared.core.config.http.address.clone();
+            routes,
+            sources,
+            sender: core.webhook_sender()?,
+        });
+        let ready = Arc::new(Ready { database: core.database.clone(), prepared });
+        let server = Server::bind(settings(&core.config.http), service.use_cases, ready);
+        let address = core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
         let background = Background {
-            sweep: shared.sweep(),
-            receipts: shared.record_receipt(),
+            sweep: service.sweep,
             inbound,
-            apply: shared.apply_receipts(),
-            events: shared.core.tell_events()?,
-            database: shared.core.stores.database.clone(),
+            apply: service.apply_receipts,
+            events: service.tell_events,
+            database: core.database,
         };
         Ok(Self { server, background })
     }
@@ -100,14 +85,13 @@ impl Application {
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
-        let Background { sweep, receipts, inbound, apply, events, database } = self.background;
-        let (sweep, apply, events) = (Arc::new(sweep), Arc::new(apply), Arc::new(events));
+        let Background { sweep, inbound, apply, events, database } = self.background;
         let (stop, stopped) = watch::channel(());
         let tasks = [
             tokio::spawn(follow_up(Arc::clone(&sweep))),
             tokio::spawn(settle_stale_holds(Arc::clone(&sweep))),
             tokio::spawn(tidy(sweep)),
-            tokio::spawn(take_receipts(receipts, inbound)),
+            tokio::spawn(take_receipts(Arc::clone(&apply), inbound)),
             tokio::spawn(review_receipts(Arc::clone(&apply))),
             tokio::spawn(drop_untold(Arc::clone(&events))),
             tokio::spawn(look_for_room(database)),
@@ -137,12 +121,12 @@ impl Application {
 /// # Errors
 /// A database that is out of reach gives a transient error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
-    core.stores.database.migrate().await?;
-    core.manage_signing_keys().ensure().await?;
+    core.database.migrate().await?;
+    core.parts.manage_signing_keys().ensure().await?;
     // Fails if the master key cannot open what is stored, before the first client finds out.
-    core.signer.public_keys(core.tools.now()).await?;
+    core.parts.signer.public_keys(core.parts.tools.now()).await?;
     let demo = core.wants_demo().then(|| Demo { name: "Demo".to_owned(), balance: DEMO_BALANCE });
-    FirstStart { projects: Arc::new(core.manage_projects()), demo }.run().await
+    FirstStart { projects: Arc::new(core.parts.manage_projects()), demo }.run().await
 }
 
 /// Prepares again and again for as long as the database is out of reach.
@@ -159,170 +143,35 @@ pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, Store
     }
 }
 
-impl Shared {
-    fn http(&self) -> Settings {
-        let http = &self.core.config.http;
-        Settings {
-            address: http.address.clone(),
-            workers: match http.workers {
-                0 => Settings::default().workers,
-                workers => workers,
-            },
-            max_connections: http.max_connections,
-            head_timeout: Duration::from_secs(http.head_timeout_seconds),
-            body_timeout: Duration::from_secs(http.body_timeout_seconds),
-            write_timeout: Duration::from_secs(http.write_timeout_seconds),
-            keep_alive: Duration::from_secs(http.keep_alive_seconds),
-            shutdown_timeout: Duration::from_secs(http.shutdown_timeout_seconds),
-            ..Settings::default()
-        }
-    }
-
-    fn use_cases(
-        &self,
-        prepared: Arc<AtomicBool>,
-        receive_webhook: Arc<ReceiveWebhook>,
-    ) -> UseCases {
-        let Core { tools, stores, signer, codes, config, .. } = &self.core;
-        let limits = policies::limits(&config.limits);
-        let tokens = Tokens {
-            tools: tools.clone(),
-            signer: signer.clone(),
-            policy: policies::session(&config.session),
-        };
-        UseCases {
-            tools: tools.clone(),
-            authenticate: Arc::new(Authenticate {
-                tools: tools.clone(),
-                projects: stores.projects.clone(),
-            }),
-            admit_request: Arc::new(AdmitRequest {
-                tools: tools.clone(),
-                limiter: self.requests.clone(),
-                limits,
-            }),
-            send_otp: Arc::new(SendOtp {
-                tools: tools.clone(),
-                otps: stores.otps.clone(),
-                sends: stores.sends.clone(),
-                wallets: stores.wallets.clone(),
-                deliver: self.deliver.clone(),
-                codes: codes.clone(),
-                policy: OtpPolicy { lifetime: Duration::from_secs(config.otp.lifetime_seconds) },
-                limits,
-            }),
-            otp_status: Arc::new(OtpStatus { otps: stores.otps.clone() }),
-            verify_otp: Arc::new(VerifyOtp {
-                tools: tools.clone(),
-                otps: stores.otps.clone(),
-                identities: stores.identities.clone(),
-                sessions: stores.sessions.clone(),
-                tokens: tokens.clone(),
-                codes: codes.clone(),
-                limits,
-            }),
-            validate_session: Arc::new(ValidateSession {
-                tools: tools.clone(),
-                signer: signer.clone(),
-                sessions: stores.sessions.clone(),
-            }),
-            refresh_session: Arc::new(RefreshSession { sessions: stores.sessions.clone(), tokens }),
-            logout: Arc::new(Logout {
-                tools: tools.clone(),
-                signer: signer.clone(),
-                sessions: stores.sessions.clone(),
-            }),
-            find_identity: Arc::new(FindIdentity {
-                tools: tools.clone(),
-                identities: stores.identities.clone(),
-            }),
-            delete_identity: Arc::new(DeleteIdentity {
-                tools: tools.clone(),
-                identities: stores.identities.clone(),
-            }),
-            public_keys: Arc::new(PublicKeys { tools: tools.clone(), signer: signer.clone() }),
-            sandbox_messages: Arc::new(SandboxMessages {
-                tools: tools.clone(),
-                inbox: stores.inbox.clone(),
-            }),
-            idempotency: Arc::new(Idempotency {
-                tools: tools.clone(),
-                store: stores.idempotency.clone(),
-                lifetimes: policies::idempotency(&config.retention),
-            }),
-            receive_webhook,
-            ready: Arc::new(Ready { core: self.core.clone(), prepared }),
-        }
-    }
-
-    fn sweep(&self) -> Sweep {
-        let Core { tools, stores, config, .. } = &self.core;
-        Sweep {
-            tools: tools.clone(),
-            otps: stores.otps.clone(),
-            projects: stores.projects.clone(),
-            wallets: stores.wallets.clone(),
-            sessions: stores.sessions.clone(),
-            sends: stores.sends.clone(),
-            requests: self.requests.clone(),
-            idempotency: stores.idempotency.clone(),
-            test_quota: stores.test_quota.clone(),
-            deliver: self.deliver.clone(),
-            retention: policies::retention(config),
-        }
-    }
-
-    fn receive_webhook(&self) -> ReceiveWebhook {
-        ReceiveWebhook {
-            tools: self.core.tools.clone(),
-            sources: self.sources.clone(),
-            receipts: self.core.stores.receipts.clone(),
-        }
-    }
-
-    fn apply_receipts(&self) -> ApplyReceipts {
-        let Core { tools, stores, .. } = &self.core;
-        ApplyReceipts {
-            tools: tools.clone(),
-            receipts: stores.receipts.clone(),
-            record: self.record_receipt(),
-            watch: ProviderWatch::new(tools.clone(), stores.events.clone()),
-        }
-    }
-
-    fn record_receipt(&self) -> RecordReceipt {
-        RecordReceipt {
-            otps: self.core.stores.otps.clone(),
-            projects: self.core.stores.projects.clone(),
-            deliver: self.deliver.clone(),
-        }
+fn settings(http: &config::Http) -> Settings {
+    Settings {
+        address: http.address.clone(),
+        workers: match http.workers {
+            0 => Settings::default().workers,
+            workers => workers,
+        },
+        max_connections: http.max_connections,
+        head_timeout: Duration::from_secs(http.head_timeout_seconds),
+        body_timeout: Duration::from_secs(http.body_timeout_seconds),
+        write_timeout: Duration::from_secs(http.write_timeout_seconds),
+        keep_alive: Duration::from_secs(http.keep_alive_seconds),
+        shutdown_timeout: Duration::from_secs(http.shutdown_timeout_seconds),
+        ..Settings::default()
     }
 }
 
 /// Ready means: prepared, the database answers, and it has room to write.
 struct Ready {
-    core: Core,
+    database: Arc<dyn Database>,
     prepared: Arc<AtomicBool>,
 }
 
 #[async_trait]
 impl Readiness for Ready {
     async fn ready(&self) -> bool {
-        let database = &self.core.stores.database;
         self.prepared.load(Ordering::Acquire)
-            && database.ping().await.is_ok()
-            && database.room().await.is_ok()
-    }
-}
-
-fn deliver(core: &Core, routes: Routes) -> Deliver {
-    Deliver {
-        tools: core.tools.clone(),
-        otps: core.stores.otps.clone(),
-        wallets: core.stores.wallets.clone(),
-        sends: core.stores.sends.clone(),
-        routes,
-        prices: policies::prices(&core.config.prices),
+            && self.database.ping().await.is_ok()
+            && self.database.room().await.is_ok()
     }
 }
 
@@ -398,13 +247,12 @@ async fn look_for_room(database: Arc<dyn Database>) {
     every(LOOK_FOR_ROOM, "the database cannot be asked for room", look).await;
 }
 
-async fn take_receipts(receipts: RecordReceipt, mut inbound: mpsc::Receiver<Receipt>) {
-    let receipts = Arc::new(receipts);
+async fn take_receipts(apply: Arc<ApplyReceipts>, mut inbound: mpsc::Receiver<Receipt>) {
     while let Some(receipt) = inbound.recv().await {
-        let receipts = Arc::clone(&receipts);
+        let apply = Arc::clone(&apply);
         // Each on its own: one that has to call the next provider must not hold up the others.
         tokio::spawn(async move {
-            match receipts.record(receipt).await {
+            match apply.record.record(receipt).await {
                 Ok(_) | Err(StoreError::NoRoom) => {}
                 Err(error) => tracing::warn!(%error, "a receipt could not be recorded"),
             }

@@ -1,16 +1,12 @@
 use super::keys::{self, KeySource};
 use super::policies;
-use super::stores::{Location, Stores};
+use super::stores::{Database, Location, Opened};
 use crate::config::{Config, ConfigError, RunMode};
 use crate::modes::{self, Guarded};
 use crate::{bounds, config};
-use dwar_app::{
-    ManageEndpoints, ManageProjects, ManageSigningKeys, ManageWallets, SigningKeyPolicy,
-    TellEvents, Toolbox, UnlockPhone,
-};
+use dwar_app::{Parts, Toolbox};
+use dwar_event::WebhookSender;
 use dwar_josekit::JosekitSigner;
-use dwar_otp::CodeKeys;
-use dwar_session::TokenSigner;
 use dwar_sqlite::OpenError;
 use dwar_system::{SystemClock, SystemEntropy};
 use dwar_webhooks::{HttpWebhookSender, UnusableClient, WebhookSettings};
@@ -18,15 +14,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What every command needs: configuration, tools, stores, signer.
+/// What every command needs: configuration, database, and what use cases are built from.
 #[derive(Clone)]
 pub struct Core {
     pub config: Arc<Config>,
-    pub tools: Toolbox,
-    pub stores: Stores,
-    pub codes: Arc<CodeKeys>,
-    pub signer: Arc<dyn TokenSigner>,
-    signing_keys: SigningKeyPolicy,
+    pub database: Arc<dyn Database>,
+    pub parts: Parts,
 }
 
 /// Why the program cannot be put together, as a sentence that says what to do.
@@ -61,20 +54,20 @@ impl Core {
         let source = KeySource::of(&config.secrets, &location);
         keep_to_ourselves(&config)?;
         let entropy = Arc::new(SystemEntropy);
-        let signing_keys = policies::signing_keys(&config)?;
+        let policies = policies::all(&config)?;
         let secrets = keys::secrets(&source, &config, &location, entropy.clone())?;
-        let stores = Stores::open(&location, &config.database)?;
+        let Opened { stores, database } = Opened::open(&location, &config.database)?;
         let vault = Arc::new(secrets.vault);
         let issuer = config.tokens.issuer.clone();
         let signer = JosekitSigner::new(stores.signing_keys.clone(), vault.clone(), issuer);
-        Ok(Self {
+        let parts = Parts {
             tools: Toolbox { clock: Arc::new(SystemClock), entropy, vault },
-            codes: Arc::new(secrets.codes),
-            signer: Arc::new(signer),
-            config: Arc::new(config),
             stores,
-            signing_keys,
-        })
+            signer: Arc::new(signer),
+            codes: Arc::new(secrets.codes),
+            policies,
+        };
+        Ok(Self { config: Arc::new(config), database, parts })
     }
 
     /// Whether an empty database gets a demo project.
@@ -82,64 +75,13 @@ impl Core {
         self.config.demo && self.config.environment == RunMode::Development
     }
 
-    pub fn manage_projects(&self) -> ManageProjects {
-        ManageProjects {
-            tools: self.tools.clone(),
-            projects: self.stores.projects.clone(),
-            wallets: self.stores.wallets.clone(),
-        }
-    }
-
-    pub fn unlock_phone(&self) -> UnlockPhone {
-        UnlockPhone {
-            tools: self.tools.clone(),
-            projects: self.stores.projects.clone(),
-            otps: self.stores.otps.clone(),
-            limits: policies::limits(&self.config.limits),
-        }
-    }
-
-    pub fn manage_wallets(&self) -> ManageWallets {
-        ManageWallets {
-            tools: self.tools.clone(),
-            projects: self.stores.projects.clone(),
-            wallets: self.stores.wallets.clone(),
-        }
-    }
-
-    pub fn manage_endpoints(&self) -> Result<ManageEndpoints, WiringError> {
-        Ok(ManageEndpoints {
-            tools: self.tools.clone(),
-            projects: self.stores.projects.clone(),
-            events: self.stores.events.clone(),
-            sender: self.webhook_sender()?,
-        })
-    }
-
-    pub fn tell_events(&self) -> Result<TellEvents, WiringError> {
-        Ok(TellEvents {
-            tools: self.tools.clone(),
-            events: self.stores.events.clone(),
-            sender: self.webhook_sender()?,
-            switch_off: policies::switch_off(&self.config.events),
-        })
-    }
-
-    fn webhook_sender(&self) -> Result<Arc<HttpWebhookSender>, WiringError> {
+    /// Posts events.
+    pub fn webhook_sender(&self) -> Result<Arc<dyn WebhookSender>, WiringError> {
         let events = self.config.events;
         Ok(Arc::new(HttpWebhookSender::new(WebhookSettings {
             timeout: Duration::from_secs(events.timeout_seconds),
             allow_private: events.allow_private,
         })?))
-    }
-
-    pub fn manage_signing_keys(&self) -> ManageSigningKeys {
-        ManageSigningKeys {
-            tools: self.tools.clone(),
-            keys: self.stores.signing_keys.clone(),
-            signer: self.signer.clone(),
-            policy: self.signing_keys,
-        }
     }
 }
 

@@ -97,7 +97,7 @@ pub fn build(core: &Core, receipts: mpsc::Sender<Receipt>) -> Result<Providers, 
         gateways: guarded(&known, sandbox, core),
     };
     let source = |(name, known): (String, Provider)| {
-        let vault = core.tools.vault.clone();
+        let vault = core.parts.tools.vault.clone();
         let source: Arc<dyn ReceiptSource> = Arc::new(DiscreetSource::new(known.source?, vault));
         Some((name, source))
     };
@@ -157,7 +157,7 @@ fn guarded(
         ..BreakerSettings::default()
     };
     let guard = |(name, known): (&String, &Provider)| -> (String, Arc<dyn Gateway>) {
-        let vault = core.tools.vault.clone();
+        let vault = core.parts.tools.vault.clone();
         let timed = timed(Arc::new(DiscreetGateway::new(known.gateway.clone(), vault)));
         let breaker = Arc::new(BreakerGateway::new(timed, breaker));
         (name.clone(), Arc::new(BulkheadGateway::new(breaker, settings.calls_at_once)))
@@ -174,7 +174,7 @@ fn sandbox(core: &Core, receipts: mpsc::Sender<Receipt>) -> SandboxGateway {
         slow_receipt_after: Duration::from_millis(settings.slow_receipt_ms),
         ..SandboxOptions::default()
     };
-    let (inbox, tools) = (core.stores.inbox.clone(), &core.tools);
+    let (inbox, tools) = (core.parts.stores.inbox.clone(), &core.parts.tools);
     SandboxGateway::new(inbox, tools.vault.clone(), tools.clock.clone(), receipts, options)
 }
 

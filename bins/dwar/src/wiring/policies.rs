@@ -1,7 +1,9 @@
 //! Configuration in the words of the use cases.
 
 use crate::config::{self, Config, ConfigError, invalid};
-use dwar_app::{Limits, ModeLimits, PriceList, Retention, SessionPolicy, SigningKeyPolicy};
+use dwar_app::{
+    Limits, ModeLimits, OtpPolicy, Policies, PriceList, Retention, SessionPolicy, SigningKeyPolicy,
+};
 use dwar_event::SwitchOff;
 use dwar_idempotency::Lifetimes;
 use dwar_otp::{GuessPolicy, TestQuota};
@@ -13,7 +15,21 @@ const HOUR: u64 = 3_600;
 /// Clocks of verifiers may be a little behind.
 const VERIFIER_SKEW: Duration = Duration::from_secs(60);
 
-pub const fn limits(limits: &config::Limits) -> Limits {
+/// Everything the use cases go by.
+pub fn all(config: &Config) -> Result<Policies, ConfigError> {
+    Ok(Policies {
+        limits: limits(&config.limits),
+        otp: OtpPolicy { lifetime: Duration::from_secs(config.otp.lifetime_seconds) },
+        session: session(&config.session),
+        signing_keys: signing_keys(config)?,
+        prices: prices(&config.prices),
+        idempotency: idempotency(&config.retention),
+        switch_off: switch_off(&config.events),
+        retention: retention(config),
+    })
+}
+
+const fn limits(limits: &config::Limits) -> Limits {
     let guesses = &limits.guesses;
     Limits {
         live: mode(&limits.live),
@@ -56,7 +72,7 @@ const fn ceiling(per_minute: u32) -> Option<Quota> {
     }
 }
 
-pub const fn session(session: &config::Session) -> SessionPolicy {
+const fn session(session: &config::Session) -> SessionPolicy {
     SessionPolicy {
         access: Duration::from_secs(session.access_seconds),
         refresh: Duration::from_secs(session.refresh_seconds),
@@ -66,7 +82,7 @@ pub const fn session(session: &config::Session) -> SessionPolicy {
     }
 }
 
-pub fn signing_keys(config: &Config) -> Result<SigningKeyPolicy, ConfigError> {
+fn signing_keys(config: &Config) -> Result<SigningKeyPolicy, ConfigError> {
     let algorithm = config.tokens.algorithm.parse();
     Ok(SigningKeyPolicy {
         algorithm: algorithm
@@ -76,11 +92,11 @@ pub fn signing_keys(config: &Config) -> Result<SigningKeyPolicy, ConfigError> {
     })
 }
 
-pub fn prices(prices: &config::Prices) -> PriceList {
+fn prices(prices: &config::Prices) -> PriceList {
     PriceList { whatsapp: Paise(prices.whatsapp_paise.into()), sms: Paise(prices.sms_paise.into()) }
 }
 
-pub const fn idempotency(retention: &config::Retention) -> Lifetimes {
+const fn idempotency(retention: &config::Retention) -> Lifetimes {
     Lifetimes {
         lease: Duration::from_secs(60),
         keep: Duration::from_secs(retention.idempotency_hours * HOUR),
@@ -93,15 +109,14 @@ pub const fn lease(gateways: &config::Gateways) -> Duration {
         .saturating_add(Duration::from_secs(gateways.grace_seconds))
 }
 
-/// When an endpoint that keeps failing is switched off; `None` is never.
-pub fn switch_off(events: &config::Events) -> Option<SwitchOff> {
+fn switch_off(events: &config::Events) -> Option<SwitchOff> {
     let after = Duration::from_secs(events.disable_after_seconds);
     (!after.is_zero()).then_some(SwitchOff { after, failures: events.disable_after_failures })
 }
 
 /// Nothing goes before its last use: a send counts for the longest window in force, a hold for
 /// longer than any send takes to its end, both channels and the wait for a receipt included.
-pub fn retention(config: &Config) -> Retention {
+fn retention(config: &Config) -> Retention {
     let hours = |hours: u64| Duration::from_secs(hours * HOUR);
     let seconds = Duration::from_secs;
     let gateways = &config.gateways;

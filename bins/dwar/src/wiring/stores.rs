@@ -1,40 +1,20 @@
 use super::WiringError;
 use crate::config::{self, invalid};
 use async_trait::async_trait;
-use dwar_event::EventStore;
-use dwar_idempotency::IdempotencyStore;
-use dwar_identity::IdentityStore;
+use dwar_app::Stores;
 use dwar_kernel::StoreError;
-use dwar_otp::sandbox::SandboxInbox;
-use dwar_otp::{OtpStore, ReceiptStore, TestQuotaStore};
 use dwar_postgres::PostgresStore;
-use dwar_project::ProjectStore;
-use dwar_ratelimit::SendLimiter;
-use dwar_session::{SessionStore, SigningKeyStore};
 use dwar_sqlite::SqliteStore;
-use dwar_wallet::WalletStore;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub const MIB: u64 = 1 << 20;
 
-/// Every port that one database implements.
-#[derive(Clone)]
-pub struct Stores {
+/// The configured database, open.
+pub struct Opened {
+    pub stores: Stores,
     pub database: Arc<dyn Database>,
-    pub projects: Arc<dyn ProjectStore>,
-    pub otps: Arc<dyn OtpStore>,
-    pub inbox: Arc<dyn SandboxInbox>,
-    pub test_quota: Arc<dyn TestQuotaStore>,
-    pub sessions: Arc<dyn SessionStore>,
-    pub signing_keys: Arc<dyn SigningKeyStore>,
-    pub identities: Arc<dyn IdentityStore>,
-    pub wallets: Arc<dyn WalletStore>,
-    pub sends: Arc<dyn SendLimiter>,
-    pub idempotency: Arc<dyn IdempotencyStore>,
-    pub receipts: Arc<dyn ReceiptStore>,
-    pub events: Arc<dyn EventStore>,
 }
 
 /// The database as a whole, for who operates it.
@@ -75,24 +55,10 @@ macro_rules! is_database {
             }
         }
 
-        impl From<$store> for Stores {
+        impl From<$store> for Opened {
             fn from(store: $store) -> Self {
                 let store = Arc::new(store);
-                Self {
-                    database: store.clone(),
-                    projects: store.clone(),
-                    otps: store.clone(),
-                    inbox: store.clone(),
-                    test_quota: store.clone(),
-                    sessions: store.clone(),
-                    signing_keys: store.clone(),
-                    identities: store.clone(),
-                    wallets: store.clone(),
-                    sends: store.clone(),
-                    idempotency: store.clone(),
-                    receipts: store.clone(),
-                    events: store,
-                }
+                Self { stores: Stores::of(&store), database: store }
             }
         }
     };
@@ -124,7 +90,7 @@ impl Location {
     }
 }
 
-impl Stores {
+impl Opened {
     /// Opens the configured database. PostgreSQL is connected to when it is first needed.
     pub fn open(location: &Location, database: &config::Database) -> Result<Self, WiringError> {
         let acquire = Duration::from_millis(database.acquire_timeout_ms);

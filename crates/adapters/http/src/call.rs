@@ -1,11 +1,12 @@
 use crate::access_log;
-use crate::api::{Api, UseCases};
+use crate::api::Api;
 use crate::error::{ApiError, ErrorCode};
 use crate::limits::RateLimit;
 use actix_web::dev::Payload;
 use actix_web::http::header::HeaderValue;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse};
+use dwar_app::UseCases;
 use dwar_kernel::{KeyMode, Phone, ProjectId};
 use serde::Serialize;
 use std::cell::{Cell, RefCell};

@@ -1,4 +1,4 @@
-use crate::api::{Api, UseCases};
+use crate::api::{Api, Readiness};
 use crate::connection::{Edge, Gate, Patience};
 use crate::request_id::unreadable;
 use crate::routes::app;
@@ -9,9 +9,11 @@ use actix_service::{
 };
 use actix_web::dev::AppConfig;
 use actix_web::web::Data;
+use dwar_app::UseCases;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::Handle;
@@ -89,9 +91,13 @@ impl Server {
     ///
     /// # Errors
     /// The address cannot be read or taken, or there is no runtime.
-    pub fn bind(settings: Settings, use_cases: UseCases) -> io::Result<Self> {
+    pub fn bind(
+        settings: Settings,
+        use_cases: UseCases,
+        ready: Arc<dyn Readiness>,
+    ) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
-        let api = Data::new(Api::new(&settings, use_cases, runtime));
+        let api = Data::new(Api::new(&settings, use_cases, ready, runtime));
         let listeners = listen(&settings)?;
         let addresses =
             listeners.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;

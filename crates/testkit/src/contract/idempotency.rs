@@ -1,7 +1,7 @@
 //! What [`dwar_idempotency::IdempotencyStore`] promises.
 
 use super::{CROWD, ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_idempotency::{Beginning, Lifetimes, Record, Slot};
 use dwar_kernel::{Digest, KeyMode, Sealed, Timestamp};

@@ -1,7 +1,7 @@
 //! What [`dwar_identity::IdentityStore`] promises.
 
 use super::{ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_idempotency::{Beginning, Lifetimes};
 use dwar_identity::{Erased, Identity, Sighting};

@@ -1,6 +1,6 @@
 //! What [`dwar_otp::sandbox::SandboxInbox`] promises.
 
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{Line, START, Stores, seconds};
 use dwar_kernel::KeyMode;
 use dwar_otp::Channel;

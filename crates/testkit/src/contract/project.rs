@@ -1,7 +1,7 @@
 //! What [`dwar_project::ProjectStore`] promises.
 
 use super::{ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{Fixtures, MS, START, Stores, race, seconds};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_project::{Caller, KeyRecord, Messages, NewProject, Project, ProjectChange, Routing};

@@ -2,7 +2,7 @@
 //! a fresh store.
 
 use super::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{ReceiptId, Timestamp};
 use dwar_otp::{KeptReceipt, Otp, Reason, Receipt, ReceiptRoom, Report, Reviewed, UnknownReceipts};

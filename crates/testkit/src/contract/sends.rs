@@ -1,7 +1,7 @@
 //! What [`dwar_ratelimit::SendLimiter`] promises.
 
 use super::{CROWD, ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_kernel::{OtpId, Timestamp};
 use dwar_ratelimit::{Quota, SendAdmission, SendKey, SendLog, SendQuota};

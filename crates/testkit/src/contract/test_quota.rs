@@ -1,6 +1,6 @@
 //! What [`dwar_otp::TestQuotaStore`] promises. All are fresh: a trim goes through every project.
 
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::Room;
 use dwar_idempotency::{Beginning, Lifetimes};

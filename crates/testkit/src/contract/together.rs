@@ -1,7 +1,7 @@
 //! Whatever happens to one phone, its identity and its project's wallet at once, no step fails for
 //! another's sake.
 
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::{Endpoint, FailedCall, NewSecret, Room, SwitchOff};
 use dwar_idempotency::{Lifetimes, Slot};

@@ -14,7 +14,7 @@ pub(crate) async fn alive(_: Call) -> Answer {
 
 /// `GET /readyz`: the stores answer and nobody has asked the process to stop.
 pub(crate) async fn ready(call: Call) -> Answer {
-    let stores = timeout(PATIENCE, call.use_cases().ready.ready());
+    let stores = timeout(PATIENCE, call.api.ready.ready());
     if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {
         ok(&Health { status: "ready" })
     } else {

@@ -1,8 +1,7 @@
-use crate::api::UseCases;
 use crate::call::encode;
 use crate::error::{ApiError, ErrorCode};
 use crate::json::SentBody;
-use dwar_app::{Begun, Ticket};
+use dwar_app::{Begun, Ticket, UseCases};
 use dwar_idempotency::IdempotencyKey;
 use dwar_kernel::{Phone, StoreError};
 use dwar_project::Caller;

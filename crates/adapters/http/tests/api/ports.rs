@@ -1,29 +1,27 @@
 use async_trait::async_trait;
-use dwar_app::{
-    AdmitRequest, Authenticate, DeleteIdentity, Deliver, FindIdentity, Idempotency, Limits, Logout,
-    ModeLimits, OtpPolicy, OtpStatus, PriceList, PublicKeys, ReceiveWebhook, RefreshSession,
-    Routes, SandboxMessages, SendOtp, SessionPolicy, Tokens, Toolbox, ValidateSession, VerifyOtp,
-};
-use dwar_http::{Readiness, UseCases};
-use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_app::{Limits, ModeLimits, Outside, Parts, Policies, Routes, Stores, UseCases};
+use dwar_event::MockWebhookSender;
+use dwar_http::{Api, Readiness, Settings};
 use dwar_identity::MockIdentityStore;
-use dwar_kernel::{ApiKeyId, Digest, KeyMode, Sealed, StoreError, Timestamp};
+use dwar_kernel::{ApiKeyId, Digest, KeyMode, StoreError, Timestamp};
+use dwar_memory::MemoryStore;
 use dwar_otp::sandbox::MockSandboxInbox;
 use dwar_otp::{
-    GuessBudget, GuessPolicy, MockGateway, MockOtpStore, MockReceiptStore, Otp, Outcome,
+    Gateway, GuessBudget, GuessPolicy, MockGateway, MockOtpStore, MockReceiptStore, Otp, Outcome,
     ReceiptSource,
 };
-use dwar_project::{ApiKey, Caller, MockProjectStore, Project, ProjectStore};
+use dwar_project::{ApiKey, Caller, MockProjectStore, Project};
 use dwar_ratelimit::{
     Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, SendLog,
     SendQuota, Window,
 };
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
-use dwar_testkit::{ClearVault, FixedClock, Fixtures, START, minutes, seconds};
-use dwar_wallet::{HoldOutcome, MockWalletStore, Paise};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, POLICIES, START, minutes, parts};
+use dwar_wallet::{HoldOutcome, MockWalletStore};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use tokio::runtime::Handle;
 
 /// Everything behind the API, to be set up by a test before it starts.
 pub struct Ports {
@@ -42,7 +40,6 @@ pub struct Ports {
     pub signer: MockTokenSigner,
     pub inbox: MockSandboxInbox,
     pub windows: Arc<Windows>,
-    pub answers: Arc<Answers>,
     pub general: u32,
     pub validate: u32,
     pub ceiling: u32,
@@ -73,7 +70,6 @@ impl Ports {
             signer: MockTokenSigner::new(),
             inbox: MockSandboxInbox::new(),
             windows: Arc::default(),
-            answers: Arc::default(),
             general: 1_000,
             validate: 3_000,
             ceiling: 6_000,
@@ -135,96 +131,45 @@ impl Ports {
         self.signer.expect_sign().returning(|_| Ok(AccessToken::new("access-token")));
     }
 
+    /// The API over these ports; what they do not name is kept in memory.
+    pub fn api(self, settings: &Settings, runtime: Handle) -> Api {
+        let ready = self.ready.clone();
+        Api::new(settings, self.use_cases(), ready, runtime)
+    }
+
     pub fn use_cases(self) -> UseCases {
-        let tools = Toolbox {
-            clock: self.clock,
-            entropy: Arc::new(dwar_testkit::SeededEntropy::new(11)),
-            vault: Arc::new(ClearVault),
-        };
-        let limits = limits(self.general, self.validate, self.ceiling);
-        let otps = Arc::new(self.otps);
-        let sends = Arc::new(self.sends);
-        let wallets = Arc::new(self.wallets);
-        let identities = Arc::new(self.identities);
-        let sessions = Arc::new(self.sessions);
-        let signer = Arc::new(self.signer);
-        let codes = Arc::clone(&self.fixtures.codes);
         let route = self.fixtures.route();
-        let gateway: Arc<dyn dwar_otp::Gateway> = Arc::new(self.gateway);
+        let gateway: Arc<dyn Gateway> = Arc::new(self.gateway);
         let gateways = route.hops.iter().map(|hop| (hop.provider.clone(), Arc::clone(&gateway)));
-        let deliver = Arc::new(Deliver {
-            tools: tools.clone(),
-            otps: otps.clone(),
-            wallets: wallets.clone(),
-            sends: sends.clone(),
+        let outside = Outside {
+            requests: self.windows,
             routes: Routes {
                 live: route.clone(),
                 gateways: gateways.collect::<HashMap<_, _>>(),
                 test: route,
             },
-            prices: PriceList { whatsapp: Paise(20), sms: Paise(30) },
-        });
-        let tokens =
-            Tokens { tools: tools.clone(), signer: signer.clone(), policy: session_policy() };
-        let projects: Arc<dyn ProjectStore> = Arc::new(self.projects);
-        let receive_webhook = Arc::new(ReceiveWebhook {
-            tools: tools.clone(),
             sources: self.sources,
+            sender: Arc::new(MockWebhookSender::new()),
+        };
+        let stores = Stores {
+            projects: Arc::new(self.projects),
+            otps: Arc::new(self.otps),
+            sends: Arc::new(self.sends),
+            wallets: Arc::new(self.wallets),
+            identities: Arc::new(self.identities),
+            sessions: Arc::new(self.sessions),
+            inbox: Arc::new(self.inbox),
             receipts: Arc::new(self.receipts),
-        });
-        UseCases {
-            receive_webhook,
-            authenticate: Arc::new(Authenticate { tools: tools.clone(), projects }),
-            admit_request: Arc::new(AdmitRequest {
-                tools: tools.clone(),
-                limiter: self.windows,
-                limits,
-            }),
-            send_otp: Arc::new(SendOtp {
-                tools: tools.clone(),
-                otps: otps.clone(),
-                sends,
-                wallets,
-                deliver,
-                codes: codes.clone(),
-                policy: OtpPolicy { lifetime: minutes(10) },
-                limits,
-            }),
-            otp_status: Arc::new(OtpStatus { otps: otps.clone() }),
-            verify_otp: Arc::new(VerifyOtp {
-                tools: tools.clone(),
-                otps,
-                identities: identities.clone(),
-                sessions: sessions.clone(),
-                tokens: tokens.clone(),
-                codes,
-                limits,
-            }),
-            validate_session: Arc::new(ValidateSession {
-                tools: tools.clone(),
-                signer: signer.clone(),
-                sessions: sessions.clone(),
-            }),
-            refresh_session: Arc::new(RefreshSession { sessions: sessions.clone(), tokens }),
-            logout: Arc::new(Logout { tools: tools.clone(), signer: signer.clone(), sessions }),
-            find_identity: Arc::new(FindIdentity {
-                tools: tools.clone(),
-                identities: identities.clone(),
-            }),
-            delete_identity: Arc::new(DeleteIdentity { tools: tools.clone(), identities }),
-            public_keys: Arc::new(PublicKeys { tools: tools.clone(), signer }),
-            sandbox_messages: Arc::new(SandboxMessages {
-                tools: tools.clone(),
-                inbox: Arc::new(self.inbox),
-            }),
-            idempotency: Arc::new(Idempotency {
-                tools: tools.clone(),
-                store: self.answers,
-                lifetimes: Lifetimes { lease: seconds(60), keep: minutes(24 * 60) },
-            }),
-            ready: self.ready,
-            tools,
-        }
+            ..Stores::of(&Arc::new(MemoryStore::default()))
+        };
+        let limits = limits(self.general, self.validate, self.ceiling);
+        let parts = Parts {
+            signer: Arc::new(self.signer),
+            codes: Arc::clone(&self.fixtures.codes),
+            policies: Policies { limits, ..POLICIES },
+            ..parts(stores, &self.clock)
+        };
+        parts.service(outside).use_cases
     }
 }
 
@@ -242,16 +187,6 @@ fn limits(general: u32, validate: u32, ceiling: u32) -> Limits {
         general: Quota { limit: general, window: minutes(1) },
     };
     Limits { live: mode(3, 5), test: mode(20, 20), guesses: GuessPolicy::OFF }
-}
-
-const fn session_policy() -> SessionPolicy {
-    SessionPolicy {
-        access: minutes(15),
-        refresh: minutes(30 * 24 * 60),
-        session: minutes(90 * 24 * 60),
-        leeway: seconds(10),
-        replay: seconds(60),
-    }
 }
 
 /// Request windows in memory.
@@ -279,44 +214,6 @@ impl RequestLimiter for Windows {
 
     async fn sweep(&self, _: Timestamp) -> Result<(), StoreError> {
         Ok(())
-    }
-}
-
-/// First answers in memory.
-#[derive(Default)]
-pub struct Answers(Mutex<HashMap<Slot, Record>>);
-
-#[async_trait]
-impl IdempotencyStore for Answers {
-    async fn begin(
-        &self,
-        slot: Slot,
-        record: Record,
-        lifetimes: Lifetimes,
-    ) -> Result<Beginning, StoreError> {
-        let mut records = self.0.lock().unwrap();
-        let judged = records
-            .get(&slot)
-            .and_then(|first| first.judge(record.fingerprint, lifetimes, record.began_at));
-        Ok(judged.unwrap_or_else(|| {
-            records.insert(slot, record);
-            Beginning::Fresh
-        }))
-    }
-
-    async fn complete(&self, slot: Slot, _: Timestamp, answer: Sealed) -> Result<(), StoreError> {
-        let mut records = self.0.lock().unwrap();
-        records.get_mut(&slot).expect("begun before").answer = Some(answer);
-        Ok(())
-    }
-
-    async fn abandon(&self, slot: Slot, _: Timestamp) -> Result<(), StoreError> {
-        self.0.lock().unwrap().remove(&slot);
-        Ok(())
-    }
-
-    async fn sweep(&self, _: Timestamp) -> Result<u64, StoreError> {
-        Ok(0)
     }
 }
 

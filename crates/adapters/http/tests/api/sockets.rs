@@ -36,7 +36,9 @@ fn start(set_up: impl FnOnce(&mut Ports)) -> Running {
         keep_alive: PATIENCE,
         ..Settings::default()
     };
-    let server = runtime.block_on(async { Server::bind(settings, ports.use_cases()) }).unwrap();
+    let ready = ports.ready.clone();
+    let bind = async { Server::bind(settings, ports.use_cases(), ready) };
+    let server = runtime.block_on(bind).unwrap();
     let (port, stop) = (server.port(), server.stop_handle());
     let served = runtime.spawn(server.run());
     Running { runtime, port, key, stop, served }

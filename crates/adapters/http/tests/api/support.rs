@@ -33,7 +33,7 @@ impl TestApp {
         set_up(&mut ports);
         ports.know_the_keys();
         let (live, test) = (ports.live.expose().to_owned(), ports.test.expose().to_owned());
-        let api = Api::new(&Settings::default(), ports.use_cases(), Handle::current());
+        let api = ports.api(&Settings::default(), Handle::current());
         Self { api: Data::from(Arc::new(api)), live, test }
     }
 

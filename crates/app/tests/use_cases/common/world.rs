@@ -1,54 +1,15 @@
-use dwar_app::{Limits, ModeLimits, PriceList, SessionPolicy, Tokens, Toolbox};
+use dwar_app::{Limits, PriceList, SessionPolicy, Tokens, Toolbox};
 use dwar_kernel::{KeyMode, StoreError};
-use dwar_otp::{GuessPolicy, Message, MockGateway, MockOtpStore, Otp};
+use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
-use dwar_ratelimit::{MockSendLimiter, Quota, SendQuota};
+use dwar_ratelimit::MockSendLimiter;
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
-use dwar_testkit::{
-    ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, minutes, seconds,
-};
-use dwar_wallet::{MockWalletStore, Paise};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, POLICIES, START, SeededEntropy};
+use dwar_wallet::MockWalletStore;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-/// The specification's table, and the decisions' guess budget.
-pub const LIMITS: Limits = Limits {
-    live: ModeLimits {
-        send: SendQuota { places: per(3, minutes(10)), reach: Some(per(10, minutes(10))) },
-        max_wrong: 5,
-        sends: Some(per(6_000, minutes(1))),
-        verifies: Some(per(12_000, minutes(1))),
-        validate: per(3_000, minutes(1)),
-        general: per(1_000, minutes(1)),
-    },
-    test: ModeLimits {
-        send: SendQuota { places: per(20, minutes(10)), reach: None },
-        max_wrong: 20,
-        sends: Some(per(3_000, minutes(1))),
-        verifies: Some(per(6_000, minutes(1))),
-        validate: per(300, minutes(1)),
-        general: per(100, minutes(1)),
-    },
-    guesses: GuessPolicy {
-        slow_from: 30,
-        slow_pace: minutes(10),
-        slower_from: 60,
-        slower_pace: minutes(60),
-        stop_at: 100,
-        stop_for: minutes(24 * 60),
-        stop_pace: minutes(12 * 60),
-        period: days(30),
-    },
-};
-const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };
-const LIFETIMES: SessionPolicy = SessionPolicy {
-    access: minutes(15),
-    refresh: days(30),
-    session: days(90),
-    leeway: seconds(10),
-    replay: seconds(60),
-};
+pub const LIMITS: Limits = POLICIES.limits;
 
 /// A caller, a phone, a clock, and a mock of each port that several use cases share.
 pub struct World {
@@ -104,8 +65,8 @@ impl World {
             meta: MockGateway::new(),
             msg91: MockGateway::new(),
             sandbox: MockGateway::new(),
-            prices: PRICES,
-            lifetimes: LIFETIMES,
+            prices: POLICIES.prices,
+            lifetimes: POLICIES.session,
             messages: Arc::default(),
             kept: Arc::default(),
         }
@@ -160,12 +121,4 @@ pub fn down() -> StoreError {
 /// A row that cannot be read, however often.
 pub fn broken() -> StoreError {
     StoreError::Inconsistent { table: "projects", column: "name", row: "7".to_owned() }
-}
-
-const fn per(limit: u32, window: Duration) -> Quota {
-    Quota { limit, window }
-}
-
-const fn days(count: u64) -> Duration {
-    minutes(count * 24 * 60)
 }

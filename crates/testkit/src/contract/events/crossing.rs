@@ -1,5 +1,5 @@
 use crate::contract::{ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, Timestamp};

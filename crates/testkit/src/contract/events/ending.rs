@@ -1,6 +1,6 @@
 use super::LEASE;
 use crate::contract::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{Digest, KeyMode, Timestamp};

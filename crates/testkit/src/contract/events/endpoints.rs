@@ -1,6 +1,6 @@
 use super::accepted;
 use crate::contract::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{Endpoint, FailedCall, NewSecret, Room};
 use dwar_kernel::ProjectId;

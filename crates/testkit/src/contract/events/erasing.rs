@@ -1,6 +1,6 @@
 use super::{accepted, of_otp};
 use crate::contract::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{IdentityId, KeyMode, Timestamp};

@@ -18,7 +18,7 @@ pub use sharing::*;
 pub use switching::*;
 pub use telling::*;
 
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{Line, START, minutes, seconds};
 use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, FailedCall, Room, Subject};
 use dwar_kernel::{ProjectId, Timestamp};

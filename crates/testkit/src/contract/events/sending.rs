@@ -1,6 +1,6 @@
 use super::{accepted, of_otp};
 use crate::contract::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_event::EventKind;
 use dwar_kernel::KeyMode;

@@ -2,7 +2,7 @@
 
 use super::LEASE;
 use crate::contract::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_event::{Dispatch, Room};
 use dwar_kernel::{EndpointId, Timestamp};

@@ -2,7 +2,7 @@
 
 use super::MUCH_LATER;
 use crate::contract::{ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{START, Stores, minutes, race, seconds};
 use dwar_event::{Endpoint, Event, EventKind, FailedCall, Failing, Subject, SwitchOff};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};

@@ -1,6 +1,6 @@
 use super::LEASE;
 use crate::contract::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_event::{Dispatch, Endpoint, Room};
 use dwar_kernel::{EndpointId, Timestamp};

@@ -1,6 +1,6 @@
 use super::{Verdict, budget, stored};
 use crate::contract::{CROWD, ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId};
 use dwar_otp::{GuessBudget, GuessPeriod, GuessPolicy, Otp, OtpState};

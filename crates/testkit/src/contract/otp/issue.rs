@@ -1,6 +1,6 @@
 use super::{Verdict, stored};
 use crate::contract::{ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId};
 use dwar_otp::{Delivery, GuessPolicy, Otp, OtpState, Route};

@@ -10,7 +10,7 @@ pub use guess::*;
 pub use issue::*;
 pub use upkeep::*;
 
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{Line, START, Stores};
 use dwar_kernel::Timestamp;
 use dwar_otp::{Attempt, GuessBudget, GuessPolicy, Otp};

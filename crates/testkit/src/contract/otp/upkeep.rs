@@ -1,6 +1,6 @@
 use super::{Verdict, budget, stored};
 use crate::contract::ROUNDS;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{CODE, MS, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, Timestamp};
 use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, Report};

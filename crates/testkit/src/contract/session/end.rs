@@ -1,6 +1,6 @@
 use super::{POLICY, bare, stored};
 use crate::contract::{ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{KeyMode, SessionId, Timestamp, TokenId};
 use dwar_session::{Rotation, Session};

@@ -1,5 +1,5 @@
 use super::stored;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, seconds};
 use dwar_kernel::{KeyMode, SessionId};
 use dwar_session::{Predecessor, Replay, Session, Started};

@@ -9,7 +9,7 @@ pub use life::*;
 pub use rotation::*;
 
 use crate::Stores;
-use crate::stores::Scene;
+use crate::scene::Scene;
 use dwar_kernel::{Digest, Timestamp};
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, Successor};
 

@@ -1,6 +1,6 @@
 use super::{POLICY, bare, stored};
 use crate::contract::{CROWD, ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::KeyMode;
 use dwar_session::{Presented, Replay, Rotation, Session, Successor};

@@ -1,6 +1,6 @@
 use super::{corrections_at_once_take_what_no_hold_needs, holds_at_once_never_exceed_the_balance};
 use crate::contract::{ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{MS, START, Stores, race};
 use dwar_kernel::OtpId;
 use dwar_wallet::{Adjusted, Audit, OpenHold, Paise, Refunded, Settlement};

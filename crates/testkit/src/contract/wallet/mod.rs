@@ -10,7 +10,7 @@ pub use correction::*;
 pub use movement::*;
 pub use races::*;
 
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{START, Stores};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_wallet::{

@@ -1,5 +1,5 @@
 use super::{balance, checked_ledger, standing};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{START, Stores, seconds};
 use dwar_wallet::{Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, Paise, Settlement};
 

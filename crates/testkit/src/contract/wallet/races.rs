@@ -1,6 +1,6 @@
 use super::{balance, checked_ledger, standing};
 use crate::contract::{CROWD, ROUNDS, count};
-use crate::stores::Scene;
+use crate::scene::Scene;
 use crate::{START, Stores, race};
 use dwar_kernel::OtpId;
 use dwar_wallet::{Credit, HoldOutcome, Paise, Settlement};
