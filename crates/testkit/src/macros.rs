@@ -101,6 +101,7 @@ macro_rules! shared_store_contract_tests {
             inbox {
                 messages_are_newest_first_and_bounded
                 messages_stay_inside_project_and_phone
+                a_message_about_a_request_that_is_gone_is_dropped
             }
             session {
                 start_keeps_everything
@@ -199,6 +200,9 @@ macro_rules! fresh_store_contract_tests {
                 claim_due_hands_each_request_to_one_caller
                 sweep_drops_old_requests
                 sweep_drops_old_guess_counts
+            }
+            inbox {
+                a_sweep_takes_messages_along
             }
             test_quota {
                 trim_keeps_the_newest_requests

@@ -1,4 +1,4 @@
-use crate::store::{MemoryStore, drop_old};
+use crate::store::{MemoryStore, State, drop_old};
 use async_trait::async_trait;
 use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
@@ -163,7 +163,10 @@ impl OtpStore for MemoryStore {
     ) -> Result<u64, StoreError> {
         self.step("OtpStore::sweep", |state| {
             state.budgets.retain(|_, budget| budget.last_wrong_at >= Some(guesses_before));
-            drop_old(&mut state.otps, |otp| otp.created_at < requests_before)
+            let dropped = drop_old(&mut state.otps, |otp| otp.created_at < requests_before);
+            let State { otps, inbox, .. } = state;
+            inbox.retain(|(_, message)| otps.iter().any(|otp| otp.id == message.otp));
+            dropped
         })
         .await
     }

@@ -42,3 +42,22 @@ pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
     }
     assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap().len(), 1);
 }
+
+/// A message about a request that was erased meanwhile is dropped.
+pub async fn a_message_about_a_request_that_is_gone_is_dropped(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.make.line(scene.project, KeyMode::Test);
+    let message = scene.make.message(&scene.make.otp(&line), START);
+    stores.inbox.deposit(scene.project, message).await.unwrap();
+    assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap(), []);
+}
+
+/// Fresh: a message goes with its request.
+pub async fn a_sweep_takes_messages_along(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.make.line(scene.project, KeyMode::Test);
+    scene.deposit(&line, 0, Channel::Whatsapp).await;
+    let kept = scene.deposit(&line, 1, Channel::Sms).await;
+    assert_eq!(stores.otps.sweep(START + seconds(1), START).await.unwrap(), 1);
+    assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap(), [kept]);
+}
