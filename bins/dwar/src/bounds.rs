@@ -7,6 +7,7 @@ mod rules;
 use crate::config::{Config, ConfigError, RunMode, invalid};
 use std::net::ToSocketAddrs;
 
+pub use database_url::MEMORY;
 pub use rules::RULES;
 
 /// The values of a number that production takes.

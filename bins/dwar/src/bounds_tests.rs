@@ -93,6 +93,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("gateways.whatsapp_cloud.base_url", "ftp://graph.facebook.com", false),
         ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar", true),
         ("database.url", "postgres://dwar:change-me@127.0.0.1/dwar", true),
+        ("database.url", "memory:", false),
         ("database.synchronous", "normal", false),
         ("events.allow_private", "true", false),
         ("log.level", "trace", false),

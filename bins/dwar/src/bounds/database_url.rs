@@ -1,5 +1,8 @@
 use std::net::IpAddr;
 
+/// The address of a database that lives and dies with the process.
+pub const MEMORY: &str = "memory:";
+
 /// What a PostgreSQL address says about how it is called (libpq, Connection URIs).
 struct Address<'a> {
     password: &'a str,
@@ -26,8 +29,12 @@ pub fn problem(url: &str) -> Option<String> {
     }
 }
 
-/// What was asked for in so many words, and can still be read or answered by somebody between.
+/// What was asked for in so many words and surprises all the same: what can be read or answered by
+/// somebody between, and what is not kept.
 pub fn remark(url: &str) -> Option<String> {
+    if url == MEMORY {
+        return Some("database.url: memory: keeps nothing: all is gone when this stops".to_owned());
+    }
     let address = read(url).filter(|address| !address.is_here())?;
     match address.sslmode {
         Some("disable") => Some(

@@ -15,7 +15,7 @@ mod wallet;
 mod webhook;
 
 use crate::config::{self, Config, ConfigError};
-use crate::wiring::{Core, WiringError};
+use crate::wiring::{Core, Location, WiringError};
 use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
@@ -133,6 +133,14 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Err(cause) => return Err(cause.into()),
     };
     telemetry::start(&config.log)?;
+    let serving = matches!(args.command, None | Some(Command::Serve));
+    if !serving && Location::of(&config.database)? == Location::Memory {
+        return Err(Failure(
+            "database.url is memory:, which lives inside `dwar serve` and dies with it; no other \
+             command can reach it"
+                .to_owned(),
+        ));
+    }
     match args.command.unwrap_or(Command::Serve) {
         Command::Serve => serve::run(config),
         Command::Migrate => answer(args.json, migrate::run(config)),

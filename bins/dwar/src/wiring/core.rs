@@ -1,7 +1,7 @@
 use super::keys::{self, KeySource};
 use super::policies;
 use super::stores::{Database, Location, Opened};
-use crate::config::{Config, ConfigError, RunMode};
+use crate::config::{Config, ConfigError, RunMode, invalid};
 use crate::modes::{self, Guarded};
 use crate::{bounds, config};
 use dwar_app::{Parts, Toolbox};
@@ -52,6 +52,11 @@ impl Core {
     pub fn open(config: Config) -> Result<Self, WiringError> {
         let location = Location::of(&config.database)?;
         let source = KeySource::of(&config.secrets, &location);
+        if location == Location::Memory && !config.demo {
+            return Err(
+                invalid("demo", "is false, so nobody would have a key: memory: needs it").into()
+            );
+        }
         keep_to_ourselves(&config)?;
         let entropy = Arc::new(SystemEntropy);
         let policies = policies::all(&config)?;

@@ -18,6 +18,8 @@ pub enum KeySource {
     Configured,
     /// A file, made on first use.
     File(PathBuf),
+    /// Drawn at each start, like the database it belongs to.
+    Drawn,
 }
 
 /// The server's secrets, ready to work.
@@ -42,6 +44,7 @@ impl KeySource {
                 Self::File(name.into())
             }
             Location::Postgres => Self::File(PathBuf::from("dwar.key")),
+            Location::Memory => Self::Drawn,
         }
     }
 }
@@ -57,6 +60,7 @@ pub fn secrets(
     let current = match source {
         KeySource::Configured => parse("secrets.master_key", secrets.master_key.expose())?,
         KeySource::File(path) => keep(path, location, entropy.as_ref())?,
+        KeySource::Drawn => MasterKey::generate(entropy.as_ref()),
     };
     // One that is configured was looked at with the configuration.
     match current.weakness() {
@@ -86,7 +90,7 @@ fn keep(path: &Path, location: &Location, entropy: &dyn Entropy) -> Result<Maste
     // Looked at first: the key is always made before the database.
     let old_database = match location {
         Location::Sqlite(database) => std::fs::metadata(database).is_ok_and(|file| file.len() > 0),
-        Location::Postgres => false,
+        Location::Postgres | Location::Memory => false,
     };
     match std::fs::read_to_string(path).map(Zeroizing::new) {
         Ok(text) => return Ok(parse("secrets.master_key_file", &text)?),

@@ -14,4 +14,4 @@ pub use core::{Core, WiringError, open_files};
 pub use gateways::{
     Available, available as available_providers, http_client, reporting as reporting_providers,
 };
-pub use stores::MIB;
+pub use stores::{Location, MIB};

@@ -1,8 +1,10 @@
 use super::WiringError;
+use crate::bounds;
 use crate::config::{self, invalid};
 use async_trait::async_trait;
 use dwar_app::Stores;
 use dwar_kernel::StoreError;
+use dwar_memory::MemoryStore;
 use dwar_postgres::PostgresStore;
 use dwar_sqlite::SqliteStore;
 use std::path::PathBuf;
@@ -67,6 +69,26 @@ macro_rules! is_database {
 is_database!(SqliteStore);
 is_database!(PostgresStore);
 
+/// Always up to date and in reach.
+#[async_trait]
+impl Database for MemoryStore {
+    async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn room(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+}
+
 /// Where the data lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
@@ -74,6 +96,8 @@ pub enum Location {
     Sqlite(PathBuf),
     /// A server.
     Postgres,
+    /// This process, for as long as it runs.
+    Memory,
 }
 
 impl Location {
@@ -85,7 +109,8 @@ impl Location {
             _ if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
                 Ok(Self::Postgres)
             }
-            _ => Err(invalid("database.url", "is sqlite://PATH or postgres://…").into()),
+            _ if url == bounds::MEMORY => Ok(Self::Memory),
+            _ => Err(invalid("database.url", "is sqlite://PATH, postgres://… or memory:").into()),
         }
     }
 }
@@ -122,6 +147,10 @@ impl Opened {
                 let connected = PostgresStore::connect(settings);
                 let store = connected.map_err(|e| invalid("database.url", e.to_string()))?;
                 Ok(store.into())
+            }
+            Location::Memory => {
+                let store = Arc::new(MemoryStore::default());
+                Ok(Self { stores: Stores::of(&store), database: store })
             }
         }
     }
