@@ -2,6 +2,7 @@ use async_trait::async_trait;
 use dwar_kernel::StoreError;
 use futures_util::future::{BoxFuture, Either, FutureExt, pending, select};
 use futures_util::stream::{FuturesUnordered, Stream, StreamExt};
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -51,7 +52,8 @@ pub async fn keep_going<W: Chores>(
 /// What came to its end.
 enum End<C> {
     Claim(Result<Vec<C>, StoreError>),
-    Chore(Arc<C>, Result<(), StoreError>),
+    /// `None` if it panicked.
+    Chore(Arc<C>, Option<Result<(), StoreError>>),
 }
 
 struct Crew<'work, W: Chores> {
@@ -92,8 +94,9 @@ impl<'work, W: Chores> Crew<'work, W> {
         let (work, chore) = (self.work, Arc::new(chore));
         self.under_way.push(Arc::clone(&chore));
         let perform = async move {
-            let done = work.perform(&chore).await;
-            End::Chore(chore, done)
+            // One that panics must not take the others with it, some in the middle of a call.
+            let done = AssertUnwindSafe(work.perform(&chore)).catch_unwind().await;
+            End::Chore(chore, done.ok())
         };
         self.running.push(perform.boxed());
     }
@@ -110,11 +113,18 @@ impl<'work, W: Chores> Crew<'work, W> {
             }
             End::Chore(chore, done) => {
                 self.under_way.retain(|other| !Arc::ptr_eq(other, &chore));
-                done.map(|()| true)
+                done.unwrap_or_else(|| {
+                    tracing::error!("a piece of work panicked and is left to its lease");
+                    Ok(())
+                })
+                .map(|()| true)
             }
         };
         outcome.unwrap_or_else(|error| {
-            tracing::warn!(%error, "{}", self.trouble);
+            // A store without room has said so itself, once.
+            if !matches!(error, StoreError::NoRoom) {
+                tracing::warn!(%error, "{}", self.trouble);
+            }
             false
         })
     }

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod application;
+mod background;
 mod core;
 mod gateways;
 mod keys;

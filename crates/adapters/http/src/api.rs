@@ -3,6 +3,7 @@ use crate::body::Rooms;
 use crate::tasks::Tasks;
 use async_trait::async_trait;
 use dwar_app::UseCases;
+use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -12,6 +13,22 @@ use tokio::runtime::Handle;
 pub trait Readiness: Send + Sync {
     /// Whether every store answers right now.
     async fn ready(&self) -> bool;
+
+    /// The background loops that had to be started again, and how they fare; none by default.
+    fn restarted(&self) -> Vec<LoopHealth> {
+        Vec::new()
+    }
+}
+
+/// A background loop that ended when it should not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoopHealth {
+    /// What it does.
+    pub name: &'static str,
+    /// How often it was started again since the process began.
+    pub restarts: u64,
+    /// `false` while it waits to be started again.
+    pub running: bool,
 }
 
 /// What all workers share.

@@ -20,7 +20,7 @@ mod server;
 mod tasks;
 mod uri;
 
-pub use api::{Api, Readiness};
+pub use api::{Api, LoopHealth, Readiness};
 pub use error::ErrorCode;
 pub use routes::app;
 pub use server::{Server, Settings, StopHandle};

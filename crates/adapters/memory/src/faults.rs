@@ -16,13 +16,18 @@ pub enum Fault {
 /// Makes steps of a [`MemoryStore`](crate::MemoryStore) fail. A step is named by its port and
 /// method: `OtpStore::issue`.
 #[derive(Debug, Default)]
-pub struct Faults(Mutex<Plan>);
+pub struct Faults {
+    plan: Mutex<Plan>,
+    calls: Mutex<Calls>,
+}
 
 #[derive(Debug, Default)]
 struct Plan {
     every: Option<Fault>,
     next: HashMap<&'static str, Fault>,
 }
+
+type Calls = HashMap<&'static str, u64>;
 
 impl Faults {
     /// Every step from now on; `None` mends the store.
@@ -35,12 +40,21 @@ impl Faults {
         self.plan().next.insert(step, fault);
     }
 
+    /// How often the step of this name was asked for, whatever became of it.
+    pub fn calls(&self, step: &str) -> u64 {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.get(step).copied().unwrap_or_default()
+    }
+
     fn plan(&self) -> MutexGuard<'_, Plan> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the step is to be torn.
     pub(crate) fn strike(&self, step: &'static str) -> Result<bool, StoreError> {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        *calls.entry(step).or_default() += 1;
+        drop(calls);
         let mut plan = self.plan();
         let fault = plan.next.remove(step).or(plan.every);
         drop(plan);

@@ -59,6 +59,7 @@ impl Chores for Numbers {
     }
 
     async fn perform(&self, number: &u32) -> Result<(), StoreError> {
+        assert_ne!(*number, 13, "no such floor");
         if number % 2 == 1 {
             self.release.notified().await;
         }
@@ -122,4 +123,16 @@ async fn a_store_out_of_reach_is_asked_again_at_the_next_tick_only() {
     assert_eq!(work.done(2).await, [2, 4]);
     drop(tick);
     running.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_piece_that_panics_takes_no_other_with_it() {
+    let work = Numbers::new(2, [1, 13, 2, 4]);
+    let (tick, working) = start(&work);
+    tick.send(()).unwrap();
+    assert_eq!(work.done(2).await, [2, 4]);
+    work.release.notify_one();
+    assert_eq!(work.done(3).await, [2, 4, 1]);
+    drop(tick);
+    working.await.unwrap();
 }

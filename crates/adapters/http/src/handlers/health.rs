@@ -9,14 +9,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process lives.
 pub(crate) async fn alive(_: Call) -> Answer {
-    ok(&Health { status: "ok" })
+    ok(&Health { status: "ok", loops: Vec::new() })
 }
 
-/// `GET /readyz`: the stores answer and nobody has asked the process to stop.
+/// `GET /readyz`: the stores answer and nobody has asked the process to stop. Loops that had to be
+/// started again are named, and do not make it less ready: requests are answered all the same.
 pub(crate) async fn ready(call: Call) -> Answer {
     let stores = timeout(PATIENCE, call.api.ready.ready());
     if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {
-        ok(&Health { status: "ready" })
+        ok(&Health { status: "ready", loops: call.api.ready.restarted() })
     } else {
         Err(ErrorCode::ServiceUnavailable.into())
     }

@@ -1,3 +1,4 @@
+use crate::LoopHealth;
 use chrono::SecondsFormat;
 use dwar_app::{FoundIdentity, SandboxMessage, SentOtp, TokenPair, ValidSession};
 use dwar_identity::Erased;
@@ -23,6 +24,8 @@ fn e164<S: Serializer>(phone: &&Phone, serializer: S) -> Result<S::Ok, S::Error>
 #[derive(Serialize)]
 pub(crate) struct Health {
     pub(crate) status: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) loops: Vec<LoopHealth>,
 }
 
 #[derive(Serialize)]

@@ -1,0 +1,241 @@
+use super::*;
+use async_trait::async_trait;
+use dwar_app::{Outside, Parts, Routes, Stores};
+use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_kernel::KeyMode;
+use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
+use dwar_otp::{DeliveryStatus, Report, Route};
+use dwar_testkit::{CODE, FixedClock, Fixtures, START, minutes, parts, seconds};
+use dwar_wallet::Paise;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Which step each loop begins with.
+const STEPS: [(&str, &str); 8] = [
+    ("apply_receipts", "ReceiptStore::claim"),
+    ("drop_untold", "EventStore::drop_untold"),
+    ("follow_up", "OtpStore::claim_due"),
+    ("look_for_room", "room"),
+    ("review_receipts", "ReceiptStore::review"),
+    ("settle_stale_holds", "WalletStore::stale_holds"),
+    ("tell_events", "EventStore::claim_due"),
+    ("tidy", "OtpStore::sweep"),
+];
+
+/// A database whose room can be asked for, and whose store it is.
+struct Room {
+    store: Arc<MemoryStore>,
+    asked: AtomicU64,
+    /// So many questions end in a panic.
+    panics: AtomicU64,
+}
+
+#[async_trait]
+impl Database for Room {
+    async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn room(&self) -> Result<Option<u64>, StoreError> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        assert!(asked >= self.panics.load(Ordering::Relaxed), "nobody knows");
+        Ok(None)
+    }
+}
+
+impl Room {
+    fn calls(&self, step: &str) -> u64 {
+        match step {
+            "room" => self.asked.load(Ordering::Relaxed),
+            step => self.store.faults().calls(step),
+        }
+    }
+}
+
+/// Counts what it is to post.
+#[derive(Default)]
+struct Posted(AtomicU64);
+
+#[async_trait]
+impl WebhookSender for Posted {
+    fn body(&self, _: &Event, _: Option<String>) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn sign(&self, _: &WebhookSecret, _: &str, _: i64, _: &[u8]) -> String {
+        String::new()
+    }
+
+    async fn post(&self, _: WebhookRequest) -> Result<(), SendFailure> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn allows(&self, _: &str) -> Result<(), SendFailure> {
+        Ok(())
+    }
+}
+
+/// A service in memory, six minutes after [`START`]; its loops do not run yet.
+struct Scene {
+    parts: Parts,
+    make: Fixtures,
+    room: Arc<Room>,
+    posted: Arc<Posted>,
+    restarts: Arc<Restarts>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let store = Arc::new(MemoryStore::default());
+        let clock = Arc::new(FixedClock::at(START + minutes(6)));
+        Self {
+            parts: parts(Stores::of(&store), &clock),
+            make: Fixtures::seeded(1),
+            room: Arc::new(Room { store, asked: AtomicU64::new(0), panics: AtomicU64::new(0) }),
+            posted: Arc::default(),
+            restarts: Arc::default(),
+        }
+    }
+
+    fn start(&self) -> Running {
+        let route = self.make.route();
+        let service = self.parts.service(Outside {
+            requests: Arc::new(MemoryRequestLimiter::new()),
+            routes: Routes { live: route.clone(), test: route, gateways: HashMap::new() },
+            sources: HashMap::new(),
+            sender: self.posted.clone(),
+        });
+        Background::new(&service, self.room.clone()).start(&self.restarts)
+    }
+
+    /// The first step of every loop panics.
+    fn kill_each_once(&self) {
+        STEPS.iter().for_each(|(_, step)| self.room.store.faults().next(step, Fault::Panics));
+        self.room.panics.store(1, Ordering::Relaxed);
+    }
+
+    fn kill_for_ever(&self, yes: bool) {
+        self.room.store.faults().every(yes.then_some(Fault::Panics));
+        self.room.panics.store(if yes { u64::MAX } else { 0 }, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn every_loop_is_put_to_the_test() {
+    let mut loops = LOOPS.map(|(name, _)| name);
+    loops.sort_unstable();
+    assert_eq!(loops, STEPS.map(|(name, _)| name));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_that_panics_is_started_again_and_counted() {
+    let scene = Scene::new();
+    scene.kill_each_once();
+    let running = scene.start();
+    sleep(FIRST_PAUSE / 2).await;
+    let fallen = |name, restarts, running| LoopHealth { name, restarts, running };
+    assert_eq!(scene.restarts.list(), STEPS.map(|(name, _)| fallen(name, 0, false)));
+    sleep(TIDY * 2).await;
+    assert_eq!(scene.restarts.list(), STEPS.map(|(name, _)| fallen(name, 1, true)));
+    for (name, step) in STEPS {
+        assert!(scene.room.calls(step) >= 3, "{name} did not go on");
+    }
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_work_of_loops_that_panicked_is_done() {
+    let scene = Scene::new();
+    let Scene { parts, make, .. } = &scene;
+    let (stores, project) = (&parts.stores, make.project());
+    let id = project.id;
+    stores.projects.create(project, make.keys()).await.unwrap();
+    let (line, other) = (make.line(id, KeyMode::Live), make.line(id, KeyMode::Live));
+    // A provider was called, and the process died.
+    let lost = make.otp(&line);
+    stores.otps.issue(lost.clone()).await.unwrap();
+    // A message that was taken, and its receipt.
+    let receipt = make.receipt(Report::Delivered);
+    let sent = make.otp(&other);
+    stores.otps.issue(sent.clone()).await.unwrap();
+    let provider_ref = Some(receipt.receipt.provider_ref.clone());
+    let taken = Report::Accepted { provider_ref, awaits_receipt: true };
+    let (first, route) =
+        (sent.delivery.attempts[0].id, Route { receipt_window: None, ..make.route() });
+    let report = stores.otps.report(id, sent.id, first, taken, route, make.id(), START);
+    report.await.unwrap();
+    stores.receipts.keep(vec![receipt]).await.unwrap();
+    // A receipt about nothing of ours, ten minutes ago.
+    let mut unknown = make.receipt(Report::Delivered);
+    unknown.received_at = START - minutes(10);
+    stores.receipts.keep(vec![unknown]).await.unwrap();
+    // Money on hold for a send that is not on record.
+    stores.wallets.credit(id, make.credit(Paise(100)), START).await.unwrap();
+    stores.wallets.hold(id, make.id(), Paise(30), make.id(), START).await.unwrap();
+    // A request of two days ago.
+    let mut old = make.otp_with(&make.line(id, KeyMode::Live), CODE, START - minutes(2 * 24 * 60));
+    old.delivery.due_at = None;
+    stores.otps.issue(old.clone()).await.unwrap();
+
+    // An endpoint that has to be told of a login.
+    let endpoints = parts.manage_endpoints(scene.posted.clone());
+    endpoints.add(id, "https://events.example.com", false).await.unwrap();
+    let third = make.line(id, KeyMode::Live);
+    let identity = stores.identities.recognise(id, make.sighting(&third)).await.unwrap();
+    stores.identities.erase(id, KeyMode::Live, identity, START).await.unwrap().unwrap();
+
+    scene.kill_each_once();
+    let running = scene.start();
+    sleep(TIDY * 2).await;
+    running.stop().await;
+
+    let find = |otp| stores.otps.find(id, KeyMode::Live, otp);
+    let status = |otp| async move { find(otp).await.unwrap().unwrap().delivery.status };
+    assert_eq!(status(lost.id).await, DeliveryStatus::Failed);
+    assert_eq!(status(sent.id).await, DeliveryStatus::Delivered);
+    assert_eq!(stores.receipts.unknown().await.unwrap().count, 0);
+    assert_eq!(stores.wallets.balance(id).await.unwrap().held, Paise::ZERO);
+    assert_eq!(find(old.id).await.unwrap(), None);
+    assert!(scene.posted.0.load(Ordering::Relaxed) >= 1, "nobody was told");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_that_cannot_run_costs_little_and_runs_once_it_can() {
+    let scene = Scene::new();
+    scene.kill_for_ever(true);
+    let running = scene.start();
+    sleep(seconds(3_600)).await;
+    for LoopHealth { name, restarts, running } in scene.restarts.list() {
+        assert!((50..=70).contains(&restarts), "{name}: {restarts} in an hour");
+        assert!(!running, "{name}");
+    }
+    scene.kill_for_ever(false);
+    sleep(LONGEST_PAUSE).await;
+    assert!(scene.restarts.list().iter().all(|it| it.running));
+    // Long enough on its feet, it begins with the short pause again.
+    sleep(STEADY).await;
+    scene.room.store.faults().next("OtpStore::claim_due", Fault::Panics);
+    sleep(FOLLOW_UP + FIRST_PAUSE * 2).await;
+    assert!(scene.restarts.list().iter().all(|it| it.running));
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_no_pause() {
+    let scene = Scene::new();
+    scene.kill_for_ever(true);
+    let running = scene.start();
+    sleep(seconds(600)).await;
+    let before = Instant::now();
+    running.stop().await;
+    assert!(before.elapsed() < FIRST_PAUSE);
+}
