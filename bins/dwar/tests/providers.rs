@@ -209,7 +209,9 @@ fn online(world: &World) -> Vec<(String, String, String)> {
     let text = |check: &Value, field: &str| check[field].as_str().unwrap().to_owned();
     let checks = report["checks"].as_array().unwrap().iter();
     let checks = checks.map(|it| (text(it, "name"), text(it, "status"), text(it, "detail")));
-    checks.filter(|(name, ..)| name == "public address" || name == "webhook").collect()
+    checks
+        .filter(|(name, ..)| ["loops", "public address", "webhook"].contains(&name.as_str()))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -223,7 +225,9 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
     let well = |name: &str, path: &str| {
         (name.to_owned(), "ok".to_owned(), format!("{url}{path} answers as ours"))
     };
-    assert_eq!(found, [well("public address", "/healthz"), well("webhook", "/webhooks/twilio")]);
+    let loops = ("loops".to_owned(), "ok".to_owned(), "none had to be started again".to_owned());
+    let way = [well("public address", "/healthz"), well("webhook", "/webhooks/twilio")];
+    assert_eq!((&found[0], &found[1..]), (&loops, &way[..]));
 
     // The service runs with other settings than those that doctor reads.
     let world = service.kill();
@@ -231,12 +235,12 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
         World::new(Database::sqlite()).with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"));
     let other = Service::start_in(without);
     let found = online(&world);
-    assert_eq!(found[0], well("public address", "/healthz"));
-    assert_eq!(found[1].1, "failed");
-    assert!(found[1].2.contains("does not know this provider"), "{found:?}");
+    assert_eq!(found[1], well("public address", "/healthz"));
+    assert_eq!(found[2].1, "failed");
+    assert!(found[2].2.contains("does not know this provider"), "{found:?}");
     drop(other);
-    for (_, status, detail) in online(&world) {
-        assert_eq!(status, "failed");
+    for (name, status, detail) in online(&world) {
+        assert_eq!(status, if name == "loops" { "warning" } else { "failed" });
         assert!(detail.contains("cannot be reached"), "{detail}");
     }
     // Somebody else answers there, even with the right status.
@@ -245,14 +249,17 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
         for stream in somebody.incoming() {
             let mut stream = stream.unwrap();
             let _request = stream.read(&mut [0; 4_096]);
-            let body = r#"{"status":"ok"}"#;
+            let body = r#"{"status":"ok","loops":[{"name":"tidy","restarts":7,"running":false}]}"#;
             let _gone = write!(
                 stream,
-                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{body}"
+                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
             );
         }
     });
-    for (_, status, detail) in online(&world) {
+    let found = online(&world);
+    assert_eq!((&*found[0].1, &*found[0].2), ("warning", "tidy is down, restarts: 7"));
+    for (_, status, detail) in &found[1..] {
         assert_eq!(status, "failed");
         assert!(detail.contains("not as this service does"), "{detail}");
     }
@@ -268,7 +275,8 @@ fn doctor_calls_nobody_unless_it_is_asked_to() {
     world.cli(&["doctor"]);
     assert!(listener.accept().is_err(), "somebody was called");
     let found = online(&World::new(Database::sqlite()));
-    assert_eq!((found.len(), found[0].1.as_str()), (1, "warning"), "{found:?}");
+    let found: Vec<_> = found.iter().map(|(name, status, _)| (&**name, &**status)).collect();
+    assert_eq!(found, [("loops", "warning"), ("public address", "warning")]);
 }
 
 #[test]

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 /// What to look at besides.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Call the running service through gateways.public_url too; nothing else is called
+    /// Call the running service too, at http.address and through gateways.public_url; nothing else
+    /// is called
     #[arg(long)]
     online: bool,
 }
@@ -66,6 +67,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
             checks.push(gateways(&core.config));
             if asked.online {
                 let id = core.parts.tools.entropy.uuid(core.parts.tools.now()).to_string();
+                checks.push(doctor_online::loops(&core.config, &id).await);
                 checks.extend(doctor_online::run(&core.config, &id).await);
             }
         }

@@ -1,16 +1,53 @@
-//! The way from the world to the service that runs, as providers take it.
+//! The service that runs: the way from the world to it, as providers take it, and its loops.
 
 use super::Failure;
 use super::doctor::{Check, failed, ok, warning};
 use crate::config::Config;
 use crate::wiring::{http_client, public_url, reporting_providers};
-use dwar_gateways::{BaseUrl, HttpClient, Method, Seen};
+use dwar_gateways::{BaseUrl, HttpClient, HttpClientSettings, Method, Seen};
 use serde_json::Value;
 
 const ADDRESS: &str = "public address";
 const WEBHOOK: &str = "webhook";
+const LOOPS: &str = "loops";
 const ADVICE: &str = "check gateways.public_url, its name and certificate, and that the proxy \
                       passes path, query and body on unchanged";
+
+/// Asks the service itself, where it listens, for the loops that had to be started again. No proxy
+/// stands between: `/readyz` is not for the world.
+pub async fn loops(config: &Config, id: &str) -> Check {
+    let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
+    let url = format!("http://{address}/readyz");
+    let seen = match HttpClient::new(&HttpClientSettings::default()) {
+        Ok(client) => client.look(Method::GET, &url, id).await,
+        Err(cause) => Err(cause.to_string()),
+    };
+    let problem = match seen {
+        Err(problem) => format!("{url} cannot be reached: {problem}"),
+        Ok(Seen { status: 200, body, .. }) => {
+            let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let Some(fallen) = body["loops"].as_array() else {
+                return ok(LOOPS, "none had to be started again");
+            };
+            let name = |it: &Value| {
+                let state = if it["running"] == true { "runs again" } else { "is down" };
+                format!(
+                    "{} {state}, restarts: {}",
+                    it["name"].as_str().unwrap_or("?"),
+                    it["restarts"]
+                )
+            };
+            let names: Vec<String> = fallen.iter().map(name).collect();
+            return warning(
+                LOOPS,
+                names.join("\n"),
+                "search the log for \"a background loop ended\"",
+            );
+        }
+        Ok(Seen { status, .. }) => format!("{url} answers {status}, so nothing is known of them"),
+    };
+    warning(LOOPS, problem, "run this where the service runs, once it is ready")
+}
 
 /// Calls the service through `gateways.public_url`: its health, and the webhook of each provider
 /// that is configured, which must refuse a call that proves nothing. `id` is a request id that

@@ -2,7 +2,7 @@ use crate::support::TestApp;
 use actix_web::http::Method;
 use actix_web::http::header::HeaderValue;
 use actix_web::test::TestRequest;
-use dwar_http::Readiness;
+use dwar_http::{LoopHealth, Readiness};
 use dwar_session::JwkSet;
 use dwar_testkit::MS;
 use insta::assert_snapshot;
@@ -111,6 +111,26 @@ async fn a_panic_costs_one_request_and_nothing_else() {
         {"error":"Something went wrong on our side.","code":"INTERNAL_ERROR","request_id":"request-1"}
         "#);
     assert_eq!(app.get("/healthz").await.status, 200);
+}
+
+#[actix_web::test]
+async fn readiness_names_loops_that_had_to_be_started_again() {
+    struct Stumbled;
+    #[async_trait::async_trait]
+    impl Readiness for Stumbled {
+        async fn ready(&self) -> bool {
+            true
+        }
+
+        fn restarted(&self) -> Vec<LoopHealth> {
+            vec![LoopHealth { name: "tidy", restarts: 2, running: false }]
+        }
+    }
+    let app = TestApp::with(|ports| ports.ready = Arc::new(Stumbled));
+    let ready = app.get("/readyz").await;
+    let body = r#"{"status":"ready","loops":[{"name":"tidy","restarts":2,"running":false}]}"#;
+    assert_eq!((ready.status, ready.body.as_str()), (200, body));
+    assert_eq!(app.get("/healthz").await.body, r#"{"status":"ok"}"#);
 }
 
 #[actix_web::test]
