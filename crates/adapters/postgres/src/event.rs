@@ -3,89 +3,79 @@
 //! Rows are locked in this order: an endpoint, its events, their deliveries. Whoever records holds
 //! the project's endpoints, so that none of them goes before the event is on record.
 
-use crate::convert::{Row, stored_count};
 use crate::error::Failure;
+use crate::event_claim;
 use crate::event_row::{EndpointRow, EventRow};
 use crate::schema::{event_deliveries, events, webhook_endpoints};
+use crate::statement::Statement;
 use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Bool, Integer, Text, Timestamptz, Uuid as SqlUuid};
-use diesel::upsert::excluded;
-use dwar_event::{
-    Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room, WaitingEndpoint,
-};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use dwar_event::{Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room};
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
-use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// One look-up by index for each endpoint, however much it waits for.
-const WAITING: &str = "SELECT e.id, e.failures > 0 AS failing, d.due_at \
-     FROM webhook_endpoints e CROSS JOIN LATERAL ( \
-         SELECT due_at FROM event_deliveries \
-         WHERE endpoint_id = e.id AND due_at <= $1 ORDER BY due_at LIMIT 1 \
-     ) d WHERE e.disabled_at IS NULL";
-
-/// Of each endpoint as many as it has places.
-const DUE: &str = "SELECT d.* FROM unnest($1, $2) AS share (endpoint, places) CROSS JOIN LATERAL ( \
-         SELECT event_id, endpoint_id, failures, due_at FROM event_deliveries \
-         WHERE endpoint_id = share.endpoint AND due_at <= $3 \
-         ORDER BY due_at, event_id LIMIT share.places FOR UPDATE SKIP LOCKED \
-     ) d ORDER BY d.due_at, d.event_id, d.endpoint_id";
-
-#[derive(QueryableByName, Insertable)]
-#[diesel(table_name = event_deliveries)]
-struct DeliveryRow {
-    #[diesel(sql_type = Text)]
-    event_id: String,
-    #[diesel(sql_type = SqlUuid)]
-    endpoint_id: Uuid,
-    #[diesel(sql_type = Integer)]
-    failures: i32,
-    #[diesel(sql_type = Timestamptz)]
-    due_at: Timestamp,
-}
-
-#[derive(QueryableByName)]
-struct WaitingRow {
-    #[diesel(sql_type = SqlUuid)]
-    id: Uuid,
-    #[diesel(sql_type = Bool)]
-    failing: bool,
-    #[diesel(sql_type = Timestamptz)]
-    due_at: Timestamp,
-}
-
-/// Puts an event on record for every endpoint of its project; without any, that is all it asks.
-pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failure> {
-    // An endpoint that is being removed is waited for and then not there: its key is shared, so
-    // neither a change of its secret nor another event waits.
-    let endpoints: Vec<Uuid> = webhook_endpoints::table
-        .filter(webhook_endpoints::project_id.eq(event.project.uuid()))
-        .filter(webhook_endpoints::disabled_at.is_null())
-        .select(webhook_endpoints::id)
-        .for_key_share()
-        .load(conn)?;
-    if endpoints.is_empty() {
-        return Ok(());
-    }
-    let row = EventRow::from(event);
-    let event_id = row.id.clone();
-    let new =
-        diesel::insert_into(events::table).values(row).on_conflict_do_nothing().execute(conn)?;
-    if new == 0 {
-        return Ok(());
-    }
-    let delivery = |endpoint_id| DeliveryRow {
-        event_id: event_id.clone(),
-        endpoint_id,
-        failures: 0,
-        due_at: event.at,
+/// Common table expressions that put an event on record for every endpoint of its project.
+///
+/// They follow a CTE `happened`: the columns of `events` that are named, and always `id`,
+/// `project_id`, `mode`, `kind` and `happened_at`, in one row if there is an event, else none. It
+/// MUST read from the CTE that made the change, so that what the change locks is locked first.
+///
+/// Without an endpoint nothing is written. One that is being removed is waited for and then not
+/// there: its key is shared, so neither a change of its secret nor another event waits. An event
+/// that is on record already changes nothing.
+macro_rules! recording {
+    ($columns:literal) => {
+        concat!(
+            "hearing AS ( \
+                 SELECT e.id FROM webhook_endpoints e \
+                 WHERE e.project_id = (SELECT project_id FROM happened) \
+                 AND e.disabled_at IS NULL FOR KEY SHARE \
+             ), recorded AS ( \
+                 INSERT INTO events (id, project_id, mode, kind, happened_at, ",
+            $columns,
+            ") SELECT id, project_id, mode, kind, happened_at, ",
+            $columns,
+            "    FROM happened WHERE (SELECT count(*) FROM hearing) > 0 \
+                 ON CONFLICT DO NOTHING RETURNING id, happened_at \
+             ), addressed AS ( \
+                 INSERT INTO event_deliveries (event_id, endpoint_id, failures, due_at) \
+                 SELECT recorded.id, hearing.id, 0, recorded.happened_at \
+                 FROM recorded CROSS JOIN hearing \
+             )"
+        )
     };
-    let deliveries: Vec<_> = endpoints.into_iter().map(delivery).collect();
-    diesel::insert_into(event_deliveries::table).values(deliveries).execute(conn)?;
+}
+
+const RECORD: &str = concat!(
+    ", happened AS (SELECT * FROM given), ",
+    recording!(
+        "subject_id, related_id, channel, phone_index, phone_sealed, amount, threshold, provider"
+    ),
+    " SELECT"
+);
+
+/// Puts an event on record for every endpoint of its project, in one statement.
+pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failure> {
+    let row = EventRow::from(event);
+    Statement::new(RECORD)
+        .given::<Text, _>("id", row.id)
+        .given::<SqlUuid, _>("project_id", row.project_id)
+        .given::<Text, _>("mode", row.mode)
+        .given::<Text, _>("kind", row.kind)
+        .given::<Timestamptz, _>("happened_at", row.happened_at)
+        .given::<SqlUuid, _>("subject_id", row.subject_id)
+        .given::<Nullable<SqlUuid>, _>("related_id", row.related_id)
+        .given::<Nullable<Text>, _>("channel", row.channel)
+        .given::<Nullable<Binary>, _>("phone_index", row.phone_index)
+        .given::<Nullable<Binary>, _>("phone_sealed", row.phone_sealed)
+        .given::<Nullable<BigInt>, _>("amount", row.amount)
+        .given::<Nullable<BigInt>, _>("threshold", row.threshold)
+        .given::<Nullable<Text>, _>("provider", row.provider)
+        .execute(conn)?;
     Ok(())
 }
 
@@ -152,9 +142,10 @@ impl EventStore for PostgresStore {
                     .first(conn)
                     .optional()?;
                 let Some(found) = found else { return Ok(false) };
-                let untold = event_deliveries::table
+                let untold: Vec<String> = event_deliveries::table
                     .filter(event_deliveries::endpoint_id.eq(found))
-                    .select(event_deliveries::event_id);
+                    .select(event_deliveries::event_id)
+                    .load(conn)?;
                 let untold: Vec<String> = events::table
                     .filter(events::id.eq_any(untold))
                     .order(events::id)
@@ -226,38 +217,7 @@ impl EventStore for PostgresStore {
         lease: Duration,
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                let waiting: Vec<WaitingRow> =
-                    diesel::sql_query(WAITING).bind::<Timestamptz, _>(now).load(conn)?;
-                let waiting = waiting.into_iter().map(|row| WaitingEndpoint {
-                    endpoint: row.id.into(),
-                    failing: row.failing,
-                    due_at: row.due_at,
-                });
-                let shares = room.share(waiting.collect());
-                if shares.is_empty() {
-                    return Ok(Vec::new());
-                }
-                let (endpoints, places): (Vec<_>, Vec<_>) = shares
-                    .into_iter()
-                    .map(|(endpoint, places)| (endpoint.uuid(), stored_count(places)))
-                    .unzip();
-                let mut due: Vec<DeliveryRow> = diesel::sql_query(DUE)
-                    .bind::<Array<SqlUuid>, _>(endpoints)
-                    .bind::<Array<Integer>, _>(places)
-                    .bind::<Timestamptz, _>(now)
-                    .load(conn)?;
-                if due.is_empty() {
-                    return Ok(Vec::new());
-                }
-                for delivery in &mut due {
-                    delivery.due_at = now + lease;
-                }
-                lease_out(conn, &due)?;
-                complete(conn, due)
-            })
-            .await
+        self.pool.transaction(move |conn| event_claim::claim(conn, now, lease, &room)).await
     }
 
     async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
@@ -389,43 +349,4 @@ fn drop_told(conn: &mut PgConnection, candidates: &[String]) -> QueryResult<usiz
     let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
     let told = events::table.filter(events::id.eq_any(candidates)).filter(not(exists(waiting)));
     diesel::delete(told).execute(conn)
-}
-
-/// Writes down when deliveries, locked by the caller, are due again.
-fn lease_out(conn: &mut PgConnection, deliveries: &[DeliveryRow]) -> QueryResult<usize> {
-    // An update of many pairs at once: every one of them is there.
-    diesel::insert_into(event_deliveries::table)
-        .values(deliveries)
-        .on_conflict((event_deliveries::event_id, event_deliveries::endpoint_id))
-        .do_update()
-        .set(event_deliveries::due_at.eq(excluded(event_deliveries::due_at)))
-        .execute(conn)
-}
-
-/// Rebuilds deliveries, in the order given.
-fn complete(
-    conn: &mut PgConnection,
-    deliveries: Vec<DeliveryRow>,
-) -> Result<Vec<Dispatch>, Failure> {
-    let told: Vec<EventRow> = events::table
-        .filter(events::id.eq_any(deliveries.iter().map(|delivery| &delivery.event_id)))
-        .select(EventRow::as_select())
-        .load(conn)?;
-    let hearing: Vec<EndpointRow> = webhook_endpoints::table
-        .filter(webhook_endpoints::id.eq_any(deliveries.iter().map(|d| d.endpoint_id)))
-        .select(EndpointRow::as_select())
-        .load(conn)?;
-    let by_id = |row: EventRow| Ok((row.id.clone(), Event::try_from(row)?));
-    let told = told.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
-    let by_id = |row: EndpointRow| Ok((row.id, Endpoint::try_from(row)?));
-    let hearing = hearing.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
-    let dispatch = |row: DeliveryRow| {
-        let read = Row::new("event_deliveries", &row.event_id);
-        Ok(Dispatch {
-            endpoint: read.known("endpoint_id", hearing.get(&row.endpoint_id).cloned())?,
-            event: read.known("event_id", told.get(&row.event_id).cloned())?,
-            failures: read.count("failures", row.failures)?,
-        })
-    };
-    deliveries.into_iter().map(dispatch).collect()
 }

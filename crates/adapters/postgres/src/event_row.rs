@@ -73,18 +73,18 @@ impl TryFrom<EndpointRow> for Endpoint {
 #[diesel(table_name = events)]
 pub(crate) struct EventRow {
     pub(crate) id: String,
-    project_id: Uuid,
-    mode: String,
-    kind: String,
-    subject_id: Uuid,
-    related_id: Option<Uuid>,
-    channel: Option<String>,
-    phone_index: Option<Vec<u8>>,
-    phone_sealed: Option<Vec<u8>>,
-    amount: Option<i64>,
-    threshold: Option<i64>,
-    happened_at: Timestamp,
-    provider: Option<String>,
+    pub(crate) project_id: Uuid,
+    pub(crate) mode: String,
+    pub(crate) kind: String,
+    pub(crate) subject_id: Uuid,
+    pub(crate) related_id: Option<Uuid>,
+    pub(crate) channel: Option<String>,
+    pub(crate) phone_index: Option<Vec<u8>>,
+    pub(crate) phone_sealed: Option<Vec<u8>>,
+    pub(crate) amount: Option<i64>,
+    pub(crate) threshold: Option<i64>,
+    pub(crate) happened_at: Timestamp,
+    pub(crate) provider: Option<String>,
 }
 
 impl From<&Event> for EventRow {

@@ -6,7 +6,9 @@
 mod audit;
 mod convert;
 mod error;
+#[macro_use]
 mod event;
+mod event_claim;
 mod event_row;
 mod idempotency;
 mod identity;

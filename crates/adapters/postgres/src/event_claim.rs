@@ -1,0 +1,127 @@
+//! What is due to be told, handed out to one caller each.
+
+use crate::convert::{Row, stored_count};
+use crate::error::Failure;
+use crate::event_row::{EndpointRow, EventRow};
+use crate::schema::{event_deliveries, events, webhook_endpoints};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, Bool, Integer, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::upsert::excluded;
+use dwar_event::{Dispatch, Endpoint, Event, Room, WaitingEndpoint};
+use dwar_kernel::{StoreError, Timestamp};
+use std::collections::HashMap;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// One look-up by index for each endpoint, however much it waits for.
+const WAITING: &str = "SELECT e.id, e.failures > 0 AS failing, d.due_at \
+     FROM webhook_endpoints e CROSS JOIN LATERAL ( \
+         SELECT due_at FROM event_deliveries \
+         WHERE endpoint_id = e.id AND due_at <= $1 ORDER BY due_at LIMIT 1 \
+     ) d WHERE e.disabled_at IS NULL";
+
+/// Of each endpoint as many as it has places.
+const DUE: &str = "SELECT d.* FROM unnest($1, $2) AS share (endpoint, places) CROSS JOIN LATERAL ( \
+         SELECT event_id, endpoint_id, failures, due_at FROM event_deliveries \
+         WHERE endpoint_id = share.endpoint AND due_at <= $3 \
+         ORDER BY due_at, event_id LIMIT share.places FOR UPDATE SKIP LOCKED \
+     ) d ORDER BY d.due_at, d.event_id, d.endpoint_id";
+
+#[derive(QueryableByName, Insertable)]
+#[diesel(table_name = event_deliveries)]
+struct DeliveryRow {
+    #[diesel(sql_type = Text)]
+    event_id: String,
+    #[diesel(sql_type = SqlUuid)]
+    endpoint_id: Uuid,
+    #[diesel(sql_type = Integer)]
+    failures: i32,
+    #[diesel(sql_type = Timestamptz)]
+    due_at: Timestamp,
+}
+
+#[derive(QueryableByName)]
+struct WaitingRow {
+    #[diesel(sql_type = SqlUuid)]
+    id: Uuid,
+    #[diesel(sql_type = Bool)]
+    failing: bool,
+    #[diesel(sql_type = Timestamptz)]
+    due_at: Timestamp,
+}
+
+/// Hands out what is due, to each endpoint its share, and leases it.
+pub(crate) fn claim(
+    conn: &mut PgConnection,
+    now: Timestamp,
+    lease: Duration,
+    room: &Room,
+) -> Result<Vec<Dispatch>, Failure> {
+    let waiting: Vec<WaitingRow> =
+        diesel::sql_query(WAITING).bind::<Timestamptz, _>(now).load(conn)?;
+    let waiting = waiting.into_iter().map(|row| WaitingEndpoint {
+        endpoint: row.id.into(),
+        failing: row.failing,
+        due_at: row.due_at,
+    });
+    let shares = room.share(waiting.collect());
+    if shares.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (endpoints, places): (Vec<_>, Vec<_>) = shares
+        .into_iter()
+        .map(|(endpoint, places)| (endpoint.uuid(), stored_count(places)))
+        .unzip();
+    let mut due: Vec<DeliveryRow> = diesel::sql_query(DUE)
+        .bind::<Array<SqlUuid>, _>(endpoints)
+        .bind::<Array<Integer>, _>(places)
+        .bind::<Timestamptz, _>(now)
+        .load(conn)?;
+    if due.is_empty() {
+        return Ok(Vec::new());
+    }
+    for delivery in &mut due {
+        delivery.due_at = now + lease;
+    }
+    lease_out(conn, &due)?;
+    complete(conn, due)
+}
+
+/// Writes down when deliveries, locked by the caller, are due again.
+fn lease_out(conn: &mut PgConnection, deliveries: &[DeliveryRow]) -> QueryResult<usize> {
+    // An update of many pairs at once: every one of them is there.
+    diesel::insert_into(event_deliveries::table)
+        .values(deliveries)
+        .on_conflict((event_deliveries::event_id, event_deliveries::endpoint_id))
+        .do_update()
+        .set(event_deliveries::due_at.eq(excluded(event_deliveries::due_at)))
+        .execute(conn)
+}
+
+/// Rebuilds deliveries, in the order given.
+fn complete(
+    conn: &mut PgConnection,
+    deliveries: Vec<DeliveryRow>,
+) -> Result<Vec<Dispatch>, Failure> {
+    let told: Vec<EventRow> = events::table
+        .filter(events::id.eq_any(deliveries.iter().map(|delivery| &delivery.event_id)))
+        .select(EventRow::as_select())
+        .load(conn)?;
+    let hearing: Vec<EndpointRow> = webhook_endpoints::table
+        .filter(webhook_endpoints::id.eq_any(deliveries.iter().map(|d| d.endpoint_id)))
+        .select(EndpointRow::as_select())
+        .load(conn)?;
+    let by_id = |row: EventRow| Ok((row.id.clone(), Event::try_from(row)?));
+    let told = told.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
+    let by_id = |row: EndpointRow| Ok((row.id, Endpoint::try_from(row)?));
+    let hearing = hearing.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
+    let dispatch = |row: DeliveryRow| {
+        let read = Row::new("event_deliveries", &row.event_id);
+        Ok(Dispatch {
+            endpoint: read.known("endpoint_id", hearing.get(&row.endpoint_id).cloned())?,
+            event: read.known("event_id", told.get(&row.event_id).cloned())?,
+            failures: read.count("failures", row.failures)?,
+        })
+    };
+    deliveries.into_iter().map(dispatch).collect()
+}
