@@ -259,9 +259,11 @@ diesel::table! {
 }
 
 diesel::joinable!(api_keys -> projects (project_id));
+diesel::joinable!(wallets -> projects (project_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
 
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
+diesel::allow_tables_to_appear_in_same_query!(projects, wallets);
 diesel::allow_tables_to_appear_in_same_query!(event_deliveries, events);
 diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
 diesel::allow_tables_to_appear_in_same_query!(refresh_tokens, sessions);

@@ -259,12 +259,14 @@ diesel::table! {
 }
 
 diesel::joinable!(api_keys -> projects (project_id));
+diesel::joinable!(wallets -> projects (project_id));
 diesel::joinable!(event_deliveries -> events (event_id));
 diesel::joinable!(event_deliveries -> webhook_endpoints (endpoint_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
 diesel::joinable!(refresh_tokens -> sessions (session_id));
 
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
+diesel::allow_tables_to_appear_in_same_query!(projects, wallets);
 diesel::allow_tables_to_appear_in_same_query!(event_deliveries, events, webhook_endpoints);
 diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
 diesel::allow_tables_to_appear_in_same_query!(refresh_tokens, sessions);

@@ -1,14 +1,14 @@
 use crate::error::Failure;
 use crate::pool::SqliteStore;
 use crate::schema::{ledger_entries, wallet_holds, wallets};
-use crate::wallet_row::{EntryRow, HoldRow, Movement, WalletRow};
+use crate::wallet_row::{EntryRow, HoldRow, WalletRow, amount_of, apply, balance};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
-    Paise, Refunded, Settlement, WalletStore,
+    Paise, Refunded, Settlement, Wallet, WalletStore,
 };
 use std::collections::HashMap;
 
@@ -29,20 +29,9 @@ impl WalletStore for SqliteStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let mut wallet = WalletRow::load(connection, project)?;
-            let known = wallet.amount(connection, EntryKind::Credit, &credit.reference)?;
-            if known.is_some() {
-                return Ok(false);
-            }
-            let movement = Movement {
-                id: credit.id,
-                kind: EntryKind::Credit,
-                amount: credit.amount.0,
-                held: 0,
-                reference: credit.reference,
-                at: now,
-            };
-            wallet.post(connection, movement).map(|()| true)
+            let known = amount_of(connection, project, EntryKind::Credit, &credit.reference)?;
+            let rule = |wallet: &mut Wallet| wallet.credit(&credit, known.is_some(), now);
+            Ok(apply(connection, project, rule)?.outcome)
         })
         .await
     }
@@ -56,27 +45,12 @@ impl WalletStore for SqliteStore {
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
         self.write(move |connection| {
-            let mut wallet = WalletRow::load(connection, project)?;
-            if wallet.balance().available() < amount {
-                return Ok(HoldOutcome::Insufficient);
+            let held = apply(connection, project, |wallet| wallet.hold(send, amount, entry, now))?;
+            if !held.entries.is_empty() {
+                let hold = HoldRow::from(OpenHold { project, send, amount, since: now });
+                diesel::insert_into(wallet_holds::table).values(hold).execute(connection)?;
             }
-            let movement = Movement {
-                id: entry,
-                kind: EntryKind::Hold,
-                amount: 0,
-                held: amount.0,
-                reference: send.to_string(),
-                at: now,
-            };
-            wallet.post(connection, movement)?;
-            let hold = HoldRow {
-                send_id: send.to_string(),
-                project_id: wallet.project_id,
-                amount: amount.0,
-                held_since: now.timestamp_millis(),
-            };
-            diesel::insert_into(wallet_holds::table).values(hold).execute(connection)?;
-            Ok(HoldOutcome::Held)
+            Ok(held.outcome)
         })
         .await
     }
@@ -94,24 +68,9 @@ impl WalletStore for SqliteStore {
                 .filter(wallet_holds::send_id.eq(send.to_string()))
                 .filter(wallet_holds::project_id.eq(project.to_string()));
             let ended = diesel::delete(hold).returning(wallet_holds::amount);
-            let held: Option<i64> = ended.get_result(connection).optional()?;
-            let Some(held) = held else { return Ok(false) };
-            let spent = match settlement {
-                Settlement::Capture(price) => price.0.clamp(0, held),
-                Settlement::Release => 0,
-            };
-            let mut wallet = WalletRow::load(connection, project)?;
-            let [capture, release] = entries;
-            let ends = [
-                (capture, EntryKind::Capture, -spent, spent),
-                (release, EntryKind::Release, 0, held - spent),
-            ];
-            for (id, kind, amount, freed) in ends.into_iter().filter(|(.., freed)| *freed > 0) {
-                let reference = send.to_string();
-                let movement = Movement { id, kind, amount, held: -freed, reference, at: now };
-                wallet.post(connection, movement)?;
-            }
-            Ok(true)
+            let held = ended.get_result(connection).optional()?.map(Paise);
+            let rule = |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
+            Ok(apply(connection, project, rule)?.outcome)
         })
         .await
     }
@@ -124,17 +83,11 @@ impl WalletStore for SqliteStore {
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
         self.write(move |connection| {
-            let mut wallet = WalletRow::load(connection, project)?;
-            let reference = send.to_string();
-            let captured = wallet.amount(connection, EntryKind::Capture, &reference)?;
-            let Some(captured) = captured else { return Ok(Refunded::NothingCaptured) };
-            if wallet.amount(connection, EntryKind::Refund, &reference)?.is_some() {
-                return Ok(Refunded::Already);
-            }
-            let (kind, amount) = (EntryKind::Refund, -captured);
-            let movement = Movement { id: entry, kind, amount, held: 0, reference, at: now };
-            wallet.post(connection, movement)?;
-            Ok(Refunded::Refunded(Paise(amount)))
+            let mut amount = |kind| amount_of(connection, project, kind, &send.to_string());
+            let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
+            let refunded = amount(EntryKind::Refund)?.is_some();
+            let rule = |wallet: &mut Wallet| wallet.refund(send, captured, refunded, entry, now);
+            Ok(apply(connection, project, rule)?.outcome)
         })
         .await
     }
@@ -146,24 +99,21 @@ impl WalletStore for SqliteStore {
         now: Timestamp,
     ) -> Result<Adjusted, StoreError> {
         self.write(move |connection| {
-            let mut wallet = WalletRow::load(connection, project)?;
-            let (kind, amount) = (EntryKind::Adjustment, adjustment.amount.0);
-            if wallet.amount(connection, kind, &adjustment.reference)?.is_some() {
-                return Ok(Adjusted::Known);
-            }
-            if amount < 0 && wallet.balance().available().0 + amount < 0 {
-                return Ok(Adjusted::Insufficient);
-            }
-            let (id, reference) = (adjustment.id, adjustment.reference);
-            let movement = Movement { id, kind, amount, held: 0, reference, at: now };
-            wallet.post(connection, movement)?;
-            Ok(Adjusted::Booked)
+            let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+            let known = amount_of(connection, project, kind, reference)?;
+            let rule = |wallet: &mut Wallet| wallet.adjust(&adjustment, known.is_some(), now);
+            Ok(apply(connection, project, rule)?.outcome)
         })
         .await
     }
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
-        self.read(move |connection| Ok(WalletRow::load(connection, project)?.balance())).await
+        self.read(move |connection| {
+            let wallet = wallets::table.find(project.to_string()).select(WalletRow::as_select());
+            let found: Option<WalletRow> = wallet.get_result(connection).optional()?;
+            Ok(found.map(|row| row.balance()).unwrap_or_default())
+        })
+        .await
     }
 
     async fn statement(
@@ -223,15 +173,13 @@ fn audit(connection: &mut SqliteConnection) -> Result<Audit, Failure> {
     let entries: HashMap<_, _> =
         entries.into_iter().map(|(project, amount, held)| (project, (amount, held))).collect();
     let holds: HashMap<_, _> = holds.into_iter().collect();
-    let mut audit = Audit::default();
-    for wallet in wallets {
-        let (amount, held) = entries.get(&wallet.project_id).copied().unwrap_or_default();
-        let open = holds.get(&wallet.project_id).copied().flatten();
-        let difference = [(wallet.balance, amount), (wallet.held, held), (wallet.held, open)]
-            .map(|(stored, told)| stored.saturating_sub(told.unwrap_or_default()).saturating_abs())
-            .into_iter()
-            .fold(audit.difference.0, i64::saturating_add);
-        audit = Audit { projects: audit.projects + 1, difference: Paise(difference) };
-    }
-    Ok(audit)
+    let sums = |row: &WalletRow| {
+        let (amount, held) = entries.get(&row.project_id).copied().unwrap_or_default();
+        let open = holds.get(&row.project_id).copied().flatten().unwrap_or_default();
+        (balance(amount.unwrap_or_default(), held.unwrap_or_default()), Paise(open))
+    };
+    Ok(wallets.iter().fold(Audit::default(), |audit, row| {
+        let (entries, open) = sums(row);
+        audit.and(row.balance(), entries, open)
+    }))
 }

@@ -118,6 +118,16 @@ pub enum Settlement {
     Release,
 }
 
+impl Settlement {
+    /// What it spends where that much is held; never less than zero.
+    pub fn price(self) -> Paise {
+        match self {
+            Self::Capture(price) => price.max(Paise::ZERO),
+            Self::Release => Paise::ZERO,
+        }
+    }
+}
+
 /// A hold that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHold {
@@ -139,4 +149,18 @@ pub struct Audit {
     /// Sum over all wallets of the distance between what is stored and what the entries and open
     /// holds say; anything but zero is a defect.
     pub difference: Paise,
+}
+
+impl Audit {
+    /// Counts one more wallet: as it is stored, the sum of its entries, the sum of its open holds.
+    #[must_use]
+    pub fn and(self, stored: Balance, entries: Balance, open: Paise) -> Self {
+        let told = [entries.balance, entries.held, open];
+        let difference = [stored.balance, stored.held, stored.held]
+            .into_iter()
+            .zip(told)
+            .map(|(stored, told)| stored.0.saturating_sub(told.0).saturating_abs())
+            .fold(self.difference.0, i64::saturating_add);
+        Self { projects: self.projects + 1, difference: Paise(difference) }
+    }
 }

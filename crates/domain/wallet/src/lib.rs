@@ -2,6 +2,7 @@
 
 mod ledger;
 mod ports;
+mod wallet;
 
 pub use dwar_kernel::{InvalidAmount, Paise};
 pub use ledger::{
@@ -11,3 +12,4 @@ pub use ledger::{
 #[cfg(feature = "mocks")]
 pub use ports::MockWalletStore;
 pub use ports::WalletStore;
+pub use wallet::{Impossible, Movement, Wallet};

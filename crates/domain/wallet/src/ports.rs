@@ -5,14 +5,16 @@ use crate::{
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 
-/// Keeps prepaid balances and their ledger (decisions, Wallet).
+/// Keeps prepaid balances and their ledger.
 ///
-/// Every movement writes its ledger entry in the same step. After any number of calls at once,
-/// `0 <= held <= balance` and the sums of the entries MUST hold.
+/// Every step is the rule of the same name in [`crate::Wallet`], applied to the wallet as it stands
+/// then and to what is on record, and the whole of its [`crate::Movement`] written down at once. After
+/// any number of calls at once, `0 <= held <= balance` and the sums of the entries MUST hold. A project
+/// that never was credited has nothing. Ids of entries are new.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WalletStore: Send + Sync {
-    /// Pays money in; `false` means the reference is known and nothing changed.
+    /// Pays money in, see [`crate::Wallet::credit`]; `false` means that nothing changed.
     async fn credit(
         &self,
         project: ProjectId,
@@ -20,10 +22,10 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Sets `amount` aside for `send` if balance minus open holds covers it.
+    /// Sets `amount` aside for `send`, which has no hold yet and never had, see
+    /// [`crate::Wallet::hold`].
     ///
-    /// Of any number at once, exactly as many MUST succeed as the balance covers. A project that
-    /// never was credited has nothing.
+    /// Of any number at once, exactly as many MUST succeed as the balance covers.
     async fn hold(
         &self,
         project: ProjectId,
@@ -33,10 +35,11 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError>;
 
-    /// Ends the hold made for `send`; `entries` name the capture and the release it may write.
+    /// Ends the hold made for `send`, see [`crate::Wallet::settle`]; `entries` name the capture and
+    /// the release it may write.
     ///
-    /// `false` means it has ended before or never was, and nothing changed. A capture of more
-    /// than is held spends what is held.
+    /// `false` means it has ended before or never was, and nothing changed. Of any number at once
+    /// one MUST end it.
     async fn settle(
         &self,
         project: ProjectId,
@@ -46,7 +49,7 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Gives back what was captured for `send`, once: one `refund` entry with the send's id.
+    /// Gives back what was captured for `send`, once, see [`crate::Wallet::refund`].
     async fn refund(
         &self,
         project: ProjectId,
@@ -55,10 +58,7 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Refunded, StoreError>;
 
-    /// Corrects a balance; one `adjustment` entry.
-    ///
-    /// A correction downwards takes at most balance minus open holds, also against holds at the
-    /// same moment. A project that never was credited has nothing.
+    /// Corrects a balance, see [`crate::Wallet::adjust`], also against holds at the same moment.
     async fn adjust(
         &self,
         project: ProjectId,
@@ -80,6 +80,6 @@ pub trait WalletStore: Send + Sync {
     async fn stale_holds(&self, before: Timestamp, limit: u32)
     -> Result<Vec<OpenHold>, StoreError>;
 
-    /// Recomputes every wallet from its entries and open holds.
+    /// Recomputes every wallet from its entries and open holds, all as of one instant.
     async fn audit(&self) -> Result<Audit, StoreError>;
 }

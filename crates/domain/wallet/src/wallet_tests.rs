@@ -1,0 +1,235 @@
+use super::*;
+use crate::Audit;
+use proptest::prelude::*;
+
+const SEND: &str = "00000000-0000-7000-8000-000000000009";
+
+fn at() -> Timestamp {
+    Timestamp::from_timestamp(1_800_000_000, 0).unwrap()
+}
+
+fn entry(number: u8) -> EntryId {
+    format!("00000000-0000-7000-8000-0000000000{number:02x}").parse().unwrap()
+}
+
+fn send() -> OtpId {
+    SEND.parse().unwrap()
+}
+
+fn balance(balance: i64, held: i64) -> Balance {
+    Balance { balance: Paise(balance), held: Paise(held) }
+}
+
+fn wallet(owned: i64, held: i64) -> Wallet {
+    let project = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+    Wallet { project, balance: balance(owned, held), low_balance: None }
+}
+
+fn line(id: EntryId, kind: EntryKind, (amount, held): (i64, i64), after: Balance) -> LedgerEntry {
+    let (amount, held, reference) = (Paise(amount), Paise(held), SEND.to_owned());
+    LedgerEntry { id, kind, amount, held, after, reference, at: at() }
+}
+
+fn credit(amount: i64) -> Credit {
+    Credit { id: entry(1), amount: Paise(amount), reference: SEND.to_owned() }
+}
+
+fn adjustment(amount: i64) -> Adjustment {
+    Adjustment { id: entry(1), amount: Paise(amount), reference: SEND.to_owned() }
+}
+
+fn hold(wallet: &mut Wallet, amount: i64) -> Movement<HoldOutcome> {
+    wallet.hold(send(), Paise(amount), entry(1), at()).unwrap()
+}
+
+fn settle(wallet: &mut Wallet, held: i64, settlement: Settlement) -> Movement<bool> {
+    let entries = [entry(2), entry(3)];
+    wallet.settle(send(), Some(Paise(held)), settlement, entries, at()).unwrap()
+}
+
+#[test]
+fn a_credit_pays_in_more_than_nothing_and_once_per_reference() {
+    let mut wallet = wallet(5, 5);
+    for (amount, known) in [(7, true), (0, false), (-1, false)] {
+        let nothing = wallet.credit(&credit(amount), known, at()).unwrap();
+        assert_eq!(nothing, Movement::nothing(false), "{amount}");
+    }
+    let paid = wallet.credit(&credit(1), false, at()).unwrap();
+    assert!(paid.outcome);
+    assert_eq!(paid.entries, [line(entry(1), EntryKind::Credit, (1, 0), balance(6, 5))]);
+    assert_eq!(wallet.balance, balance(6, 5));
+}
+
+#[test]
+fn a_hold_takes_up_to_the_last_paisa_that_is_free() {
+    let mut wallet = wallet(100, 60);
+    let before = wallet;
+    for amount in [41, -1, i64::MAX, i64::MIN] {
+        assert_eq!(hold(&mut wallet, amount), Movement::nothing(HoldOutcome::Insufficient));
+    }
+    assert_eq!(wallet, before);
+    let held = hold(&mut wallet, 40);
+    assert_eq!(held.outcome, HoldOutcome::Held);
+    assert_eq!(held.entries, [line(entry(1), EntryKind::Hold, (0, 40), balance(100, 100))]);
+    assert_eq!(hold(&mut wallet, 0), Movement::nothing(HoldOutcome::Held));
+    assert_eq!(hold(&mut wallet, 1).outcome, HoldOutcome::Insufficient);
+}
+
+#[test]
+fn a_settlement_moves_balance_and_hold_together() {
+    use EntryKind::{Capture, Release};
+    let capture = |price| Settlement::Capture(Paise(price));
+    let all = [line(entry(2), Capture, (-30, -30), balance(70, 10))];
+    let none = [line(entry(3), Release, (0, -30), balance(100, 10))];
+    let some = [
+        line(entry(2), Capture, (-29, -29), balance(71, 11)),
+        line(entry(3), Release, (0, -1), balance(71, 10)),
+    ];
+    for (settlement, entries) in [
+        (capture(30), &all[..]),
+        (capture(31), &all[..]),
+        (capture(29), &some[..]),
+        (capture(0), &none[..]),
+        (capture(-1), &none[..]),
+        (Settlement::Release, &none[..]),
+    ] {
+        let mut wallet = wallet(100, 40);
+        let settled = settle(&mut wallet, 30, settlement);
+        assert!(settled.outcome);
+        assert_eq!(settled.entries, entries, "{settlement:?}");
+        assert_eq!(wallet.balance, entries.last().unwrap().after);
+    }
+}
+
+#[test]
+fn a_settlement_needs_a_hold_and_one_of_nothing_leaves_no_entry() {
+    let mut wallet = wallet(100, 40);
+    let settlement = Settlement::Capture(Paise(1));
+    let settled = wallet.settle(send(), None, settlement, [entry(2), entry(3)], at()).unwrap();
+    assert_eq!(settled, Movement::nothing(false));
+    assert_eq!(settle(&mut wallet, 0, settlement), Movement::nothing(true));
+    assert_eq!(wallet.balance, balance(100, 40));
+}
+
+#[test]
+fn a_refund_gives_back_what_was_captured_once() {
+    let mut wallet = wallet(100, 40);
+    let mut refund =
+        |captured, refunded| wallet.refund(send(), captured, refunded, entry(1), at()).unwrap();
+    assert_eq!(refund(None, false), Movement::nothing(Refunded::NothingCaptured));
+    assert_eq!(refund(Some(Paise(30)), true), Movement::nothing(Refunded::Already));
+    let refunded = refund(Some(Paise(30)), false);
+    assert_eq!(refunded.outcome, Refunded::Refunded(Paise(30)));
+    assert_eq!(refunded.entries, [line(entry(1), EntryKind::Refund, (30, 0), balance(130, 40))]);
+    assert_eq!(wallet.balance, balance(130, 40));
+}
+
+#[test]
+fn a_correction_takes_what_no_hold_needs() {
+    let mut wallet = wallet(100, 40);
+    let mut adjust = |amount, known| wallet.adjust(&adjustment(amount), known, at()).unwrap();
+    assert_eq!(adjust(5, true), Movement::nothing(Adjusted::Known));
+    assert_eq!(adjust(-61, true), Movement::nothing(Adjusted::Known));
+    assert_eq!(adjust(-61, false), Movement::nothing(Adjusted::Insufficient));
+    let taken = adjust(-60, false);
+    assert_eq!(taken.outcome, Adjusted::Booked);
+    assert_eq!(taken.entries, [line(entry(1), EntryKind::Adjustment, (-60, 0), balance(40, 40))]);
+    assert_eq!(adjust(-1, false).outcome, Adjusted::Insufficient);
+    assert_eq!(adjust(1, false).outcome, Adjusted::Booked);
+    assert_eq!(wallet.balance, balance(41, 40));
+}
+
+#[test]
+fn more_money_than_there_is_changes_nothing() {
+    let mut wallet = wallet(i64::MAX, 0);
+    assert_eq!(wallet.credit(&credit(1), false, at()), Err(Impossible));
+    assert_eq!(wallet.adjust(&adjustment(1), false, at()), Err(Impossible));
+    assert_eq!(wallet.balance, balance(i64::MAX, 0));
+}
+
+#[test]
+fn a_balance_that_falls_below_the_threshold_is_told_once() {
+    let mut wallet = Wallet { low_balance: Some(Paise(50)), ..wallet(100, 0) };
+    let mut spend = |amount| {
+        assert_eq!(hold(&mut wallet, amount).event, None);
+        settle(&mut wallet, amount, Settlement::Capture(Paise(amount))).event
+    };
+    assert_eq!(spend(50), None, "50 is not below 50");
+    let low = spend(1).unwrap();
+    let (entry, balance, threshold) = (entry(2), Paise(49), Paise(50));
+    assert_eq!(low.subject, Subject::Wallet { entry, balance, threshold });
+    assert_eq!((low.kind, low.mode), (EventKind::WalletLow, KeyMode::Live));
+    assert_eq!((low.project, low.at), (wallet.project, at()));
+
+    assert_eq!(settle_one(&mut wallet), None, "it was low before");
+    for up in [1, 1] {
+        assert_eq!(wallet.adjust(&adjustment(up), false, at()).unwrap().event, None);
+    }
+    let again = wallet.adjust(&adjustment(-1), false, at()).unwrap();
+    assert_eq!(again.event.unwrap().id(), low_id(1));
+    wallet.low_balance = Some(Paise(1_000));
+    assert_eq!(settle_one(&mut wallet), None, "a threshold above the balance is no crossing");
+}
+
+fn settle_one(wallet: &mut Wallet) -> Option<Event> {
+    hold(wallet, 1);
+    settle(wallet, 1, Settlement::Capture(Paise(1))).event
+}
+
+fn low_id(number: u8) -> String {
+    format!("wallet_low_{}", entry(number).uuid().simple())
+}
+
+proptest! {
+    /// Whatever is asked of a wallet, its entries add up to it and it owns what it holds.
+    #[test]
+    fn entries_add_up(steps in prop::collection::vec((0..5_u8, -50..200_i64, any::<bool>()), 1..60)) {
+        let mut wallet = Wallet { low_balance: Some(Paise(100)), ..wallet(0, 0) };
+        let (mut sum, mut holds) = (Balance::default(), Vec::new());
+        for (step, amount, known) in steps {
+            let before = wallet.balance;
+            let entries = [entry(2), entry(3)];
+            let (entries, event) = match step {
+                0 => split(wallet.credit(&credit(amount), known, at())),
+                1 => {
+                    let held = hold(&mut wallet, amount);
+                    if !held.entries.is_empty() {
+                        holds.push(Paise(amount));
+                    }
+                    (held.entries, held.event)
+                }
+                2 => {
+                    let price = Settlement::Capture(Paise(amount));
+                    split(wallet.settle(send(), holds.pop(), price, entries, at()))
+                }
+                3 => {
+                    let release = Settlement::Release;
+                    split(wallet.settle(send(), holds.pop(), release, entries, at()))
+                }
+                _ => split(wallet.adjust(&adjustment(amount), known, at())),
+            };
+            for entry in entries {
+                sum = sum.plus(entry.amount.0, entry.held.0).unwrap();
+                prop_assert_eq!(entry.after, sum);
+            }
+            prop_assert_eq!(wallet.balance, sum);
+            prop_assert_eq!(sum.held.0, holds.iter().map(|held| held.0).sum::<i64>());
+            let crossed = before.balance.0 >= 100 && sum.balance.0 < 100;
+            prop_assert_eq!(event.is_some(), crossed);
+        }
+    }
+}
+
+fn split<T>(moved: Result<Movement<T>, Impossible>) -> (Vec<LedgerEntry>, Option<Event>) {
+    let moved = moved.unwrap();
+    (moved.entries, moved.event)
+}
+
+#[test]
+fn an_audit_adds_up_every_distance() {
+    let sound = Audit::default().and(balance(70, 20), balance(70, 20), Paise(20));
+    assert_eq!(sound, Audit { projects: 1, difference: Paise::ZERO });
+    let off = sound.and(balance(70, 20), balance(75, 18), Paise(21));
+    assert_eq!(off, Audit { projects: 2, difference: Paise(5 + 2 + 1) });
+    assert_eq!(off.and(balance(i64::MAX, 0), balance(-9, 0), Paise(0)).difference, Paise(i64::MAX));
+}
