@@ -2,6 +2,7 @@
 
 use crate::error::Failure;
 use crate::schema::{ledger_entries, wallet_holds, wallets};
+use crate::wallet_row::balance;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types;
@@ -30,14 +31,9 @@ pub(crate) fn audit(conn: &mut PgConnection) -> Result<Audit, Failure> {
     let entries: HashMap<_, _> =
         entries.into_iter().map(|(project, amount, held)| (project, (amount, held))).collect();
     let holds: HashMap<_, _> = holds.into_iter().collect();
-    let distance = |(project, balance, held): &(Uuid, i64, i64)| {
-        let (amount, entered) = entries.get(project).copied().unwrap_or_default();
-        let open = holds.get(project).copied().unwrap_or_default();
-        [balance.abs_diff(amount), held.abs_diff(entered), held.abs_diff(open)]
-    };
-    let difference = wallets.iter().flat_map(distance).fold(0, u64::saturating_add);
-    Ok(Audit {
-        projects: u64::try_from(wallets.len()).unwrap_or(u64::MAX),
-        difference: Paise(i64::try_from(difference).unwrap_or(i64::MAX)),
-    })
+    Ok(wallets.into_iter().fold(Audit::default(), |audit, (project, owned, held)| {
+        let (amount, entered) = entries.get(&project).copied().unwrap_or_default();
+        let open = holds.get(&project).copied().unwrap_or_default();
+        audit.and(balance(owned, held), balance(amount, entered), Paise(open))
+    }))
 }

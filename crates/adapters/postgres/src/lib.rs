@@ -30,6 +30,7 @@ mod signing_key;
 mod statement;
 mod test_quota;
 mod wallet;
+mod wallet_row;
 
 pub use error::InvalidUrl;
 pub use settings::Settings;

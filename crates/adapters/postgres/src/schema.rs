@@ -259,7 +259,6 @@ diesel::table! {
 }
 
 diesel::joinable!(api_keys -> projects (project_id));
-diesel::joinable!(wallets -> projects (project_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
 
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);

@@ -1,57 +1,85 @@
 use crate::PostgresStore;
 use crate::audit;
-use crate::convert::Row;
-use crate::error::Failure;
-use crate::event;
-use crate::schema::{ledger_entries, projects, wallet_holds, wallets};
+use crate::schema::{ledger_entries, wallet_holds, wallets};
+use crate::statement::Statement;
+use crate::wallet_row::{EntryRow, amount_of, apply, balance};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::{Event, EventKind, Subject};
-use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use diesel::result::{DatabaseErrorKind, Error};
+use diesel::sql_types::{BigInt, Bool, Text, Timestamptz, Uuid as SqlUuid};
+use dwar_kernel::{
+    EntryId, Event, EventKind, KeyMode, OtpId, ProjectId, StoreError, Subject, Timestamp,
+};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Paise, Refunded, Settlement, WalletStore,
 };
 use uuid::Uuid;
 
-/// What a ledger entry is made of before the wallet has taken it in.
-struct Movement<'reference> {
-    id: EntryId,
-    kind: EntryKind,
-    amount: i64,
-    held: i64,
-    reference: &'reference str,
-    at: Timestamp,
-}
+/// [`dwar_wallet::Wallet::hold`] as one guarded statement, since every send of a project wants the
+/// same row. Run again after a lost connection, it finds its own entry and answers the same.
+///
+/// Its commit is not waited for on disk: the request that comes next takes it there.
+const HOLD: &str = "\
+, moved AS ( \
+    UPDATE wallets w SET held = w.held + g.amount, entries = w.entries + 1 FROM given g \
+    WHERE w.project_id = g.project AND g.amount > 0 AND w.balance - w.held >= g.amount \
+    AND NOT EXISTS (SELECT FROM ledger_entries WHERE id = (SELECT entry FROM given)) \
+    RETURNING w.balance, w.held, w.entries \
+), written AS ( \
+    INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, \
+        balance_after, held_after, reference, made_at) \
+    SELECT g.entry, g.project, m.entries, 'hold', 0, g.amount, m.balance, m.held, g.reference, g.now \
+    FROM moved m CROSS JOIN given g \
+), kept AS ( \
+    INSERT INTO wallet_holds (send_id, project_id, amount, held_since) \
+    SELECT g.send, g.project, g.amount, g.now FROM moved CROSS JOIN given g \
+) SELECT g.amount = 0 OR EXISTS (SELECT FROM moved) \
+      OR EXISTS (SELECT FROM ledger_entries WHERE id = g.entry) AS done, \
+    set_config('synchronous_commit', 'off', true) FROM given g";
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = ledger_entries)]
-struct EntryRow {
-    id: Uuid,
-    kind: String,
-    amount: i64,
-    held: i64,
-    balance_after: i64,
-    held_after: i64,
-    reference: String,
-    made_at: Timestamp,
-}
+/// [`dwar_wallet::Wallet::settle`] as one guarded statement: whoever deletes the hold settles it, by
+/// one change of the wallet. Run again after a lost connection, it finds its own entries and answers
+/// the same.
+///
+/// Its commit is not waited for on disk: if a crash of the server takes it back, the hold is open
+/// again, and the sweep settles it by what is on record.
+const SETTLE: &str = concat!(
+    "\
+, ended AS ( \
+    DELETE FROM wallet_holds h USING given g WHERE h.send_id = g.send AND h.project_id = g.project \
+    RETURNING h.amount, least(g.price, h.amount) AS spent \
+), moved AS ( \
+    UPDATE wallets w SET balance = w.balance - e.spent, held = w.held - e.amount, \
+        entries = w.entries + (e.spent > 0)::int + (e.amount > e.spent)::int \
+    FROM ended e CROSS JOIN given g WHERE w.project_id = g.project \
+    RETURNING w.balance, w.held, w.entries, e.spent, e.amount - e.spent AS rest \
+), written AS ( \
+    INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, \
+        balance_after, held_after, reference, made_at) \
+    SELECT g.capture, g.project, m.entries - (m.rest > 0)::int, 'capture', -m.spent, -m.spent, \
+        m.balance, m.held + m.rest, g.reference, g.now \
+    FROM moved m CROSS JOIN given g WHERE m.spent > 0 \
+    UNION ALL \
+    SELECT g.release, g.project, m.entries, 'release', 0, -m.rest, \
+        m.balance, m.held, g.reference, g.now \
+    FROM moved m CROSS JOIN given g WHERE m.rest > 0 \
+), happened AS ( \
+    SELECT g.event AS id, g.project AS project_id, g.mode, g.kind, g.now AS happened_at, \
+        g.capture AS subject_id, m.balance AS amount, p.low_balance AS threshold \
+    FROM moved m CROSS JOIN given g JOIN projects p ON p.id = g.project \
+    WHERE m.balance < p.low_balance AND p.low_balance <= m.balance + m.spent \
+), ",
+    recording!("subject_id, amount, threshold"),
+    " SELECT EXISTS (SELECT FROM ended) \
+      OR EXISTS (SELECT FROM ledger_entries WHERE id IN (g.capture, g.release)) AS done, \
+    set_config('synchronous_commit', 'off', true) FROM given g"
+);
 
-impl TryFrom<EntryRow> for LedgerEntry {
-    type Error = StoreError;
-
-    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
-        let read = Row::new("ledger_entries", row.id);
-        Ok(Self {
-            id: row.id.into(),
-            kind: read.known("kind", EntryKind::from_word(&row.kind))?,
-            amount: Paise(row.amount),
-            held: Paise(row.held),
-            after: balance_of((row.balance_after, row.held_after)),
-            reference: row.reference,
-            at: row.made_at,
-        })
-    }
+#[derive(QueryableByName)]
+struct Answer {
+    #[diesel(sql_type = Bool)]
+    done: bool,
 }
 
 #[async_trait]
@@ -64,20 +92,10 @@ impl WalletStore for PostgresStore {
     ) -> Result<bool, StoreError> {
         self.pool
             .transaction(move |conn| {
-                open(conn, project)?;
-                lock(conn, project)?;
-                let movement = Movement {
-                    id: credit.id,
-                    kind: EntryKind::Credit,
-                    amount: credit.amount.0,
-                    held: 0,
-                    reference: &credit.reference,
-                    at: now,
-                };
-                if amount_of(conn, project, movement.kind, movement.reference)?.is_some() {
-                    return Ok(false);
-                }
-                Ok(post(conn, project, &movement)?.is_some())
+                apply(conn, project, |conn, wallet| {
+                    let known = amount_of(conn, project, EntryKind::Credit, &credit.reference)?;
+                    Ok(wallet.credit(&credit, known.is_some(), now).map_err(StoreError::from)?)
+                })
             })
             .await
     }
@@ -90,34 +108,24 @@ impl WalletStore for PostgresStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
-        let reference = send.to_string();
-        // The request is issued after this, on disk, before any provider is called.
         self.pool
-            .transaction_ahead_of_disk(move |conn| {
-                if amount == Paise::ZERO {
-                    // Nothing covers nothing, even where no wallet was opened by a credit.
-                    open(conn, project)?;
-                }
-                let movement = Movement {
-                    id: entry,
-                    kind: EntryKind::Hold,
-                    amount: 0,
-                    held: amount.0,
-                    reference: &reference,
-                    at: now,
+            .run(move |conn| {
+                let mut hold = || {
+                    Statement::new(HOLD)
+                        .given::<SqlUuid, _>("project", project.uuid())
+                        .given::<SqlUuid, _>("send", send.uuid())
+                        .given::<Text, _>("reference", send.to_string())
+                        .given::<BigInt, _>("amount", amount.0)
+                        .given::<SqlUuid, _>("entry", entry.uuid())
+                        .given::<Timestamptz, _>("now", now)
+                        .get_result::<Answer>(conn)
                 };
-                if post(conn, project, &movement)?.is_none() {
-                    return Ok(HoldOutcome::Insufficient);
-                }
-                diesel::insert_into(wallet_holds::table)
-                    .values((
-                        wallet_holds::send_id.eq(send.uuid()),
-                        wallet_holds::project_id.eq(project.uuid()),
-                        wallet_holds::amount.eq(amount.0),
-                        wallet_holds::held_since.eq(now),
-                    ))
-                    .execute(conn)?;
-                Ok(HoldOutcome::Held)
+                let held = match hold() {
+                    // The same statement was still under way on a connection that was lost.
+                    Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => hold(),
+                    held => held,
+                };
+                Ok(if held?.done { HoldOutcome::Held } else { HoldOutcome::Insufficient })
             })
             .await
     }
@@ -130,41 +138,27 @@ impl WalletStore for PostgresStore {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let reference = send.to_string();
-        // Lost in a crash, the hold is still open, and the sweep settles it by what is on record.
+        let [capture, release] = entries;
+        // Its figures are not known yet, and not part of its id.
+        let (balance, threshold) = (Paise::ZERO, Paise::ZERO);
+        let subject = Subject::Wallet { entry: capture, balance, threshold };
+        let (mode, kind) = (KeyMode::Live, EventKind::WalletLow);
+        let low = Event { project, mode, kind, subject, at: now };
         self.pool
-            .transaction_ahead_of_disk(move |conn| {
-                let hold = wallet_holds::table
-                    .find(send.uuid())
-                    .filter(wallet_holds::project_id.eq(project.uuid()));
-                // Whoever deletes the hold settles it.
-                let held: Option<i64> = diesel::delete(hold)
-                    .returning(wallet_holds::amount)
-                    .get_result(conn)
-                    .optional()?;
-                let Some(held) = held else { return Ok(false) };
-                let movement = |id, kind, amount, held| Movement {
-                    id,
-                    kind,
-                    amount,
-                    held,
-                    reference: &reference,
-                    at: now,
-                };
-                let spent = match settlement {
-                    Settlement::Capture(Paise(price)) => price.clamp(0, held),
-                    Settlement::Release => 0,
-                };
-                let [capture, release] = entries;
-                if spent > 0 {
-                    let capture = movement(capture, EntryKind::Capture, -spent, -spent);
-                    let after = post(conn, project, &capture)?;
-                    tell_if_low(conn, project, &capture, after)?;
-                }
-                if held > spent {
-                    post(conn, project, &movement(release, EntryKind::Release, 0, spent - held))?;
-                }
-                Ok(true)
+            .run(move |conn| {
+                let settled: Answer = Statement::new(SETTLE)
+                    .given::<SqlUuid, _>("project", project.uuid())
+                    .given::<SqlUuid, _>("send", send.uuid())
+                    .given::<Text, _>("reference", send.to_string())
+                    .given::<BigInt, _>("price", settlement.price().0)
+                    .given::<SqlUuid, _>("capture", capture.uuid())
+                    .given::<SqlUuid, _>("release", release.uuid())
+                    .given::<Timestamptz, _>("now", now)
+                    .given::<Text, _>("event", low.id())
+                    .given::<Text, _>("mode", low.mode.as_str())
+                    .given::<Text, _>("kind", low.kind.as_str())
+                    .get_result(conn)?;
+                Ok(settled.done)
             })
             .await
     }
@@ -179,22 +173,13 @@ impl WalletStore for PostgresStore {
         let reference = send.to_string();
         self.pool
             .transaction(move |conn| {
-                lock(conn, project)?;
-                let captured = amount_of(conn, project, EntryKind::Capture, &reference)?;
-                let Some(captured) = captured else { return Ok(Refunded::NothingCaptured) };
-                let movement = Movement {
-                    id: entry,
-                    kind: EntryKind::Refund,
-                    amount: -captured,
-                    held: 0,
-                    reference: &reference,
-                    at: now,
-                };
-                if amount_of(conn, project, movement.kind, movement.reference)?.is_some() {
-                    return Ok(Refunded::Already);
-                }
-                post(conn, project, &movement)?;
-                Ok(Refunded::Refunded(Paise(movement.amount)))
+                apply(conn, project, |conn, wallet| {
+                    let mut amount = |kind| amount_of(conn, project, kind, &reference);
+                    let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
+                    let refunded = amount(EntryKind::Refund)?.is_some();
+                    let movement = wallet.refund(send, captured, refunded, entry, now);
+                    Ok(movement.map_err(StoreError::from)?)
+                })
             })
             .await
     }
@@ -207,24 +192,12 @@ impl WalletStore for PostgresStore {
     ) -> Result<Adjusted, StoreError> {
         self.pool
             .transaction(move |conn| {
-                if adjustment.amount > Paise::ZERO {
-                    open(conn, project)?;
-                }
-                lock(conn, project)?;
-                let movement = Movement {
-                    id: adjustment.id,
-                    kind: EntryKind::Adjustment,
-                    amount: adjustment.amount.0,
-                    held: 0,
-                    reference: &adjustment.reference,
-                    at: now,
-                };
-                if amount_of(conn, project, movement.kind, movement.reference)?.is_some() {
-                    return Ok(Adjusted::Known);
-                }
-                let after = post(conn, project, &movement)?;
-                tell_if_low(conn, project, &movement, after)?;
-                Ok(if after.is_some() { Adjusted::Booked } else { Adjusted::Insufficient })
+                apply(conn, project, |conn, wallet| {
+                    let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+                    let known = amount_of(conn, project, kind, reference)?;
+                    let movement = wallet.adjust(&adjustment, known.is_some(), now);
+                    Ok(movement.map_err(StoreError::from)?)
+                })
             })
             .await
     }
@@ -235,9 +208,9 @@ impl WalletStore for PostgresStore {
                 let found: Option<(i64, i64)> = wallets::table
                     .find(project.uuid())
                     .select((wallets::balance, wallets::held))
-                    .first(conn)
+                    .get_result(conn)
                     .optional()?;
-                Ok(found.map(balance_of).unwrap_or_default())
+                Ok(found.map(|(owned, held)| balance(owned, held)).unwrap_or_default())
             })
             .await
     }
@@ -293,110 +266,4 @@ impl WalletStore for PostgresStore {
     async fn audit(&self) -> Result<Audit, StoreError> {
         self.pool.long_snapshot(audit::audit).await
     }
-}
-
-/// Makes sure that the project has a wallet.
-fn open(conn: &mut PgConnection, project: ProjectId) -> QueryResult<usize> {
-    diesel::insert_into(wallets::table)
-        .values((
-            wallets::project_id.eq(project.uuid()),
-            wallets::balance.eq(0),
-            wallets::held.eq(0),
-            wallets::entries.eq(0),
-        ))
-        .on_conflict_do_nothing()
-        .execute(conn)
-}
-
-/// Locks the wallet, if there is one, so that nobody else can use a reference meanwhile.
-fn lock(conn: &mut PgConnection, project: ProjectId) -> QueryResult<Option<Uuid>> {
-    wallets::table
-        .find(project.uuid())
-        .select(wallets::project_id)
-        .for_update()
-        .first(conn)
-        .optional()
-}
-
-/// What the one entry of this kind and reference added to the balance.
-fn amount_of(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    kind: EntryKind,
-    reference: &str,
-) -> QueryResult<Option<i64>> {
-    ledger_entries::table
-        .filter(ledger_entries::project_id.eq(project.uuid()))
-        .filter(ledger_entries::kind.eq(kind.as_str()))
-        .filter(ledger_entries::reference.eq(reference))
-        .select(ledger_entries::amount)
-        .first(conn)
-        .optional()
-}
-
-/// Moves money, writes the entry and gives the wallet right after it; `None` if the balance does
-/// not cover what would be held or taken.
-///
-/// One guarded statement judges and moves, so that no other can come between.
-fn post(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    movement: &Movement<'_>,
-) -> Result<Option<Balance>, Failure> {
-    let free = wallets::balance - wallets::held;
-    let after: Option<(i64, i64, i64)> = diesel::update(wallets::table.find(project.uuid()))
-        .filter(free.ge(movement.held - movement.amount))
-        .set((
-            wallets::balance.eq(wallets::balance + movement.amount),
-            wallets::held.eq(wallets::held + movement.held),
-            wallets::entries.eq(wallets::entries + 1),
-        ))
-        .returning((wallets::balance, wallets::held, wallets::entries))
-        .get_result(conn)
-        .optional()?;
-    let Some((balance, held, position)) = after else { return Ok(None) };
-    diesel::insert_into(ledger_entries::table)
-        .values((
-            ledger_entries::id.eq(movement.id.uuid()),
-            ledger_entries::project_id.eq(project.uuid()),
-            ledger_entries::position.eq(position),
-            ledger_entries::kind.eq(movement.kind.as_str()),
-            ledger_entries::amount.eq(movement.amount),
-            ledger_entries::held.eq(movement.held),
-            ledger_entries::balance_after.eq(balance),
-            ledger_entries::held_after.eq(held),
-            ledger_entries::reference.eq(movement.reference),
-            ledger_entries::made_at.eq(movement.at),
-        ))
-        .execute(conn)?;
-    Ok(Some(balance_of((balance, held))))
-}
-
-/// Puts on record that a movement took the balance below the project's threshold.
-fn tell_if_low(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    movement: &Movement<'_>,
-    after: Option<Balance>,
-) -> Result<(), Failure> {
-    let Some(Paise(balance)) = after.map(|after| after.balance) else { return Ok(()) };
-    let crossed: Option<Option<i64>> = projects::table
-        .find(project.uuid())
-        .filter(projects::low_balance.gt(balance))
-        .filter(projects::low_balance.le(balance - movement.amount))
-        .select(projects::low_balance)
-        .first(conn)
-        .optional()?;
-    let Some(threshold) = crossed.flatten() else { return Ok(()) };
-    let subject = Subject::Wallet {
-        entry: movement.id,
-        balance: Paise(balance),
-        threshold: Paise(threshold),
-    };
-    let (mode, kind, at) = (KeyMode::Live, EventKind::WalletLow, movement.at);
-    event::record(conn, &Event { project, mode, kind, subject, at })
-}
-
-const fn balance_of((balance, held): (i64, i64)) -> Balance {
-    Balance { balance: Paise(balance), held: Paise(held) }
 }
