@@ -75,8 +75,8 @@ impl PriceList {
     /// What one message of `project` costs over `channel`.
     pub fn price(&self, project: &Project, channel: Channel) -> Paise {
         match channel {
-            Channel::Whatsapp => project.prices.whatsapp.map_or(self.whatsapp, Paise),
-            Channel::Sms => project.prices.sms.map_or(self.sms, Paise),
+            Channel::Whatsapp => project.prices.whatsapp.unwrap_or(self.whatsapp),
+            Channel::Sms => project.prices.sms.unwrap_or(self.sms),
         }
     }
 

@@ -106,7 +106,7 @@ impl Settings {
     /// What is to change of `before`; checked, so that no send finds out that it cannot work.
     pub fn change(self, before: &Project, providers: &Available) -> Result<ProjectChange, Failure> {
         let on = |switch: Switch| switch == Switch::On;
-        let price = |own: OrDefault<u32>| own.0.map(i64::from);
+        let price = |own: OrDefault<u32>| own.0.map(|paise| Paise(paise.into()));
         let (messages, routing) = (self.messages(before), self.routing(before, providers)?);
         let change = ProjectChange {
             name: self.name.map(named).transpose()?,
@@ -116,7 +116,7 @@ impl Settings {
             sms_price: self.sms_price_paise.map(price),
             messages,
             routing,
-            low_balance: self.low_balance_rupees.map(|own| own.0.map(|rupees| rupees.0.0)),
+            low_balance: self.low_balance_rupees.map(|own| own.0.map(|rupees| rupees.0)),
         };
         let mut after = before.clone();
         after.apply(change.clone());

@@ -16,8 +16,8 @@ pub fn json_of(project: &Project) -> Value {
         "name": project.name,
         "identity_lookup": project.identity_lookup,
         "identity_delete": project.identity_delete,
-        "whatsapp_price_paise": project.prices.whatsapp,
-        "sms_price_paise": project.prices.sms,
+        "whatsapp_price_paise": project.prices.whatsapp.map(|paise| paise.0),
+        "sms_price_paise": project.prices.sms.map(|paise| paise.0),
         "brand": messages.brand,
         "language": messages.language,
         "sms_text": messages.text,
@@ -28,7 +28,7 @@ pub fn json_of(project: &Project) -> Value {
         "whatsapp_providers": routing.whatsapp,
         "sms_providers": routing.sms,
         "fallback_seconds": routing.fallback_seconds,
-        "low_balance_paise": project.low_balance,
+        "low_balance_paise": project.low_balance.map(|paise| paise.0),
         "created_at": instant(project.created_at),
     })
 }
@@ -36,7 +36,7 @@ pub fn json_of(project: &Project) -> Value {
 pub fn text_of(project: &Project) -> String {
     let (messages, routing) = (&project.messages, &project.routing);
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
-    let price = |own: Option<i64>| own.map(|paise| Paise(paise).to_string());
+    let price = |own: Option<Paise>| own.map(|paise| paise.to_string());
     let list = |own: &Option<Vec<String>>| {
         own.as_ref().map(|names| match names.as_slice() {
             [] => "none".to_owned(),

@@ -1,10 +1,9 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_event::{Event, EventKind, Subject};
-use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
-    Paise, Refunded, Settlement, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, Impossible, LedgerEntry,
+    Movement, OpenHold, Paise, Refunded, Settlement, Wallet, WalletStore,
 };
 use std::collections::BTreeSet;
 
@@ -14,48 +13,27 @@ impl State {
         newest.map(|(_, entry)| entry.after).unwrap_or_default()
     }
 
-    fn record_if_low(
-        &mut self,
-        project: ProjectId,
-        entry: EntryId,
-        (before, balance): (i64, i64),
-        at: Timestamp,
-    ) {
-        let found = self.projects.iter().find(|(found, _)| found.id == project);
-        let threshold = found.and_then(|(found, _)| found.low_balance);
-        if let Some(threshold) = threshold.filter(|low| balance < *low && before >= *low) {
-            let subject =
-                Subject::Wallet { entry, balance: Paise(balance), threshold: Paise(threshold) };
-            let (mode, kind) = (KeyMode::Live, EventKind::WalletLow);
-            self.record(&Event { project, mode, kind, subject, at });
-        }
-    }
-
-    /// The entry of this kind and reference.
-    fn entry(&self, project: ProjectId, kind: EntryKind, reference: &str) -> Option<&LedgerEntry> {
+    /// What the entry of this kind and reference added to the balance.
+    fn amount(&self, project: ProjectId, kind: EntryKind, reference: &str) -> Option<Paise> {
         let mut own = self.ledger.iter().filter(|(owner, _)| *owner == project);
         let found = own.find(|(_, entry)| entry.kind == kind && entry.reference == reference);
-        found.map(|(_, entry)| entry)
+        found.map(|(_, entry)| entry.amount)
     }
 
-    fn book(
+    fn apply<T>(
         &mut self,
         project: ProjectId,
-        (id, kind): (EntryId, EntryKind),
-        (amount, held): (i64, i64),
-        reference: String,
-        at: Timestamp,
-    ) {
-        let before = self.balance(project);
-        let after = Balance {
-            balance: Paise(before.balance.0 + amount),
-            held: Paise(before.held.0 + held),
-        };
-        if matches!(kind, EntryKind::Capture | EntryKind::Adjustment) {
-            self.record_if_low(project, id, (before.balance.0, after.balance.0), at);
+        rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
+    ) -> Result<T, StoreError> {
+        let found = self.projects.iter().find(|(found, _)| found.id == project);
+        let low_balance = found.and_then(|(found, _)| found.low_balance);
+        let mut wallet = Wallet { project, balance: self.balance(project), low_balance };
+        let moved = rule(&mut wallet)?;
+        self.ledger.extend(moved.entries.into_iter().map(|entry| (project, entry)));
+        if let Some(event) = &moved.event {
+            self.record(event);
         }
-        let (amount, held) = (Paise(amount), Paise(held));
-        self.ledger.push((project, LedgerEntry { id, kind, amount, held, after, reference, at }));
+        Ok(moved.outcome)
     }
 }
 
@@ -68,14 +46,10 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.step("WalletStore::credit", |state| {
-            let known = state.entry(project, EntryKind::Credit, &credit.reference).is_some();
-            if !known {
-                let entry = (credit.id, EntryKind::Credit);
-                state.book(project, entry, (credit.amount.0, 0), credit.reference, now);
-            }
-            !known
+            let known = state.amount(project, EntryKind::Credit, &credit.reference).is_some();
+            state.apply(project, |wallet| wallet.credit(&credit, known, now))
         })
-        .await
+        .await?
     }
 
     async fn hold(
@@ -87,14 +61,13 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
         self.step("WalletStore::hold", |state| {
-            if state.balance(project).available() < amount {
-                return HoldOutcome::Insufficient;
+            let held = state.apply(project, |wallet| wallet.hold(send, amount, entry, now))?;
+            if held == HoldOutcome::Held && amount > Paise::ZERO {
+                state.holds.push(OpenHold { project, send, amount, since: now });
             }
-            state.book(project, (entry, EntryKind::Hold), (0, amount.0), send.to_string(), now);
-            state.holds.push(OpenHold { project, send, amount, since: now });
-            HoldOutcome::Held
+            Ok(held)
         })
-        .await
+        .await?
     }
 
     async fn settle(
@@ -102,32 +75,16 @@ impl WalletStore for MemoryStore {
         project: ProjectId,
         send: OtpId,
         settlement: Settlement,
-        [capture, release]: [EntryId; 2],
+        entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.step("WalletStore::settle", |state| {
             let mut holds = state.holds.iter();
-            let Some(place) = holds.position(|hold| (hold.project, hold.send) == (project, send))
-            else {
-                return false;
-            };
-            let held = state.holds.remove(place).amount.0;
-            let spent = match settlement {
-                Settlement::Capture(amount) => amount.0.min(held),
-                Settlement::Release => 0,
-            };
-            let rest = held - spent;
-            if spent > 0 {
-                let entry = (capture, EntryKind::Capture);
-                state.book(project, entry, (-spent, -spent), send.to_string(), now);
-            }
-            if rest > 0 {
-                let entry = (release, EntryKind::Release);
-                state.book(project, entry, (0, -rest), send.to_string(), now);
-            }
-            true
+            let place = holds.position(|hold| (hold.project, hold.send) == (project, send));
+            let held = place.map(|place| state.holds.remove(place).amount);
+            state.apply(project, |wallet| wallet.settle(send, held, settlement, entries, now))
         })
-        .await
+        .await?
     }
 
     async fn refund(
@@ -138,37 +95,26 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
         self.step("WalletStore::refund", |state| {
-            let reference = send.to_string();
-            let Some(capture) = state.entry(project, EntryKind::Capture, &reference) else {
-                return Refunded::NothingCaptured;
-            };
-            let amount = -capture.amount.0;
-            if state.entry(project, EntryKind::Refund, &reference).is_some() {
-                return Refunded::Already;
-            }
-            state.book(project, (entry, EntryKind::Refund), (amount, 0), reference, now);
-            Refunded::Refunded(Paise(amount))
+            let amount = |kind| state.amount(project, kind, &send.to_string());
+            let captured = amount(EntryKind::Capture).map(|amount| Paise(-amount.0));
+            let refunded = amount(EntryKind::Refund).is_some();
+            state.apply(project, |wallet| wallet.refund(send, captured, refunded, entry, now))
         })
-        .await
+        .await?
     }
 
     async fn adjust(
         &self,
         project: ProjectId,
-        Adjustment { id, amount, reference }: Adjustment,
+        adjustment: Adjustment,
         now: Timestamp,
     ) -> Result<Adjusted, StoreError> {
         self.step("WalletStore::adjust", |state| {
-            if state.entry(project, EntryKind::Adjustment, &reference).is_some() {
-                return Adjusted::Known;
-            }
-            if state.balance(project).available().0 + amount.0 < 0 {
-                return Adjusted::Insufficient;
-            }
-            state.book(project, (id, EntryKind::Adjustment), (amount.0, 0), reference, now);
-            Adjusted::Booked
+            let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+            let known = state.amount(project, kind, reference).is_some();
+            state.apply(project, |wallet| wallet.adjust(&adjustment, known, now))
         })
-        .await
+        .await?
     }
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
@@ -195,7 +141,7 @@ impl WalletStore for MemoryStore {
         self.step("WalletStore::stale_holds", |state| {
             let mut stale = state.holds.clone();
             stale.retain(|hold| hold.since < before);
-            stale.sort_by_key(|hold| hold.since);
+            stale.sort_by_key(|hold| (hold.since, hold.send));
             stale.truncate(limit as usize);
             stale
         })
@@ -205,19 +151,16 @@ impl WalletStore for MemoryStore {
     async fn audit(&self) -> Result<Audit, StoreError> {
         self.step("WalletStore::audit", |state| {
             let projects: BTreeSet<_> = state.ledger.iter().map(|(owner, _)| *owner).collect();
-            let off = |project: &ProjectId| {
-                let own = || state.ledger.iter().filter(|(owner, _)| owner == project);
-                let open = state.holds.iter().filter(|hold| hold.project == *project);
-                let stored = state.balance(*project);
-                let amounts: i64 = own().map(|(_, entry)| entry.amount.0).sum();
-                let held: i64 = own().map(|(_, entry)| entry.held.0).sum();
-                let open: i64 = open.map(|hold| hold.amount.0).sum();
-                (stored.balance.0 - amounts).abs()
-                    + (stored.held.0 - held).abs()
-                    + (stored.held.0 - open).abs()
-            };
-            let difference = Paise(projects.iter().map(off).sum());
-            Audit { projects: projects.len() as u64, difference }
+            projects.into_iter().fold(Audit::default(), |audit, project| {
+                let own = || state.ledger.iter().filter(|(owner, _)| *owner == project);
+                let open = state.holds.iter().filter(|hold| hold.project == project);
+                let entries = Balance {
+                    balance: Paise(own().map(|(_, entry)| entry.amount.0).sum()),
+                    held: Paise(own().map(|(_, entry)| entry.held.0).sum()),
+                };
+                let open = Paise(open.map(|hold| hold.amount.0).sum());
+                audit.and(state.balance(project), entries, open)
+            })
         })
         .await
     }

@@ -5,7 +5,7 @@ use crate::lock::Lock;
 use crate::schema::{api_keys, projects};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{Digest, Paise, ProjectId, StoreError, Timestamp};
 use dwar_project::{
     Caller, KeyRecord, Messages, NewProject, Prices, Project, ProjectChange, ProjectStore, Routing,
 };
@@ -51,8 +51,8 @@ impl From<Project> for ProjectRow {
             name: project.name,
             identity_lookup: project.identity_lookup,
             identity_delete: project.identity_delete,
-            whatsapp_price: project.prices.whatsapp,
-            sms_price: project.prices.sms,
+            whatsapp_price: project.prices.whatsapp.map(|price| price.0),
+            sms_price: project.prices.sms.map(|price| price.0),
             created_at: project.created_at,
             brand: project.messages.brand,
             language: project.messages.language,
@@ -63,7 +63,7 @@ impl From<Project> for ProjectRow {
             whatsapp_providers: project.routing.whatsapp.map(join),
             sms_providers: project.routing.sms.map(join),
             fallback_seconds: project.routing.fallback_seconds.map(stored_count),
-            low_balance: project.low_balance,
+            low_balance: project.low_balance.map(|paise| paise.0),
         }
     }
 }
@@ -79,7 +79,10 @@ impl TryFrom<ProjectRow> for Project {
             name: row.name,
             identity_lookup: row.identity_lookup,
             identity_delete: row.identity_delete,
-            prices: Prices { whatsapp: row.whatsapp_price, sms: row.sms_price },
+            prices: Prices {
+                whatsapp: row.whatsapp_price.map(Paise),
+                sms: row.sms_price.map(Paise),
+            },
             messages: Messages {
                 brand: row.brand,
                 language: row.language,
@@ -93,7 +96,7 @@ impl TryFrom<ProjectRow> for Project {
                 sms: row.sms_providers.as_deref().map(split),
                 fallback_seconds: seconds.transpose()?,
             },
-            low_balance: row.low_balance,
+            low_balance: row.low_balance.map(Paise),
             created_at: row.created_at,
         })
     }

@@ -277,7 +277,8 @@ async fn all_that_records_and_all_that_tells_get_along() {
     let scene = Scene::open().await;
     let store = patient(&scene.database);
     let (make, project) = (Arc::new(Fixtures::random()), scene.project);
-    let low = ProjectChange { low_balance: Some(Some(1_000_000)), ..ProjectChange::default() };
+    let low =
+        ProjectChange { low_balance: Some(Some(Paise(1_000_000))), ..ProjectChange::default() };
     store.change(project, low).await.unwrap();
     let kept = scene.endpoint().await;
     for _ in 0..20 {

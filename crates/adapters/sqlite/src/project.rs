@@ -4,7 +4,7 @@ use crate::pool::SqliteStore;
 use crate::schema::{api_keys, projects};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{Digest, ProjectId, StoreError};
+use dwar_kernel::{Digest, Paise, ProjectId, StoreError};
 use dwar_project::{
     Caller, KeyRecord, Messages, NewProject, Prices, Project, ProjectChange, ProjectStore, Routing,
 };
@@ -39,8 +39,8 @@ impl From<Project> for ProjectRow {
             name: project.name,
             identity_lookup: project.identity_lookup,
             identity_delete: project.identity_delete,
-            whatsapp_price: project.prices.whatsapp,
-            sms_price: project.prices.sms,
+            whatsapp_price: project.prices.whatsapp.map(|price| price.0),
+            sms_price: project.prices.sms.map(|price| price.0),
             brand: messages.brand,
             language: messages.language,
             sms_text: messages.text,
@@ -50,7 +50,7 @@ impl From<Project> for ProjectRow {
             whatsapp_providers: routing.whatsapp.map(stored_list),
             sms_providers: routing.sms.map(stored_list),
             fallback_seconds: routing.fallback_seconds.map(stored_count),
-            low_balance: project.low_balance,
+            low_balance: project.low_balance.map(|paise| paise.0),
             created_at: project.created_at.timestamp_millis(),
         }
     }
@@ -66,7 +66,10 @@ impl TryFrom<ProjectRow> for Project {
             id: row.parse("id", &stored.id)?,
             identity_lookup: stored.identity_lookup,
             identity_delete: stored.identity_delete,
-            prices: Prices { whatsapp: stored.whatsapp_price, sms: stored.sms_price },
+            prices: Prices {
+                whatsapp: stored.whatsapp_price.map(Paise),
+                sms: stored.sms_price.map(Paise),
+            },
             routing: Routing {
                 whatsapp: stored.whatsapp_providers.as_deref().map(list),
                 sms: stored.sms_providers.as_deref().map(list),
@@ -74,7 +77,7 @@ impl TryFrom<ProjectRow> for Project {
                     .map(|seconds| row.count("fallback_seconds", seconds))
                     .transpose()?,
             },
-            low_balance: stored.low_balance,
+            low_balance: stored.low_balance.map(Paise),
             created_at: row.instant("created_at", stored.created_at)?,
             name: stored.name,
             messages: Messages {

@@ -109,7 +109,7 @@ impl Scene {
 
     async fn warn_below(&self, threshold: i64) {
         let change =
-            ProjectChange { low_balance: Some(Some(threshold)), ..ProjectChange::default() };
+            ProjectChange { low_balance: Some(Some(Paise(threshold))), ..ProjectChange::default() };
         self.store.change(self.project, change).await.unwrap().unwrap();
     }
 
@@ -250,5 +250,8 @@ async fn a_ledger_from_before_refunds_is_kept_as_it_was() {
     assert_eq!((statement[0].id, statement[0].amount), (entry, Paise(900)));
     assert_eq!(store.audit().await.unwrap().difference, Paise::ZERO);
     let found = ProjectStore::find(&store, project).await.unwrap().unwrap();
-    assert_eq!((found.prices.sms, found.low_balance, found.routing.sms), (Some(30), None, None));
+    assert_eq!(
+        (found.prices.sms, found.low_balance, found.routing.sms),
+        (Some(Paise(30)), None, None)
+    );
 }

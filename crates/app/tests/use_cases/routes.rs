@@ -112,7 +112,7 @@ fn the_dearest_price_is_that_of_the_stops_that_are_left() {
     assert_eq!(dearest(&project), Paise(45));
     project.routing.sms = names(&[]);
     assert_eq!(dearest(&project), Paise(30));
-    project.prices.whatsapp = Some(7);
+    project.prices.whatsapp = Some(Paise(7));
     assert_eq!(dearest(&project), Paise(7));
     project.routing.whatsapp = names(&[]);
     assert_eq!(dearest(&project), Paise::ZERO);

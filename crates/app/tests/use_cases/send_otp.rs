@@ -208,8 +208,8 @@ async fn the_dearest_price_of_the_route_is_held() {
 #[tokio::test]
 async fn a_projects_own_prices_come_first() {
     let mut world = World::live();
-    world.caller.project.prices.whatsapp = Some(7);
-    world.caller.project.prices.sms = Some(11);
+    world.caller.project.prices.whatsapp = Some(Paise(7));
+    world.caller.project.prices.sms = Some(Paise(11));
     let paid = Settlement::Capture(Paise(7));
     world.admits().holds(Paise(11)).issues().whatsapp(accepted()).settles(paid);
     assert!(send(&mut world).await.is_ok());

@@ -1,4 +1,4 @@
-use dwar_kernel::{ApiKeyId, KeyMode, ProjectId, Timestamp};
+use dwar_kernel::{ApiKeyId, KeyMode, Paise, ProjectId, Timestamp};
 
 /// A customer's project and its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct Project {
     pub messages: Messages,
     /// Which providers carry them.
     pub routing: Routing,
-    /// A balance below this, in paise, is told as an event; `None` tells nothing.
-    pub low_balance: Option<i64>,
+    /// A balance that falls below this is told as an event; `None` tells nothing.
+    pub low_balance: Option<Paise>,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -51,13 +51,13 @@ pub struct Routing {
     pub fallback_seconds: Option<u32>,
 }
 
-/// Prices of one delivered code per channel, in paise; `None` means the configured price.
+/// Prices of one delivered code per channel; `None` means the configured price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
     /// Price over WhatsApp.
-    pub whatsapp: Option<i64>,
+    pub whatsapp: Option<Paise>,
     /// Price over SMS.
-    pub sms: Option<i64>,
+    pub sms: Option<Paise>,
 }
 
 /// A project to be created, switches off as the specification says (Identity).
@@ -81,15 +81,15 @@ pub struct ProjectChange {
     /// Identity deletion on or off.
     pub identity_delete: Option<bool>,
     /// `Some(None)` goes back to the configured WhatsApp price.
-    pub whatsapp_price: Option<Option<i64>>,
+    pub whatsapp_price: Option<Option<Paise>>,
     /// `Some(None)` goes back to the configured SMS price.
-    pub sms_price: Option<Option<i64>>,
+    pub sms_price: Option<Option<Paise>>,
     /// New texts, all of them.
     pub messages: Option<Messages>,
     /// New routing, all of it.
     pub routing: Option<Routing>,
     /// `Some(None)` tells nothing any more.
-    pub low_balance: Option<Option<i64>>,
+    pub low_balance: Option<Option<Paise>>,
 }
 
 impl NewProject {

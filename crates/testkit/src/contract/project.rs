@@ -3,7 +3,7 @@
 use super::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{Fixtures, MS, START, Stores, race, seconds};
-use dwar_kernel::{KeyMode, ProjectId};
+use dwar_kernel::{KeyMode, Paise, ProjectId};
 use dwar_project::{Caller, KeyRecord, Messages, NewProject, Project, ProjectChange, Routing};
 use std::sync::Arc;
 
@@ -99,8 +99,12 @@ pub async fn a_change_sets_what_it_names(stores: &Stores) {
     let changes = [
         none(),
         ProjectChange { name: Some("Dabbawala".to_owned()), ..none() },
-        ProjectChange { identity_lookup: Some(true), sms_price: Some(Some(25)), ..none() },
-        ProjectChange { identity_delete: Some(true), whatsapp_price: Some(Some(0)), ..none() },
+        ProjectChange { identity_lookup: Some(true), sms_price: Some(Some(Paise(25))), ..none() },
+        ProjectChange {
+            identity_delete: Some(true),
+            whatsapp_price: Some(Some(Paise::ZERO)),
+            ..none()
+        },
         ProjectChange { identity_lookup: Some(false), ..none() },
         ProjectChange { whatsapp_price: Some(None), sms_price: Some(None), ..none() },
     ];
@@ -150,7 +154,7 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     let changes = [
         texts(whole.clone()),
         routes(all.clone()),
-        threshold(Some(5_000)),
+        threshold(Some(Paise(5_000))),
         none(),
         ProjectChange { name: Some("Dabbawala".to_owned()), ..none() },
         texts(Messages { brand: whole.brand, ..Messages::default() }),
@@ -162,9 +166,9 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
         routes(Routing { whatsapp: Some(Vec::new()), sms: None, fallback_seconds: Some(0) }),
         routes(Routing { whatsapp: None, sms: Some(Vec::new()), fallback_seconds: None }),
         routes(Routing { whatsapp: all.sms, ..Routing::default() }),
-        threshold(Some(0)),
-        threshold(Some(-1)),
-        threshold(Some(i64::MAX)),
+        threshold(Some(Paise(0))),
+        threshold(Some(Paise(-1))),
+        threshold(Some(Paise(i64::MAX))),
         ProjectChange { routing: Some(Routing::default()), ..texts(Messages::default()) },
         threshold(None),
     ];
@@ -190,11 +194,11 @@ pub async fn changes_at_once_lose_nothing(stores: &Stores) {
             ProjectChange { name: Some("Dabbawala".to_owned()), ..none() },
             ProjectChange { identity_lookup: Some(true), ..none() },
             ProjectChange { identity_delete: Some(true), ..none() },
-            ProjectChange { whatsapp_price: Some(Some(40)), ..none() },
-            ProjectChange { sms_price: Some(Some(25)), ..none() },
+            ProjectChange { whatsapp_price: Some(Some(Paise(40))), ..none() },
+            ProjectChange { sms_price: Some(Some(Paise(25))), ..none() },
             ProjectChange { messages: Some(every_text()), ..none() },
             ProjectChange { routing: Some(every_route()), ..none() },
-            ProjectChange { low_balance: Some(Some(5_000)), ..none() },
+            ProjectChange { low_balance: Some(Some(Paise(5_000))), ..none() },
         ];
         race(changes.len(), |number| {
             let (projects, change) = (Arc::clone(&stores.projects), changes[number].clone());

@@ -20,7 +20,8 @@ const fn low(
 
 impl Scene {
     async fn low_under(&self, threshold: Option<i64>) {
-        let change = ProjectChange { low_balance: Some(threshold), ..ProjectChange::default() };
+        let change =
+            ProjectChange { low_balance: Some(threshold.map(Paise)), ..ProjectChange::default() };
         assert!(self.stores.projects.change(self.project, change).await.unwrap().is_some());
     }
 
