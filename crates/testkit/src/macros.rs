@@ -227,6 +227,7 @@ macro_rules! fresh_store_contract_tests {
                 rotations_at_once_leave_one_open_key
             }
             wallet {
+                every_step_is_what_the_aggregate_says
                 stale_holds_are_oldest_first_and_bounded
                 an_audit_finds_every_wallet_in_order
                 an_audit_finds_corrections_in_order

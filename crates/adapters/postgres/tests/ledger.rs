@@ -5,8 +5,10 @@
 mod support;
 
 use diesel::connection::SimpleConnection;
-use dwar_testkit::{Fixtures, START};
-use dwar_wallet::{Balance, HoldOutcome, Paise, Settlement, WalletStore};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use dwar_testkit::{Fixtures, START, race};
+use dwar_wallet::{Balance, EntryKind, HoldOutcome, Paise, Settlement, WalletStore};
 use support::{Database, project};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,4 +60,78 @@ async fn a_send_under_way_locks_nothing() {
     assert!(store.settle(id, send, capture, entries, START).await.unwrap());
     let left = Balance { balance: Paise(400), held: Paise(100) };
     assert_eq!(store.balance(id).await.unwrap(), left);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_hold_and_a_settlement_that_are_sent_again_happen_once() {
+    let database = Database::create();
+    let store = database.store().await;
+    let make = Fixtures::random();
+    let id = project(&store, &make).await.id;
+    store.credit(id, make.credit(Paise(100)), START).await.unwrap();
+    let (send, hold, entries) = (make.id(), make.id(), [make.id(), make.id()]);
+    let answers = race(32, |_| {
+        let store = store.clone();
+        async move { store.hold(id, send, Paise(60), hold, START).await.unwrap() }
+    })
+    .await;
+    assert!(answers.iter().all(|answer| *answer == HoldOutcome::Held), "{answers:?}");
+    assert_eq!(store.balance(id).await.unwrap(), Balance { balance: Paise(100), held: Paise(60) });
+
+    let capture = Settlement::Capture(Paise(25));
+    for _ in 0..2 {
+        assert!(store.settle(id, send, capture, entries, START).await.unwrap());
+    }
+    assert!(!store.settle(id, send, capture, [make.id(), make.id()], START).await.unwrap());
+    // Still its own, though there is no hold any more.
+    assert_eq!(store.hold(id, send, Paise(60), hold, START).await.unwrap(), HoldOutcome::Held);
+    let kinds: Vec<_> = store.statement(id, 9).await.unwrap().iter().map(|e| e.kind).collect();
+    let wanted = [EntryKind::Release, EntryKind::Capture, EntryKind::Hold, EntryKind::Credit];
+    assert_eq!(kinds, wanted);
+    assert_eq!(store.balance(id).await.unwrap(), Balance { balance: Paise(75), held: Paise(0) });
+}
+
+#[derive(QueryableByName)]
+struct Change {
+    #[diesel(sql_type = Text)]
+    waited: String,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_hold_and_a_settlement_change_the_wallet_once_each_and_wait_for_no_disk() {
+    let database = Database::create();
+    let store = database.store().await;
+    let make = Fixtures::random();
+    let id = project(&store, &make).await.id;
+    store.credit(id, make.credit(Paise(100)), START).await.unwrap();
+    let mut conn = database.connection();
+    // At the commit, so that it sees what the commit sees.
+    conn.batch_execute(
+        "CREATE TABLE changes (waited text NOT NULL);
+         CREATE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN INSERT INTO changes VALUES (current_setting('synchronous_commit')); RETURN NULL; END
+         $$;
+         CREATE CONSTRAINT TRIGGER note_change AFTER UPDATE ON wallets
+         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change()",
+    )
+    .unwrap();
+    let mut changes = || {
+        let noted = diesel::sql_query("DELETE FROM changes RETURNING waited");
+        let noted: Vec<Change> = noted.load(&mut conn).unwrap();
+        noted.into_iter().map(|change| change.waited).collect::<Vec<_>>()
+    };
+    for settlement in [Settlement::Capture(Paise(20)), Settlement::Release] {
+        let (send, entries) = (make.id(), [make.id(), make.id()]);
+        store.hold(id, send, Paise(60), make.id(), START).await.unwrap();
+        assert_eq!(changes(), ["off"]);
+        assert!(store.settle(id, send, settlement, entries, START).await.unwrap());
+        assert_eq!(changes(), ["off"]);
+        // On the same connections, and waited for.
+        for _ in 0..8 {
+            store.credit(id, make.credit(Paise(1)), START).await.unwrap();
+        }
+        assert_eq!(changes(), ["on"; 8]);
+    }
 }

@@ -75,7 +75,7 @@ impl Scene {
     }
 
     /// The events among [`Scene::told`].
-    async fn told_events(&self) -> Vec<Event> {
+    pub(in crate::contract) async fn told_events(&self) -> Vec<Event> {
         self.told().await.into_iter().map(|dispatch| dispatch.event).collect()
     }
 

@@ -1,10 +1,12 @@
 //! What [`dwar_wallet::WalletStore`] promises.
 
+mod agreement;
 mod audit;
 mod correction;
 mod movement;
 mod races;
 
+pub use agreement::*;
 pub use audit::*;
 pub use correction::*;
 pub use movement::*;

@@ -1,0 +1,163 @@
+use crate::scene::Scene;
+use crate::{MS, START, SeededEntropy, Stores};
+use dwar_kernel::{Entropy, EntryId, Event, OtpId, Timestamp};
+use dwar_project::ProjectChange;
+use dwar_wallet::{
+    Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, Impossible, LedgerEntry, Movement,
+    OpenHold, Paise, Settlement, Wallet,
+};
+use std::fmt::Debug;
+
+const CASES: u64 = 24;
+const STEPS: u32 = 60;
+
+/// What the aggregate says of everything that was asked so far.
+struct Books {
+    wallet: Wallet,
+    ledger: Vec<LedgerEntry>,
+    holds: Vec<OpenHold>,
+    events: Vec<Event>,
+    sends: Vec<OtpId>,
+}
+
+impl Books {
+    fn enter<T>(&mut self, moved: Result<Movement<T>, Impossible>) -> T {
+        let moved = moved.unwrap();
+        self.ledger.extend(moved.entries);
+        self.events.extend(moved.event);
+        moved.outcome
+    }
+
+    /// What the one entry of this kind and reference added to the balance.
+    fn amount(&self, kind: EntryKind, reference: &str) -> Option<Paise> {
+        let mut known = self.ledger.iter();
+        known
+            .find(|entry| (entry.kind, entry.reference.as_str()) == (kind, reference))
+            .map(|e| e.amount)
+    }
+}
+
+/// Draws what is asked, close to where the answer changes.
+struct Draw(SeededEntropy);
+
+impl Draw {
+    fn below(&self, bound: i64) -> i64 {
+        let mut bytes = [0; 4];
+        self.0.fill(&mut bytes);
+        i64::from(u32::from_le_bytes(bytes)) % bound
+    }
+
+    /// Just under, at or over the edge, or anything up to 150, a little below nothing too.
+    fn around(&self, edge: i64) -> i64 {
+        match self.below(3) {
+            0 => self.below(153) - 2,
+            _ => edge + self.below(3) - 1,
+        }
+    }
+
+    fn of<T: Copy>(&self, known: &[T], fresh: T) -> T {
+        let place = usize::try_from(self.below(8)).unwrap();
+        known.iter().rev().nth(place).copied().unwrap_or(fresh)
+    }
+}
+
+/// Fresh: whatever is asked of a wallet, in whatever order, its answers, its ledger, its holds and
+/// what is told of it are those of [`Wallet`].
+pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
+    let mut told = 0;
+    for seed in 0..CASES {
+        let (scene, draw) = (Scene::open(stores).await, Draw(SeededEntropy::new(seed)));
+        scene.stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
+        let balance = Balance::default();
+        let wallet = Wallet { project: scene.project, balance, low_balance: None };
+        let (ledger, holds, events, sends) = (vec![], vec![], vec![], vec![]);
+        let mut books = Books { wallet, ledger, holds, events, sends };
+        for step in 0..STEPS {
+            let (said, wanted) = ask(&scene, &draw, &mut books, START + MS * step).await;
+            assert_eq!(said, wanted, "seed {seed}, step {step}");
+            let standing = stores.wallets.balance(scene.project).await.unwrap();
+            assert_eq!(standing, books.wallet.balance, "seed {seed}, step {step}: {said}");
+        }
+        let mut ledger = stores.wallets.statement(scene.project, 1_000).await.unwrap();
+        ledger.reverse();
+        assert_eq!(ledger, books.ledger, "seed {seed}");
+        let mut holds = stores.wallets.stale_holds(START + MS * STEPS, 1_000).await.unwrap();
+        holds.retain(|hold| hold.project == scene.project);
+        assert_eq!(holds, books.holds, "seed {seed}");
+        assert_eq!(scene.told_events().await, books.events, "seed {seed}");
+        told += books.events.len();
+    }
+    assert!(told > 24, "only {told} crossings");
+    let clean = Audit { projects: CASES, difference: Paise::ZERO };
+    assert_eq!(stores.wallets.audit().await.unwrap(), clean);
+}
+
+/// Asks the store and the aggregate for the same; gives both answers.
+async fn ask(scene: &Scene, draw: &Draw, books: &mut Books, now: Timestamp) -> (String, String) {
+    let (store, project) = (&scene.stores.wallets, scene.project);
+    let (owned, free) = (books.wallet.balance.balance.0, books.wallet.balance.available().0);
+    let reference = format!("reference {}", draw.below(12));
+    let (id, entries): (EntryId, [EntryId; 2]) =
+        (scene.make.id(), [(); 2].map(|()| scene.make.id()));
+    match draw.below(12) {
+        0..=1 => {
+            let known = books.amount(EntryKind::Credit, &reference).is_some();
+            let credit = Credit { id, amount: Paise(draw.around(100)), reference };
+            let said = store.credit(project, credit.clone(), now).await;
+            let wanted = books.wallet.credit(&credit, known, now);
+            both(said, books.enter(wanted))
+        }
+        2..=5 => {
+            let (send, amount) = (scene.make.id(), Paise(draw.around(free.min(40))));
+            let said = store.hold(project, send, amount, id, now).await;
+            let wanted = books.wallet.hold(send, amount, id, now);
+            let wanted = books.enter(wanted);
+            if wanted == HoldOutcome::Held && amount != Paise::ZERO {
+                books.holds.push(OpenHold { project, send, amount, since: now });
+            }
+            books.sends.push(send);
+            both(said, wanted)
+        }
+        6..=8 => {
+            let send = draw.of(&books.sends, scene.make.id());
+            let place = books.holds.iter().position(|hold| hold.send == send);
+            let held = place.map(|place| books.holds.remove(place).amount);
+            let settlement = match draw.below(4) {
+                0 => Settlement::Release,
+                _ => Settlement::Capture(Paise(draw.around(held.unwrap_or_default().0))),
+            };
+            let said = store.settle(project, send, settlement, entries, now).await;
+            let wanted = books.wallet.settle(send, held, settlement, entries, now);
+            both(said, books.enter(wanted))
+        }
+        9 => {
+            let send = draw.of(&books.sends, scene.make.id());
+            let captured = books.amount(EntryKind::Capture, &send.to_string());
+            let captured = captured.map(|amount| Paise(-amount.0));
+            let refunded = books.amount(EntryKind::Refund, &send.to_string()).is_some();
+            let said = store.refund(project, send, id, now).await;
+            let wanted = books.wallet.refund(send, captured, refunded, id, now);
+            both(said, books.enter(wanted))
+        }
+        10 => {
+            let known = books.amount(EntryKind::Adjustment, &reference).is_some();
+            let amount = Paise([draw.around(20), -draw.around(free)][usize::from(free > 50)]);
+            let adjustment = Adjustment { id, amount, reference };
+            let said = store.adjust(project, adjustment.clone(), now).await;
+            let wanted = books.wallet.adjust(&adjustment, known, now);
+            both(said, books.enter(wanted))
+        }
+        _ => {
+            let low_balance = (draw.below(8) > 0).then(|| Paise(draw.around(owned)));
+            let change =
+                ProjectChange { low_balance: Some(low_balance), ..ProjectChange::default() };
+            books.wallet.low_balance = low_balance;
+            let said = scene.stores.projects.change(project, change).await;
+            (format!("{:?}", said.unwrap().unwrap().low_balance), format!("{low_balance:?}"))
+        }
+    }
+}
+
+fn both<T: Debug, E: Debug>(said: Result<T, E>, wanted: T) -> (String, String) {
+    (format!("{:?}", said.unwrap()), format!("{wanted:?}"))
+}
