@@ -86,7 +86,7 @@ impl EventStore for MemoryStore {
         self.step("EventStore::endpoints", |state| {
             let mut own = state.endpoints.clone();
             own.retain(|endpoint| endpoint.project == project);
-            own.sort_by_key(|endpoint| endpoint.created_at);
+            own.sort_by_key(|endpoint| (endpoint.created_at, endpoint.id));
             own
         })
         .await
@@ -136,7 +136,7 @@ impl EventStore for MemoryStore {
         self.step("EventStore::disabled_endpoints", |state| {
             let mut off = state.endpoints.clone();
             off.retain(|endpoint| endpoint.disabled_at.is_some());
-            off.sort_by_key(|endpoint| endpoint.disabled_at);
+            off.sort_by_key(|endpoint| (endpoint.disabled_at, endpoint.id));
             off.truncate(limit as usize);
             off
         })

@@ -3,13 +3,13 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_otp::{TestQuota, TestQuotaStore};
+use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use uuid::Uuid;
 
 /// How many records one statement drops at most: some ten milliseconds.
 const BATCH: usize = 500;
 
-/// One kind of record that a quota bounds.
+/// Where one kind of record is kept.
 #[derive(Clone, Copy)]
 struct Kind {
     table: &'static str,
@@ -17,43 +17,19 @@ struct Kind {
     at: &'static str,
     key: &'static str,
     key_type: &'static str,
-    /// Which of the records beyond the quota may go.
-    goes: Goes,
 }
 
-#[derive(Clone, Copy)]
-enum Goes {
-    Expired,
-    Unused,
-    Always,
+const fn kind(record: TestRecord) -> Kind {
+    let (table, at, key, key_type) = match record {
+        TestRecord::Request => ("otps", "expires_at", "id", "uuid"),
+        TestRecord::FirstAnswer => ("idempotency_records", "began_at", "key_digest", "bytea"),
+        TestRecord::Place => ("send_slots", "taken_at", "send_id", "uuid"),
+        TestRecord::Session => ("sessions", "created_at", "id", "uuid"),
+        TestRecord::Identity => ("identities", "last_verified_at", "id", "uuid"),
+        TestRecord::Event => ("events", "happened_at", "id", "text"),
+    };
+    Kind { table, at, key, key_type }
 }
-
-const KINDS: [Kind; 6] = [
-    Kind { table: "otps", at: "expires_at", key: "id", key_type: "uuid", goes: Goes::Expired },
-    Kind {
-        table: "idempotency_records",
-        at: "began_at",
-        key: "key_digest",
-        key_type: "bytea",
-        goes: Goes::Unused,
-    },
-    Kind {
-        table: "send_slots",
-        at: "taken_at",
-        key: "send_id",
-        key_type: "uuid",
-        goes: Goes::Unused,
-    },
-    Kind { table: "sessions", at: "created_at", key: "id", key_type: "uuid", goes: Goes::Always },
-    Kind {
-        table: "identities",
-        at: "last_verified_at",
-        key: "id",
-        key_type: "uuid",
-        goes: Goes::Always,
-    },
-    Kind { table: "events", at: "happened_at", key: "id", key_type: "text", goes: Goes::Always },
-];
 
 /// The newest record that is beyond the quota of its project.
 #[derive(Clone, QueryableByName)]
@@ -67,14 +43,6 @@ struct Edge {
 }
 
 impl Kind {
-    fn until(self, quota: TestQuota, now: Timestamp) -> Option<Timestamp> {
-        match self.goes {
-            Goes::Expired => Some(now),
-            Goes::Unused => Some(quota.unused_since(now)),
-            Goes::Always => None,
-        }
-    }
-
     /// Walks as many index entries of each project as the quota keeps.
     fn edges(self, conn: &mut PgConnection, kept: u32) -> QueryResult<Vec<Edge>> {
         let Self { table, at, key, .. } = self;
@@ -115,8 +83,8 @@ impl Kind {
 impl TestQuotaStore for PostgresStore {
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError> {
         let mut dropped = 0;
-        for kind in KINDS {
-            let until = kind.until(quota, now);
+        for record in TestRecord::ALL {
+            let (kind, until) = (kind(record), quota.goes_until(record, now));
             let edges = self.pool.run(move |conn| Ok(kind.edges(conn, quota.kept)?)).await?;
             for edge in edges {
                 let some = move |conn: &mut _| kind.drop_some(conn, &edge, until);

@@ -402,3 +402,17 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
 const fn knows_phone(event: &Event) -> bool {
     matches!(event.subject, Subject::Otp { phone: Some(_), .. })
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_previous_secret_without_its_end_is_told() {
+    let scene = Scene::open().await;
+    scene.endpoint().await;
+    let half = "UPDATE webhook_endpoints SET previous_secret = 'x'";
+    scene.database.connection().batch_execute(half).unwrap();
+    let (table, column) = match scene.store.endpoints(scene.project).await {
+        Err(StoreError::Inconsistent { table, column, .. }) => (table, column),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((table, column), ("webhook_endpoints", "previous_until"));
+}

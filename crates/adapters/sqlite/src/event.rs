@@ -160,7 +160,7 @@ impl EventStore for SqliteStore {
                 .find(endpoint.to_string())
                 .filter(webhook_endpoints::failures.gt(0))
                 .select(EndpointRow::as_select())
-                .first(connection)
+                .get_result(connection)
                 .optional()?;
             if let Some(row) = failing {
                 change(connection, row, Endpoint::after_success)?;
@@ -180,7 +180,7 @@ impl EventStore for SqliteStore {
             let row = webhook_endpoints::table
                 .find(endpoint.to_string())
                 .select(EndpointRow::as_select())
-                .first(connection)
+                .get_result(connection)
                 .optional()?;
             let Some(row) = row else { return Ok(None) };
             let mut told = None;
@@ -331,7 +331,7 @@ fn by_id(
         .filter(webhook_endpoints::id.eq(endpoint.to_string()))
         .filter(webhook_endpoints::project_id.eq(project.to_string()))
         .select(EndpointRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()
 }
 

@@ -46,16 +46,23 @@ impl TryFrom<EndpointRow> for Endpoint {
 
     fn try_from(stored: EndpointRow) -> Result<Self, StoreError> {
         let row = Row::new("webhook_endpoints", &stored.id);
-        let until = row.maybe_instant("previous_until", stored.previous_until)?;
-        let previous = stored.previous_secret.zip(until);
+        let previous = match stored.previous_secret {
+            Some(secret) => Some(PreviousSecret {
+                secret: Sealed(secret),
+                until: row.instant(
+                    "previous_until",
+                    row.known("previous_until", stored.previous_until)?,
+                )?,
+            }),
+            None => None,
+        };
         let failures = row.count("failures", stored.failures)?;
         let since = row.maybe_instant("failing_since", stored.failing_since)?;
         Ok(Self {
             id: row.parse("id", &stored.id)?,
             project: row.parse("project_id", &stored.project_id)?,
             full_phone: stored.full_phone,
-            previous: previous
-                .map(|(secret, until)| PreviousSecret { secret: Sealed(secret), until }),
+            previous,
             created_at: row.instant("created_at", stored.created_at)?,
             failing: since.map(|since| Failing { since, failures }),
             disabled_at: row.maybe_instant("disabled_at", stored.disabled_at)?,

@@ -5,37 +5,30 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Text};
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
-use dwar_otp::{TestQuota, TestQuotaStore};
+use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 
 /// How many records one turn drops: some ten milliseconds of the writer's time in a file that is
 /// much larger than its cache.
 const BATCH: u16 = 50;
 
-/// One kind of record that a quota bounds.
+/// Where one kind of record is kept.
 #[derive(Clone, Copy)]
 struct Kind {
     table: &'static str,
     /// Its age, by which `TABLE_of_tests` is ordered within a project; then by row.
     at: &'static str,
-    /// Which of the records beyond the quota may go.
-    goes: Goes,
 }
 
-#[derive(Clone, Copy)]
-enum Goes {
-    Expired,
-    Unused,
-    Always,
+const fn kind(record: TestRecord) -> Kind {
+    match record {
+        TestRecord::Request => Kind { table: "otps", at: "expires_at" },
+        TestRecord::FirstAnswer => Kind { table: "idempotency_records", at: "began_at" },
+        TestRecord::Place => Kind { table: "send_slots", at: "taken_at" },
+        TestRecord::Session => Kind { table: "sessions", at: "created_at" },
+        TestRecord::Identity => Kind { table: "identities", at: "last_verified_at" },
+        TestRecord::Event => Kind { table: "events", at: "happened_at" },
+    }
 }
-
-const KINDS: [Kind; 6] = [
-    Kind { table: "otps", at: "expires_at", goes: Goes::Expired },
-    Kind { table: "idempotency_records", at: "began_at", goes: Goes::Unused },
-    Kind { table: "send_slots", at: "taken_at", goes: Goes::Unused },
-    Kind { table: "sessions", at: "created_at", goes: Goes::Always },
-    Kind { table: "identities", at: "last_verified_at", goes: Goes::Always },
-    Kind { table: "events", at: "happened_at", goes: Goes::Always },
-];
 
 /// The newest record that is beyond the quota of its project.
 #[derive(QueryableByName)]
@@ -64,14 +57,6 @@ impl TryFrom<EdgeRow> for Edge {
 }
 
 impl Kind {
-    fn until(self, quota: TestQuota, now: Timestamp) -> i64 {
-        match self.goes {
-            Goes::Expired => now.timestamp_millis(),
-            Goes::Unused => quota.unused_since(now).timestamp_millis(),
-            Goes::Always => i64::MAX,
-        }
-    }
-
     /// Walks as many index entries of a project as the quota keeps, and no rows.
     fn edges(self, connection: &mut SqliteConnection, kept: u32) -> Result<Vec<Edge>, Failure> {
         let Self { table, at, .. } = self;
@@ -116,8 +101,10 @@ impl Kind {
 impl TestQuotaStore for SqliteStore {
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError> {
         let mut dropped = 0;
-        for kind in KINDS {
-            let until = kind.until(quota, now);
+        for record in TestRecord::ALL {
+            let until = quota.goes_until(record, now);
+            let until = until.map_or(i64::MAX, |until| until.timestamp_millis());
+            let kind = kind(record);
             let edges = self.scan(move |connection| kind.edges(connection, quota.kept)).await?;
             for edge in edges {
                 let some = move |connection: &mut _| kind.drop_some(connection, edge, until);

@@ -9,7 +9,7 @@ use diesel::query_dsl::RunQueryDsl;
 use diesel::sql_types::BigInt;
 use dwar_event::{Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
-use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed};
+use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
@@ -254,4 +254,16 @@ async fn a_ledger_from_before_refunds_is_kept_as_it_was() {
         (found.prices.sms, found.low_balance, found.routing.sms),
         (Some(Paise(30)), None, None)
     );
+}
+
+#[tokio::test]
+async fn a_previous_secret_without_its_end_is_told() {
+    let mut scene = Scene::open().await;
+    scene.endpoint().await;
+    scene.tables.batch_execute("UPDATE webhook_endpoints SET previous_secret = x'01'").unwrap();
+    let (table, column) = match scene.store.endpoints(scene.project).await {
+        Err(StoreError::Inconsistent { table, column, .. }) => (table, column),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((table, column), ("webhook_endpoints", "previous_until"));
 }

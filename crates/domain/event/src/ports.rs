@@ -14,7 +14,7 @@ pub trait EventStore: Send + Sync {
     /// Adds an endpoint.
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError>;
 
-    /// The endpoints of a project, oldest first.
+    /// The endpoints of a project, oldest first, equals by id.
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError>;
 
     /// Removes an endpoint and everything it had not been told; `false` if there is none.
@@ -39,7 +39,8 @@ pub trait EventStore: Send + Sync {
         endpoint: EndpointId,
     ) -> Result<bool, StoreError>;
 
-    /// Endpoints of every project that are switched off, the longest first, up to `limit`.
+    /// Endpoints of every project that are switched off, the longest first, equals by id, up to
+    /// `limit`.
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
 
     /// Puts an event on record that belongs to no other store's change; a second time it changes
@@ -47,7 +48,7 @@ pub trait EventStore: Send + Sync {
     async fn record(&self, event: Event) -> Result<(), StoreError>;
 
     /// Deliveries that are due at `now`, as [`Room::share`] says, of each endpoint the longest due,
-    /// and these in that order; each handed to one caller: one given out is not due again before `lease` has passed.
+    /// and these in that order, equals in any; each handed to one caller: one given out is not due again before `lease` has passed.
     ///
     /// What one endpoint has waiting MUST cost the others nothing, however much it is: an endpoint
     /// is a look-up by index, not a scan of what it waits for. One that is switched off gets

@@ -31,5 +31,5 @@ pub use receipt_health::{HealthChange, ReceiptHealth};
 pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
 #[cfg(feature = "mocks")]
 pub use test_quota::MockTestQuotaStore;
-pub use test_quota::{TestQuota, TestQuotaStore};
+pub use test_quota::{TestQuota, TestQuotaStore, TestRecord};
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

@@ -11,10 +11,37 @@ pub struct TestQuota {
     pub in_use: Duration,
 }
 
+/// A kind of record that test keys leave behind, each with a quota of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestRecord {
+    /// A request to send a code, with its attempts and messages; its age is when it expires.
+    Request,
+    /// The first answer to an `Idempotency-Key`.
+    FirstAnswer,
+    /// The place of a send.
+    Place,
+    /// A session, by its start.
+    Session,
+    /// An identity, with its sessions, by its last verification.
+    Identity,
+    /// An event that is still to be told.
+    Event,
+}
+
+impl TestRecord {
+    /// Every kind, in the order in which they are dropped.
+    pub const ALL: [Self; 6] =
+        [Self::Request, Self::FirstAnswer, Self::Place, Self::Session, Self::Identity, Self::Event];
+}
+
 impl TestQuota {
-    /// Places and first answers older than this are of no more use to a send under way.
-    pub fn unused_since(&self, now: Timestamp) -> Timestamp {
-        now - self.in_use
+    /// The latest age at which a record beyond the quota may go; `None` is at any age.
+    pub fn goes_until(&self, record: TestRecord, now: Timestamp) -> Option<Timestamp> {
+        match record {
+            TestRecord::Request => Some(now),
+            TestRecord::FirstAnswer | TestRecord::Place => Some(now - self.in_use),
+            TestRecord::Session | TestRecord::Identity | TestRecord::Event => None,
+        }
     }
 }
 
@@ -22,18 +49,28 @@ impl TestQuota {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TestQuotaStore: Send + Sync {
-    /// Of each project, drops test-mode records beyond the newest `quota.kept` of their kind, the
-    /// oldest first, and gives the number of those that had to go.
-    ///
-    /// - OTP requests, with their attempts and messages: those that have expired at `now`. One
-    ///   that has not MUST stay, however many there are.
-    /// - Places of sends and first answers to an `Idempotency-Key`: those no longer in use.
-    /// - Sessions by their start, identities (with their sessions) by their last verification,
-    ///   events that are still to be told.
+    /// Of each project, drops test-mode records beyond the newest `quota.kept` of their
+    /// [`TestRecord`] kind, the oldest first (of equals any), if [`TestQuota::goes_until`] lets them
+    /// go, and gives the number of those that had to. A code that has not expired MUST stay, however
+    /// many there are.
     ///
     /// Counts of wrong guesses mean nothing in test mode; they all go and are not counted. Live
     /// records MUST stay. Whoever calls at the same time drops nothing twice, and no more than one
     /// call alone would. No step of it holds up other work for long, or reads another project's
     /// rows.
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_send_may_still_need_stays() {
+        let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let quota = TestQuota { kept: 1, in_use: Duration::from_secs(60) };
+        let goes = TestRecord::ALL.map(|record| quota.goes_until(record, now));
+        let unused = Some(now - Duration::from_secs(60));
+        assert_eq!(goes, [Some(now), unused, unused, None, None, None]);
+    }
 }

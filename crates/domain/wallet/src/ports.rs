@@ -76,7 +76,7 @@ pub trait WalletStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<LedgerEntry>, StoreError>;
 
-    /// Holds of every project that are open since before `before`, oldest first.
+    /// Holds of every project that are open since before `before`, oldest first, equals by send.
     async fn stale_holds(&self, before: Timestamp, limit: u32)
     -> Result<Vec<OpenHold>, StoreError>;
 
