@@ -5,6 +5,7 @@
 mod crowd;
 mod database;
 mod disk;
+mod tap;
 mod vendor;
 mod wire;
 
@@ -13,6 +14,8 @@ pub use crowd::{Bystander, Resident, attacker, raise_descriptors};
 pub use database::Database;
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use disk::Disk;
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use tap::{Counted, Tap};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use vendor::{Play, Taken, Vendor, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]

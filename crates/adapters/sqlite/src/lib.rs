@@ -21,6 +21,7 @@ mod schema;
 mod send_limiter;
 mod session;
 mod signing_key;
+mod statement;
 mod test_quota;
 mod wallet;
 mod wallet_row;

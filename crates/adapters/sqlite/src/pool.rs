@@ -312,6 +312,7 @@ impl File {
     }
 
     fn set_up(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        connection.set_instrumentation(crate::statement::log);
         let busy = self.busy_timeout.as_millis();
         connection.batch_execute(&format!(
             "PRAGMA busy_timeout = {busy}; \
