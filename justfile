@@ -28,6 +28,10 @@ check-dependencies:
 bench:
     cargo bench -p dwar --bench load
 
+# beside better-auth, on SQLite and PostgreSQL (docs/benchmarks.md)
+compare:
+    ./scripts/compare.sh
+
 # have PyJWT and jose check tokens of the running service
 interop:
     cargo build --release
