@@ -44,7 +44,8 @@ impl WalletStore for SqliteStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
-        self.write(move |connection| {
+        // The request that is issued next takes it to the disk.
+        self.write_ahead_of_disk(move |connection| {
             let held = apply(connection, project, |wallet| wallet.hold(send, amount, entry, now))?;
             if !held.entries.is_empty() {
                 let hold = HoldRow::from(OpenHold { project, send, amount, since: now });
@@ -63,7 +64,8 @@ impl WalletStore for SqliteStore {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        // If a loss of power takes it back, the hold is open again, and the sweep settles it.
+        self.write_ahead_of_disk(move |connection| {
             let hold = wallet_holds::table
                 .filter(wallet_holds::send_id.eq(send.to_string()))
                 .filter(wallet_holds::project_id.eq(project.to_string()));
