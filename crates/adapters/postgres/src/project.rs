@@ -177,21 +177,21 @@ impl ProjectStore for PostgresStore {
     }
 
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
-        let found: Option<(ProjectRow, KeyRow)> = self
+        let found: Option<(ProjectRow, Uuid, String)> = self
             .pool
             .run(move |conn| {
                 let found = projects::table
                     .inner_join(api_keys::table)
                     .filter(api_keys::digest.eq(key.0.as_slice()))
-                    .select((ProjectRow::as_select(), KeyRow::as_select()))
-                    .first(conn)
+                    .select((ProjectRow::as_select(), api_keys::id, api_keys::mode))
+                    .get_result(conn)
                     .optional()?;
                 Ok(found)
             })
             .await?;
-        let Some((project, key)) = found else { return Ok(None) };
-        let key = KeyRecord::try_from(key)?;
-        Ok(Some(Caller { project: project.try_into()?, mode: key.mode, key: key.id }))
+        let Some((project, key, mode)) = found else { return Ok(None) };
+        let mode = Row::new("api_keys", key).parse("mode", &mode)?;
+        Ok(Some(Caller { project: project.try_into()?, mode, key: key.into() }))
     }
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {

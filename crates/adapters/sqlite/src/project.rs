@@ -164,12 +164,13 @@ impl ProjectStore for SqliteStore {
             let found = api_keys::table
                 .inner_join(projects::table)
                 .filter(api_keys::digest.eq(key.0.as_slice()))
-                .select((KeyRow::as_select(), ProjectRow::as_select()))
-                .first::<(KeyRow, ProjectRow)>(connection)
+                .select((api_keys::id, api_keys::mode, ProjectRow::as_select()))
+                .get_result::<(String, String, ProjectRow)>(connection)
                 .optional()?;
-            let Some((key, project)) = found else { return Ok(None) };
-            let key = KeyRecord::try_from(key)?;
-            Ok(Some(Caller { project: project.try_into()?, mode: key.mode, key: key.id }))
+            let Some((key, mode, project)) = found else { return Ok(None) };
+            let row = Row::new("api_keys", &key);
+            let (mode, key) = (row.parse("mode", &mode)?, row.parse("id", &key)?);
+            Ok(Some(Caller { project: project.try_into()?, mode, key }))
         })
         .await
     }
@@ -252,7 +253,7 @@ fn load(connection: &mut SqliteConnection, project: ProjectId) -> Result<Option<
     let row = projects::table
         .find(project.to_string())
         .select(ProjectRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     Ok(row.map(Project::try_from).transpose()?)
 }
