@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Database, Service, answer};
+use common::{Database, Service, World, answer};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -16,6 +16,7 @@ on_both_databases! {
     sandbox_numbers_play_their_parts;
     a_new_code_replaces_the_old_one;
     refresh_replaces_both_tokens;
+    a_used_refresh_token_ends_the_session;
     deleting_an_identity_ends_its_sessions_and_traces;
     a_send_is_repeated_by_its_key;
     a_refresh_is_repeated_by_its_key;
@@ -218,12 +219,41 @@ async fn refresh_replaces_both_tokens(database: Database) {
     // Inside the leeway: two tabs at once.
     service.refresh(&key, &first["refresh_token"]).await.refused(401, "SESSION_EXPIRED");
     service.validate(&key, &second["access_token"]).await.ok();
-    // Two generations back: stolen.
+    // Three tabs: exchanged twice since, and still inside.
     let third = service.refresh(&key, &second["refresh_token"]).await.ok();
     service.refresh(&key, &first["refresh_token"]).await.refused(401, "SESSION_EXPIRED");
-    let dead = service.validate(&key, &third["access_token"]).await;
-    dead.refused(401, "INVALID_ACCESS_TOKEN");
-    service.refresh(&key, &third["refresh_token"]).await.refused(401, "SESSION_EXPIRED");
+    service.validate(&key, &third["access_token"]).await.ok();
+    service.refresh(&key, &third["refresh_token"]).await.ok();
+}
+
+async fn a_used_refresh_token_ends_the_session(database: Database) {
+    let world = World::new(database).with("DWAR__SESSION__LEEWAY_SECONDS", "0");
+    let service = Service::start_in(world);
+    let project = service.world.project("0");
+    let key = project.test;
+    for later in 1..=3 {
+        let first = service.log_in(&key, &service.world.phone()).await;
+        let mut last = first.clone();
+        for _ in 0..later {
+            last = service.refresh(&key, &last["refresh_token"]).await.ok();
+        }
+        // Of another mode, or with another digit, it proves nothing and ends nothing.
+        service
+            .refresh(&project.live, &first["refresh_token"])
+            .await
+            .refused(401, "SESSION_EXPIRED");
+        let mut forged = first["refresh_token"].as_str().unwrap().to_owned();
+        let digit = if forged.ends_with('0') { "1" } else { "0" };
+        forged.replace_range(forged.len() - 1.., digit);
+        service.refresh(&key, &json!(forged)).await.refused(401, "SESSION_EXPIRED");
+        service.validate(&key, &last["access_token"]).await.ok();
+
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        service.refresh(&key, &first["refresh_token"]).await.refused(401, "SESSION_EXPIRED");
+        let dead = service.validate(&key, &last["access_token"]).await;
+        dead.refused(401, "INVALID_ACCESS_TOKEN");
+        service.refresh(&key, &last["refresh_token"]).await.refused(401, "SESSION_EXPIRED");
+    }
 }
 
 async fn deleting_an_identity_ends_its_sessions_and_traces(database: Database) {

@@ -5,11 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
 use dwar_event::WebhookSecret;
-use dwar_kernel::{Entropy, KeyMode};
+use dwar_kernel::{Entropy, KeyMode, ProjectId, SessionId, Timestamp};
 use dwar_otp::Code;
 use dwar_project::ApiKey;
-use dwar_rustcrypto::MasterKey;
-use dwar_session::RefreshToken;
+use dwar_rustcrypto::{MasterKey, RustCryptoVault};
+use dwar_session::{Place, RefreshToken};
 use dwar_system::SystemEntropy;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -48,6 +48,15 @@ fn of_text<T>(value: T, text: impl Fn(&T) -> &str) -> [Vec<u8>; 2] {
     })
 }
 
+fn refresh_token(key: &MasterKey, now: Timestamp) -> RefreshToken {
+    let entropy = Arc::new(SystemEntropy);
+    let vault = RustCryptoVault::new(key.clone(), [], None, entropy.clone());
+    let (project, session) =
+        (ProjectId::new(now, entropy.as_ref()), SessionId::new(now, entropy.as_ref()));
+    let place = Place { project, mode: KeyMode::Live, session, generation: 0 };
+    RefreshToken::generate(place, &vault, entropy.as_ref())
+}
+
 #[test]
 fn a_dropped_secret_leaves_nothing_in_memory() {
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
@@ -60,7 +69,10 @@ fn a_dropped_secret_leaves_nothing_in_memory() {
         ("a code", of_bytes(Code::generate(entropy))),
         ("an event secret", of_bytes(WebhookSecret::generate(entropy))),
         ("an API key", of_text(ApiKey::generate(KeyMode::Live, entropy), ApiKey::expose)),
-        ("a refresh token", of_text(RefreshToken::generate(entropy), RefreshToken::expose)),
+        (
+            "a refresh token",
+            of_text(refresh_token(&key, Timestamp::UNIX_EPOCH), RefreshToken::expose),
+        ),
     ] {
         assert!(before.iter().any(|byte| *byte != 0), "{name}: this test looks elsewhere");
         assert!(after.iter().all(|byte| *byte == 0), "{name}: {before:?}, then {after:?}");

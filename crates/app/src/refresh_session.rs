@@ -1,10 +1,10 @@
 use crate::{TokenPair, Tokens};
 use dwar_idempotency::IdempotencyKey;
-use dwar_kernel::{Digest, Purpose, Sealed, StoreError, Timestamp};
+use dwar_kernel::{Digest, IdentityId, Purpose, Sealed, StoreError, Timestamp};
 use dwar_project::Caller;
 use dwar_session::{
-    AccessToken, Presented, RefreshToken, Replay, Rotation, RotationPolicy, Session, SessionStore,
-    Successor,
+    AccessToken, Place, Presented, RefreshToken, Replay, Rotation, RotationPolicy, Session,
+    SessionStore, Successor,
 };
 use std::sync::Arc;
 
@@ -33,31 +33,34 @@ pub enum RefreshSessionError {
 impl RefreshSession {
     /// Rotates `token`; of any number of calls with one token exactly one gets a new pair.
     ///
-    /// With an `Idempotency-Key`, the same token and key get the same pair again for a minute
-    /// (decisions, Idempotency-Key): a lost response must not cost a login.
+    /// With an `Idempotency-Key`, the same token and key get the same pair again for a minute: a
+    /// lost response must not cost a login. What is no token of this project and mode costs no
+    /// look-up.
     pub async fn refresh(
         &self,
         caller: &Caller,
         token: &str,
         key: Option<&IdempotencyKey>,
     ) -> Result<TokenPair, RefreshSessionError> {
-        let token: RefreshToken = token.parse().map_err(|_| RefreshSessionError::Expired)?;
-        let now = self.tokens.tools.now();
+        let (vault, now) = (self.tokens.tools.vault.as_ref(), self.tokens.tools.now());
         let (project, mode) = (caller.project.id, caller.mode);
-        let digest = token.digest(self.tokens.tools.vault.as_ref());
-        let session = self.sessions.find_by_refresh(project, mode, digest).await?;
-        let session = session.ok_or(RefreshSessionError::Expired)?;
+        let token = RefreshToken::read(token, project, mode, vault);
+        let token = token.ok_or(RefreshSessionError::Expired)?;
+        let place = token.place();
+        let seen = self.sessions.find(project, mode, place.session).await?;
+        let seen = seen.ok_or(RefreshSessionError::Expired)?;
 
-        let key = key.map(|key| self.digest(caller, key));
-        let (next, pair) = self.successor(&session, key, now).await?;
-        let presented = Presented { refresh: digest, key };
-        let rotation =
-            self.sessions.rotate(project, mode, presented, next, self.policy(), now).await?;
-        match rotation {
+        let refresh = token.digest(vault);
+        let key = key.map(|key| self.digest(caller, refresh, key));
+        let presented = Presented { generation: place.generation, refresh, key };
+        let place = Place { generation: place.generation.saturating_add(1), ..place };
+        let (next, pair) = self.successor(&seen, place, key, now).await?;
+        let identity = seen.identity;
+        match self.sessions.rotate(seen, presented, next, self.policy(), now).await? {
             Some(Rotation::Rotated) => Ok(pair),
-            Some(Rotation::Replayed(answer)) => Ok(self.reopen(&session, &answer, now)?),
+            Some(Rotation::Replayed(answer)) => Ok(self.reopen(place, identity, &answer, now)?),
             Some(Rotation::Reused) => {
-                tracing::warn!(session = %session.id, "a used refresh token came again; session revoked");
+                tracing::warn!(session = %place.session, "a used refresh token came again; session revoked");
                 Err(RefreshSessionError::Expired)
             }
             Some(Rotation::Refused) | None => Err(RefreshSessionError::Expired),
@@ -67,10 +70,11 @@ impl RefreshSession {
     async fn successor(
         &self,
         session: &Session,
+        place: Place,
         key: Option<Digest>,
         now: Timestamp,
     ) -> Result<(Successor, TokenPair), StoreError> {
-        let refresh = RefreshToken::generate(self.tokens.tools.entropy.as_ref());
+        let refresh = self.tokens.refresh(place);
         let next = Session {
             refresh_expires_at: session.refresh_end(self.tokens.policy.refresh, now),
             access: self.tokens.access(now, session.expires_at),
@@ -90,9 +94,9 @@ impl RefreshSession {
         RotationPolicy { leeway: self.tokens.policy.leeway, replay: self.tokens.policy.replay }
     }
 
-    fn digest(&self, caller: &Caller, key: &IdempotencyKey) -> Digest {
+    fn digest(&self, caller: &Caller, token: Digest, key: &IdempotencyKey) -> Digest {
         let project = caller.project.id.uuid();
-        let parts = [b"refresh", project.as_bytes().as_slice(), key.expose().as_bytes()];
+        let parts: [&[u8]; 4] = [b"refresh", project.as_bytes(), &token.0, key.expose().as_bytes()];
         self.tokens.tools.vault.digest(Purpose::Idempotency, &parts)
     }
 
@@ -114,32 +118,35 @@ impl RefreshSession {
 
     fn reopen(
         &self,
-        session: &Session,
+        place: Place,
+        identity: IdentityId,
         answer: &Sealed,
         now: Timestamp,
     ) -> Result<TokenPair, StoreError> {
-        let context = session.id.uuid();
-        let vault = &self.tokens.tools.vault;
+        let context = place.session.uuid();
+        let vault = self.tokens.tools.vault.as_ref();
         let plain = Zeroizing::new(vault.open(Purpose::Answer, context.as_bytes(), answer)?);
-        parse(&plain, session, now).ok_or_else(|| StoreError::Inconsistent {
+        let read = || {
+            let mut lines = std::str::from_utf8(&plain).ok()?.lines();
+            let access = AccessToken::new(lines.next()?);
+            let refresh = RefreshToken::read(lines.next()?, place.project, place.mode, vault)?;
+            let mut left = || {
+                let end = Timestamp::from_timestamp_millis(lines.next()?.parse().ok()?)?;
+                Some(seconds(end, now))
+            };
+            Some(TokenPair {
+                access,
+                refresh,
+                expires_in: left()?,
+                refresh_expires_in: left()?,
+                session: place.session,
+                identity,
+            })
+        };
+        read().ok_or_else(|| StoreError::Inconsistent {
             table: "sessions",
             column: "replay_answer",
-            row: session.id.to_string(),
+            row: place.session.to_string(),
         })
     }
-}
-
-fn parse(plain: &[u8], session: &Session, now: Timestamp) -> Option<TokenPair> {
-    let mut lines = std::str::from_utf8(plain).ok()?.lines();
-    let access = AccessToken::new(lines.next()?);
-    let refresh = lines.next()?.parse().ok()?;
-    let mut instant = || Timestamp::from_timestamp_millis(lines.next()?.parse().ok()?);
-    Some(TokenPair {
-        access,
-        refresh,
-        expires_in: seconds(instant()?, now),
-        refresh_expires_in: seconds(instant()?, now),
-        session: session.id,
-        identity: session.identity,
-    })
 }

@@ -1,6 +1,8 @@
 use crate::Toolbox;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
-use dwar_session::{AccessToken, Claims, CurrentAccess, RefreshToken, Session, TokenSigner};
+use dwar_session::{
+    AccessToken, Claims, CurrentAccess, Place, RefreshToken, Rotations, Session, TokenSigner,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ pub struct Tokens {
     pub policy: SessionPolicy,
 }
 
-/// Lifetimes and leeways of sessions (decisions, Session).
+/// Lifetimes and leeways of sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPolicy {
     /// Of an access token.
@@ -56,21 +58,29 @@ impl Tokens {
         identity: IdentityId,
         now: Timestamp,
     ) -> (Session, RefreshToken) {
-        let refresh = RefreshToken::generate(self.tools.entropy.as_ref());
+        let id = SessionId::new(now, self.tools.entropy.as_ref());
+        let refresh = self.refresh(Place { project, mode, session: id, generation: 0 });
         let session = Session {
-            id: SessionId::new(now, self.tools.entropy.as_ref()),
+            id,
             project,
             mode,
             identity,
             created_at: now,
             expires_at: now + self.policy.session,
             refresh: refresh.digest(self.tools.vault.as_ref()),
+            generation: 0,
             refresh_expires_at: now + self.policy.refresh.min(self.policy.session),
             access: self.access(now, now + self.policy.session),
-            predecessor: None,
+            rotations: Rotations::default(),
+            replay: None,
             revoked_at: None,
         };
         (session, refresh)
+    }
+
+    /// A fresh refresh token.
+    pub(crate) fn refresh(&self, place: Place) -> RefreshToken {
+        RefreshToken::generate(place, self.tools.vault.as_ref(), self.tools.entropy.as_ref())
     }
 
     /// A fresh access token's place in a session, which it does not outlive; JWT times are whole

@@ -13,7 +13,9 @@ use dwar_otp::{
 };
 use dwar_project::{ApiKey, KeyRecord, NewProject};
 use dwar_ratelimit::SendKey;
-use dwar_session::{Algorithm, CurrentAccess, Session, SigningKey, Successor};
+use dwar_session::{
+    Algorithm, CurrentAccess, Presented, Rotations, Session, SigningKey, Successor,
+};
 use dwar_wallet::{Credit, Paise};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -204,9 +206,11 @@ impl Fixtures {
             created_at: START,
             expires_at: START + days(90),
             refresh: self.digest(),
+            generation: 0,
             refresh_expires_at: START + days(30),
             access: self.access(START),
-            predecessor: None,
+            rotations: Rotations::default(),
+            replay: None,
             revoked_at: None,
         }
     }
@@ -215,6 +219,11 @@ impl Fixtures {
     pub fn access(&self, now: Timestamp) -> CurrentAccess {
         let issued_at = Timestamp::from_timestamp(now.timestamp(), 0).expect("a valid instant");
         CurrentAccess { token: self.id(), issued_at, expires_at: issued_at + minutes(15) }
+    }
+
+    /// The session's current refresh token, without an `Idempotency-Key`.
+    pub const fn presented(&self, session: &Session) -> Presented {
+        Presented { generation: session.generation, refresh: session.refresh, key: None }
     }
 
     /// A fresh pair to take the place of the session's present one.

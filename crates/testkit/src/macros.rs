@@ -106,13 +106,15 @@ macro_rules! shared_store_contract_tests {
             session {
                 start_keeps_everything
                 start_needs_the_identity
-                rotate_keeps_the_predecessor_and_its_answer
                 find_stays_inside_project_and_mode
-                every_token_of_the_line_leads_to_the_session
                 rotate_exchanges_the_pair
                 rotate_stays_inside_project_and_mode
                 the_leeway_ends_at_the_exact_instant
-                an_older_token_ends_the_session
+                a_used_token_is_judged_by_its_own_exchange
+                long_lines_are_judged_by_the_oldest_instant_kept
+                what_was_never_given_out_ends_nothing
+                rotate_looks_again_where_the_session_changed
+                the_same_exchange_again_changes_nothing
                 the_same_key_gets_the_same_pair_again
                 rotate_keeps_the_exact_instants
                 refreshes_at_once_rotate_once

@@ -1,6 +1,5 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_event::{Event, EventKind, Subject};
 use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
 
@@ -15,7 +14,7 @@ impl IdentityStore for MemoryStore {
             let wanted = (project, sighting.mode, sighting.index);
             let mut known = state.identities.iter_mut();
             if let Some((_, known)) = known.find(|(i, k)| (k.project, k.mode, *i) == wanted) {
-                known.last_verified_at = sighting.at;
+                known.last_verified_at = known.last_verified_at.max(sighting.at);
                 known.phone = sighting.phone;
                 return known.id;
             }
@@ -81,12 +80,10 @@ impl IdentityStore for MemoryStore {
             state.inbox.retain(|(_, message)| gone.iter().all(|otp| otp.id != message.otp));
             state.records.retain(|slot, record| (slot.project, slot.mode, record.phone) != line);
             let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
-            let sessions_revoked = alive as u64;
+            let erased = Erased { sessions_revoked: alive as u64 };
             state.forget_phone(line);
-            let subject = Subject::Identity { identity: id, sessions_revoked };
-            let kind = EventKind::IdentityDeleted;
-            state.record(&Event { project, mode, kind, subject, at: now });
-            Some(Erased { sessions_revoked })
+            state.record(&erased.event(project, mode, id, now));
+            Some(erased)
         })
         .await
     }

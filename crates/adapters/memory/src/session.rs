@@ -1,7 +1,6 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_event::{Event, EventKind, Subject};
-use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{
     Presented, Rotation, RotationPolicy, Session, SessionStore, Started, Successor,
 };
@@ -11,17 +10,25 @@ impl State {
         self.sessions.iter_mut().find(|found| (found.project, found.mode, found.id) == wanted)
     }
 
-    fn record_end(&mut self, ended: &Session, at: Timestamp) {
-        let subject = Subject::Session { session: ended.id, identity: ended.identity };
-        let (project, mode, kind) = (ended.project, ended.mode, EventKind::SessionRevoked);
-        self.record(&Event { project, mode, kind, subject, at });
+    /// Applies a rule to a session and records the event that its change was.
+    fn change<T>(
+        &mut self,
+        wanted: (ProjectId, KeyMode, SessionId),
+        rule: impl FnOnce(&mut Session) -> T,
+    ) -> Option<T> {
+        let session = self.session(wanted)?;
+        let before = session.clone();
+        let answer = rule(session);
+        if let Some(event) = session.event(&before) {
+            self.record(&event);
+        }
+        Some(answer)
     }
 
-    /// Drops sessions with their whole line; gives what is gone.
+    /// Drops sessions; gives what is gone.
     pub fn drop_sessions(&mut self, gone: impl Fn(&Session) -> bool) -> Vec<Session> {
         let (gone, kept): (Vec<_>, Vec<_>) = self.sessions.drain(..).partition(gone);
         self.sessions = kept;
-        self.lines.retain(|_, id| gone.iter().all(|session| session.id != *id));
         gone
     }
 }
@@ -30,50 +37,29 @@ impl State {
 impl SessionStore for MemoryStore {
     async fn start(&self, session: Session) -> Result<Started, StoreError> {
         self.step("SessionStore::start", |state| {
-            if !state.identities.iter().any(|(_, found)| found.id == session.identity) {
+            let home = (session.project, session.mode, session.identity);
+            if !state.identities.iter().any(|(_, k)| (k.project, k.mode, k.id) == home) {
                 return Started::IdentityGone;
             }
-            state.lines.insert(session.refresh, session.id);
-            state.sessions.push(session);
+            if state.sessions.iter().all(|known| known.id != session.id) {
+                state.sessions.push(session);
+            }
             Started::Started
-        })
-        .await
-    }
-
-    async fn find_by_refresh(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        refresh: Digest,
-    ) -> Result<Option<Session>, StoreError> {
-        self.step("SessionStore::find_by_refresh", |state| {
-            let id = *state.lines.get(&refresh)?;
-            state.session((project, mode, id)).cloned()
         })
         .await
     }
 
     async fn rotate(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        seen: Session,
         presented: Presented,
         next: Successor,
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
+        let wanted = (seen.project, seen.mode, seen.id);
         self.step("SessionStore::rotate", |state| {
-            let id = *state.lines.get(&presented.refresh)?;
-            let refresh = next.refresh;
-            let session = state.session((project, mode, id))?;
-            let rotation = session.rotate(&presented, next, policy, now);
-            let session = session.clone();
-            match rotation {
-                Rotation::Rotated => drop(state.lines.insert(refresh, id)),
-                Rotation::Reused => state.record_end(&session, now),
-                Rotation::Replayed(_) | Rotation::Refused => {}
-            }
-            Some(rotation)
+            state.change(wanted, |session| session.rotate(&presented, next, policy, now))
         })
         .await
     }
@@ -97,13 +83,9 @@ impl SessionStore for MemoryStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.step("SessionStore::revoke", |state| {
-            let found = state.session((project, mode, session));
-            let honoured = found.filter(|session| session.honours(token, now));
-            let Some(ended) = honoured else { return false };
-            ended.revoked_at = Some(now);
-            let ended = ended.clone();
-            state.record_end(&ended, now);
-            true
+            let revoked =
+                state.change((project, mode, session), |session| session.revoke(token, now));
+            revoked.unwrap_or_default()
         })
         .await
     }

@@ -9,7 +9,7 @@ impl SigningKeyStore for MemoryStore {
         self.step("SigningKeyStore::keys", |state| {
             let mut keys = state.signing_keys.clone();
             keys.retain(|key| key.state(now) != KeyState::Gone);
-            keys.sort_by_key(|key| key.created_at);
+            keys.sort_by_key(|key| (key.created_at, key.kid.clone()));
             keys
         })
         .await
@@ -17,10 +17,7 @@ impl SigningKeyStore for MemoryStore {
 
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError> {
         self.step("SigningKeyStore::add_first", |state| {
-            let mut same = state.signing_keys.iter().filter(|k| k.algorithm == key.algorithm);
-            let signs =
-                |key: &SigningKey| matches!(key.state(now), KeyState::Next | KeyState::Active);
-            let first = !same.any(signs);
+            let first = !state.signing_keys.iter().any(|known| known.serves(key.algorithm, now));
             if first {
                 state.signing_keys.push(key);
             }
@@ -31,10 +28,8 @@ impl SigningKeyStore for MemoryStore {
 
     async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError> {
         self.step("SigningKeyStore::rotate", |state| {
-            let sooner = |end: Option<Timestamp>, new| Some(end.map_or(new, |end| end.min(new)));
             for other in &mut state.signing_keys {
-                other.signs_until = sooner(other.signs_until, key.signs_from);
-                other.published_until = sooner(other.published_until, retire_until);
+                other.retire(key.signs_from, retire_until);
             }
             state.signing_keys.push(key);
         })

@@ -3,7 +3,7 @@ use crate::receipt::Kept;
 use dwar_event::Endpoint;
 use dwar_idempotency::{Record, Slot};
 use dwar_identity::Identity;
-use dwar_kernel::{BlindIndex, Digest, KeyMode, OtpId, ProjectId, SessionId, StoreError};
+use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, Otp};
 use dwar_project::{KeyRecord, Project};
@@ -22,7 +22,6 @@ pub(crate) struct State {
     pub inbox: Vec<(ProjectId, InboxMessage)>,
     pub identities: Vec<(BlindIndex, Identity)>,
     pub sessions: Vec<Session>,
-    pub lines: HashMap<Digest, SessionId>,
     pub signing_keys: Vec<SigningKey>,
     pub ledger: Vec<(ProjectId, LedgerEntry)>,
     pub holds: Vec<OpenHold>,

@@ -3,18 +3,26 @@ use crate::convert::Row;
 use crate::event;
 use crate::schema::{idempotency_records, identities, otps, sandbox_messages};
 use crate::session;
+use crate::statement::Statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::upsert::excluded;
-use dwar_event::{Event, EventKind, Subject};
+use diesel::sql_types::{Binary, Text, Timestamptz, Uuid as SqlUuid};
 use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, Sealed, StoreError, Timestamp};
 use uuid::Uuid;
 
-diesel::define_sql_function! {
-    /// The later of two instants.
-    fn greatest(a: diesel::sql_types::Timestamptz, b: diesel::sql_types::Timestamptz)
-        -> diesel::sql_types::Timestamptz;
+/// Again, after a lost answer, it finds what it made.
+const RECOGNISE: &str = " INSERT INTO identities AS i \
+     (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at) \
+     SELECT g.fresh, g.project, g.mode, g.index, g.phone, g.at, g.at FROM given g \
+     ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET \
+     last_verified_at = greatest(i.last_verified_at, excluded.last_verified_at), \
+     phone_sealed = excluded.phone_sealed RETURNING i.id";
+
+#[derive(QueryableByName)]
+struct Known {
+    #[diesel(sql_type = SqlUuid)]
+    id: Uuid,
 }
 
 #[derive(Queryable, Selectable)]
@@ -52,32 +60,15 @@ impl IdentityStore for PostgresStore {
     ) -> Result<IdentityId, StoreError> {
         self.pool
             .run(move |conn| {
-                let id: Uuid = diesel::insert_into(identities::table)
-                    .values((
-                        identities::id.eq(sighting.fresh.uuid()),
-                        identities::project_id.eq(project.uuid()),
-                        identities::mode.eq(sighting.mode.as_str()),
-                        identities::phone_index.eq(sighting.index.0.as_slice()),
-                        identities::phone_sealed.eq(&sighting.phone.0),
-                        identities::created_at.eq(sighting.at),
-                        identities::last_verified_at.eq(sighting.at),
-                    ))
-                    .on_conflict((
-                        identities::project_id,
-                        identities::mode,
-                        identities::phone_index,
-                    ))
-                    .do_update()
-                    .set((
-                        identities::last_verified_at.eq(greatest(
-                            identities::last_verified_at,
-                            excluded(identities::last_verified_at),
-                        )),
-                        identities::phone_sealed.eq(excluded(identities::phone_sealed)),
-                    ))
-                    .returning(identities::id)
+                let known: Known = Statement::new(RECOGNISE)
+                    .given::<SqlUuid, _>("fresh", sighting.fresh.uuid())
+                    .given::<SqlUuid, _>("project", project.uuid())
+                    .given::<Text, _>("mode", sighting.mode.as_str())
+                    .given::<Binary, _>("index", sighting.index.0.as_slice())
+                    .given::<Binary, _>("phone", sighting.phone.0.as_slice())
+                    .given::<Timestamptz, _>("at", sighting.at)
                     .get_result(conn)?;
-                Ok(id.into())
+                Ok(known.id.into())
             })
             .await
     }
@@ -95,7 +86,7 @@ impl IdentityStore for PostgresStore {
                     .filter(identities::project_id.eq(project.uuid()))
                     .filter(identities::mode.eq(mode.as_str()))
                     .select(IdentityRow::as_select())
-                    .first(conn)
+                    .get_result(conn)
                     .optional()?;
                 Ok(row.map(Identity::try_from).transpose()?)
             })
@@ -115,7 +106,7 @@ impl IdentityStore for PostgresStore {
                     .filter(identities::mode.eq(mode.as_str()))
                     .filter(identities::phone_index.eq(phone.0.as_slice()))
                     .select(IdentityRow::as_select())
-                    .first(conn)
+                    .get_result(conn)
                     .optional()?;
                 Ok(row.map(Identity::try_from).transpose()?)
             })
@@ -137,7 +128,7 @@ impl IdentityStore for PostgresStore {
                     .filter(identities::mode.eq(mode.as_str()))
                     .select(identities::phone_index)
                     .for_update()
-                    .first(conn)
+                    .get_result(conn)
                     .optional()?;
                 let Some(phone) = phone else { return Ok(None) };
                 // From here on no session can start, and none can change.
@@ -145,12 +136,11 @@ impl IdentityStore for PostgresStore {
                 let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
                 let sessions_revoked = u64::try_from(alive).unwrap_or(u64::MAX);
                 diesel::delete(identities::table.find(id.uuid())).execute(conn)?;
-                let subject = Subject::Identity { identity: id, sessions_revoked };
-                let kind = EventKind::IdentityDeleted;
+                let erased = Erased { sessions_revoked };
                 // Before the phone's own events are locked: endpoints come first.
-                event::record(conn, &Event { project, mode, kind, subject, at: now })?;
+                event::record(conn, &erased.event(project, mode, id, now))?;
                 erase_traces(conn, project, mode, &phone)?;
-                Ok(Some(Erased { sessions_revoked }))
+                Ok(Some(erased))
             })
             .await
     }

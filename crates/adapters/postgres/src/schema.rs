@@ -54,22 +54,15 @@ diesel::table! {
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
         refresh_digest -> Bytea,
+        generation -> BigInt,
+        rotations -> Bytea,
         refresh_expires_at -> Timestamptz,
         access_token_id -> Uuid,
         access_issued_at -> Timestamptz,
         access_expires_at -> Timestamptz,
-        predecessor_digest -> Nullable<Bytea>,
-        rotated_at -> Nullable<Timestamptz>,
         replay_key -> Nullable<Bytea>,
         replay_answer -> Nullable<Bytea>,
         revoked_at -> Nullable<Timestamptz>,
-    }
-}
-
-diesel::table! {
-    refresh_tokens (digest) {
-        digest -> Bytea,
-        session_id -> Uuid,
     }
 }
 
@@ -265,4 +258,3 @@ diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
 diesel::allow_tables_to_appear_in_same_query!(projects, wallets);
 diesel::allow_tables_to_appear_in_same_query!(event_deliveries, events);
 diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
-diesel::allow_tables_to_appear_in_same_query!(refresh_tokens, sessions);

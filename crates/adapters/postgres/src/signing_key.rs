@@ -66,11 +66,7 @@ impl SigningKeyStore for PostgresStore {
         self.pool
             .transaction(move |conn| {
                 Lock::SigningKeys.take(conn)?;
-                let serves = |other: &SigningKey| {
-                    other.algorithm == key.algorithm
-                        && matches!(other.state(now), KeyState::Next | KeyState::Active)
-                };
-                if load(conn)?.iter().any(serves) {
+                if load(conn)?.iter().any(|other| other.serves(key.algorithm, now)) {
                     return Ok(false);
                 }
                 insert(conn, &key)?;
@@ -83,11 +79,11 @@ impl SigningKeyStore for PostgresStore {
         self.pool
             .transaction(move |conn| {
                 Lock::SigningKeys.take(conn)?;
-                for other in load(conn)? {
+                for mut other in load(conn)? {
+                    other.retire(key.signs_from, retire_until);
                     let ends = (
-                        signing_keys::signs_until.eq(sooner(other.signs_until, key.signs_from)),
-                        signing_keys::published_until
-                            .eq(sooner(other.published_until, retire_until)),
+                        signing_keys::signs_until.eq(other.signs_until),
+                        signing_keys::published_until.eq(other.published_until),
                     );
                     diesel::update(signing_keys::table.find(other.kid)).set(ends).execute(conn)?;
                 }
@@ -108,9 +104,4 @@ fn load(conn: &mut PgConnection) -> Result<Vec<SigningKey>, Failure> {
 
 fn insert(conn: &mut PgConnection, key: &SigningKey) -> QueryResult<usize> {
     diesel::insert_into(signing_keys::table).values(KeyRow::from(key)).execute(conn)
-}
-
-/// A key that ends sooner already keeps its end.
-fn sooner(end: Option<Timestamp>, retired: Timestamp) -> Timestamp {
-    end.map_or(retired, |end| end.min(retired))
 }

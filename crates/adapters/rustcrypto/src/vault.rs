@@ -120,6 +120,7 @@ const fn label(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::ApiKey => "api key",
         Purpose::RefreshToken => "refresh token",
+        Purpose::RefreshTokenMac => "refresh token mac",
         Purpose::Idempotency => "idempotency",
         Purpose::Phone => "phone",
         Purpose::Code => "code",

@@ -5,9 +5,10 @@ use proptest::prelude::*;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const PURPOSES: [Purpose; 8] = [
+const PURPOSES: [Purpose; 9] = [
     Purpose::ApiKey,
     Purpose::RefreshToken,
+    Purpose::RefreshTokenMac,
     Purpose::Idempotency,
     Purpose::Phone,
     Purpose::Code,

@@ -5,7 +5,6 @@ use crate::schema::{events, idempotency_records, identities, otps, sessions};
 use crate::session::SessionRow;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::{Event, EventKind, Subject};
 use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, Sealed, StoreError, Timestamp};
 use dwar_session::Session;
@@ -115,13 +114,12 @@ impl IdentityStore for SqliteStore {
             for row in rows {
                 sessions_revoked += u64::from(Session::try_from(row)?.is_alive(now));
             }
-            // The sessions and their refresh tokens go with it, by the schema.
+            // The sessions go with it, by the schema.
             diesel::delete(identities::table.find(&identity.id)).execute(connection)?;
             erase_traces(connection, &identity)?;
-            let (kind, at) = (EventKind::IdentityDeleted, now);
-            let subject = Subject::Identity { identity: id, sessions_revoked };
-            event::record(connection, &Event { project, mode, kind, subject, at })?;
-            Ok(Some(Erased { sessions_revoked }))
+            let erased = Erased { sessions_revoked };
+            event::record(connection, &erased.event(project, mode, id, now))?;
+            Ok(Some(erased))
         })
         .await
     }
@@ -162,7 +160,7 @@ fn by_id(
         .filter(identities::project_id.eq(project.to_string()))
         .filter(identities::mode.eq(mode.as_str()))
         .select(IdentityRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()
 }
 
@@ -177,6 +175,6 @@ fn by_phone(
         .filter(identities::mode.eq(mode.as_str()))
         .filter(identities::phone_index.eq(phone.0.as_slice()))
         .select(IdentityRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()
 }

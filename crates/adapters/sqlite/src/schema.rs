@@ -54,22 +54,15 @@ diesel::table! {
         created_at -> BigInt,
         expires_at -> BigInt,
         refresh_digest -> Binary,
+        generation -> BigInt,
+        rotations -> Binary,
         refresh_expires_at -> BigInt,
         access_token_id -> Text,
         access_issued_at -> BigInt,
         access_expires_at -> BigInt,
-        predecessor_digest -> Nullable<Binary>,
-        rotated_at -> Nullable<BigInt>,
         replay_key -> Nullable<Binary>,
         replay_answer -> Nullable<Binary>,
         revoked_at -> Nullable<BigInt>,
-    }
-}
-
-diesel::table! {
-    refresh_tokens (digest) {
-        digest -> Binary,
-        session_id -> Text,
     }
 }
 
@@ -263,10 +256,8 @@ diesel::joinable!(wallets -> projects (project_id));
 diesel::joinable!(event_deliveries -> events (event_id));
 diesel::joinable!(event_deliveries -> webhook_endpoints (endpoint_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
-diesel::joinable!(refresh_tokens -> sessions (session_id));
 
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
 diesel::allow_tables_to_appear_in_same_query!(projects, wallets);
 diesel::allow_tables_to_appear_in_same_query!(event_deliveries, events, webhook_endpoints);
 diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
-diesel::allow_tables_to_appear_in_same_query!(refresh_tokens, sessions);

@@ -63,11 +63,7 @@ impl SigningKeyStore for SqliteStore {
 
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let serves = |other: &SigningKey| {
-                other.algorithm == key.algorithm
-                    && matches!(other.state(now), KeyState::Active | KeyState::Next)
-            };
-            if all(connection)?.iter().any(serves) {
+            if all(connection)?.iter().any(|other| other.serves(key.algorithm, now)) {
                 return Ok(false);
             }
             insert(connection, key)?;
@@ -79,8 +75,7 @@ impl SigningKeyStore for SqliteStore {
     async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError> {
         self.write(move |connection| {
             for mut other in all(connection)? {
-                other.signs_until = sooner(other.signs_until, key.signs_from);
-                other.published_until = sooner(other.published_until, retire_until);
+                other.retire(key.signs_from, retire_until);
                 let row = SigningKeyRow::from(other);
                 diesel::update(&row).set(&row).execute(connection)?;
             }
@@ -88,10 +83,6 @@ impl SigningKeyStore for SqliteStore {
         })
         .await
     }
-}
-
-fn sooner(present: Option<Timestamp>, end: Timestamp) -> Option<Timestamp> {
-    Some(present.map_or(end, |present| present.min(end)))
 }
 
 fn insert(connection: &mut SqliteConnection, key: SigningKey) -> QueryResult<()> {

@@ -1,8 +1,8 @@
 use crate::common::{World, down};
 use dwar_app::{RefreshSession, RefreshSessionError, TokenPair};
 use dwar_idempotency::IdempotencyKey;
-use dwar_kernel::{Digest, Purpose, Sealed, Vault};
-use dwar_session::{Presented, RefreshToken, Rotation, RotationPolicy, Session, Successor};
+use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, Vault};
+use dwar_session::{Place, Presented, RefreshToken, Rotation, RotationPolicy, Session, Successor};
 use dwar_testkit::{ClearVault, START, minutes, seconds};
 use mockall::predicate::eq;
 use std::mem::take;
@@ -23,21 +23,27 @@ async fn refresh(world: &mut World, token: &RefreshToken, key: Option<&str>) -> 
     refresh_session(world).refresh(&caller, token.expose(), key.as_ref()).await
 }
 
+fn token(world: &World, session: &Session, generation: u32) -> RefreshToken {
+    let Session { project, mode, id, .. } = *session;
+    let place = Place { project, mode, session: id, generation };
+    RefreshToken::generate(place, &ClearVault, &world.make.entropy)
+}
+
 /// A caller with a live session and its refresh token.
 fn logged_in() -> (World, Session, RefreshToken) {
     let mut world = World::live();
     world.signs();
-    let token = RefreshToken::generate(&world.make.entropy);
     let mut session = world.make.session(&world.line, world.make.id());
+    let token = token(&world, &session, 0);
     session.refresh = token.digest(&ClearVault);
     (world, session, token)
 }
 
-/// The store knows the session by its refresh token.
+/// The store has the session.
 fn known(world: &mut World, session: &Session) {
-    let (found, digest) = (session.clone(), session.refresh);
-    let find = world.sessions.expect_find_by_refresh();
-    find.with(eq(session.project), eq(session.mode), eq(digest))
+    let found = session.clone();
+    let find = world.sessions.expect_find();
+    find.with(eq(session.project), eq(session.mode), eq(session.id))
         .returning(move |_, _, _| Ok(Some(found.clone())));
 }
 
@@ -48,11 +54,11 @@ fn rotates(world: &mut World, outcome: Option<Rotation>) -> Rotations {
     world
         .sessions
         .expect_rotate()
-        .withf(move |project, mode, _, _, policy, _| {
-            (*project, *mode, *policy) == (line.project, line.mode, POLICY)
+        .withf(move |seen, _, _, policy, _| {
+            (seen.project, seen.mode, *policy) == (line.project, line.mode, POLICY)
         })
         .times(1)
-        .returning(move |_, _, presented, next, _, _| {
+        .returning(move |_, presented, next, _, _| {
             seen.lock().unwrap().push((presented, next));
             Ok(outcome.clone())
         });
@@ -74,9 +80,32 @@ async fn a_malformed_token_costs_no_look_up() {
 }
 
 #[tokio::test]
-async fn an_unknown_token_is_expired_and_rotates_nothing() {
+async fn a_token_of_another_project_or_mode_or_an_altered_one_costs_no_look_up() {
+    let (mut world, session, token) = logged_in();
+    let caller = world.caller.clone();
+    let strangers = [
+        Session { project: world.make.id(), ..session.clone() },
+        Session { mode: KeyMode::Test, ..session.clone() },
+    ];
+    let strangers = strangers.map(|session| self::token(&world, &session, 0));
+    let mut texts: Vec<_> = strangers.iter().map(|token| token.expose().to_owned()).collect();
+    // A later generation, another session, other random bits, another MAC.
+    for at in [46, 20, 80, 142] {
+        let mut text = token.expose().to_owned();
+        let other = if text.as_bytes()[at] == b'7' { "8" } else { "7" };
+        text.replace_range(at..=at, other);
+        texts.push(text);
+    }
+    let use_case = refresh_session(&mut world);
+    for text in texts {
+        assert!(expired(&use_case.refresh(&caller, &text, None).await), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_whose_session_is_gone_is_expired_and_rotates_nothing() {
     let (mut world, _, token) = logged_in();
-    world.sessions.expect_find_by_refresh().times(1).returning(|_, _, _| Ok(None));
+    world.sessions.expect_find().times(1).returning(|_, _, _| Ok(None));
     assert!(expired(&refresh(&mut world, &token, None).await));
 }
 
@@ -87,8 +116,9 @@ async fn the_present_token_gets_the_pair_that_was_put_on_record() {
     let asked = rotates(&mut world, Some(Rotation::Rotated));
     let pair = refresh(&mut world, &token, None).await.unwrap();
     let (presented, next) = asked.lock().unwrap().remove(0);
-    assert_eq!(presented, Presented { refresh: session.refresh, key: None });
+    assert_eq!(presented, Presented { generation: 0, refresh: session.refresh, key: None });
     assert_eq!(next.refresh, pair.refresh.digest(&ClearVault));
+    assert_eq!(pair.refresh.place(), Place { generation: 1, ..token.place() });
     assert_eq!(next.access.token.to_string(), pair.access.expose());
     assert_ne!((next.refresh, next.access.token), (session.refresh, session.access.token));
     assert_eq!((pair.session, pair.identity), (session.id, session.identity));
@@ -165,7 +195,7 @@ async fn an_answer_that_cannot_be_read_is_a_store_failure() {
 }
 
 #[tokio::test]
-async fn the_digest_of_a_key_differs_per_key_and_project() {
+async fn the_digest_of_a_key_differs_per_key_token_and_project() {
     async fn digest(
         world: &mut World,
         session: &Session,
@@ -184,22 +214,25 @@ async fn the_digest_of_a_key_differs_per_key_and_project() {
     let first = digest(&mut world, &session, "key-1", &token).await;
     assert_eq!(digest(&mut world, &session, "key-1", &token).await, first);
     assert_ne!(digest(&mut world, &session, "key-2", &token).await, first);
+    let other = self::token(&world, &session, 0);
+    assert_ne!(digest(&mut world, &session, "key-1", &other).await, first);
     world.caller = world.stranger();
     world.line.project = world.caller.project.id;
     session.project = world.caller.project.id;
+    let token = self::token(&world, &session, 0);
     assert_ne!(digest(&mut world, &session, "key-1", &token).await, first);
 }
 
 #[tokio::test]
 async fn a_store_failure_is_never_an_expiry() {
     let (mut blind, _, token) = logged_in();
-    blind.sessions.expect_find_by_refresh().returning(|_, _, _| Err(down()));
+    blind.sessions.expect_find().returning(|_, _, _| Err(down()));
     let answer = refresh(&mut blind, &token, None).await;
     assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
 
     let (mut stuck, session, token) = logged_in();
     known(&mut stuck, &session);
-    stuck.sessions.expect_rotate().returning(|_, _, _, _, _, _| Err(down()));
+    stuck.sessions.expect_rotate().returning(|_, _, _, _, _| Err(down()));
     let answer = refresh(&mut stuck, &token, None).await;
     assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
 }

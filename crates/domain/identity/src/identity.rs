@@ -1,4 +1,6 @@
-use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, Sealed, Timestamp};
+use dwar_kernel::{
+    BlindIndex, Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed, Subject, Timestamp,
+};
 
 /// A phone number that a project has verified at least once in one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,4 +39,18 @@ pub struct Sighting {
 pub struct Erased {
     /// Sessions of the identity that were alive until then.
     pub sessions_revoked: u64,
+}
+
+impl Erased {
+    /// What is to be told of it.
+    pub const fn event(
+        self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        at: Timestamp,
+    ) -> Event {
+        let subject = Subject::Identity { identity, sessions_revoked: self.sessions_revoked };
+        Event { project, mode, kind: EventKind::IdentityDeleted, subject, at }
+    }
 }

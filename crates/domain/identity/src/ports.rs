@@ -9,7 +9,7 @@ pub trait IdentityStore: Send + Sync {
     /// Makes or recognises the identity of a phone and gives its id.
     ///
     /// A known one keeps the phone as sealed by this sighting, so that a new master key takes over
-    /// as people log in. However many sightings of one phone come at once, there MUST be one identity after them.
+    /// as people log in, and the later of both dates. However many sightings of one phone come at once, there MUST be one identity after them.
     async fn recognise(
         &self,
         project: ProjectId,

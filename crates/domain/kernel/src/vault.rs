@@ -8,6 +8,8 @@ pub enum Purpose {
     ApiKey,
     /// Look-up digest of a refresh token.
     RefreshToken,
+    /// MAC inside a refresh token.
+    RefreshTokenMac,
     /// Look-up digest of an `Idempotency-Key` and fingerprint of the body behind it.
     Idempotency,
     /// A phone number.

@@ -2,6 +2,7 @@
 
 mod claims;
 mod ports;
+mod rotations;
 mod session;
 mod signing_key;
 mod token;
@@ -10,9 +11,9 @@ pub use claims::{Claims, InvalidToken};
 #[cfg(feature = "mocks")]
 pub use ports::{MockSessionStore, MockSigningKeyStore, MockTokenSigner};
 pub use ports::{SessionStore, SigningKeyStore, TokenSigner};
+pub use rotations::Rotations;
 pub use session::{
-    CurrentAccess, Predecessor, Presented, Replay, Rotation, RotationPolicy, Session, Started,
-    Successor,
+    CurrentAccess, Presented, Replay, Rotation, RotationPolicy, Session, Started, Successor,
 };
 pub use signing_key::{Algorithm, KeyState, SigningKey, UnknownAlgorithm};
-pub use token::{AccessToken, JwkSet, MalformedToken, RefreshToken};
+pub use token::{AccessToken, JwkSet, Place, RefreshToken};

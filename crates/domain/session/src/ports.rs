@@ -3,34 +3,28 @@ use crate::{
     Session, SigningKey, Started, Successor,
 };
 use async_trait::async_trait;
-use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
 
-/// Keeps sessions and every refresh token they ever had.
+/// Keeps sessions, one record each.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Puts a new session on record, if its identity still exists.
+    /// Puts a new session on record, if its identity still exists in its project and mode.
     ///
+    /// One that is on record already is left as it is, and [`Started::Started`] all the same.
     /// A deletion of the identity at the same time MUST either come first, and this answers
     /// [`Started::IdentityGone`], or take this session with it.
     async fn start(&self, session: Session) -> Result<Started, StoreError>;
 
-    /// The session in whose line this refresh token is or was, or `None`.
-    async fn find_by_refresh(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        refresh: Digest,
-    ) -> Result<Option<Session>, StoreError>;
-
-    /// Exchanges a refresh token, by [`Session::rotate`]; `None` if no line has it.
+    /// Exchanges a refresh token of the session, by [`Session::rotate`]; `None` if it is gone.
     ///
-    /// Of any number at once with the same token exactly one MUST be [`Rotation::Rotated`]. A
-    /// revocation that [`Rotation::Reused`] brings is on disk before this answers.
+    /// `seen` is the session as [`SessionStore::find`] gave it to this very request, which spares a
+    /// look-up: a store MUST write only where the session still is as it was seen, and else look
+    /// again. Of any number at once with the same token exactly one MUST be [`Rotation::Rotated`];
+    /// the same call with the same `next` again is the same exchange. A revocation that [`Rotation::Reused`] brings is on disk before this answers.
     async fn rotate(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        seen: Session,
         presented: Presented,
         next: Successor,
         policy: RotationPolicy,
@@ -47,7 +41,7 @@ pub trait SessionStore: Send + Sync {
         session: SessionId,
     ) -> Result<Option<Session>, StoreError>;
 
-    /// Ends the session if it honours `token` at `now`; `false` if it does not.
+    /// Ends the session by [`Session::revoke`]; `false` if it does not honour `token` at `now`.
     ///
     /// Neither token of the session MUST work for any request that begins after this returns, nor
     /// may a refresh at the same time survive it.
@@ -68,16 +62,16 @@ pub trait SessionStore: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SigningKeyStore: Send + Sync {
-    /// Every key that is not gone at `now`, oldest first.
+    /// Every key that is not gone at `now`, oldest first; those of one instant by `kid`.
     async fn keys(&self, now: Timestamp) -> Result<Vec<SigningKey>, StoreError>;
 
-    /// Adds the first key; `false` if there is one of this algorithm that signs or will.
+    /// Adds the first key; `false` if there is one that [serves](SigningKey::serves) already.
     ///
     /// Of any number at once on an empty store exactly one MUST answer `true`.
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Adds a successor as one step: every other key stops signing at `key.signs_from` and is
-    /// published until `retire_until`, unless it ends sooner already.
+    /// Adds a successor as one step: every other key [retires](SigningKey::retire) when it starts
+    /// to sign, and is published until `retire_until`.
     async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError>;
 }
 

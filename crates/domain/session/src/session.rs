@@ -1,5 +1,10 @@
-use dwar_kernel::{Digest, IdentityId, KeyMode, ProjectId, Sealed, SessionId, Timestamp, TokenId};
+use crate::Rotations;
+use dwar_kernel::{
+    Digest, Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed, SessionId, Subject,
+    Timestamp, TokenId,
+};
 use std::time::Duration;
+use subtle::ConstantTimeEq;
 
 /// One login: a line of refresh tokens, of which the newest works, and one current access token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +23,16 @@ pub struct Session {
     pub expires_at: Timestamp,
     /// The refresh token that works.
     pub refresh: Digest,
+    /// How many were exchanged before it.
+    pub generation: u32,
     /// The first instant at which it no longer does.
     pub refresh_expires_at: Timestamp,
     /// The access token that counts.
     pub access: CurrentAccess,
-    /// The refresh token before the present one.
-    pub predecessor: Option<Predecessor>,
+    /// When the last of them were exchanged.
+    pub rotations: Rotations,
+    /// What the last exchange answered, if it came with an `Idempotency-Key`.
+    pub replay: Option<Replay>,
     /// When it was ended, by logout or by theft detection.
     pub revoked_at: Option<Timestamp>,
 }
@@ -39,32 +48,24 @@ pub struct CurrentAccess {
     pub expires_at: Timestamp,
 }
 
-/// The refresh token that was exchanged for the present one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Predecessor {
-    /// Its digest.
-    pub refresh: Digest,
-    /// When it was exchanged.
-    pub rotated_at: Timestamp,
-    /// What is needed to give the same answer again.
-    pub replay: Option<Replay>,
-}
-
 /// The answer of a refresh that came with an `Idempotency-Key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// Digest of the key.
+    /// Digest of the key and of the refresh token it came with.
     pub key: Digest,
     /// The pair that was given out, unreadable at rest.
     pub answer: Sealed,
 }
 
-/// A refresh token that somebody presents, in stored form.
+/// A refresh token of the session that somebody presents, in stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presented {
-    /// Digest of the refresh token.
+    /// Its generation, as its MAC vouches for.
+    pub generation: u32,
+    /// Its digest.
     pub refresh: Digest,
-    /// Digest of the `Idempotency-Key`, if one came along.
+    /// Digest of the `Idempotency-Key` that came along and of the token: of two tokens with one
+    /// key, neither gets the other's answer.
     pub key: Option<Digest>,
 }
 
@@ -84,9 +85,9 @@ pub struct Successor {
 /// How a used refresh token is treated when it is shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RotationPolicy {
-    /// Within this of its exchange the immediate predecessor revokes nothing: two tabs at once.
+    /// Up to this long after its own exchange a used token revokes nothing: two tabs at once.
     pub leeway: Duration,
-    /// Within this of its exchange it gets the same pair again, if it brings the same key.
+    /// Within this of its exchange the one used last gets the same pair again for the same key.
     pub replay: Duration,
 }
 
@@ -129,10 +130,11 @@ impl Session {
         (now + lifetime).min(self.expires_at)
     }
 
-    /// Exchanges the presented refresh token for `next` (decisions, Session; RFC 9700).
+    /// Exchanges the presented refresh token for `next` (RFC 9700 section 4.14.2).
     ///
-    /// The present token rotates. A predecessor is refused; later than the leeway, or if it is
-    /// older than the immediate one, its reuse ends the session.
+    /// The current token rotates. One of a lower generation was used before: it is refused up to
+    /// the leeway after its own exchange, and ends the session later. Anything else was never given
+    /// out, as far as this record goes, and is refused: an older backup may have been restored.
     pub fn rotate(
         &mut self,
         presented: &Presented,
@@ -143,38 +145,68 @@ impl Session {
         if !self.is_alive(now) {
             return Rotation::Refused;
         }
-        if self.refresh != presented.refresh {
-            return self.judge_spent(presented, policy, now);
+        if self.refresh == next.refresh {
+            // This very call was here before, and its answer was lost on the way.
+            return Rotation::Rotated;
         }
-        if now >= self.refresh_expires_at {
+        if presented.generation < self.generation {
+            return self.judge_used(presented, policy, now);
+        }
+        let current = presented.generation == self.generation
+            && bool::from(self.refresh.0.ct_eq(&presented.refresh.0));
+        if !current || now >= self.refresh_expires_at {
             return Rotation::Refused;
         }
-        let spent = std::mem::replace(&mut self.refresh, next.refresh);
+        self.refresh = next.refresh;
+        self.generation = self.generation.saturating_add(1);
         self.refresh_expires_at = next.refresh_expires_at;
         self.access = next.access;
-        self.predecessor =
-            Some(Predecessor { refresh: spent, rotated_at: now, replay: next.replay });
+        self.rotations.push(now);
+        self.replay = next.replay;
         Rotation::Rotated
     }
 
-    fn judge_spent(
+    fn judge_used(
         &mut self,
         presented: &Presented,
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Rotation {
-        if let Some(last) = self.predecessor.as_ref().filter(|p| p.refresh == presented.refresh) {
-            let age = (now - last.rotated_at).to_std().unwrap_or_default();
-            let same = last.replay.as_ref().filter(|r| Some(r.key) == presented.key);
-            if let Some(replay) = same.filter(|_| age < policy.replay) {
-                return Rotation::Replayed(replay.answer.clone());
+        let later = self.generation - presented.generation - 1;
+        let age = self.rotations.before(later).map(|at| (now - at).to_std().unwrap_or_default());
+        let same =
+            self.replay.as_ref().filter(|replay| later == 0 && Some(replay.key) == presented.key);
+        match (age, same) {
+            (Some(age), Some(replay)) if age < policy.replay => {
+                Rotation::Replayed(replay.answer.clone())
             }
-            if age <= policy.leeway {
-                return Rotation::Refused;
+            (Some(age), _) if age <= policy.leeway => Rotation::Refused,
+            _ => {
+                self.revoked_at = Some(now);
+                Rotation::Reused
             }
         }
-        self.revoked_at = Some(now);
-        Rotation::Reused
+    }
+
+    /// Ends the session at `now` if `token` is the access token that counts; `false` if it is not.
+    pub fn revoke(&mut self, token: TokenId, now: Timestamp) -> bool {
+        let honoured = self.honours(token, now);
+        if honoured {
+            self.revoked_at = Some(now);
+        }
+        honoured
+    }
+
+    /// What is to be told of the change from `before`.
+    pub fn event(&self, before: &Self) -> Option<Event> {
+        let at = self.revoked_at.filter(|_| before.revoked_at.is_none())?;
+        Some(Event {
+            project: self.project,
+            mode: self.mode,
+            kind: EventKind::SessionRevoked,
+            subject: Subject::Session { session: self.id, identity: self.identity },
+            at,
+        })
     }
 }
 

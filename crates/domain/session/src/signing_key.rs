@@ -105,6 +105,19 @@ impl SigningKey {
         }
     }
 
+    /// Whether the key signs tokens of this algorithm at `now`, or will.
+    pub fn serves(&self, algorithm: Algorithm, now: Timestamp) -> bool {
+        let lasts = matches!(self.state(now), KeyState::Next | KeyState::Active);
+        lasts && self.algorithm == algorithm
+    }
+
+    /// Makes room for a successor that signs from `signs_until` on; an earlier end stays.
+    pub fn retire(&mut self, signs_until: Timestamp, published_until: Timestamp) {
+        let sooner = |end: Option<Timestamp>, new| Some(end.map_or(new, |end| end.min(new)));
+        self.signs_until = sooner(self.signs_until, signs_until);
+        self.published_until = sooner(self.published_until, published_until);
+    }
+
     /// The key that signs at `now`: the active one that started last.
     pub fn active(keys: &[Self], now: Timestamp) -> Option<&Self> {
         let active = keys.iter().filter(|key| key.state(now) == KeyState::Active);

@@ -1,42 +1,96 @@
-use dwar_kernel::{Digest, Entropy, Purpose, SecretText, Vault};
+use dwar_kernel::{Digest, Entropy, KeyMode, ProjectId, Purpose, SessionId, Vault};
 use std::fmt;
-use std::str::FromStr;
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+use zeroize::Zeroizing;
 
 const PREFIX: &str = "svc_rt_";
-/// 43 characters of base62 carry the 256 random bits that the decisions ask for.
-const BODY: usize = 43;
+const HEX: &[u8; 16] = b"0123456789abcdef";
+/// Half of the digest, as RFC 2104 section 5 allows.
+const MAC: usize = 16;
+/// Session, generation, random bytes, MAC.
+const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 
-/// An opaque refresh token: `svc_rt_`, 256 random bits, a checksum. Only its digest is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefreshToken(SecretText);
+/// Where a refresh token stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The tenant.
+    pub project: ProjectId,
+    /// The world.
+    pub mode: KeyMode,
+    /// The session.
+    pub session: SessionId,
+    /// How many refresh tokens of the session came before it.
+    pub generation: u32,
+}
 
-/// The text cannot be such a token.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a refresh token")]
-pub struct MalformedToken;
+/// A refresh token: `svc_rt_`, then in hexadecimal its session, its generation, 256 random bits and
+/// a MAC over its place and them. Opaque to callers.
+///
+/// The MAC tells one that was used long ago from one that nobody gave out, with nothing on record;
+/// it proves no right. Only the digest of the current one is stored, and only that one works.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RefreshToken {
+    place: Place,
+    text: Zeroizing<String>,
+}
 
 impl RefreshToken {
     /// A fresh token.
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(SecretText::generate(PREFIX, BODY, entropy))
+    pub fn generate(place: Place, vault: &dyn Vault, entropy: &dyn Entropy) -> Self {
+        let mut random = Zeroizing::new([0; 32]);
+        entropy.fill(random.as_mut_slice());
+        Self::of(place, &random, vault)
+    }
+
+    /// Reads a token of this project and mode; `None` for everything else, without a look-up.
+    pub fn read(text: &str, project: ProjectId, mode: KeyMode, vault: &dyn Vault) -> Option<Self> {
+        let body = text.strip_prefix(PREFIX).filter(|body| body.len() == BODY)?;
+        let number = |from, to| u128::from_str_radix(body.get(from..to)?, 16).ok();
+        let session = Uuid::from_u128(number(0, 32)?).into();
+        let generation = u32::try_from(number(32, 40)?).ok()?;
+        let mut random = Zeroizing::new([0; 32]);
+        random[..16].copy_from_slice(&number(40, 72)?.to_be_bytes());
+        random[16..].copy_from_slice(&number(72, 104)?.to_be_bytes());
+        let token = Self::of(Place { project, mode, session, generation }, &random, vault);
+        // Another MAC, or another spelling of the same numbers.
+        bool::from(token.text.as_bytes().ct_eq(text.as_bytes())).then_some(token)
+    }
+
+    fn of(place: Place, random: &[u8; 32], vault: &dyn Vault) -> Self {
+        let (project, session) = (place.project.uuid(), place.session.uuid());
+        let (mode, generation) = (place.mode.as_str(), place.generation.to_be_bytes());
+        let parts: [&[u8]; 5] =
+            [project.as_bytes(), mode.as_bytes(), session.as_bytes(), &generation, random];
+        let mac = vault.digest(Purpose::RefreshTokenMac, &parts);
+        // As long as it gets, so that no copy is left behind where it grew.
+        let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + BODY));
+        text.push_str(PREFIX);
+        let bytes = parts[2..].iter().copied().flatten().chain(&mac.0[..MAC]);
+        let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
+        text.extend(digits.map(|digit| char::from(HEX[usize::from(digit)])));
+        Self { place, text }
+    }
+
+    /// Where it stands.
+    pub const fn place(&self) -> Place {
+        self.place
     }
 
     /// The plaintext, for the one answer that hands it over.
     pub fn expose(&self) -> &str {
-        self.0.expose()
+        &self.text
     }
 
     /// The form under which stores know it.
     pub fn digest(&self, vault: &dyn Vault) -> Digest {
-        vault.digest(Purpose::RefreshToken, &[self.expose().as_bytes()])
+        vault.digest(Purpose::RefreshToken, &[self.text.as_bytes()])
     }
 }
 
-impl FromStr for RefreshToken {
-    type Err = MalformedToken;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        SecretText::parse(text, PREFIX, BODY).map(Self).ok_or(MalformedToken)
+impl fmt::Debug for RefreshToken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{PREFIX}…")
     }
 }
 
@@ -70,3 +124,7 @@ pub struct JwkSet {
     /// A strong validator that changes with the document (RFC 9110 section 8.8.3), unquoted.
     pub etag: String,
 }
+
+#[cfg(test)]
+#[path = "token_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ use dwar_kernel::{KeyMode, StoreError, Timestamp};
 use dwar_otp::{AttemptStatus, GuessPolicy, MAX_UNKNOWN, Otp, Reason, ReceiptRoom, Report};
 use dwar_project::ProjectChange;
 use dwar_ratelimit::{Quota, SendQuota};
-use dwar_session::{Presented, RotationPolicy, Session};
+use dwar_session::{RotationPolicy, Session};
 use dwar_wallet::{Adjustment, Paise, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
@@ -248,7 +248,7 @@ impl Stage {
     async fn on_the_identity(&self, step: Step) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
         let Line { project, mode, .. } = self.line;
-        let Session { id, identity, refresh, access, .. } = self.session.clone();
+        let Session { id, identity, access, .. } = self.session;
         let (identities, sessions) = (&stores.identities, &stores.sessions);
         match step {
             Step::Recognise => {
@@ -257,9 +257,10 @@ impl Stage {
             Step::Erase => identities.erase(project, mode, identity, NOW).await.map(drop),
             Step::Start => sessions.start(make.session(&self.line, identity)).await.map(drop),
             Step::Rotate => {
-                let presented = Presented { refresh, key: None };
-                let next = make.successor(&self.session, NOW);
-                sessions.rotate(project, mode, presented, next, ROTATION, NOW).await.map(drop)
+                let (presented, next) =
+                    (make.presented(&self.session), make.successor(&self.session, NOW));
+                let seen = self.session.clone();
+                sessions.rotate(seen, presented, next, ROTATION, NOW).await.map(drop)
             }
             Step::Revoke => sessions.revoke(project, mode, id, access.token, NOW).await.map(drop),
             _ => sessions.sweep(NOW + minutes(365 * 24 * 60)).await.map(drop),

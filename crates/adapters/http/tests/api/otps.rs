@@ -189,7 +189,7 @@ async fn verify_answers_as_decided() {
         x-content-type-options: nosniff
         x-request-id: request-1
 
-        {"access_token":"access-token","refresh_token":"svc_rt_jIRkmMZmjkdPYk14P4rQFAgEOmwX9BDaVmIWHxPgLwh4Ydq3g","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-70af-b109-ae4ef0291d0c","identity_id":"01a3185c-507b-7d30-8023-7d64f550a113"}
+        {"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b7d129b6e30be56a3f06d00000000c45904751a0f4a2a0e58b07ae1c94b8d649ff0522051bb19ea95ba6b41e7acc7829d6aebb70b600ed30f81ae1ab8e613","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d12-9b6e-30be56a3f06d","identity_id":"01a3185c-507b-7d30-8023-7d64f550a113"}
         "#);
 }
 

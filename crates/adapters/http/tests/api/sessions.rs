@@ -1,6 +1,6 @@
 use crate::support::TestApp;
 use dwar_kernel::{IdentityId, KeyMode, StoreError};
-use dwar_session::{Claims, InvalidToken, RefreshToken, Rotation, Session};
+use dwar_session::{Claims, InvalidToken, Place, RefreshToken, Rotation, Session};
 use dwar_testkit::Fixtures;
 use insta::assert_snapshot;
 
@@ -11,21 +11,19 @@ fn open(known: bool) -> (TestApp, String) {
     let mut refresh = String::new();
     let app = TestApp::with(|ports| {
         let session = session(&ports.fixtures, ports.project.id);
-        let token = RefreshToken::generate(&ports.fixtures.entropy);
+        let Session { project, mode, id, .. } = session;
+        let place = Place { project, mode, session: id, generation: 0 };
+        let fixtures = &ports.fixtures;
+        let token = RefreshToken::generate(place, &fixtures.vault, &fixtures.entropy);
         refresh = format!(r#"{{"refresh_token":"{}"}}"#, token.expose());
         let claims = Claims::of(&session);
         ports
             .signer
             .expect_verify()
             .returning(move |_, _| Ok(if known { Ok(claims.clone()) } else { Err(InvalidToken) }));
-        let found = session.clone();
-        ports.sessions.expect_find().returning(move |_, _, _| Ok(Some(found.clone())));
+        ports.sessions.expect_find().returning(move |_, _, _| Ok(known.then(|| session.clone())));
         ports.sessions.expect_revoke().returning(|_, _, _, _, _| Ok(true));
-        ports
-            .sessions
-            .expect_find_by_refresh()
-            .returning(move |_, _, _| Ok(known.then(|| session.clone())));
-        ports.sessions.expect_rotate().returning(|_, _, _, _, _, _| Ok(Some(Rotation::Rotated)));
+        ports.sessions.expect_rotate().returning(|_, _, _, _, _| Ok(Some(Rotation::Rotated)));
         ports.sign_anything();
     });
     (app, refresh)
@@ -56,7 +54,7 @@ async fn validate_answers_as_decided() {
 #[actix_web::test]
 async fn refresh_answers_as_verify_does() {
     let (app, refresh) = open(true);
-    assert_snapshot!(app.post("/v1/session/refresh", &refresh).await.body, @r#"{"access_token":"access-token","refresh_token":"svc_rt_Tm0ZzarGXJhwISg3jIRkmMZmjkdPYk14P4rQFAgEOmw0ODI6Y","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d32-832d-c651501b9d27","identity_id":"01a3185c-507b-7836-b25e-7adadfc12fbc"}"#);
+    assert_snapshot!(app.post("/v1/session/refresh", &refresh).await.body, @r#"{"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b7d32832dc651501b9d27000000019d3080237d64f550a1136b7ad25c2a436d129b6e30be56a3f06d2e2799622e810d2754c204cf7da18eb85242862075d9","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d32-832d-c651501b9d27","identity_id":"01a3185c-507b-7836-b25e-7adadfc12fbc"}"#);
 }
 
 #[actix_web::test]

@@ -3,8 +3,8 @@ use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
-use dwar_kernel::{Digest, KeyMode, Timestamp};
-use dwar_session::{Presented, Rotation, RotationPolicy, Session};
+use dwar_kernel::{KeyMode, Timestamp};
+use dwar_session::{Rotation, RotationPolicy, Session};
 use std::sync::Arc;
 
 const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: LEASE };
@@ -22,12 +22,12 @@ impl Scene {
         self.stores.sessions.revoke(project, mode, session.id, token, now).await.unwrap()
     }
 
-    async fn refresh(&self, session: &Session, refresh: Digest, now: Timestamp) -> Rotation {
-        let (presented, next) =
-            (Presented { refresh, key: None }, self.make.successor(session, now));
+    /// Presents the first refresh token of the session.
+    async fn refresh(&self, session: &Session, now: Timestamp) -> Rotation {
+        let (presented, next) = (self.make.presented(session), self.make.successor(session, now));
         let (project, mode, sessions) = (session.project, session.mode, &self.stores.sessions);
-        let answer = sessions.rotate(project, mode, presented, next, POLICY, now).await;
-        answer.unwrap().unwrap()
+        let seen = sessions.find(project, mode, session.id).await.unwrap().unwrap();
+        sessions.rotate(seen, presented, next, POLICY, now).await.unwrap().unwrap()
     }
 }
 
@@ -52,18 +52,17 @@ pub async fn a_theft_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     let session = scene.session(&scene.line()).await;
-    let spent = session.refresh;
-    assert_eq!(scene.refresh(&session, spent, START).await, Rotation::Rotated);
+    assert_eq!(scene.refresh(&session, START).await, Rotation::Rotated);
     let end = START + POLICY.leeway;
-    assert_eq!(scene.refresh(&session, spent, end).await, Rotation::Refused);
+    assert_eq!(scene.refresh(&session, end).await, Rotation::Refused);
     assert_eq!(scene.told().await, []);
-    assert_eq!(scene.refresh(&session, spent, end + MS).await, Rotation::Reused);
-    assert_eq!(scene.refresh(&session, spent, end + MS * 2).await, Rotation::Refused);
+    assert_eq!(scene.refresh(&session, end + MS).await, Rotation::Reused);
+    assert_eq!(scene.refresh(&session, end + MS * 2).await, Rotation::Refused);
     assert_eq!(scene.told_events().await, [revoked(&session, end + MS)]);
 
     let over = scene.session(&scene.line()).await;
-    assert_eq!(scene.refresh(&over, over.refresh, START).await, Rotation::Rotated);
-    assert_eq!(scene.refresh(&over, over.refresh, over.expires_at).await, Rotation::Refused);
+    assert_eq!(scene.refresh(&over, START).await, Rotation::Rotated);
+    assert_eq!(scene.refresh(&over, over.expires_at).await, Rotation::Refused);
     assert_eq!(scene.told().await, []);
 }
 
@@ -73,22 +72,21 @@ pub async fn logouts_at_once_are_recorded_once(stores: &Stores) {
     scene.endpoint().await;
     for _ in 0..ROUNDS {
         let mut session = scene.session(&scene.line()).await;
-        let (spent, next) = (session.refresh, scene.make.successor(&session, START));
-        let (presented, first) = (Presented { refresh: spent, key: None }, next.clone());
-        let (project, mode) = (session.project, session.mode);
-        let sessions = &stores.sessions;
-        sessions.rotate(project, mode, presented.clone(), first, POLICY, START).await.unwrap();
-        session.rotate(&presented, next, POLICY, START);
+        let (presented, next) =
+            (scene.make.presented(&session), scene.make.successor(&session, START));
+        let (seen, sessions) = (session.clone(), &stores.sessions);
+        session.rotate(&presented, next.clone(), POLICY, START);
+        sessions.rotate(seen, presented.clone(), next, POLICY, START).await.unwrap();
         let now = START + POLICY.leeway + MS;
         let answers = race(40, |number| {
             let (store, session) = (Arc::clone(&stores.sessions), session.clone());
             let (presented, next) = (presented.clone(), scene.make.successor(&session, now));
             async move {
                 if number % 2 == 0 {
-                    let token = session.access.token;
-                    return store.revoke(project, mode, session.id, token, now).await.unwrap();
+                    let Session { project, mode, id, access, .. } = session;
+                    return store.revoke(project, mode, id, access.token, now).await.unwrap();
                 }
-                let answer = store.rotate(project, mode, presented, next, POLICY, now).await;
+                let answer = store.rotate(session, presented, next, POLICY, now).await;
                 answer.unwrap() == Some(Rotation::Reused)
             }
         })

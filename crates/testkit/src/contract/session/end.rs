@@ -1,4 +1,4 @@
-use super::{POLICY, bare, stored};
+use super::{POLICY, stored};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
@@ -23,8 +23,8 @@ pub async fn revoke_ends_both_tokens(stores: &Stores) {
     session.revoked_at = Some(now);
     assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
     assert!(!scene.revoke(&session, session.access.token, now).await);
-    let refresh = session.refresh;
-    assert_eq!(scene.rotate(&mut session, refresh, now).await, Rotation::Refused);
+    let presented = scene.make.presented(&session);
+    assert_eq!(scene.rotate(&mut session, presented, now).await, Rotation::Refused);
     assert_eq!(stored(stores, &bystander).await, Some(bystander));
 }
 
@@ -32,8 +32,8 @@ pub async fn revoke_ends_both_tokens(stores: &Stores) {
 pub async fn revoke_asks_for_the_token_that_counts(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
-    let (superseded, refresh) = (session.access.token, session.refresh);
-    scene.rotate(&mut session, refresh, START).await;
+    let superseded = session.access.token;
+    scene.rotate_often(&mut session, [START]).await;
     let (current, end) = (session.access.token, session.access.expires_at);
     assert!(!scene.revoke(&session, superseded, START).await);
     assert!(!scene.revoke(&session, scene.make.id(), START).await);
@@ -84,13 +84,13 @@ pub async fn no_refresh_survives_a_logout(stores: &Stores) {
         let logout = round % next.len();
         let answers = race(next.len(), |number| {
             let (store, next) = (Arc::clone(&stores.sessions), next[number].clone());
-            let (project, mode, id) = (session.project, session.mode, session.id);
-            let (token, presented) = (session.access.token, bare(session.refresh));
+            let (seen, presented) = (session.clone(), scene.make.presented(&session));
             async move {
                 if number == logout {
-                    return store.revoke(project, mode, id, token, START).await.unwrap();
+                    let Session { project, mode, id, access, .. } = seen;
+                    return store.revoke(project, mode, id, access.token, START).await.unwrap();
                 }
-                let answer = store.rotate(project, mode, presented, next, POLICY, START).await;
+                let answer = store.rotate(seen, presented, next, POLICY, START).await;
                 answer.unwrap() == Some(Rotation::Rotated)
             }
         })

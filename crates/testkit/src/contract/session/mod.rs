@@ -10,7 +10,7 @@ pub use rotation::*;
 
 use crate::Stores;
 use crate::scene::Scene;
-use dwar_kernel::{Digest, Timestamp};
+use dwar_kernel::Timestamp;
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, Successor};
 
 /// Ten seconds of leeway, a minute of replay.
@@ -22,16 +22,7 @@ async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
     stores.sessions.find(session.project, session.mode, session.id).await.unwrap()
 }
 
-const fn bare(refresh: Digest) -> Presented {
-    Presented { refresh, key: None }
-}
-
 impl Scene {
-    async fn by_refresh(&self, session: &Session, refresh: Digest) -> Option<Session> {
-        let (project, mode) = (session.project, session.mode);
-        self.stores.sessions.find_by_refresh(project, mode, refresh).await.unwrap()
-    }
-
     /// Rotates in the store and in `session` itself: the two must agree, in the answer and on
     /// record.
     async fn rotate_with(
@@ -41,17 +32,36 @@ impl Scene {
         next: Successor,
         now: Timestamp,
     ) -> Rotation {
+        let seen = session.clone();
         let rotation = session.rotate(&presented, next.clone(), POLICY, now);
-        let (project, mode) = (session.project, session.mode);
-        let answer =
-            self.stores.sessions.rotate(project, mode, presented, next, POLICY, now).await.unwrap();
+        let answer = self.stores.sessions.rotate(seen, presented, next, POLICY, now).await.unwrap();
         assert_eq!(answer.as_ref(), Some(&rotation));
         assert_eq!(stored(&self.stores, session).await.as_ref(), Some(&*session));
         rotation
     }
 
-    async fn rotate(&self, session: &mut Session, refresh: Digest, now: Timestamp) -> Rotation {
+    async fn rotate(
+        &self,
+        session: &mut Session,
+        presented: Presented,
+        now: Timestamp,
+    ) -> Rotation {
         let next = self.make.successor(session, now);
-        self.rotate_with(session, bare(refresh), next, now).await
+        self.rotate_with(session, presented, next, now).await
+    }
+
+    /// Exchanges the current token this often, and gives those that were used.
+    async fn rotate_often(
+        &self,
+        session: &mut Session,
+        instants: impl IntoIterator<Item = Timestamp>,
+    ) -> Vec<Presented> {
+        let mut used = Vec::new();
+        for now in instants {
+            used.push(self.make.presented(session));
+            let rotation = self.rotate(session, self.make.presented(session), now).await;
+            assert_eq!(rotation, Rotation::Rotated);
+        }
+        used
     }
 }

@@ -1,7 +1,7 @@
-use super::{POLICY, bare, stored};
+use super::{POLICY, stored};
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
-use crate::{MS, START, Stores, race, seconds};
+use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_kernel::KeyMode;
 use dwar_session::{Presented, Replay, Rotation, Session, Successor};
 use std::sync::Arc;
@@ -11,74 +11,153 @@ pub async fn rotate_exchanges_the_pair(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
     let (old, now) = (session.access.token, START + seconds(1));
-    for _ in 0..3 {
-        let present = session.refresh;
-        assert_eq!(scene.rotate(&mut session, present, now).await, Rotation::Rotated);
-    }
+    scene.rotate_often(&mut session, [now; 3]).await;
     let on_record = stored(stores, &session).await.unwrap();
     assert!(!on_record.honours(old, now));
     assert!(on_record.honours(session.access.token, now));
+    assert_eq!(on_record.generation, 3);
 }
 
-/// A token that no line of this project and mode has is `None`, and nothing changes.
+/// A session that this project and mode do not have is `None`, and nothing changes.
 pub async fn rotate_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
-    let other = scene.another().await;
     let absent = [
-        (other, KeyMode::Live, session.refresh),
-        (scene.project, KeyMode::Test, session.refresh),
-        (scene.project, KeyMode::Live, scene.make.digest()),
+        Session { project: scene.another().await, ..session.clone() },
+        Session { mode: KeyMode::Test, ..session.clone() },
+        Session { id: scene.make.id(), ..session.clone() },
     ];
-    for (project, mode, refresh) in absent {
-        let next = scene.make.successor(&session, START);
-        let answer = stores.sessions.rotate(project, mode, bare(refresh), next, POLICY, START);
-        assert_eq!(answer.await.unwrap(), None);
+    for seen in absent {
+        let (presented, next) =
+            (scene.make.presented(&session), scene.make.successor(&session, START));
+        let answer = stores.sessions.rotate(seen, presented, next, POLICY, START).await;
+        assert_eq!(answer.unwrap(), None);
     }
     assert_eq!(stored(stores, &session).await, Some(session));
 }
 
-/// The predecessor is refused inside the leeway and ends the session right after it.
+/// What was seen of a session decides nothing once it was exchanged, ended or erased.
+pub async fn rotate_looks_again_where_the_session_changed(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let seen = scene.session(&scene.line()).await;
+    let rotate = async |seen: &Session| {
+        let (presented, next) = (scene.make.presented(seen), scene.make.successor(seen, START));
+        stores.sessions.rotate(seen.clone(), presented, next, POLICY, START).await.unwrap()
+    };
+    let mut session = seen.clone();
+    scene.rotate_often(&mut session, [START]).await;
+    assert_eq!(rotate(&seen).await, Some(Rotation::Refused));
+    assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
+
+    let Session { project, mode, id, access, identity, .. } = session.clone();
+    assert!(stores.sessions.revoke(project, mode, id, access.token, START).await.unwrap());
+    assert_eq!(rotate(&session).await, Some(Rotation::Refused));
+    assert!(!stored(stores, &session).await.unwrap().is_alive(START));
+
+    stores.identities.erase(project, mode, identity, START).await.unwrap();
+    assert_eq!(rotate(&session).await, None);
+}
+
+/// The same exchange again, as after an answer that was lost on the way, is told again and changes
+/// nothing; it does not bring back a session that has ended.
+pub async fn the_same_exchange_again_changes_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let seen = scene.session(&scene.line()).await;
+    let (presented, next) = (scene.make.presented(&seen), scene.make.successor(&seen, START));
+    let mut session = seen.clone();
+    session.rotate(&presented, next.clone(), POLICY, START);
+    let exchange = async || {
+        let (seen, presented, next) = (seen.clone(), presented.clone(), next.clone());
+        stores.sessions.rotate(seen, presented, next, POLICY, START).await.unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(exchange().await, Some(Rotation::Rotated));
+        assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
+    }
+    let Session { project, mode, id, access, .. } = session.clone();
+    assert!(stores.sessions.revoke(project, mode, id, access.token, START).await.unwrap());
+    assert_eq!(exchange().await, Some(Rotation::Refused));
+    assert!(!stored(stores, &session).await.unwrap().is_alive(START));
+}
+
+/// A used token is refused up to the leeway after its exchange and ends the session right after it.
 pub async fn the_leeway_ends_at_the_exact_instant(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
-    let first = session.refresh;
-    scene.rotate(&mut session, first, START).await;
+    let [first] = &scene.rotate_often(&mut session, [START]).await[..] else { unreachable!() };
     let end = START + POLICY.leeway;
-    assert_eq!(scene.rotate(&mut session, first, end).await, Rotation::Refused);
-    assert_eq!(scene.rotate(&mut session, first, end + MS).await, Rotation::Reused);
+    assert_eq!(scene.rotate(&mut session, first.clone(), end).await, Rotation::Refused);
+    assert_eq!(scene.rotate(&mut session, first.clone(), end + MS).await, Rotation::Reused);
     assert_eq!(stored(stores, &session).await.unwrap().revoked_at, Some(end + MS));
-    let present = session.refresh;
+    let present = scene.make.presented(&session);
     assert_eq!(scene.rotate(&mut session, present, end + MS).await, Rotation::Refused);
 }
 
-/// A token older than the immediate predecessor ends the session at once.
-pub async fn an_older_token_ends_the_session(stores: &Stores) {
+/// Three tabs: a token that comes once more within the leeway of its own exchange ends nothing,
+/// though others were exchanged since; later it does, however recent theirs are.
+pub async fn a_used_token_is_judged_by_its_own_exchange(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let bystander = scene.session(&scene.line()).await;
+    let instants = [START, START, START + seconds(6), START + seconds(12)];
+    for (token, own) in instants.into_iter().enumerate() {
+        let end = own + POLICY.leeway;
+        let mut session = scene.session(&scene.line()).await;
+        let used = scene.rotate_often(&mut session, instants).await;
+        let [soon, last, late] = [own + MS * 2, end, end + MS];
+        assert_eq!(scene.rotate(&mut session, used[token].clone(), soon).await, Rotation::Refused);
+        assert_eq!(scene.rotate(&mut session, used[token].clone(), last).await, Rotation::Refused);
+        assert!(stored(stores, &session).await.unwrap().is_alive(last));
+        assert_eq!(scene.rotate(&mut session, used[token].clone(), late).await, Rotation::Reused);
+        assert!(!stored(stores, &session).await.unwrap().is_alive(late));
+    }
+    assert_eq!(stored(stores, &bystander).await, Some(bystander));
+}
+
+/// Of twenty exchanges sixteen instants are kept; the oldest of them stands for those before it.
+pub async fn long_lines_are_judged_by_the_oldest_instant_kept(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    for (token, stands_for) in [(0, 4), (3, 4), (4, 4), (5, 5)] {
+        let mut session = scene.session(&line).await;
+        let used = scene.rotate_often(&mut session, (0..20).map(|n| START + seconds(n))).await;
+        let end = START + seconds(stands_for) + POLICY.leeway;
+        let token = &used[token];
+        assert_eq!(scene.rotate(&mut session, token.clone(), end).await, Rotation::Refused);
+        assert_eq!(scene.rotate(&mut session, token.clone(), end + MS).await, Rotation::Reused);
+    }
+}
+
+/// A token that this record has not given out yet, or another of the current generation, as after
+/// an older backup was restored, is refused and ends nothing.
+pub async fn what_was_never_given_out_ends_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
-    let bystander = scene.session(&scene.line()).await;
-    let first = session.refresh;
-    for _ in 0..3 {
-        let present = session.refresh;
-        scene.rotate(&mut session, present, START).await;
+    scene.rotate_often(&mut session, [START; 2]).await;
+    let (current, now) = (scene.make.presented(&session), START + minutes(60));
+    let unknown = [
+        Presented { generation: 3, ..current.clone() },
+        Presented { generation: u32::MAX, refresh: scene.make.digest(), key: None },
+        Presented { refresh: scene.make.digest(), ..current.clone() },
+    ];
+    for presented in unknown {
+        assert_eq!(scene.rotate(&mut session, presented, now).await, Rotation::Refused);
     }
-    assert_eq!(scene.rotate(&mut session, first, START).await, Rotation::Reused);
-    assert!(!stored(stores, &session).await.unwrap().is_alive(START));
-    assert_eq!(stored(stores, &bystander).await, Some(bystander));
+    assert_eq!(scene.rotate(&mut session, current, now).await, Rotation::Rotated);
 }
 
 /// The same request gets the same pair again until the replay window closes.
 pub async fn the_same_key_gets_the_same_pair_again(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
-    let (refresh, key, answer) = (session.refresh, scene.make.digest(), scene.make.sealed());
-    let presented = |key| Presented { refresh, key };
+    let (key, answer) = (scene.make.digest(), scene.make.sealed());
+    let first = scene.make.presented(&session);
+    let presented = |key| Presented { key, ..first.clone() };
     let next = |session: &Session, key, answer| Successor {
         replay: Some(Replay { key, answer }),
         ..scene.make.successor(session, START)
     };
-    let first = next(&session, key, answer.clone());
-    let rotation = scene.rotate_with(&mut session, presented(Some(key)), first, START).await;
+    let pair = next(&session, key, answer.clone());
+    let rotation = scene.rotate_with(&mut session, presented(Some(key)), pair, START).await;
     assert_eq!(rotation, Rotation::Rotated);
 
     let end = START + POLICY.replay;
@@ -99,18 +178,18 @@ pub async fn the_same_key_gets_the_same_pair_again(stores: &Stores) {
 pub async fn rotate_keeps_the_exact_instants(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
-    let (refresh, end) = (session.refresh, session.refresh_expires_at);
-    assert_eq!(scene.rotate(&mut session, refresh, end).await, Rotation::Refused);
-    assert_eq!(scene.rotate(&mut session, refresh, end - MS).await, Rotation::Rotated);
+    let (present, end) = (scene.make.presented(&session), session.refresh_expires_at);
+    assert_eq!(scene.rotate(&mut session, present.clone(), end).await, Rotation::Refused);
+    assert_eq!(scene.rotate(&mut session, present, end - MS).await, Rotation::Rotated);
 
     let line = scene.line();
     let identity = scene.identity(&line).await;
     let expires_at = START + seconds(5);
     let mut session = Session { expires_at, ..scene.make.session(&line, identity) };
     stores.sessions.start(session.clone()).await.unwrap();
-    let refresh = session.refresh;
-    assert_eq!(scene.rotate(&mut session, refresh, expires_at).await, Rotation::Refused);
-    assert_eq!(scene.rotate(&mut session, refresh, expires_at - MS).await, Rotation::Rotated);
+    let present = scene.make.presented(&session);
+    assert_eq!(scene.rotate(&mut session, present.clone(), expires_at).await, Rotation::Refused);
+    assert_eq!(scene.rotate(&mut session, present, expires_at - MS).await, Rotation::Rotated);
 }
 
 /// Of two hundred refreshes with one token at once exactly one rotates, and its pair counts.
@@ -121,9 +200,8 @@ pub async fn refreshes_at_once_rotate_once(stores: &Stores) {
         let next: Vec<_> = (0..CROWD).map(|_| scene.make.successor(&session, START)).collect();
         let answers = race(CROWD, |number| {
             let (store, next) = (Arc::clone(&stores.sessions), next[number].clone());
-            let (project, mode, presented) =
-                (session.project, session.mode, bare(session.refresh));
-            async move { store.rotate(project, mode, presented, next, POLICY, START).await.unwrap() }
+            let (seen, presented) = (session.clone(), scene.make.presented(&session));
+            async move { store.rotate(seen, presented, next, POLICY, START).await.unwrap() }
         })
         .await;
         let rotated = |answer: &Option<Rotation>| *answer == Some(Rotation::Rotated);
@@ -149,9 +227,9 @@ pub async fn retries_at_once_get_one_pair(stores: &Stores) {
         let next: Vec<_> = (0..50).map(next).collect();
         let answers = race(next.len(), |number| {
             let (store, next) = (Arc::clone(&stores.sessions), next[number].clone());
-            let (project, mode) = (session.project, session.mode);
-            let presented = Presented { refresh: session.refresh, key: Some(key) };
-            async move { store.rotate(project, mode, presented, next, POLICY, START).await.unwrap() }
+            let presented = Presented { key: Some(key), ..scene.make.presented(&session) };
+            let seen = session.clone();
+            async move { store.rotate(seen, presented, next, POLICY, START).await.unwrap() }
         })
         .await;
         let rotated = |answer: &Option<Rotation>| *answer == Some(Rotation::Rotated);
