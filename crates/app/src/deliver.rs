@@ -1,9 +1,9 @@
 use crate::message_text::{brand_of, language_of, sms_text_of};
 use crate::{PriceList, Routes, Toolbox};
-use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError};
+use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Unsealable};
 use dwar_otp::{
-    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reach, Reason, Report, Route,
-    Step,
+    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reach, Reason, Report,
+    Reported, Route, Step,
 };
 use dwar_project::Project;
 use dwar_ratelimit::{SendKey, SendLimiter};
@@ -31,18 +31,26 @@ pub struct Deliver {
     pub prices: PriceList,
 }
 
+/// What is the same for every provider that a code is taken to.
+pub(crate) struct Way<'project> {
+    pub(crate) project: &'project Project,
+    pub(crate) route: Route,
+    /// Where to and what, if whoever sends has it at hand; it is unsealed otherwise.
+    pub(crate) contents: Option<(Phone, Code)>,
+}
+
 impl Deliver {
     /// Calls the provider of `attempt` and follows the route from there.
     ///
     /// Gives the request as it stands when nothing is left to be done right now. If it was erased
     /// meanwhile, the request as it stood last.
-    pub async fn attempt(
+    pub(crate) async fn attempt(
         &self,
-        project: &Project,
+        way: Way<'_>,
         otp: Otp,
         attempt: DeliveryAttempt,
     ) -> Result<Otp, StoreError> {
-        self.follow(project, otp, Step::Try(attempt)).await
+        self.follow(&way, otp, Step::Try(attempt)).await
     }
 
     /// Applies a report that came from outside (a receipt, the sweep) and follows the route.
@@ -54,21 +62,23 @@ impl Deliver {
         attempt: AttemptId,
         report: Report,
     ) -> Result<Option<Otp>, StoreError> {
-        match self.record(project, mode, otp, attempt, report).await? {
+        let way = Way { project, route: self.routes.of(project, mode), contents: None };
+        let request = Reported::Id(project.id, otp);
+        match self.record(&way, request, attempt, report).await? {
             Some((otp, step)) => {
                 // Whoever took this report in before may have died before the money was settled.
                 let step = match (step, otp.delivery.charge()) {
                     (Step::Wait, Some(charge)) => Step::Settle(charge),
                     (step, _) => step,
                 };
-                self.follow(project, otp, step).await.map(Some)
+                self.follow(&way, otp, step).await.map(Some)
             }
             None => Ok(None),
         }
     }
 
     /// Ends a send: settles its money, and gives its place back if it is certain to have reached
-    /// nobody (decisions, Limits).
+    /// nobody.
     pub async fn conclude(
         &self,
         project: &Project,
@@ -110,24 +120,19 @@ impl Deliver {
         Ok(())
     }
 
-    async fn follow(
-        &self,
-        project: &Project,
-        mut otp: Otp,
-        mut step: Step,
-    ) -> Result<Otp, StoreError> {
+    async fn follow(&self, way: &Way<'_>, mut otp: Otp, mut step: Step) -> Result<Otp, StoreError> {
         loop {
             let attempt = match step {
                 Step::Wait => return Ok(otp),
                 Step::Settle(charge) => {
-                    self.conclude(project, &otp, charge).await?;
+                    self.conclude(way.project, &otp, charge).await?;
                     return Ok(otp);
                 }
                 Step::Try(attempt) => attempt,
             };
-            let report = self.hand_over(project, &otp, &attempt).await;
-            let told = report.clone();
-            match self.record(project, otp.mode, otp.id, attempt.id, report).await? {
+            let report = self.hand_over(way, &otp, &attempt).await;
+            let (told, seen) = (report.clone(), Reported::Seen(Box::new(otp.clone())));
+            match self.record(way, seen, attempt.id, report).await? {
                 Some((then, next)) => (otp, step) = (then, next),
                 None => step = self.outlive(&mut otp, attempt.id, told),
             }
@@ -135,7 +140,7 @@ impl Deliver {
     }
 
     /// The last step of a request that was erased while its provider was being called: no further
-    /// stop, no receipt to wait for, only the money by what the provider said.
+    /// hop, no receipt to wait for, only the money by what the provider said.
     fn outlive(&self, otp: &mut Otp, attempt: AttemptId, report: Report) -> Step {
         let lease = self.routes.live.lease;
         let over = Route { hops: Vec::new(), receipt_window: None, lease };
@@ -144,24 +149,22 @@ impl Deliver {
 
     async fn record(
         &self,
-        project: &Project,
-        mode: KeyMode,
-        otp: OtpId,
+        way: &Way<'_>,
+        request: Reported,
         attempt: AttemptId,
         report: Report,
     ) -> Result<Option<(Otp, Step)>, StoreError> {
         let now = self.tools.now();
         let next = AttemptId::new(now, self.tools.entropy.as_ref());
-        let route = self.routes.of(project, mode);
-        self.otps.report(project.id, otp, attempt, report, route, next, now).await
+        self.otps.report(request, attempt, report, way.route.clone(), next, now).await
     }
 
-    async fn hand_over(&self, project: &Project, otp: &Otp, attempt: &DeliveryAttempt) -> Report {
+    async fn hand_over(&self, way: &Way<'_>, otp: &Otp, attempt: &DeliveryAttempt) -> Report {
         let Some(gateway) = self.routes.gateways.get(&attempt.provider) else {
             tracing::error!(provider = %attempt.provider, "no gateway of this name is configured");
             return Report::Failed(Reason::ProviderUnavailable);
         };
-        let message = match self.message(project, otp, attempt) {
+        let message = match self.message(way, otp, attempt) {
             Ok(message) => message,
             Err(reason) => return Report::Failed(reason),
         };
@@ -182,11 +185,13 @@ impl Deliver {
     /// Puts a message together; what is wrong with it, if it cannot be, goes to the log.
     fn message(
         &self,
-        project: &Project,
+        way: &Way<'_>,
         otp: &Otp,
         attempt: &DeliveryAttempt,
     ) -> Result<Message, Reason> {
-        let opened = self.open(otp).inspect_err(|cause| {
+        let project = way.project;
+        let opened = way.contents.clone().map_or_else(|| self.open(otp), Ok);
+        let opened = opened.inspect_err(|cause| {
             tracing::error!(otp = %otp.id, error = %cause, "a stored code or phone cannot be read");
         });
         // Nothing was sent, for certain.
@@ -214,19 +219,13 @@ impl Deliver {
         })
     }
 
-    fn open(&self, otp: &Otp) -> Result<(Phone, Code), StoreError> {
-        let phone = self.tools.vault.open_phone(otp.project, &otp.sealed_phone)?;
-        Ok((phone, self.code(otp)?))
-    }
-
-    fn code(&self, otp: &Otp) -> Result<Code, StoreError> {
-        let inconsistent =
-            || StoreError::Inconsistent { table: "otps", column: "code", row: otp.id.to_string() };
-        let sealed = otp.sealed_code.as_ref().ok_or_else(inconsistent)?;
-        let plain = self.tools.vault.open(Purpose::Code, otp.id.uuid().as_bytes(), sealed)?;
-        let plain = Zeroizing::new(plain);
-        let digits = std::str::from_utf8(&plain).map_err(|_| inconsistent())?;
-        digits.parse().map_err(|_| inconsistent())
+    fn open(&self, otp: &Otp) -> Result<(Phone, Code), Unsealable> {
+        let vault = &self.tools.vault;
+        let phone = vault.open_phone(otp.project, &otp.sealed_phone)?;
+        let sealed = otp.sealed_code.as_ref().ok_or(Unsealable)?;
+        let plain = Zeroizing::new(vault.open(Purpose::Code, otp.id.uuid().as_bytes(), sealed)?);
+        let digits = std::str::from_utf8(&plain).map_err(|_| Unsealable)?;
+        Ok((phone, digits.parse().map_err(|_| Unsealable)?))
     }
 }
 

@@ -103,8 +103,6 @@ pub struct UseCases {
     pub public_keys: Arc<PublicKeys>,
     /// `GET /v1/sandbox/messages`.
     pub sandbox_messages: Arc<SandboxMessages>,
-    /// Behind `Idempotency-Key`.
-    pub idempotency: Arc<Idempotency>,
     /// `/webhooks/{provider}`.
     pub receive_webhook: Arc<ReceiveWebhook>,
 }
@@ -209,6 +207,11 @@ impl Parts {
             admit_request: Arc::new(AdmitRequest { tools: tools(), limiter, limits }),
             send_otp: Arc::new(SendOtp {
                 tools: tools(),
+                idempotency: Idempotency {
+                    tools: tools(),
+                    store: stores.idempotency.clone(),
+                    lifetimes: policies.idempotency,
+                },
                 otps: otps(),
                 sends: stores.sends.clone(),
                 wallets: stores.wallets.clone(),
@@ -240,11 +243,6 @@ impl Parts {
             sandbox_messages: Arc::new(SandboxMessages {
                 tools: tools(),
                 inbox: stores.inbox.clone(),
-            }),
-            idempotency: Arc::new(Idempotency {
-                tools: tools(),
-                store: stores.idempotency.clone(),
-                lifetimes: policies.idempotency,
             }),
             receive_webhook: Arc::new(ReceiveWebhook {
                 tools: tools(),

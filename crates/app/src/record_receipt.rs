@@ -1,6 +1,6 @@
 use crate::Deliver;
-use dwar_kernel::{ProjectId, StoreError};
-use dwar_otp::{OtpStore, Receipt};
+use dwar_kernel::StoreError;
+use dwar_otp::{OtpStore, Receipt, ReceiptTarget};
 use dwar_project::ProjectStore;
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ pub struct RecordReceipt {
 }
 
 impl RecordReceipt {
-    /// Applies one receipt and gives the project whose message it is about; `None` if no attempt
-    /// has its reference. Repetition is harmless.
-    pub async fn record(&self, receipt: Receipt) -> Result<Option<ProjectId>, StoreError> {
+    /// Applies one receipt and gives what it is about; `None` if no attempt has its reference.
+    /// Repetition is harmless.
+    pub async fn record(&self, receipt: Receipt) -> Result<Option<ReceiptTarget>, StoreError> {
         let Receipt { provider, provider_ref, report } = receipt;
         let Some(target) = self.otps.find_attempt(provider, provider_ref).await? else {
             return Ok(None);
@@ -25,8 +25,8 @@ impl RecordReceipt {
         let Some(project) = self.projects.find(target.project).await? else {
             return Ok(None);
         };
-        let (mode, otp, attempt) = (target.mode, target.otp, target.attempt);
+        let ReceiptTarget { mode, otp, attempt, .. } = target;
         let applied = self.deliver.report(&project, mode, otp, attempt, report).await?;
-        Ok(applied.map(|_| project.id))
+        Ok(applied.map(|_| target))
     }
 }

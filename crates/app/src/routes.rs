@@ -13,7 +13,7 @@ pub struct Routes {
     pub live: Route,
     /// For test keys: the sandbox.
     pub test: Route,
-    /// Every gateway that a stop may name.
+    /// Every gateway that a hop may name.
     pub gateways: HashMap<String, Arc<dyn Gateway>>,
 }
 
@@ -35,8 +35,8 @@ impl Routes {
         let mut route = match mode {
             KeyMode::Test => self.test.clone(),
             KeyMode::Live => {
-                let whatsapp = self.stops(Channel::Whatsapp, routing.whatsapp.as_deref());
-                let sms = self.stops(Channel::Sms, routing.sms.as_deref());
+                let whatsapp = self.hops(Channel::Whatsapp, routing.whatsapp.as_deref());
+                let sms = self.hops(Channel::Sms, routing.sms.as_deref());
                 Route { hops: once_each(whatsapp.chain(sms)), ..self.live.clone() }
             }
         };
@@ -47,7 +47,7 @@ impl Routes {
         route
     }
 
-    fn stops<'all>(
+    fn hops<'all>(
         &'all self,
         channel: Channel,
         own: Option<&'all [String]>,
@@ -60,12 +60,12 @@ impl Routes {
     }
 }
 
-/// A stop that comes twice would be gone back to for ever: a route knows its place by its name.
-fn once_each(stops: impl Iterator<Item = Hop>) -> Vec<Hop> {
+/// A hop that comes twice would be gone back to for ever: a delivery knows its place by the hop.
+fn once_each(all: impl Iterator<Item = Hop>) -> Vec<Hop> {
     let mut hops = Vec::new();
-    for stop in stops {
-        if !hops.contains(&stop) {
-            hops.push(stop);
+    for hop in all {
+        if !hops.contains(&hop) {
+            hops.push(hop);
         }
     }
     hops
@@ -80,7 +80,7 @@ impl PriceList {
         }
     }
 
-    /// The price of the dearest stop of a route.
+    /// The price of the dearest hop of a route.
     pub fn dearest(&self, project: &Project, route: &Route) -> Paise {
         let prices = route.hops.iter().map(|hop| self.price(project, hop.channel));
         prices.max().unwrap_or(Paise::ZERO)

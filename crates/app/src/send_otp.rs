@@ -1,20 +1,31 @@
+use crate::deliver::Way;
+use crate::idempotency::Begun;
+use crate::sent_otp::{again, first_answer};
 use crate::tokens::seconds;
-use crate::{Deliver, Limits, Toolbox};
-use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Timestamp};
+use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Toolbox};
+use dwar_idempotency::IdempotencyKey;
+use dwar_kernel::{
+    AttemptId, BlindIndex, EntryId, OtpId, Phone, Purpose, StoreError, Timestamp, Unsealable,
+};
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
-    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, Reach, SendPace,
+    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, Reach, Route,
 };
 use dwar_project::Caller;
-use dwar_ratelimit::{Admission, Quota, SendAdmission, SendKey, SendLimiter, SendQuota};
+use dwar_ratelimit::{SendKey, SendLimiter};
 use dwar_wallet::{HoldOutcome, Paise, WalletStore};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The word that sets answers of this endpoint apart from those of others.
+const ROUTE: &str = "otp/send";
 
 /// Sends a code to a phone: limit, hold, issue, deliver, settle (`POST /v1/otp/send`).
 pub struct SendOtp {
     /// Time, randomness, vault.
     pub tools: Toolbox,
+    /// Gives a repeated request its first answer.
+    pub idempotency: Idempotency,
     /// Keeps codes.
     pub otps: Arc<dyn OtpStore>,
     /// Counts codes per phone.
@@ -38,123 +49,104 @@ pub struct OtpPolicy {
     pub lifetime: Duration,
 }
 
-/// A code that a provider has accepted.
-#[derive(Debug)]
-pub struct SentOtp {
-    /// The request as it stands.
-    pub otp: Otp,
-    /// Whole seconds until the code expires.
-    pub expires_in: i64,
-    /// The phone's allowance after this send.
-    pub admission: Admission,
-}
-
-/// Why no code was sent.
-#[derive(Debug, thiserror::Error)]
-pub enum SendOtpError {
-    /// More codes for this phone than the limit, or than its wrong guesses leave room for.
-    #[error("too many codes for this phone number")]
-    RateLimited(Admission),
-    /// Balance minus open holds is under the price. Nothing was sent or charged.
-    #[error("the wallet balance is too low")]
-    InsufficientBalance(Admission),
-    /// Every channel failed. Nothing was charged.
-    #[error("no channel could deliver the code")]
-    Undeliverable(Admission),
-    /// A store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 impl SendOtp {
-    /// Sends a fresh code to `phone`, which supersedes its present one.
+    /// Sends a fresh code to `phone`, which supersedes its present one; or, with a `key` that came
+    /// before, gives the first answer again and sends nothing.
     ///
     /// # Errors
     /// [`SendOtpError::InsufficientBalance`] uses up none of the phone's allowance. Nor does
     /// [`SendOtpError::Undeliverable`] if every provider refused outright; if one may have sent
     /// something, the send keeps its place.
-    pub async fn send(&self, caller: &Caller, phone: &Phone) -> Result<SentOtp, SendOtpError> {
+    pub async fn send(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<SentOtp, SendOtpError> {
+        let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
+        let Some(key) = key else {
+            return self.send_fresh(caller, phone, index).await;
+        };
+        let ticket = match self.idempotency.begin(caller, ROUTE, key, (phone, index)).await? {
+            Begun::Fresh(ticket) => ticket,
+            Begun::Running => return Err(SendOtpError::Conflict),
+            Begun::Reused => return Err(SendOtpError::Reused),
+            Begun::Replay(answer) => {
+                let unreadable = || Err(StoreError::from(Unsealable).into());
+                return again(&answer, caller.mode).unwrap_or_else(unreadable);
+            }
+        };
+        let outcome = self.send_fresh(caller, phone, index).await;
+        self.idempotency.end(ticket, first_answer(&outcome).as_deref()).await;
+        outcome
+    }
+
+    async fn send_fresh(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        index: BlindIndex,
+    ) -> Result<SentOtp, SendOtpError> {
         let now = self.tools.now();
-        let otp = self.compose(caller, phone, now);
-        let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
-        let admission = self.admit(key, otp.id, now).await?;
-        if self.hold(caller, phone, otp.id, now).await? == HoldOutcome::Insufficient {
-            self.sends.withdraw(key, otp.id).await?;
-            return Err(SendOtpError::InsufficientBalance(admission.withdrawn));
+        let (project, mode) = (caller.project.id, caller.mode);
+        let route = self.deliver.routes.of(&caller.project, mode);
+        let id = OtpId::new(now, self.tools.entropy.as_ref());
+        let code = Code::generate(self.tools.entropy.as_ref());
+        let otp = self.compose(caller, (phone, index), (id, &code), &route, now);
+
+        let key = SendKey { project, mode, phone: index };
+        let (quota, guesses) = (self.limits.of(mode).send, self.limits.guesses(mode));
+        let admission = self.sends.admit(key, otp.id, quota, guesses, now).await?;
+        if !admission.counted.admitted {
+            return Err(SendOtpError::RateLimited(admission.counted));
         }
-        let otp = self.deliver_first(caller, otp).await?;
+        if self.hold(caller, phone, &route, otp.id, now).await? == HoldOutcome::Insufficient {
+            self.sends.withdraw(key, otp.id).await?;
+            return Err(SendOtpError::InsufficientBalance(Some(admission.withdrawn)));
+        }
+        let contents = Some((phone.clone(), code));
+        let otp =
+            self.deliver_first(Way { project: &caller.project, route, contents }, otp).await?;
         if otp.delivery.status == DeliveryStatus::Failed {
             let standing = match otp.delivery.reach() {
                 Reach::NoProvider => admission.withdrawn,
                 Reach::Refused => admission.forgiven,
                 Reach::Possible => admission.counted,
             };
-            return Err(SendOtpError::Undeliverable(standing));
+            return Err(SendOtpError::Undeliverable(Some(standing)));
         }
-        let expires_in = seconds(otp.expires_at, self.tools.now());
-        Ok(SentOtp { otp, expires_in, admission: admission.counted })
+        Ok(SentOtp {
+            otp: otp.id,
+            mode,
+            status: otp.delivery.status,
+            channel: otp.delivery.channel(),
+            expires_at: otp.expires_at,
+            expires_in: seconds(otp.expires_at, self.tools.now()),
+            admission: Some(admission.counted),
+        })
     }
 
-    async fn deliver_first(&self, caller: &Caller, otp: Otp) -> Result<Otp, StoreError> {
-        let Some(first) = otp.delivery.attempts.last().cloned() else {
-            return self.give_up(caller, otp).await;
-        };
-        self.otps.issue(otp.clone()).await?;
-        self.deliver.attempt(&caller.project, otp, first).await
-    }
-
-    /// Ends a send that no provider is there for; it supersedes the phone's present code like any
-    /// other, and leaves no active one.
-    async fn give_up(&self, caller: &Caller, mut otp: Otp) -> Result<Otp, StoreError> {
-        tracing::error!(project = %caller.project.id, "no provider is configured");
+    async fn deliver_first(&self, way: Way<'_>, mut otp: Otp) -> Result<Otp, StoreError> {
+        if let Some(first) = otp.delivery.attempts.last().cloned() {
+            self.otps.issue(otp.clone()).await?;
+            return self.deliver.attempt(way, otp, first).await;
+        }
+        // Without a provider it supersedes the phone's present code like any other, and leaves no
+        // active one.
+        tracing::error!(project = %otp.project, "no provider is configured");
         otp.state = OtpState::Void;
         otp.sealed_code = None;
         otp.delivery.status = DeliveryStatus::Failed;
         self.otps.issue(otp.clone()).await?;
-        self.deliver.conclude(&caller.project, &otp, Charge::Nothing).await?;
+        self.deliver.conclude(way.project, &otp, Charge::Nothing).await?;
         Ok(otp)
-    }
-
-    async fn admit(
-        &self,
-        key: SendKey,
-        send: OtpId,
-        now: Timestamp,
-    ) -> Result<SendAdmission, SendOtpError> {
-        let quota = self.quota(key, now).await?;
-        let admission = self.sends.admit(key, send, quota, now).await?;
-        if admission.counted.admitted {
-            Ok(admission)
-        } else {
-            Err(SendOtpError::RateLimited(admission.counted))
-        }
-    }
-
-    /// The mode's quota, or a slower one after many wrong guesses (decisions, Guess budget).
-    async fn quota(&self, key: SendKey, now: Timestamp) -> Result<SendQuota, SendOtpError> {
-        let usual = self.limits.of(key.mode).send;
-        if key.mode == KeyMode::Test {
-            return Ok(usual);
-        }
-        let budget = self.otps.guess_budget(key.project, key.mode, key.phone).await?;
-        match budget.pace(&self.limits.guesses, now) {
-            SendPace::Usual => Ok(usual),
-            SendPace::OnePer(window) => {
-                Ok(SendQuota { places: Quota { limit: 1, window }, ..usual })
-            }
-            SendPace::Stopped(reset) => Err(SendOtpError::RateLimited(Admission {
-                admitted: false,
-                limit: 0,
-                remaining: 0,
-                reset,
-            })),
-        }
     }
 
     async fn hold(
         &self,
         caller: &Caller,
         phone: &Phone,
+        route: &Route,
         send: OtpId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
@@ -162,8 +154,7 @@ impl SendOtp {
             let poor = Scenario::of(phone) == Scenario::InsufficientBalance;
             return Ok(if poor { HoldOutcome::Insufficient } else { HoldOutcome::Held });
         }
-        let route = self.deliver.routes.of(&caller.project, caller.mode);
-        let price = self.deliver.prices.dearest(&caller.project, &route);
+        let price = self.deliver.prices.dearest(&caller.project, route);
         if price == Paise::ZERO {
             return Ok(HoldOutcome::Held);
         }
@@ -171,31 +162,31 @@ impl SendOtp {
         self.wallets.hold(caller.project.id, send, price, entry, now).await
     }
 
-    fn compose(&self, caller: &Caller, phone: &Phone, now: Timestamp) -> Otp {
+    fn compose(
+        &self,
+        caller: &Caller,
+        (phone, index): (&Phone, BlindIndex),
+        (id, code): (OtpId, &Code),
+        route: &Route,
+        now: Timestamp,
+    ) -> Otp {
         let Toolbox { entropy, vault, .. } = &self.tools;
         let (project, mode) = (caller.project.id, caller.mode);
-        let id = OtpId::new(now, entropy.as_ref());
-        let index = vault.phone_index(project, mode, phone);
-        let code = Code::generate(entropy.as_ref());
-        let first = AttemptId::new(now, entropy.as_ref());
+        let digits = code.expose().as_bytes();
         Otp {
             id,
             project,
             mode,
             phone: index,
             sealed_phone: vault.seal_phone(project, phone),
-            code: self.codes.digest(&Otp::binding_of(id, project, mode, &index), &code),
-            sealed_code: Some(vault.seal(
-                Purpose::Code,
-                id.uuid().as_bytes(),
-                code.expose().as_bytes(),
-            )),
+            code: self.codes.digest(&Otp::binding_of(id, project, mode, &index), code),
+            sealed_code: Some(vault.seal(Purpose::Code, id.uuid().as_bytes(), digits)),
             state: OtpState::Active,
             wrong: 0,
             max_wrong: self.limits.of(mode).max_wrong,
             created_at: now,
             expires_at: now + self.policy.lifetime,
-            delivery: Delivery::begin(&self.deliver.routes.of(&caller.project, mode), first, now),
+            delivery: Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now),
         }
     }
 }

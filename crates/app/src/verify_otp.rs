@@ -1,7 +1,7 @@
 use crate::{Limits, TokenPair, Tokens, Toolbox};
 use dwar_identity::{IdentityStore, Sighting};
-use dwar_kernel::{IdentityId, OtpId, Phone, StoreError, Timestamp};
-use dwar_otp::{Allowance, Attempt, Code, CodeKeys, Guess, OtpStore};
+use dwar_kernel::{BlindIndex, IdentityId, OtpId, Phone, StoreError, Timestamp};
+use dwar_otp::{Allowance, Code, CodeKeys, Guess, OtpStore, Verdict};
 use dwar_project::Caller;
 use dwar_session::{SessionStore, Started};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// How often a login is tried again when its identity is deleted under it.
 const RACES_WITH_DELETION: usize = 3;
 
-/// Judges a code and opens a session: attempt, recognise, start (`POST /v1/otp/verify`).
+/// Judges a code and opens a session: judge, recognise, start (`POST /v1/otp/verify`).
 pub struct VerifyOtp {
     /// Time, randomness, vault.
     pub tools: Toolbox,
@@ -70,23 +70,22 @@ impl VerifyOtp {
         let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
         let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
         let policy = self.limits.guesses(caller.mode);
-        let judged =
-            self.otps.attempt(caller.project.id, caller.mode, index, guess, policy, now).await?;
-        match judged {
-            Attempt::Accepted(allowance) => {
-                let tokens = self.log_in(caller, phone, now).await?;
+        let (project, mode) = (caller.project.id, caller.mode);
+        match self.otps.judge(project, mode, index, guess, policy, now).await? {
+            Verdict::Accepted(allowance) => {
+                let tokens = self.log_in(caller, (phone, index), now).await?;
                 Ok(VerifiedOtp { tokens, allowance })
             }
-            Attempt::Wrong(allowance) => Err(VerifyOtpError::Wrong(allowance)),
-            Attempt::Locked(allowance) => Err(VerifyOtpError::Locked(allowance)),
-            Attempt::NotFound => Err(VerifyOtpError::NotFound),
+            Verdict::Wrong(allowance) => Err(VerifyOtpError::Wrong(allowance)),
+            Verdict::Locked(allowance) => Err(VerifyOtpError::Locked(allowance)),
+            Verdict::NotFound => Err(VerifyOtpError::NotFound),
         }
     }
 
     async fn log_in(
         &self,
         caller: &Caller,
-        phone: &Phone,
+        phone: (&Phone, BlindIndex),
         now: Timestamp,
     ) -> Result<TokenPair, StoreError> {
         for _ in 0..RACES_WITH_DELETION {
@@ -104,13 +103,13 @@ impl VerifyOtp {
     async fn recognise(
         &self,
         caller: &Caller,
-        phone: &Phone,
+        (phone, index): (&Phone, BlindIndex),
         now: Timestamp,
     ) -> Result<IdentityId, StoreError> {
         let Toolbox { entropy, vault, .. } = &self.tools;
         let sighting = Sighting {
             mode: caller.mode,
-            index: vault.phone_index(caller.project.id, caller.mode, phone),
+            index,
             phone: vault.seal_phone(caller.project.id, phone),
             fresh: IdentityId::new(now, entropy.as_ref()),
             at: now,

@@ -79,7 +79,7 @@ macro_rules! shared_store_contract_tests {
                 guesses_stay_inside_project_mode_and_phone
                 right_codes_at_once_are_accepted_once
                 wrong_codes_at_once_are_judged_up_to_the_limit
-                attempts_are_judged_as_the_domain_does
+                guesses_are_judged_as_the_domain_does
                 the_budget_counts_across_resends
                 a_period_ends_at_the_exact_instant
                 forgotten_guesses_are_gone_and_told_once
@@ -95,6 +95,9 @@ macro_rules! shared_store_contract_tests {
                 a_code_that_reached_nobody_is_void
                 a_report_stays_inside_its_project
                 a_reference_leads_to_its_attempt
+                a_repeated_reference_leads_to_the_newest_attempt
+                a_report_by_an_old_view_loses_nothing
+                reports_by_one_view_at_once_are_applied_in_turn
                 failures_at_once_open_one_attempt
                 guesses_and_reports_at_once_lose_nothing
             }
@@ -162,6 +165,7 @@ macro_rules! shared_store_contract_tests {
                 admit_answers_as_the_log_does
                 admit_takes_the_quota_of_the_call
                 a_refused_send_takes_no_place
+                wrong_guesses_slow_sends_down
                 sends_stay_inside_project_mode_and_phone
                 forgive_gives_back_one_place
                 forgiven_sends_are_bounded_and_withdrawn_ones_are_not

@@ -35,6 +35,7 @@ broken_by_a_torn_store! {
         wrong_codes_at_once_are_judged_up_to_the_limit
         the_budget_holds_against_many_at_once
         failures_at_once_open_one_attempt
+        reports_by_one_view_at_once_are_applied_in_turn
         guesses_and_reports_at_once_lose_nothing
         guesses_and_liftings_at_once_count_each_guess_once
         claim_due_hands_each_request_to_one_caller

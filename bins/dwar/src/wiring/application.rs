@@ -4,19 +4,16 @@ use super::gateways::{self, Providers};
 use super::stores::Database;
 use crate::config;
 use async_trait::async_trait;
-use dwar_app::{ApplyReceipts, CreatedProject, Demo, FirstStart, Outside};
+use dwar_app::{CreatedProject, Demo, FirstStart, Outside};
 use dwar_http::{LoopHealth, Readiness, Server, Settings, StopHandle};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
-use dwar_otp::Receipt;
 use dwar_wallet::Paise;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::mpsc;
 
-const RECEIPTS_QUEUED: usize = 10_000;
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
 const DEMO_BALANCE: Paise = Paise(10_000);
 
@@ -25,8 +22,6 @@ pub struct Application {
     server: Server,
     background: Background,
     restarts: Arc<Restarts>,
-    apply: Arc<ApplyReceipts>,
-    inbound: mpsc::Receiver<Receipt>,
 }
 
 impl Application {
@@ -35,8 +30,7 @@ impl Application {
     /// # Errors
     /// [`WiringError::Listen`] if the address is not to be had.
     pub fn build(core: Core, prepared: Arc<AtomicBool>) -> Result<Self, WiringError> {
-        let (outbound, inbound) = mpsc::channel(RECEIPTS_QUEUED);
-        let Providers { routes, sources } = gateways::build(&core, outbound)?;
+        let Providers { routes, sources } = gateways::build(&core)?;
         let service = core.parts.service(Outside {
             requests: Arc::new(MemoryRequestLimiter::default()),
             routes,
@@ -49,7 +43,7 @@ impl Application {
         let server = Server::bind(settings(&core.config.http), service.use_cases, ready);
         let address = core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
-        Ok(Self { server, background, restarts, apply: service.apply_receipts, inbound })
+        Ok(Self { server, background, restarts })
     }
 
     /// The addresses it listens on.
@@ -64,10 +58,8 @@ impl Application {
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
-        let receipts = tokio::spawn(take_receipts(self.apply, self.inbound));
         let background = self.background.start(&self.restarts);
         let served = self.server.run().await;
-        receipts.abort();
         background.stop().await;
         served
     }
@@ -134,18 +126,5 @@ impl Readiness for Ready {
 
     fn restarted(&self) -> Vec<LoopHealth> {
         self.restarts.list()
-    }
-}
-
-async fn take_receipts(apply: Arc<ApplyReceipts>, mut inbound: mpsc::Receiver<Receipt>) {
-    while let Some(receipt) = inbound.recv().await {
-        let apply = Arc::clone(&apply);
-        // Each on its own: one that has to call the next provider must not hold up the others.
-        tokio::spawn(async move {
-            match apply.record.record(receipt).await {
-                Ok(_) | Err(StoreError::NoRoom) => {}
-                Err(error) => tracing::warn!(%error, "a receipt could not be recorded"),
-            }
-        });
     }
 }

@@ -4,7 +4,7 @@ use dwar_app::{Outside, Parts, Routes, Stores};
 use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
 use dwar_kernel::KeyMode;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
-use dwar_otp::{DeliveryStatus, Report, Route};
+use dwar_otp::{DeliveryStatus, Report, Reported, Route};
 use dwar_testkit::{CODE, FixedClock, Fixtures, START, minutes, parts, seconds};
 use dwar_wallet::Paise;
 use std::collections::HashMap;
@@ -171,7 +171,8 @@ async fn the_work_of_loops_that_panicked_is_done() {
     let taken = Report::Accepted { provider_ref, awaits_receipt: true };
     let (first, route) =
         (sent.delivery.attempts[0].id, Route { receipt_window: None, ..make.route() });
-    let report = stores.otps.report(id, sent.id, first, taken, route, make.id(), START);
+    let sent_id = Reported::Id(id, sent.id);
+    let report = stores.otps.report(sent_id, first, taken, route, make.id(), START);
     report.await.unwrap();
     stores.receipts.keep(vec![receipt]).await.unwrap();
     // A receipt about nothing of ours, ten minutes ago.

@@ -15,12 +15,11 @@ use dwar_gateways::{
     TwilioApiKey, TwilioGateway, TwilioSender, TwilioSettings, TwilioWhatsapp,
     WhatsappCloudGateway, WhatsappCloudSettings, WhatsappTemplate,
 };
-use dwar_otp::{Channel, Gateway, Hop, Receipt, ReceiptSource, Route};
+use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 
 /// Names that no other provider may take, configured or not.
 const BUILT_IN: [&str; 6] = ["console", "sandbox", "whatsapp_cloud", "twilio", "msg91", "gupshup"];
@@ -71,16 +70,16 @@ impl Available {
     }
 }
 
-/// Puts every configured provider together; the sandbox reports over `receipts`.
+/// Puts every configured provider together.
 ///
 /// # Errors
 /// A provider that is named but not configured, or one that could not work.
-pub fn build(core: &Core, receipts: mpsc::Sender<Receipt>) -> Result<Providers, WiringError> {
+pub fn build(core: &Core) -> Result<Providers, WiringError> {
     let settings = &core.config.gateways;
     let known = configured(&core.config)?;
     check(settings, &available_of(&known))?;
     let [whatsapp, sms] = settings.providers();
-    let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(core, receipts));
+    let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(core));
     let test = sandbox.provider();
     let hops = |channel, names: Vec<String>| {
         names.into_iter().map(move |provider| Hop { channel, provider })
@@ -167,15 +166,20 @@ fn guarded(
     gateways
 }
 
-fn sandbox(core: &Core, receipts: mpsc::Sender<Receipt>) -> SandboxGateway {
+fn sandbox(core: &Core) -> SandboxGateway {
+    let (tools, stores) = (&core.parts.tools, &core.parts.stores);
     let settings = &core.config.gateways.sandbox;
-    let options = SandboxOptions {
-        receipt_after: Duration::from_millis(settings.receipt_ms),
-        slow_receipt_after: Duration::from_millis(settings.slow_receipt_ms),
-        ..SandboxOptions::default()
-    };
-    let (inbox, tools) = (core.parts.stores.inbox.clone(), &core.parts.tools);
-    SandboxGateway::new(inbox, tools.vault.clone(), tools.clock.clone(), receipts, options)
+    SandboxGateway {
+        inbox: stores.inbox.clone(),
+        receipts: stores.receipts.clone(),
+        vault: tools.vault.clone(),
+        clock: tools.clock.clone(),
+        entropy: tools.entropy.clone(),
+        options: SandboxOptions {
+            receipt_after: Duration::from_millis(settings.receipt_ms),
+            slow_receipt_after: Duration::from_millis(settings.slow_receipt_ms),
+        },
+    }
 }
 
 /// The client of every call to a provider.

@@ -1,13 +1,13 @@
 use async_trait::async_trait;
-use dwar_kernel::{Clock, KeyMode, Vault};
+use dwar_kernel::{Clock, Entropy, KeyMode, ReceiptId, Vault};
 use dwar_otp::sandbox::{InboxMessage, SandboxInbox, Scenario};
-use dwar_otp::{Channel, Gateway, Message, Outcome, Reason, Receipt, Report};
+use dwar_otp::{
+    Channel, Gateway, KeptReceipt, Message, Outcome, Reason, Receipt, ReceiptStore, Report,
+};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::Sender;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 const PROVIDER: &str = "sandbox";
 
@@ -18,80 +18,50 @@ pub struct SandboxOptions {
     pub receipt_after: Duration,
     /// The same for [`Scenario::SlowDelivery`]; under the fallback window, or SMS is tried too.
     pub slow_receipt_after: Duration,
-    /// Receipts that may be pending at once; above it messages are refused as
-    /// [`Reason::ProviderThrottled`].
-    pub max_pending: usize,
-}
-
-impl Default for SandboxOptions {
-    fn default() -> Self {
-        Self {
-            receipt_after: Duration::from_millis(300),
-            slow_receipt_after: Duration::from_secs(5),
-            max_pending: 10_000,
-        }
-    }
 }
 
 /// Plays the [`Scenario`] of each number for test keys, on both channels, and sends nothing.
 ///
-/// An accepted message is in the inbox before the answer. What becomes of it follows as a
-/// [`Receipt`] with the attempt's id for reference. Pending receipts live in memory: a restart
-/// loses them, as a real provider may, and the fallback window covers for that.
+/// An accepted message is in the inbox before the answer, and its receipt on record, as one that
+/// comes in when the scenario says: it is applied as those of every provider are, on any instance,
+/// also after a restart. Its reference is the attempt's id.
 pub struct SandboxGateway {
-    inbox: Arc<dyn SandboxInbox>,
-    vault: Arc<dyn Vault>,
-    clock: Arc<dyn Clock>,
-    receipts: Sender<Receipt>,
-    options: SandboxOptions,
-    pending: Arc<Semaphore>,
+    /// Where the messages go.
+    pub inbox: Arc<dyn SandboxInbox>,
+    /// Where the receipts go.
+    pub receipts: Arc<dyn ReceiptStore>,
+    /// Seals messages.
+    pub vault: Arc<dyn Vault>,
+    /// Tells when.
+    pub clock: Arc<dyn Clock>,
+    /// Gives receipts their ids.
+    pub entropy: Arc<dyn Entropy>,
+    /// How long receipts take.
+    pub options: SandboxOptions,
 }
 
 impl SandboxGateway {
-    /// A gateway that deposits into `inbox`, sealed by `vault`, and reports over `receipts`; it
-    /// works as well when nobody listens there.
-    pub fn new(
-        inbox: Arc<dyn SandboxInbox>,
-        vault: Arc<dyn Vault>,
-        clock: Arc<dyn Clock>,
-        receipts: Sender<Receipt>,
-        options: SandboxOptions,
-    ) -> Self {
-        let pending = Arc::new(Semaphore::new(options.max_pending.min(Semaphore::MAX_PERMITS)));
-        Self { inbox, vault, clock, receipts, options, pending }
-    }
-
     async fn accept(&self, message: Message, then: Report, after: Duration) -> Outcome {
-        // Taken before the deposit, so that a message whose receipt cannot be kept is not in the
-        // inbox either.
-        let Ok(permit) = Arc::clone(&self.pending).try_acquire_owned() else {
-            return Outcome::Refused(Reason::ProviderThrottled);
+        let now = self.clock.now();
+        let provider_ref = message.attempt.to_string();
+        let provider = PROVIDER.to_owned();
+        let receipt = KeptReceipt {
+            id: ReceiptId::new(now, self.entropy.as_ref()),
+            receipt: Receipt { provider, provider_ref: provider_ref.clone(), report: then },
+            received_at: now + after,
         };
-        let deposit = InboxMessage::seal(self.vault.as_ref(), &message, self.clock.now());
-        if let Err(error) = self.inbox.deposit(message.project, deposit).await {
+        let deposit = InboxMessage::seal(self.vault.as_ref(), &message, now);
+        let landed = async {
+            // A receipt of a message that did not land is nobody's, and goes by itself.
+            self.receipts.keep(vec![receipt]).await?;
+            self.inbox.deposit(message.project, deposit).await
+        };
+        if let Err(error) = landed.await {
             let error: &(dyn Error + 'static) = &error;
-            tracing::warn!(error, otp = %message.otp, "the sandbox inbox took no message");
+            tracing::warn!(error, otp = %message.otp, "the sandbox took no message");
             return Outcome::Refused(Reason::ProviderUnavailable);
         }
-        let provider_ref = message.attempt.to_string();
-        let receipt = Receipt {
-            provider: PROVIDER.to_owned(),
-            provider_ref: provider_ref.clone(),
-            report: then,
-        };
-        self.report_later(receipt, after, permit);
         Outcome::Accepted { provider_ref: Some(provider_ref), awaits_receipt: true }
-    }
-
-    fn report_later(&self, receipt: Receipt, after: Duration, permit: OwnedSemaphorePermit) {
-        let receipts = self.receipts.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(after).await;
-            if receipts.send(receipt).await.is_err() {
-                tracing::debug!("nobody listens to the receipts of the sandbox");
-            }
-            drop(permit);
-        });
     }
 }
 

@@ -1,10 +1,9 @@
 use super::*;
 use crate::fixtures::{ATTEMPT, CODE, PROJECT, TEXT, message};
 use dwar_kernel::{Digest, ProjectId, Purpose, Sealed, StoreError, Timestamp, Unsealable};
+use dwar_otp::MockReceiptStore;
 use dwar_otp::sandbox::MockSandboxInbox;
 use std::sync::Mutex;
-use tokio::sync::mpsc::{self, Receiver};
-use tokio::time::Instant;
 
 const NOT_ON_WHATSAPP: Played = Played::Refused(Reason::NotOnChannel);
 const NO_SMS: Played = Played::Refused(Reason::RejectedNumber);
@@ -44,25 +43,52 @@ impl Vault for ToyVault {
     }
 }
 
-type Deposits = Arc<Mutex<Vec<(ProjectId, InboxMessage)>>>;
+struct NoChance;
 
-fn keeping() -> (MockSandboxInbox, Deposits) {
-    let deposits = Deposits::default();
-    let kept = Arc::clone(&deposits);
-    let mut inbox = MockSandboxInbox::new();
-    inbox.expect_deposit().returning(move |project, message| {
-        kept.lock().unwrap().push((project, message));
-        Ok(())
-    });
-    (inbox, deposits)
+impl Entropy for NoChance {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(7);
+    }
 }
 
-fn gateway(inbox: MockSandboxInbox, max_pending: usize) -> (SandboxGateway, Receiver<Receipt>) {
-    let (sender, receiver) = mpsc::channel(8);
-    let options = SandboxOptions { receipt_after: PROMPT, slow_receipt_after: SLOW, max_pending };
-    let gateway =
-        SandboxGateway::new(Arc::new(inbox), Arc::new(ToyVault), Arc::new(Epoch), sender, options);
-    (gateway, receiver)
+/// What the two stores behind a gateway were given.
+#[derive(Clone, Default)]
+struct Given {
+    deposits: Arc<Mutex<Vec<(ProjectId, InboxMessage)>>>,
+    receipts: Arc<Mutex<Vec<KeptReceipt>>>,
+}
+
+fn busy() -> StoreError {
+    StoreError::Unavailable("busy".to_owned())
+}
+
+/// A gateway over an inbox and a receipt store that work as told.
+fn over(inbox_works: bool, receipts_work: bool) -> (SandboxGateway, Given) {
+    let given = Given::default();
+    let (deposits, kept) = (Arc::clone(&given.deposits), Arc::clone(&given.receipts));
+    let mut inbox = MockSandboxInbox::new();
+    inbox.expect_deposit().returning(move |project, message| {
+        deposits.lock().unwrap().push((project, message));
+        if inbox_works { Ok(()) } else { Err(busy()) }
+    });
+    let mut receipts = MockReceiptStore::new();
+    receipts.expect_keep().returning(move |receipts| {
+        kept.lock().unwrap().extend(receipts);
+        if receipts_work { Ok(()) } else { Err(busy()) }
+    });
+    let gateway = SandboxGateway {
+        inbox: Arc::new(inbox),
+        receipts: Arc::new(receipts),
+        vault: Arc::new(ToyVault),
+        clock: Arc::new(Epoch),
+        entropy: Arc::new(NoChance),
+        options: SandboxOptions { receipt_after: PROMPT, slow_receipt_after: SLOW },
+    };
+    (gateway, given)
+}
+
+fn gateway() -> (SandboxGateway, Given) {
+    over(true, true)
 }
 
 fn test(channel: Channel, phone: &str) -> Message {
@@ -80,7 +106,7 @@ enum Played {
     Accepted(Report, Duration),
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn plays_every_scenario_on_both_channels() {
     let delivered = || Played::Accepted(Report::Delivered, PROMPT);
     let slowly = || Played::Accepted(Report::Delivered, SLOW);
@@ -101,18 +127,14 @@ async fn plays_every_scenario_on_both_channels() {
 
 async fn plays(channel: Channel, phone: &str, expected: Played) {
     let row = format!("{phone} over {channel:?}: {expected:?}");
-    let (inbox, deposits) = keeping();
-    let (gateway, mut receipts) = gateway(inbox, 8);
-    let start = Instant::now();
+    let (gateway, given) = gateway();
     let outcome = gateway.deliver(test(channel, phone)).await;
-    assert_eq!(start.elapsed(), Duration::ZERO, "{row}");
-    let deposits: Vec<_> = deposits.lock().unwrap().drain(..).collect();
-    // Once the gateway is gone only a pending receipt keeps the channel open.
-    drop(gateway);
+    let deposits: Vec<_> = given.deposits.lock().unwrap().drain(..).collect();
+    let receipts: Vec<_> = given.receipts.lock().unwrap().drain(..).collect();
     match expected {
         Played::Refused(reason) => {
             assert_eq!(outcome, Outcome::Refused(reason), "{row}");
-            assert!(deposits.is_empty(), "{row}");
+            assert!(deposits.is_empty() && receipts.is_empty(), "{row}");
         }
         Played::Accepted(report, after) => {
             assert_eq!(outcome, accepted(), "{row}");
@@ -123,22 +145,21 @@ async fn plays(channel: Channel, phone: &str, expected: Played) {
                 provider_ref: ATTEMPT.to_owned(),
                 report,
             };
-            assert_eq!(receipts.recv().await, Some(receipt), "{row}");
-            assert_eq!(start.elapsed(), after, "{row}");
+            assert_eq!(receipts.len(), 1, "{row}");
+            assert_eq!(receipts[0].receipt, receipt, "{row}");
+            assert_eq!(receipts[0].received_at, Timestamp::UNIX_EPOCH + after, "{row}");
         }
     }
-    assert_eq!(receipts.recv().await, None, "{row}");
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn the_inbox_holds_code_and_text_sealed_for_project_and_request() {
-    let (inbox, deposits) = keeping();
-    let (gateway, _receipts) = gateway(inbox, 8);
+    let (gateway, given) = gateway();
     assert_eq!(gateway.provider(), "sandbox");
     let sent = test(Channel::Sms, "9876543210");
     gateway.deliver(sent.clone()).await;
 
-    let (project, message) = deposits.lock().unwrap().pop().unwrap();
+    let (project, message) = given.deposits.lock().unwrap().pop().unwrap();
     assert_eq!((project, message.otp, message.phone), (sent.project, sent.otp, sent.phone_index));
     assert_eq!(message.at, Timestamp::UNIX_EPOCH);
     let at_rest = String::from_utf8_lossy(&message.content.0).into_owned();
@@ -147,79 +168,31 @@ async fn the_inbox_holds_code_and_text_sealed_for_project_and_request() {
     assert_eq!((content.code.expose(), content.text.as_str()), (CODE, TEXT));
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_full_inbox_is_a_refusal_without_a_receipt_and_frees_its_place() {
-    let mut inbox = MockSandboxInbox::new();
-    let mut results = vec![Ok(()), Err(StoreError::Unavailable("busy".to_owned()))];
-    inbox.expect_deposit().times(2).returning_st(move |_, _| results.pop().unwrap());
-    let (gateway, mut receipts) = gateway(inbox, 1);
-
-    let refused = gateway.deliver(test(Channel::Sms, "9876543210")).await;
-    assert_eq!(refused, Outcome::Refused(Reason::ProviderUnavailable));
-    assert_eq!(gateway.deliver(test(Channel::Sms, "9876543210")).await, accepted());
-
-    drop(gateway);
-    assert!(receipts.recv().await.is_some());
-    assert_eq!(receipts.recv().await, None);
+#[tokio::test]
+async fn a_message_that_cannot_be_kept_or_reported_on_is_refused() {
+    for (inbox_works, receipts_work) in [(false, true), (true, false)] {
+        let (gateway, given) = over(inbox_works, receipts_work);
+        let refused = gateway.deliver(test(Channel::Sms, "9876543210")).await;
+        assert_eq!(refused, Outcome::Refused(Reason::ProviderUnavailable));
+        // No message without its receipt: it would be waited for.
+        assert_eq!(given.deposits.lock().unwrap().len(), usize::from(receipts_work));
+    }
 }
 
-#[tokio::test(start_paused = true)]
-async fn more_than_the_bound_of_pending_receipts_is_refused_until_one_is_out() {
-    let (inbox, deposits) = keeping();
-    let (gateway, mut receipts) = gateway(inbox, 2);
-    for expected in [accepted(), accepted(), Outcome::Refused(Reason::ProviderThrottled)] {
-        assert_eq!(gateway.deliver(test(Channel::Sms, "9876543210")).await, expected);
-    }
-    assert_eq!(deposits.lock().unwrap().len(), 2);
-
-    assert!(receipts.recv().await.is_some() && receipts.recv().await.is_some());
-    tokio::time::sleep(Duration::from_millis(1)).await;
-    assert_eq!(gateway.deliver(test(Channel::Sms, "9876543210")).await, accepted());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_listener_that_went_away_changes_nothing() {
-    let (inbox, deposits) = keeping();
-    let (gateway, receipts) = gateway(inbox, 1);
-    drop(receipts);
-    for _ in 0..3 {
-        assert_eq!(gateway.deliver(test(Channel::Sms, "9876543210")).await, accepted());
-        tokio::time::sleep(PROMPT * 2).await;
-    }
-    assert_eq!(deposits.lock().unwrap().len(), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_listener_that_is_slow_gets_every_receipt() {
-    let (inbox, _deposits) = keeping();
-    let (gateway, mut receipts) = gateway(inbox, 20);
-    for _ in 0..20 {
-        assert_eq!(gateway.deliver(test(Channel::Sms, "9876543210")).await, accepted());
-    }
-    tokio::time::sleep(SLOW).await;
-    drop(gateway);
-    let mut seen = 0;
-    while receipts.recv().await.is_some() {
-        seen += 1;
-    }
-    assert_eq!(seen, 20);
-}
-
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_live_message_never_enters_the_sandbox() {
-    let (inbox, deposits) = keeping();
-    let (gateway, _receipts) = gateway(inbox, 8);
+    let (gateway, given) = gateway();
     let outcome = gateway.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await;
     assert_eq!(outcome, Outcome::Refused(Reason::ProviderAuth));
-    assert!(deposits.lock().unwrap().is_empty());
+    assert!(given.deposits.lock().unwrap().is_empty());
+    assert!(given.receipts.lock().unwrap().is_empty());
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn debug_shows_neither_code_nor_phone() {
-    let (inbox, deposits) = keeping();
-    let (gateway, mut receipts) = gateway(inbox, 8);
+    let (gateway, Given { deposits, receipts }) = gateway();
     let outcome = gateway.deliver(test(Channel::Sms, "9876543210")).await;
-    let shown = format!("{gateway:?} {outcome:?} {deposits:?} {:?}", receipts.recv().await);
+    let shown = format!("{gateway:?} {outcome:?} {deposits:?} {receipts:?}");
     for secret in [CODE, "9876543210"] {
         assert!(!shown.contains(secret), "{shown}");
     }

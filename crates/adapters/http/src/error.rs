@@ -3,11 +3,12 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{
-    AuthenticateError, DeleteIdentityError, FindIdentityError, IdempotencyError, LogoutError,
-    OtpStatusError, ReceiveWebhookError, RefreshSessionError, SandboxMessagesError, SendOtpError,
+    AuthenticateError, DeleteIdentityError, FindIdentityError, LogoutError, OtpStatusError,
+    ReceiveWebhookError, RefreshSessionError, SandboxMessagesError, SendOtpError,
     ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::StoreError;
+use dwar_ratelimit::Admission;
 use std::error::Error;
 use std::fmt;
 
@@ -110,11 +111,6 @@ impl ErrorCode {
         self.status_code().as_u16()
     }
 
-    /// The code behind its stable word.
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|code| code.as_str() == word)
-    }
-
     /// What stands for a failure that the framework noticed before any code of ours did.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         let same = |code: &Self| code.status_code() == status;
@@ -161,9 +157,13 @@ impl ApiError {
         Self { allow: Some(allow), ..ErrorCode::MethodNotAllowed.into() }
     }
 
-    /// A refusal that was kept as the first answer to an `Idempotency-Key`.
-    pub(crate) fn replayed(code: ErrorCode) -> Self {
-        Self { replayed: true, ..code.into() }
+    /// A refusal with the allowance it left; without one, it was kept as the first answer to an
+    /// `Idempotency-Key`.
+    fn limited_or_replayed(code: ErrorCode, at: Option<Admission>) -> Self {
+        match at {
+            Some(at) => Self::limited(code, at),
+            None => Self { replayed: true, ..code.into() },
+        }
     }
 
     /// The limit it was measured against, if any.
@@ -269,7 +269,6 @@ refusals! {
         Unauthenticated => WebhookUnauthenticated,
         Unreadable => InvalidRequest
     }
-    IdempotencyError { Conflict => IdempotencyConflict, Reused => IdempotencyKeyReused }
 }
 
 impl From<SendOtpError> for ApiError {
@@ -277,9 +276,11 @@ impl From<SendOtpError> for ApiError {
         match error {
             SendOtpError::RateLimited(at) => Self::limited(ErrorCode::OtpRateLimited, at),
             SendOtpError::InsufficientBalance(at) => {
-                Self::limited(ErrorCode::InsufficientBalance, at)
+                Self::limited_or_replayed(ErrorCode::InsufficientBalance, at)
             }
-            SendOtpError::Undeliverable(at) => Self::limited(ErrorCode::SmsFailed, at),
+            SendOtpError::Undeliverable(at) => Self::limited_or_replayed(ErrorCode::SmsFailed, at),
+            SendOtpError::Conflict => ErrorCode::IdempotencyConflict.into(),
+            SendOtpError::Reused => ErrorCode::IdempotencyKeyReused.into(),
             SendOtpError::Store(cause) => cause.into(),
         }
     }

@@ -1,10 +1,9 @@
 use crate::store::{MemoryStore, State, drop_old};
 use async_trait::async_trait;
-use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
-    Route, Step,
+    Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
+    Route, Step, Verdict,
 };
 use std::time::Duration;
 
@@ -27,7 +26,7 @@ impl OtpStore for MemoryStore {
         .await
     }
 
-    async fn attempt(
+    async fn judge(
         &self,
         project: ProjectId,
         mode: KeyMode,
@@ -35,35 +34,20 @@ impl OtpStore for MemoryStore {
         guess: Guess,
         policy: GuessPolicy,
         now: Timestamp,
-    ) -> Result<Attempt, StoreError> {
-        self.step("OtpStore::attempt", |state| {
+    ) -> Result<Verdict, StoreError> {
+        self.step("OtpStore::judge", |state| {
             let line = (project, mode, phone);
             let mut otps = state.otps.iter_mut();
             let open = otps.find(|otp| (otp.project, otp.mode, otp.phone) == line && is_open(otp));
             let budget = state.budgets.entry(line).or_default();
-            let Some(otp) = open else { return Attempt::NotFound };
+            let Some(otp) = open else { return Verdict::NotFound };
             let counted = *budget;
-            let answer = otp.attempt(&guess, budget, &policy, now);
-            let (otp, stopped) = (otp.clone(), budget.stops_after(&counted));
-            if matches!(answer, Attempt::Accepted(_)) {
-                state.record(&otp.event(EventKind::OtpVerified, now));
+            let before = otp.clone();
+            let verdict = otp.judge(&guess, budget, &policy, now);
+            if let Some(told) = otp.judged_since((&before, &counted), budget, now) {
+                state.record(&told);
             }
-            if stopped {
-                state.record(&otp.event(EventKind::OtpUnderAttack, now));
-            }
-            answer
-        })
-        .await
-    }
-
-    async fn guess_budget(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-    ) -> Result<GuessBudget, StoreError> {
-        self.step("OtpStore::guess_budget", |state| {
-            state.budgets.get(&(project, mode, phone)).copied().unwrap_or_default()
+            verdict
         })
         .await
     }
@@ -83,8 +67,7 @@ impl OtpStore for MemoryStore {
 
     async fn report(
         &self,
-        project: ProjectId,
-        otp: OtpId,
+        request: Reported,
         attempt: AttemptId,
         report: Report,
         route: Route,
@@ -93,11 +76,11 @@ impl OtpStore for MemoryStore {
     ) -> Result<Option<(Otp, Step)>, StoreError> {
         self.step("OtpStore::report", |state| {
             let mut otps = state.otps.iter_mut();
-            let found = otps.find(|found| (found.project, found.id) == (project, otp))?;
-            let before = found.delivery.status;
+            let found = otps.find(|found| (found.project, found.id) == request.key())?;
+            let before = found.clone();
             let step = found.report(attempt, report, &route, next, now);
             let otp = found.clone();
-            if let Some(told) = otp.told_since(before, now) {
+            if let Some(told) = otp.reported_since(&before, now) {
                 state.record(&told);
             }
             state.wake_receipts();
@@ -126,13 +109,16 @@ impl OtpStore for MemoryStore {
         provider_ref: String,
     ) -> Result<Option<ReceiptTarget>, StoreError> {
         self.step("OtpStore::find_attempt", |state| {
-            state.otps.iter().find_map(|otp| {
-                let attempt = otp.delivery.attempts.iter().find(|attempt| {
-                    attempt.provider == provider
-                        && attempt.provider_ref.as_ref() == Some(&provider_ref)
-                })?;
+            let attempts = state
+                .otps
+                .iter()
+                .flat_map(|otp| otp.delivery.attempts.iter().map(move |a| (otp, a)));
+            let meant = attempts.filter(|(_, attempt)| {
+                attempt.provider == provider && attempt.provider_ref.as_ref() == Some(&provider_ref)
+            });
+            meant.max_by_key(|(_, attempt)| attempt.id).map(|(otp, attempt)| {
                 let (project, mode, otp, attempt) = (otp.project, otp.mode, otp.id, attempt.id);
-                Some(ReceiptTarget { project, mode, otp, attempt })
+                ReceiptTarget { project, mode, otp, attempt }
             })
         })
         .await

@@ -1,6 +1,6 @@
 use crate::store::{MemoryStore, drop_old};
 use async_trait::async_trait;
-use dwar_kernel::{OtpId, StoreError, Timestamp};
+use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 
 #[async_trait]
@@ -10,12 +10,15 @@ impl SendLimiter for MemoryStore {
         key: SendKey,
         send: OtpId,
         quota: SendQuota,
+        guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
         self.step("SendLimiter::admit", |state| {
             let taken = state.places.iter().filter(|(taken, ..)| *taken == key);
-            let mut log: SendLog = taken.map(|(.., slot)| *slot).collect();
-            let admission = log.admit(&quota, now);
+            let line = (key.project, key.mode, key.phone);
+            let budget = state.budgets.get(&line).copied().unwrap_or_default();
+            let mut log = SendLog::new(taken.map(|(.., slot)| *slot), budget);
+            let admission = log.admit(&quota, &guesses, now);
             if admission.counted.admitted {
                 state.places.push((key, send, SendSlot { at: now, forgiven: false }));
             }

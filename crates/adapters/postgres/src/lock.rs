@@ -3,22 +3,17 @@
 use crate::statement::Statement;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
-use dwar_kernel::BlindIndex;
 
-/// What is locked. Two phones may share a lock by chance; that costs a wait and nothing else.
+/// What is locked.
 #[derive(Clone, Copy)]
-pub(crate) enum Lock<'phone> {
+pub(crate) enum Lock {
     /// The making of the first project.
     FirstProject,
     /// The set of signing keys.
     SigningKeys,
-    /// Which code of a phone is in force.
-    CodeInForce(&'phone BlindIndex),
-    /// The places that a phone's sends have taken.
-    SendSlots(&'phone BlindIndex),
 }
 
-impl Lock<'_> {
+impl Lock {
     /// Waits for the lock and takes it until the transaction ends.
     pub(crate) fn take(self, conn: &mut PgConnection) -> QueryResult<()> {
         let (class, key) = self.key();
@@ -34,14 +29,6 @@ impl Lock<'_> {
         match self {
             Self::FirstProject => (1, 0),
             Self::SigningKeys => (2, 0),
-            Self::CodeInForce(phone) => (3, first_word(phone)),
-            Self::SendSlots(phone) => (4, first_word(phone)),
         }
     }
-}
-
-/// The index is a keyed digest that project and mode went into: any part of it is as good.
-const fn first_word(phone: &BlindIndex) -> i32 {
-    let [a, b, c, d, ..] = phone.0;
-    i32::from_be_bytes([a, b, c, d])
 }

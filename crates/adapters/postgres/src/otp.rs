@@ -1,24 +1,27 @@
 use crate::PostgresStore;
 use crate::convert::Row;
 use crate::error::{Failure, unavailable};
-use crate::event;
-use crate::lock::Lock;
-use crate::otp_row::{self, OtpRow};
+use crate::otp_row::{self, AttemptRow, BudgetRow, Found, OtpRow};
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
-    Route, Step,
+    Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
+    Route, Step, Verdict,
 };
+use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How often a guess looks for a code that is replaced under it. Each look after the first means
-/// that a resend was committed meanwhile, so the limit of sends is reached long before this.
-const LOOKS: u32 = 20;
+diesel::define_sql_function! {
+    /// A value that nobody else has.
+    fn gen_random_uuid() -> diesel::sql_types::Uuid;
+}
+
+/// How often a step looks again at what was changed under it. Each look after the first means that
+/// another step was committed: a guess, a report or a resend, of which a phone gets few.
+const LOOKS: u32 = 100;
 
 /// States of which a phone has one at most.
 const IN_FORCE: [&str; 2] = [OtpState::Active.as_str(), OtpState::Locked.as_str()];
@@ -27,21 +30,18 @@ const IN_FORCE: [&str; 2] = [OtpState::Active.as_str(), OtpState::Locked.as_str(
 impl OtpStore for PostgresStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
         self.pool
-            .transaction(move |conn| {
-                Lock::CodeInForce(&otp.phone).take(conn)?;
-                diesel::update(otps::table)
-                    .filter(otps::project_id.eq(otp.project.uuid()))
-                    .filter(otps::mode.eq(otp.mode.as_str()))
-                    .filter(otps::phone_index.eq(otp.phone.0.as_slice()))
-                    .filter(otps::state.eq_any(IN_FORCE))
-                    .set(otps::state.eq(OtpState::Superseded.as_str()))
-                    .execute(conn)?;
-                otp_row::insert(conn, &otp)
+            .run(move |conn| {
+                for _ in 0..LOOKS {
+                    if otp_row::issue(conn, &otp)? {
+                        return Ok(());
+                    }
+                }
+                Err(unavailable("a code is replaced over and over").into())
             })
             .await
     }
 
-    async fn attempt(
+    async fn judge(
         &self,
         project: ProjectId,
         mode: KeyMode,
@@ -49,30 +49,35 @@ impl OtpStore for PostgresStore {
         guess: Guess,
         policy: GuessPolicy,
         now: Timestamp,
-    ) -> Result<Attempt, StoreError> {
-        for _ in 0..LOOKS {
-            let guess = guess.clone();
-            // A transaction for each look: what the last one locked is free again.
-            let judged = self
-                .pool
-                .transaction(move |conn| judge(conn, (project, mode, phone), &guess, &policy, now));
-            if let Some(attempt) = judged.await? {
-                return Ok(attempt);
-            }
-        }
-        Err(unavailable("a code is replaced over and over"))
-    }
-
-    async fn guess_budget(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-    ) -> Result<GuessBudget, StoreError> {
+    ) -> Result<Verdict, StoreError> {
+        let mut written: Option<Written> = None;
         self.pool
             .run(move |conn| {
-                let row = otp_row::budget_of(project, mode, &phone).first(conn).optional()?;
-                Ok(row.map(GuessBudget::try_from).transpose()?.unwrap_or_default())
+                // The connection was lost: what was written last may be there or not.
+                let in_doubt = written.is_some();
+                for _ in 0..LOOKS {
+                    let target = in_force(conn, (project, mode, phone))?;
+                    if let Some(written) = &written
+                        && let Some(verdict) = written.verdict(conn, target.as_ref(), in_doubt)?
+                    {
+                        return Ok(verdict);
+                    }
+                    let Some(Target { found, counted, fresh }) = target else {
+                        return Ok(Verdict::NotFound);
+                    };
+                    let (mut otp, mut budget) = (found.otp.clone(), counted);
+                    let verdict = otp.judge(&guess, &mut budget, &policy, now);
+                    if otp == found.otp && budget == counted {
+                        return Ok(verdict);
+                    }
+                    let version = written.as_ref().map_or(fresh, |written| written.version);
+                    let (otp_id, before) = (otp.id, found.version);
+                    written = Some(Written { otp: otp_id, before, version, verdict });
+                    if otp_row::judge(conn, (&found, &counted), (&otp, &budget), version, now)? {
+                        return Ok(verdict);
+                    }
+                }
+                Err(unavailable("a code changes over and over").into())
             })
             .await
     }
@@ -85,12 +90,18 @@ impl OtpStore for PostgresStore {
     ) -> Result<Option<GuessBudget>, StoreError> {
         self.pool
             .transaction(move |conn| {
+                // A guess that has looked at the count has to look again.
+                let code = otps::table
+                    .filter(otps::project_id.eq(project.uuid()))
+                    .filter(otps::mode.eq(mode.as_str()))
+                    .filter(otps::phone_index.eq(phone.0.as_slice()))
+                    .filter(otps::state.eq_any(IN_FORCE));
+                diesel::update(code).set(otps::version.eq(gen_random_uuid())).execute(conn)?;
                 let key = (project.uuid(), mode.as_str(), phone.0.as_slice());
-                let row: Option<otp_row::BudgetRow> =
-                    diesel::delete(guess_budgets::table.find(key))
-                        .returning(otp_row::BudgetRow::as_returning())
-                        .get_result(conn)
-                        .optional()?;
+                let row: Option<BudgetRow> = diesel::delete(guess_budgets::table.find(key))
+                    .returning(BudgetRow::as_returning())
+                    .get_result(conn)
+                    .optional()?;
                 Ok(row.map(GuessBudget::try_from).transpose()?)
             })
             .await
@@ -98,33 +109,41 @@ impl OtpStore for PostgresStore {
 
     async fn report(
         &self,
-        project: ProjectId,
-        otp: OtpId,
+        request: Reported,
         attempt: AttemptId,
         report: Report,
         route: Route,
         next: AttemptId,
         now: Timestamp,
     ) -> Result<Option<(Otp, Step)>, StoreError> {
+        let (project, id) = request.key();
+        let mut seen = as_seen(request);
+        let mut written = None;
         self.pool
-            .transaction(move |conn| {
-                let row: Option<OtpRow> = otps::table
-                    .find(otp.uuid())
-                    .filter(otps::project_id.eq(project.uuid()))
-                    .select(OtpRow::as_select())
-                    .for_update()
-                    .first(conn)
-                    .optional()?;
-                let Some(before) = otp_row::complete(conn, row)? else { return Ok(None) };
-                let mut otp = before.clone();
-                let step = otp.report(attempt, report.clone(), &route, next, now);
-                if otp != before {
-                    otp_row::save(conn, &otp)?;
+            .run(move |conn| {
+                for _ in 0..LOOKS {
+                    let by_view = seen.is_some();
+                    let found = match seen.take() {
+                        Some(seen) => Some(seen),
+                        None => find(conn, project, id)?,
+                    };
+                    let Some(found) = found else { return Ok(None) };
+                    // Written, and the answer was lost with the connection.
+                    if found.version == next.uuid() && written.is_some() {
+                        return Ok(written.take());
+                    }
+                    let mut otp = found.otp.clone();
+                    let step = otp.report(attempt, report.clone(), &route, next, now);
+                    if otp != found.otp {
+                        written = Some((otp.clone(), step.clone()));
+                        if otp_row::report(conn, &found, &otp, next.uuid(), now)? {
+                            return Ok(Some((otp, step)));
+                        }
+                    } else if !by_view {
+                        return Ok(Some((otp, step)));
+                    }
                 }
-                if let Some(told) = otp.told_since(before.delivery.status, now) {
-                    event::record(conn, &told)?;
-                }
-                Ok(Some((otp, step)))
+                Err(unavailable("a request changes over and over").into())
             })
             .await
     }
@@ -135,19 +154,8 @@ impl OtpStore for PostgresStore {
         mode: KeyMode,
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError> {
-        // Two statements see one state only if the first one's snapshot serves both.
-        self.pool
-            .snapshot(move |conn| {
-                let row: Option<OtpRow> = otps::table
-                    .find(otp.uuid())
-                    .filter(otps::project_id.eq(project.uuid()))
-                    .filter(otps::mode.eq(mode.as_str()))
-                    .select(OtpRow::as_select())
-                    .first(conn)
-                    .optional()?;
-                otp_row::complete(conn, row)
-            })
-            .await
+        let found = self.pool.run(move |conn| find(conn, project, otp)).await?;
+        Ok(found.map(|found| found.otp).filter(|otp| otp.mode == mode))
     }
 
     async fn find_attempt(
@@ -161,7 +169,7 @@ impl OtpStore for PostgresStore {
                     .inner_join(otps::table)
                     .filter(otp_attempts::provider.eq(&provider))
                     .filter(otp_attempts::provider_ref.eq(&provider_ref))
-                    .order(otp_attempts::changed_at.desc())
+                    .order(otp_attempts::id.desc())
                     .select((otp_attempts::id, otps::id, otps::project_id, otps::mode))
                     .first(conn)
                     .optional()?;
@@ -184,23 +192,30 @@ impl OtpStore for PostgresStore {
     ) -> Result<Vec<Otp>, StoreError> {
         self.pool
             .transaction(move |conn| {
-                let mut rows: Vec<OtpRow> = otps::table
+                let due: Vec<Uuid> = otps::table
                     .filter(otps::due_at.le(now))
                     .order((otps::due_at, otps::id))
                     .limit(i64::from(limit))
-                    .select(OtpRow::as_select())
+                    .select(otps::id)
                     .for_update()
                     .skip_locked()
                     .load(conn)?;
-                let due_again = Some(now + lease);
-                diesel::update(otps::table)
-                    .filter(otps::id.eq_any(rows.iter().map(|row| row.id)))
-                    .set(otps::due_at.eq(due_again))
+                diesel::update(otps::table.filter(otps::id.eq_any(&due)))
+                    .set((otps::due_at.eq(now + lease), otps::version.eq(gen_random_uuid())))
                     .execute(conn)?;
-                for row in &mut rows {
-                    row.due_at = due_again;
+                let rows: Vec<(OtpRow, Option<AttemptRow>)> = otps::table
+                    .left_join(otp_attempts::table)
+                    .filter(otps::id.eq_any(&due))
+                    .select((OtpRow::as_select(), Option::<AttemptRow>::as_select()))
+                    .load(conn)?;
+                let mut by_request: HashMap<Uuid, Vec<_>> = HashMap::new();
+                for row in rows {
+                    by_request.entry(row.0.id).or_default().push(row);
                 }
-                otp_row::complete_all(conn, rows)
+                let claimed = due.iter().filter_map(|id| by_request.remove(id));
+                let claimed =
+                    claimed.map(|rows| Ok(otp_row::rebuild(rows)?.map(|found| found.otp)));
+                Ok(claimed.collect::<Result<Vec<_>, Failure>>()?.into_iter().flatten().collect())
             })
             .await
     }
@@ -235,55 +250,104 @@ impl OtpStore for PostgresStore {
     }
 }
 
-/// Judges a guess under the lock of the code in force, or answers `None`: look again.
-///
-/// A resend that commits while we wait for the old code leaves us without any, since our snapshot
-/// is older than the new one. So when nothing was locked a plain look decides: it sees whatever was
-/// committed meanwhile, and waits for nobody.
-fn judge(
-    conn: &mut PgConnection,
-    (project, mode, phone): (ProjectId, KeyMode, BlindIndex),
-    guess: &Guess,
-    policy: &GuessPolicy,
-    now: Timestamp,
-) -> Result<Option<Attempt>, Failure> {
-    let row: Option<OtpRow> = in_force(project, mode, &phone)
-        .select(OtpRow::as_select())
-        .for_update()
-        .first(conn)
-        .optional()?;
-    let Some(before) = otp_row::complete(conn, row)? else {
-        let found: i64 = in_force(project, mode, &phone).count().get_result(conn)?;
-        return Ok((found == 0).then_some(Attempt::NotFound));
-    };
-    let row = otp_row::budget_of(project, mode, &phone).for_update().first(conn).optional()?;
-    let counted = row.map(GuessBudget::try_from).transpose()?.unwrap_or_default();
-    let (mut otp, mut budget) = (before.clone(), counted);
-    let attempt = otp.attempt(guess, &mut budget, policy, now);
-    if otp != before {
-        otp_row::save_code(conn, &otp)?;
-    }
-    if budget != counted {
-        otp_row::save_budget(conn, &otp, budget)?;
-    }
-    if matches!(attempt, Attempt::Accepted(_)) {
-        event::record(conn, &otp.event(EventKind::OtpVerified, now))?;
-    }
-    if budget.stops_after(&counted) {
-        event::record(conn, &otp.event(EventKind::OtpUnderAttack, now))?;
-    }
-    Ok(Some(attempt))
+/// What a guess is judged by.
+struct Target {
+    found: Found,
+    counted: GuessBudget,
+    /// What the step may write as its version.
+    fresh: Uuid,
 }
 
-/// The phone's code in force; the schema allows one.
-#[diesel::dsl::auto_type(no_type_alias)]
-fn in_force(project: ProjectId, mode: KeyMode, phone: &BlindIndex) -> _ {
-    let (project, mode): (Uuid, &'static str) = (project.uuid(), mode.as_str());
-    let phone: &[u8] = phone.0.as_slice();
-    let states: [&'static str; 2] = IN_FORCE;
-    otps::table
-        .filter(otps::project_id.eq(project))
-        .filter(otps::mode.eq(mode))
-        .filter(otps::phone_index.eq(phone))
-        .filter(otps::state.eq_any(states))
+/// What a guess wrote, or tried to.
+struct Written {
+    otp: OtpId,
+    before: Uuid,
+    version: Uuid,
+    verdict: Verdict,
+}
+
+impl Written {
+    /// The verdict, if it is on record; `None` if the guess has to be judged anew.
+    ///
+    /// # Errors
+    /// If the answer was lost and others have written since: nobody knows whether it was counted.
+    fn verdict(
+        &self,
+        conn: &mut PgConnection,
+        target: Option<&Target>,
+        in_doubt: bool,
+    ) -> Result<Option<Verdict>, Failure> {
+        let same = target.filter(|target| target.found.otp.id == self.otp);
+        let version = match same {
+            Some(target) => Some(target.found.version),
+            None => {
+                let row = otps::table.find(self.otp.uuid()).select(otps::version);
+                row.get_result(conn).optional()?
+            }
+        };
+        match version {
+            Some(version) if version == self.version => Ok(Some(self.verdict)),
+            Some(version) if in_doubt && version != self.before => {
+                Err(unavailable("the connection was lost while a guess was counted").into())
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The request as whoever reports saw it. The attempt that was opened last has the id of the step
+/// that opened it, so that is the version for as long as no other step has written.
+fn as_seen(request: Reported) -> Option<Found> {
+    match request {
+        Reported::Seen(otp) => {
+            let version = otp.delivery.attempts.last()?.id.uuid();
+            Some(Found { otp: *otp, version })
+        }
+        Reported::Id(..) => None,
+    }
+}
+
+/// A request of a project with its attempts, in one statement.
+fn find(conn: &mut PgConnection, project: ProjectId, otp: OtpId) -> Result<Option<Found>, Failure> {
+    let rows: Vec<(OtpRow, Option<AttemptRow>)> = otps::table
+        .left_join(otp_attempts::table)
+        .filter(otps::id.eq(otp.uuid()))
+        .filter(otps::project_id.eq(project.uuid()))
+        .select((OtpRow::as_select(), Option::<AttemptRow>::as_select()))
+        .load(conn)?;
+    otp_row::rebuild(rows)
+}
+
+/// The phone's code in force, of which the schema allows one, and its wrong guesses, in one
+/// statement.
+fn in_force(
+    conn: &mut PgConnection,
+    (project, mode, phone): (ProjectId, KeyMode, BlindIndex),
+) -> Result<Option<Target>, Failure> {
+    let counted = guess_budgets::project_id
+        .eq(otps::project_id)
+        .and(guess_budgets::mode.eq(otps::mode))
+        .and(guess_budgets::phone_index.eq(otps::phone_index));
+    let rows: Vec<(OtpRow, Option<AttemptRow>, Option<BudgetRow>, Uuid)> = otps::table
+        .left_join(otp_attempts::table)
+        .left_join(guess_budgets::table.on(counted))
+        .filter(otps::project_id.eq(project.uuid()))
+        .filter(otps::mode.eq(mode.as_str()))
+        .filter(otps::phone_index.eq(phone.0.as_slice()))
+        .filter(otps::state.eq_any(IN_FORCE))
+        .select((
+            OtpRow::as_select(),
+            Option::<AttemptRow>::as_select(),
+            Option::<BudgetRow>::as_select(),
+            gen_random_uuid(),
+        ))
+        .load(conn)?;
+    let (mut counted, mut fresh, mut request) = (None, Uuid::nil(), Vec::new());
+    for (otp, attempt, budget, token) in rows {
+        (counted, fresh) = (budget, token);
+        request.push((otp, attempt));
+    }
+    let Some(found) = otp_row::rebuild(request)? else { return Ok(None) };
+    let counted = counted.map(GuessBudget::try_from).transpose()?.unwrap_or_default();
+    Ok(Some(Target { found, counted, fresh }))
 }

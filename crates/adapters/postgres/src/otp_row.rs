@@ -2,18 +2,100 @@
 
 use crate::convert::{Row, sealed_bytes, stored_count};
 use crate::error::Failure;
+use crate::event_row::EventRow;
 use crate::schema::{guess_budgets, otp_attempts, otps};
+use crate::statement::Statement;
 use diesel::prelude::*;
-use diesel::upsert::excluded;
-use dwar_kernel::{BlindIndex, KeyMode, ProjectId, Sealed, StoreError, Timestamp};
+use diesel::sql_types::{
+    Array, Binary, Bool, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid,
+};
+use dwar_kernel::{Sealed, StoreError, Timestamp};
 use dwar_otp::{
     AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
     GuessPeriod, Otp, OtpState, Reason,
 };
-use std::collections::HashMap;
 use uuid::Uuid;
 
-#[derive(Queryable, Selectable, Insertable)]
+/// The attempts that are given, as they are now.
+macro_rules! attempted {
+    () => {
+        ", attempted AS ( \
+             INSERT INTO otp_attempts (id, otp_id, position, channel, provider, provider_ref, \
+                 status, reason, changed_at, accepted) \
+             SELECT a.id, changed.id, (a.place - 1)::integer, a.channel, a.provider, a.provider_ref, \
+                 a.status, a.reason, a.changed_at, a.accepted \
+             FROM changed, given, unnest(given.attempts, given.channels, given.providers, \
+                 given.provider_refs, given.statuses, given.reasons, given.times, given.accepts) \
+                 WITH ORDINALITY AS a (id, channel, provider, provider_ref, status, reason, \
+                     changed_at, accepted, place) \
+             ON CONFLICT (id) DO UPDATE SET provider_ref = excluded.provider_ref, \
+                 status = excluded.status, reason = excluded.reason, \
+                 changed_at = excluded.changed_at, accepted = excluded.accepted \
+         )"
+    };
+}
+
+/// The event that is given, if there is one, about the request that was changed.
+macro_rules! happened {
+    () => {
+        concat!(
+            ", happened AS ( \
+                 SELECT given.event AS id, changed.project_id, changed.mode, given.kind, \
+                     given.at AS happened_at, changed.id AS subject_id, given.channel, \
+                     changed.phone_index, changed.phone_sealed \
+                 FROM changed, given WHERE given.event IS NOT NULL \
+             ), ",
+            recording!("subject_id, channel, phone_index, phone_sealed")
+        )
+    };
+}
+
+/// Gives a statement the parameters of `attempted!`.
+macro_rules! attempts {
+    ($statement:expr, $attempts:expr) => {{
+        let attempts: &[DeliveryAttempt] = $attempts;
+        $statement
+            .given::<Array<SqlUuid>, _>("attempts", each(attempts, |a| a.id.uuid()))
+            .given::<Array<Text>, _>("channels", each(attempts, |a| a.channel.as_str()))
+            .given::<Array<Text>, _>("providers", each(attempts, |a| a.provider.as_str()))
+            .given::<Array<Nullable<Text>>, _>(
+                "provider_refs",
+                each(attempts, |a| a.provider_ref.as_deref()),
+            )
+            .given::<Array<Text>, _>("statuses", each(attempts, |a| a.status.as_str()))
+            .given::<Array<Nullable<Text>>, _>(
+                "reasons",
+                each(attempts, |a| a.reason.map(Reason::as_str)),
+            )
+            .given::<Array<Timestamptz>, _>("times", each(attempts, |a| a.at))
+            .given::<Array<Bool>, _>("accepts", each(attempts, |a| a.accepted))
+    }};
+}
+
+/// Gives a statement the parameters of `happened!`.
+macro_rules! event {
+    ($statement:expr, $told:expr, $now:expr) => {{
+        let told: Option<EventRow> = $told;
+        let (event, kind, channel) = match told {
+            Some(row) => (Some(row.id), Some(row.kind), row.channel),
+            None => (None, None, None),
+        };
+        $statement
+            .given::<Nullable<Text>, _>("event", event)
+            .given::<Nullable<Text>, _>("kind", kind)
+            .given::<Nullable<Text>, _>("channel", channel)
+            .given::<Timestamptz, _>("at", $now)
+    }};
+}
+
+fn each<'all, T>(
+    attempts: &'all [DeliveryAttempt],
+    column: impl Fn(&'all DeliveryAttempt) -> T,
+) -> Vec<T> {
+    attempts.iter().map(column).collect()
+}
+
+#[derive(Queryable, Selectable)]
 #[diesel(table_name = otps)]
 pub(crate) struct OtpRow {
     pub(crate) id: Uuid,
@@ -30,14 +112,14 @@ pub(crate) struct OtpRow {
     status: String,
     created_at: Timestamp,
     expires_at: Timestamp,
-    pub(crate) due_at: Option<Timestamp>,
+    due_at: Option<Timestamp>,
+    version: Uuid,
 }
 
-#[derive(Queryable, Selectable, Insertable)]
+#[derive(Queryable, Selectable)]
 #[diesel(table_name = otp_attempts)]
-struct AttemptRow {
-    id: Uuid,
-    otp_id: Uuid,
+pub(crate) struct AttemptRow {
+    pub(crate) id: Uuid,
     position: i32,
     channel: String,
     provider: String,
@@ -46,39 +128,6 @@ struct AttemptRow {
     reason: Option<String>,
     changed_at: Timestamp,
     accepted: bool,
-}
-
-/// What of a request can change after it was made.
-#[derive(AsChangeset)]
-#[diesel(table_name = otps, treat_none_as_null = true)]
-struct OtpChange {
-    code_sealed: Option<Vec<u8>>,
-    state: &'static str,
-    wrong: i32,
-    status: &'static str,
-    due_at: Option<Timestamp>,
-}
-
-impl From<&Otp> for OtpRow {
-    fn from(otp: &Otp) -> Self {
-        Self {
-            id: otp.id.uuid(),
-            project_id: otp.project.uuid(),
-            mode: otp.mode.as_str().to_owned(),
-            phone_index: otp.phone.0.to_vec(),
-            phone_sealed: otp.sealed_phone.0.clone(),
-            code_key: otp.code.key,
-            code_mac: otp.code.mac.to_vec(),
-            code_sealed: sealed_bytes(otp.sealed_code.as_ref()),
-            state: otp.state.as_str().to_owned(),
-            wrong: stored_count(otp.wrong),
-            max_wrong: stored_count(otp.max_wrong),
-            status: otp.delivery.status.as_str().to_owned(),
-            created_at: otp.created_at,
-            expires_at: otp.expires_at,
-            due_at: otp.delivery.due_at,
-        }
-    }
 }
 
 impl OtpRow {
@@ -107,27 +156,6 @@ impl OtpRow {
     }
 }
 
-impl AttemptRow {
-    fn all_of(otp: &Otp) -> Vec<Self> {
-        (0..).zip(&otp.delivery.attempts).map(|(at, attempt)| Self::new(otp, at, attempt)).collect()
-    }
-
-    fn new(otp: &Otp, position: i32, attempt: &DeliveryAttempt) -> Self {
-        Self {
-            id: attempt.id.uuid(),
-            otp_id: otp.id.uuid(),
-            position,
-            channel: attempt.channel.as_str().to_owned(),
-            provider: attempt.provider.clone(),
-            provider_ref: attempt.provider_ref.clone(),
-            status: attempt.status.as_str().to_owned(),
-            reason: attempt.reason.map(|reason| reason.as_str().to_owned()),
-            changed_at: attempt.at,
-            accepted: attempt.accepted,
-        }
-    }
-}
-
 impl TryFrom<AttemptRow> for DeliveryAttempt {
     type Error = StoreError;
 
@@ -147,83 +175,176 @@ impl TryFrom<AttemptRow> for DeliveryAttempt {
     }
 }
 
-/// Puts a request with its attempts on record.
-pub(crate) fn insert(conn: &mut PgConnection, otp: &Otp) -> Result<(), Failure> {
-    diesel::insert_into(otps::table).values(OtpRow::from(otp)).execute(conn)?;
-    diesel::insert_into(otp_attempts::table).values(AttemptRow::all_of(otp)).execute(conn)?;
-    Ok(())
+/// A request as it was found, and the step that wrote it last.
+pub(crate) struct Found {
+    pub(crate) otp: Otp,
+    pub(crate) version: Uuid,
 }
 
-/// Writes down what became of a request, attempts that are new included.
-pub(crate) fn save(conn: &mut PgConnection, otp: &Otp) -> Result<(), Failure> {
-    save_code(conn, otp)?;
-    diesel::insert_into(otp_attempts::table)
-        .values(AttemptRow::all_of(otp))
-        .on_conflict(otp_attempts::id)
-        .do_update()
-        .set((
-            otp_attempts::provider_ref.eq(excluded(otp_attempts::provider_ref)),
-            otp_attempts::status.eq(excluded(otp_attempts::status)),
-            otp_attempts::reason.eq(excluded(otp_attempts::reason)),
-            otp_attempts::changed_at.eq(excluded(otp_attempts::changed_at)),
-            otp_attempts::accepted.eq(excluded(otp_attempts::accepted)),
-        ))
-        .execute(conn)?;
-    Ok(())
+/// Rebuilds the one request that these rows, one for each of its attempts, are about.
+pub(crate) fn rebuild(
+    rows: impl IntoIterator<Item = (OtpRow, Option<AttemptRow>)>,
+) -> Result<Option<Found>, Failure> {
+    let mut request = None;
+    let mut attempts: Vec<AttemptRow> = Vec::new();
+    for (row, attempt) in rows {
+        attempts.extend(attempt);
+        request = Some(row);
+    }
+    let Some(row) = request else { return Ok(None) };
+    attempts.sort_unstable_by_key(|attempt| attempt.position);
+    let version = row.version;
+    let attempts = attempts.into_iter().map(DeliveryAttempt::try_from).collect::<Result<_, _>>()?;
+    Ok(Some(Found { otp: row.into_otp(attempts)?, version }))
 }
 
-/// Writes down what became of a request whose attempts did not change.
-pub(crate) fn save_code(conn: &mut PgConnection, otp: &Otp) -> Result<(), Failure> {
-    let change = OtpChange {
-        code_sealed: sealed_bytes(otp.sealed_code.as_ref()),
-        state: otp.state.as_str(),
-        wrong: stored_count(otp.wrong),
-        status: otp.delivery.status.as_str(),
-        due_at: otp.delivery.due_at,
+/// Puts a request with its attempts on record and supersedes the phone's present code.
+///
+/// Of two that come at once the index of codes in force lets one in, and the other one has to look
+/// again. A repetition finds its own row and does nothing.
+const ISSUE: &str = concat!(
+    ", superseded AS ( \
+         UPDATE otps o SET state = 'superseded', version = given.otp FROM given \
+         WHERE o.project_id = given.project AND o.mode = given.mode \
+         AND o.phone_index = given.phone AND o.state IN ('active', 'locked') \
+         AND NOT EXISTS (SELECT FROM otps own WHERE own.id = given.otp) RETURNING 1 \
+     ), changed AS ( \
+         INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
+             code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version) \
+         SELECT otp, project, mode, phone, phone_sealed, code_key, code_mac, code_sealed, state, \
+             wrong, max_wrong, status, created_at, expires_at, due_at, version FROM given \
+         WHERE (SELECT count(*) FROM superseded) >= 0 ON CONFLICT DO NOTHING RETURNING id \
+     )",
+    attempted!(),
+    " SELECT EXISTS (SELECT FROM changed) \
+         OR EXISTS (SELECT FROM otps own WHERE own.id = given.otp) AS done FROM given"
+);
+
+/// Writes down what a report changed, unless the request has changed since it was looked at. A
+/// repetition finds the version that it wrote.
+const REPORT: &str = concat!(
+    ", changed AS ( \
+         UPDATE otps o SET code_sealed = given.code_sealed, state = given.state, \
+             status = given.status, due_at = given.due_at, version = given.version \
+         FROM given WHERE o.id = given.otp AND o.version = given.before \
+         RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
+     )",
+    attempted!(),
+    happened!(),
+    " SELECT EXISTS (SELECT FROM changed) AS done"
+);
+
+/// Writes down what a guess changed: the code, then the phone's count, unless the code has changed
+/// since it was looked at. Each guess writes the code, so the count has not changed either.
+const JUDGE: &str = concat!(
+    ", changed AS ( \
+         UPDATE otps o SET state = given.state, wrong = given.wrong, version = given.version \
+         FROM given WHERE o.id = given.otp AND o.version = given.before \
+         RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
+     ), counted AS ( \
+         INSERT INTO guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at, \
+             period_began_at, period_wrong, stopped_at) \
+         SELECT c.project_id, c.mode, c.phone_index, given.guesses, given.last_wrong_at, \
+             given.period_began_at, given.period_wrong, given.stopped_at \
+         FROM changed c, given WHERE given.count = 'kept' \
+         ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET wrong = excluded.wrong, \
+             last_wrong_at = excluded.last_wrong_at, period_began_at = excluded.period_began_at, \
+             period_wrong = excluded.period_wrong, stopped_at = excluded.stopped_at \
+     ), cleared AS ( \
+         DELETE FROM guess_budgets WHERE (SELECT count FROM given) = 'cleared' \
+         AND (project_id, mode, phone_index) = \
+             (SELECT c.project_id, c.mode, c.phone_index FROM changed c) \
+     )",
+    happened!(),
+    " SELECT EXISTS (SELECT FROM changed) AS done"
+);
+
+#[derive(QueryableByName)]
+struct Done {
+    #[diesel(sql_type = Bool)]
+    done: bool,
+}
+
+/// Puts a new request on record; false if another one of the phone came in at the same moment.
+pub(crate) fn issue(conn: &mut PgConnection, otp: &Otp) -> QueryResult<bool> {
+    let first = otp.delivery.attempts.last().map_or(otp.id.uuid(), |attempt| attempt.id.uuid());
+    let statement = Statement::new(ISSUE)
+        .given::<SqlUuid, _>("otp", otp.id.uuid())
+        .given::<SqlUuid, _>("project", otp.project.uuid())
+        .given::<Text, _>("mode", otp.mode.as_str())
+        .given::<Binary, _>("phone", otp.phone.0.as_slice())
+        .given::<Binary, _>("phone_sealed", otp.sealed_phone.0.as_slice())
+        .given::<Integer, _>("code_key", otp.code.key)
+        .given::<Binary, _>("code_mac", otp.code.mac.as_slice())
+        .given::<Nullable<Binary>, _>("code_sealed", sealed_bytes(otp.sealed_code.as_ref()))
+        .given::<Text, _>("state", otp.state.as_str())
+        .given::<Integer, _>("wrong", stored_count(otp.wrong))
+        .given::<Integer, _>("max_wrong", stored_count(otp.max_wrong))
+        .given::<Text, _>("status", otp.delivery.status.as_str())
+        .given::<Timestamptz, _>("created_at", otp.created_at)
+        .given::<Timestamptz, _>("expires_at", otp.expires_at)
+        .given::<Nullable<Timestamptz>, _>("due_at", otp.delivery.due_at)
+        .given::<SqlUuid, _>("version", first);
+    attempts!(statement, &otp.delivery.attempts).get_result(conn).map(|Done { done }| done)
+}
+
+/// Writes down what became of a request under `version`, attempts that are new included; false if
+/// it was not as `before` any more.
+pub(crate) fn report(
+    conn: &mut PgConnection,
+    before: &Found,
+    otp: &Otp,
+    version: Uuid,
+    now: Timestamp,
+) -> QueryResult<bool> {
+    let statement = Statement::new(REPORT)
+        .given::<SqlUuid, _>("otp", otp.id.uuid())
+        .given::<SqlUuid, _>("before", before.version)
+        .given::<SqlUuid, _>("version", version)
+        .given::<Nullable<Binary>, _>("code_sealed", sealed_bytes(otp.sealed_code.as_ref()))
+        .given::<Text, _>("state", otp.state.as_str())
+        .given::<Text, _>("status", otp.delivery.status.as_str())
+        .given::<Nullable<Timestamptz>, _>("due_at", otp.delivery.due_at);
+    let statement = attempts!(statement, &otp.delivery.attempts);
+    let told = otp.reported_since(&before.otp, now).as_ref().map(EventRow::from);
+    event!(statement, told, now).get_result(conn).map(|Done { done }| done)
+}
+
+/// Writes down what became of a code and of its phone's count under `version`; false if the code
+/// was not as `before` any more.
+pub(crate) fn judge(
+    conn: &mut PgConnection,
+    (before, counted): (&Found, &GuessBudget),
+    (otp, budget): (&Otp, &GuessBudget),
+    version: Uuid,
+    now: Timestamp,
+) -> QueryResult<bool> {
+    let count = match budget {
+        same if same == counted => "same",
+        none if *none == GuessBudget::default() => "cleared",
+        _ => "kept",
     };
-    diesel::update(otps::table.find(otp.id.uuid())).set(change).execute(conn)?;
-    Ok(())
+    let period = budget.period.as_ref();
+    let statement = Statement::new(JUDGE)
+        .given::<SqlUuid, _>("otp", otp.id.uuid())
+        .given::<SqlUuid, _>("before", before.version)
+        .given::<SqlUuid, _>("version", version)
+        .given::<Text, _>("state", otp.state.as_str())
+        .given::<Integer, _>("wrong", stored_count(otp.wrong))
+        .given::<Text, _>("count", count)
+        .given::<Integer, _>("guesses", stored_count(budget.wrong))
+        .given::<Nullable<Timestamptz>, _>("last_wrong_at", budget.last_wrong_at)
+        .given::<Nullable<Timestamptz>, _>("period_began_at", period.map(|p| p.began_at))
+        .given::<Integer, _>("period_wrong", stored_count(period.map_or(0, |p| p.wrong)))
+        .given::<Nullable<Timestamptz>, _>("stopped_at", period.and_then(|p| p.stopped_at));
+    let told = otp.judged_since((&before.otp, counted), budget, now).as_ref().map(EventRow::from);
+    event!(statement, told, now).get_result(conn).map(|Done { done }| done)
 }
 
-/// Rebuilds one request.
-pub(crate) fn complete(
-    conn: &mut PgConnection,
-    row: Option<OtpRow>,
-) -> Result<Option<Otp>, Failure> {
-    Ok(complete_all(conn, row.into_iter().collect())?.pop())
-}
-
-/// Rebuilds requests, in the order given.
-pub(crate) fn complete_all(
-    conn: &mut PgConnection,
-    rows: Vec<OtpRow>,
-) -> Result<Vec<Otp>, Failure> {
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
-    let attempts: Vec<AttemptRow> = otp_attempts::table
-        .filter(otp_attempts::otp_id.eq_any(ids))
-        .order((otp_attempts::otp_id, otp_attempts::position))
-        .select(AttemptRow::as_select())
-        .load(conn)?;
-    let mut by_request: HashMap<Uuid, Vec<DeliveryAttempt>> = HashMap::new();
-    for attempt in attempts {
-        by_request.entry(attempt.otp_id).or_default().push(attempt.try_into()?);
-    }
-    let otps = rows.into_iter().map(|row| {
-        let attempts = by_request.remove(&row.id).unwrap_or_default();
-        row.into_otp(attempts)
-    });
-    Ok(otps.collect::<Result<_, _>>()?)
-}
-
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = guess_budgets, treat_none_as_null = true)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = guess_budgets)]
 pub(crate) struct BudgetRow {
     project_id: Uuid,
-    mode: String,
-    phone_index: Vec<u8>,
     wrong: i32,
     last_wrong_at: Option<Timestamp>,
     period_began_at: Option<Timestamp>,
@@ -247,43 +368,4 @@ impl TryFrom<BudgetRow> for GuessBudget {
         let wrong = read.count("wrong", row.wrong)?;
         Ok(Self { wrong, last_wrong_at: row.last_wrong_at, period })
     }
-}
-
-/// The guesses counted for a phone; none counted is none on record.
-#[diesel::dsl::auto_type(no_type_alias)]
-pub(crate) fn budget_of(project: ProjectId, mode: KeyMode, phone: &BlindIndex) -> _ {
-    let (project, mode): (Uuid, &'static str) = (project.uuid(), mode.as_str());
-    let phone: &[u8] = phone.0.as_slice();
-    let columns: diesel::dsl::AsSelect<BudgetRow, diesel::pg::Pg> = BudgetRow::as_select();
-    guess_budgets::table.find((project, mode, phone)).select(columns)
-}
-
-/// Writes down the guesses counted for the phone of `otp`.
-pub(crate) fn save_budget(
-    conn: &mut PgConnection,
-    otp: &Otp,
-    budget: GuessBudget,
-) -> Result<(), Failure> {
-    let row = BudgetRow {
-        project_id: otp.project.uuid(),
-        mode: otp.mode.as_str().to_owned(),
-        phone_index: otp.phone.0.to_vec(),
-        wrong: stored_count(budget.wrong),
-        last_wrong_at: budget.last_wrong_at,
-        period_began_at: budget.period.map(|period| period.began_at),
-        period_wrong: stored_count(budget.period.map_or(0, |period| period.wrong)),
-        stopped_at: budget.period.and_then(|period| period.stopped_at),
-    };
-    if budget == GuessBudget::default() {
-        let key = (row.project_id, &row.mode, &row.phone_index);
-        diesel::delete(guess_budgets::table.find(key)).execute(conn)?;
-        return Ok(());
-    }
-    diesel::insert_into(guess_budgets::table)
-        .values(&row)
-        .on_conflict((guess_budgets::project_id, guess_budgets::mode, guess_budgets::phone_index))
-        .do_update()
-        .set(&row)
-        .execute(conn)?;
-    Ok(())
 }

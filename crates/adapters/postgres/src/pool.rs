@@ -98,56 +98,21 @@ impl Pool {
         .await
     }
 
-    /// As [`Pool::transaction`], but its commit is not waited for on disk, so that a row which many
-    /// want is not locked for as long as a disk takes.
-    ///
-    /// A crash of the server (not of this process) may undo it. Only for a step that is followed by
-    /// a waited-for commit before anything is done that the outside can see, since the log is
-    /// written in order and that commit takes this one along; or for one that is done again when
-    /// it is missing.
-    pub(crate) async fn transaction_ahead_of_disk<T, W>(&self, mut work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
-    {
-        self.transaction(move |conn| {
-            conn.batch_execute("SET LOCAL synchronous_commit = off")?;
-            work(conn)
-        })
-        .await
-    }
-
-    /// Several statements that read one and the same state.
-    pub(crate) async fn snapshot<T, W>(&self, work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
-    {
-        self.read_within(self.call_timeout, work).await
-    }
-
-    /// As [`Pool::snapshot`], for what reads whole tables and no request waits for.
+    /// Several statements that read one and the same state, for what reads whole tables and no
+    /// request waits for.
     pub(crate) async fn long_snapshot<T, W>(&self, mut work: W) -> Result<T, StoreError>
     where
         T: Send + 'static,
         W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
     {
-        let patient = move |conn: &mut PgConnection| {
-            conn.batch_execute(&format!("SET LOCAL statement_timeout = '{}s'", LONG.as_secs()))?;
-            work(conn)
-        };
-        self.read_within(LONG, patient).await
-    }
-
-    async fn read_within<T, W>(&self, patience: Duration, mut work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
-    {
         let read = move |conn: &mut PgConnection, _| {
-            conn.build_transaction().repeatable_read().read_only().run(|conn| work(conn))
+            conn.build_transaction().repeatable_read().read_only().run(|conn| {
+                let patience = format!("SET LOCAL statement_timeout = '{}s'", LONG.as_secs());
+                conn.batch_execute(&patience)?;
+                work(conn)
+            })
         };
-        self.call(patience, read).await
+        self.call(LONG, read).await
     }
 
     async fn call<T, W>(&self, patience: Duration, work: W) -> Result<T, StoreError>

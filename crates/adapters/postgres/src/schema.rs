@@ -95,6 +95,7 @@ diesel::table! {
         created_at -> Timestamptz,
         expires_at -> Timestamptz,
         due_at -> Nullable<Timestamptz>,
+        version -> Uuid,
     }
 }
 
@@ -257,4 +258,5 @@ diesel::joinable!(otp_attempts -> otps (otp_id));
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects);
 diesel::allow_tables_to_appear_in_same_query!(projects, wallets);
 diesel::allow_tables_to_appear_in_same_query!(event_deliveries, events);
-diesel::allow_tables_to_appear_in_same_query!(otp_attempts, otps);
+diesel::allow_tables_to_appear_in_same_query!(guess_budgets, otp_attempts, otps);
+diesel::allow_tables_to_appear_in_same_query!(guess_budgets, projects, send_slots);

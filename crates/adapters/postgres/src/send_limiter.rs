@@ -1,11 +1,30 @@
 use crate::PostgresStore;
-use crate::lock::Lock;
-use crate::schema::send_slots;
+use crate::error::{Failure, unavailable};
+use crate::otp_row::BudgetRow;
+use crate::schema::{guess_budgets, projects, send_slots};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{OtpId, StoreError, Timestamp};
+use diesel::sql_types::{Array, Binary, Bool, Text, Timestamptz, Uuid as SqlUuid};
+use dwar_kernel::{GuessBudget, GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 use uuid::Uuid;
+
+diesel::define_sql_function! {
+    /// Whether the send has a place: nobody but those seen may have one already.
+    fn take_place(
+        send: SqlUuid, project: SqlUuid, world: Text, phone: Binary, at: Timestamptz,
+        seen: Array<SqlUuid>,
+    ) -> Bool;
+}
+
+diesel::define_sql_function! {
+    /// Changes a setting, for this transaction alone if `local`.
+    fn set_config(name: Text, value: Text, local: Bool) -> Text;
+}
+
+/// How often a send is judged anew. Each time means that another one was admitted meanwhile, so
+/// there are about as many as the quota has places.
+const LOOKS: u32 = 100;
 
 #[async_trait]
 impl SendLimiter for PostgresStore {
@@ -14,34 +33,28 @@ impl SendLimiter for PostgresStore {
         key: SendKey,
         send: OtpId,
         quota: SendQuota,
+        guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
-        // The request is issued after this, on disk, before any provider is called.
+        // What was answered by a place whose taking nobody has confirmed.
+        let mut asked: Option<SendAdmission> = None;
         self.pool
-            .transaction_ahead_of_disk(move |conn| {
-                Lock::SendSlots(&key.phone).take(conn)?;
-                let taken: Vec<(Timestamp, bool)> = send_slots::table
-                    .filter(send_slots::project_id.eq(key.project.uuid()))
-                    .filter(send_slots::mode.eq(key.mode.as_str()))
-                    .filter(send_slots::phone_index.eq(key.phone.0.as_slice()))
-                    .order(send_slots::taken_at)
-                    .select((send_slots::taken_at, send_slots::forgiven))
-                    .load(conn)?;
-                let slots = taken.into_iter().map(|(at, forgiven)| SendSlot { at, forgiven });
-                let admission = slots.collect::<SendLog>().admit(&quota, now);
-                if admission.counted.admitted {
-                    diesel::insert_into(send_slots::table)
-                        .values((
-                            send_slots::send_id.eq(send.uuid()),
-                            send_slots::project_id.eq(key.project.uuid()),
-                            send_slots::mode.eq(key.mode.as_str()),
-                            send_slots::phone_index.eq(key.phone.0.as_slice()),
-                            send_slots::taken_at.eq(now),
-                            send_slots::forgiven.eq(false),
-                        ))
-                        .execute(conn)?;
+            .run(move |conn| {
+                for _ in 0..LOOKS {
+                    let (seen, log) = look(conn, &key)?;
+                    if let Some(admission) = asked.filter(|_| seen.contains(&send.uuid())) {
+                        return Ok(admission);
+                    }
+                    let admission = log.clone().admit(&quota, &guesses, now);
+                    if !admission.counted.admitted {
+                        return Ok(admission);
+                    }
+                    asked = Some(admission);
+                    if take(conn, &key, send, now, &seen)? {
+                        return Ok(admission);
+                    }
                 }
-                Ok(admission)
+                Err(unavailable("the places of a phone are taken too fast").into())
             })
             .await
     }
@@ -78,6 +91,61 @@ impl SendLimiter for PostgresStore {
         })
         .await
     }
+}
+
+type Look = (Option<BudgetRow>, Option<(Uuid, Timestamp, bool)>);
+
+/// What a send is judged by, in one statement, and the sends that are in it.
+fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Uuid>, SendLog), Failure> {
+    let (mode, phone) = (key.mode.as_str(), key.phone.0.to_vec());
+    let counted = guess_budgets::project_id
+        .eq(projects::id)
+        .and(guess_budgets::mode.eq(mode))
+        .and(guess_budgets::phone_index.eq(phone.clone()));
+    let taken = send_slots::project_id
+        .eq(projects::id)
+        .and(send_slots::mode.eq(mode))
+        .and(send_slots::phone_index.eq(phone));
+    let rows: Vec<Look> = projects::table
+        .find(key.project.uuid())
+        .left_join(guess_budgets::table.on(counted))
+        .left_join(send_slots::table.on(taken))
+        .order(send_slots::taken_at)
+        .select((
+            Option::<BudgetRow>::as_select(),
+            (send_slots::send_id, send_slots::taken_at, send_slots::forgiven).nullable(),
+        ))
+        .load(conn)?;
+    let mut guesses = GuessBudget::default();
+    let (mut sends, mut slots) = (Vec::new(), Vec::new());
+    for (counted, slot) in rows {
+        if let Some(counted) = counted {
+            guesses = counted.try_into()?;
+        }
+        if let Some((send, at, forgiven)) = slot {
+            sends.push(send);
+            slots.push(SendSlot { at, forgiven });
+        }
+    }
+    Ok((sends, SendLog::new(slots, guesses)))
+}
+
+/// Puts a send on record unless another one came in since `seen`. Repetition is harmless.
+///
+/// Its commit is not waited for on disk: the request is issued after this, on disk, before any
+/// provider is called.
+fn take(
+    conn: &mut PgConnection,
+    key: &SendKey,
+    send: OtpId,
+    now: Timestamp,
+    seen: &[Uuid],
+) -> QueryResult<bool> {
+    let (mode, phone) = (key.mode.as_str(), key.phone.0.as_slice());
+    let place = take_place(send.uuid(), key.project.uuid(), mode, phone, now, seen);
+    let soon = set_config("synchronous_commit", "off", true);
+    let (taken, _): (bool, String) = diesel::select((place, soon)).get_result(conn)?;
+    Ok(taken)
 }
 
 /// The place that a send of this phone took.

@@ -11,7 +11,7 @@ use dwar_event::{
 };
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, ProjectId, StoreError};
-use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
+use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
@@ -57,7 +57,7 @@ impl Scene {
     async fn verify(&self) {
         let (line, _) = self.issued().await;
         let verified = verify(&self.store, &self.make, &line).await.unwrap();
-        assert!(matches!(verified, Attempt::Accepted(_)), "{verified:?}");
+        assert!(matches!(verified, Verdict::Accepted(_)), "{verified:?}");
     }
 }
 
@@ -79,9 +79,9 @@ async fn verify(
     store: &PostgresStore,
     make: &Fixtures,
     line: &Line,
-) -> Result<Attempt, StoreError> {
+) -> Result<Verdict, StoreError> {
     let guess = make.guess(CODE);
-    store.attempt(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START).await
+    store.judge(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START).await
 }
 
 async fn due(store: &PostgresStore) -> Vec<Dispatch> {
@@ -147,7 +147,7 @@ async fn an_event_on_record_is_not_recorded_again() {
     };
     let line = Line { index, ..scene.make.line(scene.project, KeyMode::Live) };
     let verified = verify(&scene.store, &scene.make, &line).await.unwrap();
-    assert!(matches!(verified, Attempt::Accepted(_)), "{verified:?}");
+    assert!(matches!(verified, Verdict::Accepted(_)), "{verified:?}");
     assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (1, 1));
     assert_eq!(told.endpoint, first);
     assert!(scene.store.remove_endpoint(scene.project, second.id).await.unwrap());
@@ -342,7 +342,10 @@ async fn report(
     report: Report,
 ) -> Result<(), StoreError> {
     let (first, route, next) = (otp.delivery.attempts[0].id, make.route(), make.id());
-    store.report(otp.project, otp.id, first, report, route, next, START).await.map(drop)
+    store
+        .report(Reported::Id(otp.project, otp.id), first, report, route, next, START)
+        .await
+        .map(drop)
 }
 
 /// Tells a few endpoints, and cannot reach a few others.
@@ -378,7 +381,10 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
         let (next, route) = (scene.make.id(), scene.make.route());
         async move {
             let (first, report) = (otp.delivery.attempts[0].id, accepted(&otp));
-            store.report(otp.project, otp.id, first, report, route, next, START).await.unwrap()
+            store
+                .report(Reported::Id(otp.project, otp.id), first, report, route, next, START)
+                .await
+                .unwrap()
         }
     });
     scene.database.until_blocked(1).await;

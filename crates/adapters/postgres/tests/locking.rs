@@ -8,7 +8,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use dwar_identity::IdentityStore;
 use dwar_kernel::{IdentityId, KeyMode};
-use dwar_otp::{Attempt, GuessPolicy, OtpStore};
+use dwar_otp::{GuessPolicy, OtpStore, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_session::SessionStore;
@@ -153,12 +153,12 @@ async fn a_guess_that_waits_for_a_resend_is_judged_against_the_new_code() {
     let guess = tokio::spawn({
         let (store, guess, line) = (store.clone(), make.guess(WRONG_CODE), line.clone());
         let (project, mode, phone) = (line.project, line.mode, line.index);
-        async move { store.attempt(project, mode, phone, guess, GuessPolicy::OFF, START).await }
+        async move { store.judge(project, mode, phone, guess, GuessPolicy::OFF, START).await }
     });
     database.until_blocked(2).await;
     drop(held);
 
     resend.await.unwrap();
     let judged = guess.await.unwrap().unwrap();
-    assert!(matches!(judged, Attempt::Wrong(_)), "{judged:?}");
+    assert!(matches!(judged, Verdict::Wrong(_)), "{judged:?}");
 }

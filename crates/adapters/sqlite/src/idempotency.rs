@@ -73,7 +73,7 @@ impl IdempotencyStore for SqliteStore {
             let row = RecordRow::new(slot, &record);
             let key = (&row.project_id, &row.mode, &row.route, &row.key_digest);
             let place = idempotency_records::table.find(key);
-            let held = place.select(RecordRow::as_select()).first(connection).optional()?;
+            let held = place.select(RecordRow::as_select()).get_result(connection).optional()?;
             let held = held.map(Record::try_from).transpose()?;
             let judged =
                 held.and_then(|held| held.judge(record.fingerprint, lifetimes, record.began_at));

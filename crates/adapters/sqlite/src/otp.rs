@@ -6,11 +6,10 @@ use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::EventKind;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    Attempt, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
-    Route, Step,
+    Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
+    Route, Step, Verdict,
 };
 use std::time::Duration;
 
@@ -29,7 +28,7 @@ impl OtpStore for SqliteStore {
         .await
     }
 
-    async fn attempt(
+    async fn judge(
         &self,
         project: ProjectId,
         mode: KeyMode,
@@ -37,36 +36,24 @@ impl OtpStore for SqliteStore {
         guess: Guess,
         policy: GuessPolicy,
         now: Timestamp,
-    ) -> Result<Attempt, StoreError> {
+    ) -> Result<Verdict, StoreError> {
         self.write(move |connection| {
             let Some(before) = in_force(connection, project, mode, phone)? else {
-                return Ok(Attempt::NotFound);
+                return Ok(Verdict::NotFound);
             };
             let counted = otp_row::budget(connection, project, mode, phone)?;
             let (mut otp, mut budget) = (before.clone(), counted);
-            let attempt = otp.attempt(&guess, &mut budget, &policy, now);
+            let verdict = otp.judge(&guess, &mut budget, &policy, now);
             otp_row::save(connection, &before, &otp)?;
             if budget != counted {
                 otp_row::save_budget(connection, &otp, budget)?;
             }
-            if matches!(attempt, Attempt::Accepted(_)) {
-                event::record(connection, &otp.event(EventKind::OtpVerified, now))?;
+            if let Some(told) = otp.judged_since((&before, &counted), &budget, now) {
+                event::record(connection, &told)?;
             }
-            if budget.stops_after(&counted) {
-                event::record(connection, &otp.event(EventKind::OtpUnderAttack, now))?;
-            }
-            Ok(attempt)
+            Ok(verdict)
         })
         .await
-    }
-
-    async fn guess_budget(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-    ) -> Result<GuessBudget, StoreError> {
-        self.read(move |connection| otp_row::budget(connection, project, mode, phone)).await
     }
 
     async fn forget_guesses(
@@ -86,8 +73,7 @@ impl OtpStore for SqliteStore {
 
     async fn report(
         &self,
-        project: ProjectId,
-        otp: OtpId,
+        request: Reported,
         attempt: AttemptId,
         report: Report,
         route: Route,
@@ -95,17 +81,18 @@ impl OtpStore for SqliteStore {
         now: Timestamp,
     ) -> Result<Option<(Otp, Step)>, StoreError> {
         self.write(move |connection| {
+            let (project, otp) = request.key();
             let found = otps::table
                 .filter(otps::id.eq(otp.to_string()))
                 .filter(otps::project_id.eq(project.to_string()))
                 .select(OtpRow::as_select())
-                .first(connection)
+                .get_result(connection)
                 .optional()?;
             let Some(before) = otp_row::load(connection, found)? else { return Ok(None) };
             let mut otp = before.clone();
             let step = otp.report(attempt, report, &route, next, now);
             otp_row::save(connection, &before, &otp)?;
-            if let Some(told) = otp.told_since(before.delivery.status, now) {
+            if let Some(told) = otp.reported_since(&before, now) {
                 event::record(connection, &told)?;
             }
             Ok(Some((otp, step)))
@@ -126,7 +113,7 @@ impl OtpStore for SqliteStore {
                     .filter(otps::project_id.eq(project.to_string()))
                     .filter(otps::mode.eq(mode.as_str()))
                     .select(OtpRow::as_select())
-                    .first(connection)
+                    .get_result(connection)
                     .optional()?;
                 otp_row::load(connection, found)
             })
@@ -146,9 +133,9 @@ impl OtpStore for SqliteStore {
                 .filter(otp_attempts::provider_ref.eq(provider_ref))
                 .order(otp_attempts::id.desc())
                 .select((otps::project_id, otps::mode, otps::id, otp_attempts::id))
-                .first::<(String, String, String, String)>(connection)
-                .optional()?;
-            let Some((project, mode, otp, attempt)) = found else { return Ok(None) };
+                .load::<(String, String, String, String)>(connection)?;
+            let newest = found.into_iter().next();
+            let Some((project, mode, otp, attempt)) = newest else { return Ok(None) };
             let row = Row::new("otps", &otp);
             Ok(Some(ReceiptTarget {
                 project: row.parse("project_id", &project)?,
@@ -225,7 +212,7 @@ fn in_force(
         .filter(otps::phone_index.eq(phone.0.as_slice()))
         .filter(active.or(otps::state.eq(OtpState::Locked.as_str())))
         .select(OtpRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     otp_row::load(connection, found)
 }

@@ -211,7 +211,7 @@ pub(crate) fn budget(
     let stored = guess_budgets::table
         .find((project.to_string(), mode.as_str(), phone.0.as_slice()))
         .select(BudgetRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     let Some(stored) = stored else { return Ok(GuessBudget::default()) };
     let row = Row::new("guess_budgets", &stored.project_id);

@@ -169,7 +169,7 @@ impl ReceiptStore for SqliteStore {
             let (count, oldest): (i64, Option<i64>) = receipts::table
                 .filter(diesel::dsl::not(receipts::known))
                 .select((diesel::dsl::count(receipts::id), diesel::dsl::min(receipts::received_at)))
-                .first(connection)?;
+                .get_result(connection)?;
             let oldest = Row::new("receipts", "min").maybe_instant("received_at", oldest)?;
             Ok(UnknownReceipts { count: u64::try_from(count).unwrap_or_default(), oldest })
         })

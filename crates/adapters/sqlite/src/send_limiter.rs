@@ -1,9 +1,10 @@
 use crate::convert::Row;
+use crate::otp_row;
 use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::send_slots;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{OtpId, StoreError, Timestamp};
+use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 
 #[async_trait]
@@ -13,6 +14,7 @@ impl SendLimiter for SqliteStore {
         key: SendKey,
         send: OtpId,
         quota: SendQuota,
+        guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
         self.write(move |connection| {
@@ -26,8 +28,9 @@ impl SendLimiter for SqliteStore {
                 .load(connection)?;
             let row = Row::new("send_slots", &project);
             let slot = |(at, forgiven)| Ok(SendSlot { at: row.instant("taken_at", at)?, forgiven });
-            let mut log = taken.into_iter().map(slot).collect::<Result<SendLog, StoreError>>()?;
-            let admission = log.admit(&quota, now);
+            let slots = taken.into_iter().map(slot).collect::<Result<Vec<_>, StoreError>>()?;
+            let budget = otp_row::budget(connection, key.project, key.mode, key.phone)?;
+            let admission = SendLog::new(slots, budget).admit(&quota, &guesses, now);
             if admission.counted.admitted {
                 let slot = (
                     send_slots::send_id.eq(&send),

@@ -6,7 +6,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use dwar_identity::{IdentityStore, Sighting};
 use dwar_kernel::{KeyMode, StoreError};
-use dwar_otp::{Attempt, GuessPolicy, OtpStore};
+use dwar_otp::{GuessPolicy, OtpStore, Verdict};
 use dwar_project::ProjectStore;
 use dwar_sqlite::{OpenError, Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, race};
@@ -46,8 +46,8 @@ async fn what_was_answered_is_there_after_a_reopening() {
         store.create(project.clone(), keys.clone()).await.unwrap();
         store.issue(otp.clone()).await.unwrap();
         let guess = make.guess(WRONG_CODE);
-        let judged = store.attempt(id, KeyMode::Live, line.index, guess, GuessPolicy::OFF, START);
-        assert!(matches!(judged.await.unwrap(), Attempt::Wrong(_)));
+        let judged = store.judge(id, KeyMode::Live, line.index, guess, GuessPolicy::OFF, START);
+        assert!(matches!(judged.await.unwrap(), Verdict::Wrong(_)));
     }
     let store = open(&database(&folder)).await;
     assert_eq!(ProjectStore::find(&store, id).await.unwrap(), Some(project.into_project()));
@@ -68,7 +68,7 @@ async fn a_success_leaves_no_count_of_guesses_behind() {
     store.issue(make.otp(&line)).await.unwrap();
     for (code, counts) in [(WRONG_CODE, 1), (CODE, 0)] {
         let (guess, policy) = (make.guess(code), GuessPolicy::OFF);
-        store.attempt(line.project, line.mode, line.index, guess, policy, START).await.unwrap();
+        store.judge(line.project, line.mode, line.index, guess, policy, START).await.unwrap();
         let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
         let rows: i64 = tables::guess_budgets::table.count().get_result(&mut other).unwrap();
         assert_eq!(rows, counts, "after {code}");
@@ -151,12 +151,12 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
         let (guess, sighting) = (make.guess(CODE), make.sighting(&line));
         async move {
             let policy = GuessPolicy::OFF;
-            let judged = store.attempt(id, line.mode, line.index, guess, policy, START).await;
+            let judged = store.judge(id, line.mode, line.index, guess, policy, START).await;
             (judged.unwrap(), store.recognise(id, sighting).await.unwrap())
         }
     })
     .await;
-    let accepted = answers.iter().filter(|(judged, _)| matches!(judged, Attempt::Accepted(_)));
+    let accepted = answers.iter().filter(|(judged, _)| matches!(judged, Verdict::Accepted(_)));
     assert_eq!(accepted.count(), 1);
     assert!(answers.iter().all(|(_, identity)| *identity == answers[0].1));
 }

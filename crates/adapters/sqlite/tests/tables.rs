@@ -10,7 +10,7 @@ use diesel::sql_types::BigInt;
 use dwar_event::{Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed, StoreError};
-use dwar_otp::{Attempt, GuessPolicy, Otp, OtpStore, Report};
+use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
@@ -72,14 +72,20 @@ impl Scene {
         for report in [accepted, Report::Delivered] {
             let (attempt, route, next) =
                 (otp.delivery.attempts[0].id, self.make.route(), self.make.id());
-            let applied =
-                self.store.report(self.project, otp.id, attempt, report, route, next, START);
+            let applied = self.store.report(
+                Reported::Id(self.project, otp.id),
+                attempt,
+                report,
+                route,
+                next,
+                START,
+            );
             assert!(applied.await.unwrap().is_some());
         }
         let guess = self.make.guess(CODE);
         let judged =
-            self.store.attempt(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START);
-        assert!(matches!(judged.await.unwrap(), Attempt::Accepted(_)));
+            self.store.judge(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START);
+        assert!(matches!(judged.await.unwrap(), Verdict::Accepted(_)));
         (line, otp)
     }
 

@@ -117,6 +117,19 @@ async fn a_review_is_bounded() {
     assert_eq!(applying(&mut world, receipts).review().await.unwrap(), reviewed);
 }
 
+#[tokio::test]
+async fn what_test_keys_provoke_says_nothing_about_a_provider() {
+    let mut world = World::test();
+    known(&mut world);
+    let mut receipts = MockReceiptStore::new();
+    receipts.expect_done().returning(|_| Ok(()));
+    // Nobody may be told: the store of events expects no call.
+    let apply = applying(&mut world, receipts);
+    apply_many(&world, &apply, Report::Delivered, 200).await.unwrap();
+    world.clock.set(world.tools().now() + seconds(900));
+    apply_many(&world, &apply, Report::Failed(Reason::Blocked), 200).await.unwrap();
+}
+
 /// Applies so many receipts of one provider, one a second.
 async fn apply_many(
     world: &World,

@@ -1,160 +1,191 @@
-use crate::common::{World, down};
-use dwar_app::{Begun, Idempotency, IdempotencyError};
-use dwar_idempotency::{Beginning, Lifetimes, MockIdempotencyStore, Record, Slot};
-use dwar_kernel::Sealed;
+//! A send with an `Idempotency-Key`: one effect, one answer.
+
+use crate::common::{LIFETIMES, World, accepted, down, refused};
+use dwar_app::{SendOtpError, SentOtp};
+use dwar_idempotency::{Beginning, Record, Slot};
+use dwar_kernel::{KeyMode, Sealed};
 use dwar_project::Caller;
-use dwar_testkit::{START, minutes, phone, seconds};
-use mockall::predicate::eq;
+use dwar_testkit::{START, phone, seconds};
+use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use std::sync::{Arc, Mutex};
 
-const LIFETIMES: Lifetimes = Lifetimes { lease: seconds(60), keep: minutes(24 * 60) };
-const ROUTE: &str = "otp/send";
-
 type Asked = Arc<Mutex<Vec<(Slot, Record)>>>;
-
-fn idempotency(world: &World, store: MockIdempotencyStore) -> Idempotency {
-    Idempotency { tools: world.tools(), store: Arc::new(store), lifetimes: LIFETIMES }
-}
+type Kept = Arc<Mutex<Vec<(Slot, Option<Sealed>)>>>;
 
 /// The store answers every beginning like this; gives what it was asked.
-fn begins(beginning: Beginning) -> (MockIdempotencyStore, Asked) {
-    let (mut store, asked) = (MockIdempotencyStore::new(), Asked::default());
+fn begins(world: &mut World, beginning: Beginning) -> Asked {
+    let asked = Asked::default();
     let seen = Arc::clone(&asked);
-    let begin = store.expect_begin().withf(|_, _, lifetimes| *lifetimes == LIFETIMES);
+    let begin = world.answers.expect_begin().withf(|_, _, lifetimes| *lifetimes == LIFETIMES);
     begin.returning(move |slot, record, _| {
         seen.lock().unwrap().push((slot, record));
         Ok(beginning.clone())
     });
-    (store, asked)
+    asked
 }
 
-async fn begin(world: &World, idempotency: &Idempotency) -> Result<Begun, IdempotencyError> {
+/// The store takes one end of what began at [`START`]: an answer, or none.
+fn ends(world: &mut World) -> Kept {
+    let kept = Kept::default();
+    let (answered, given_up) = (Arc::clone(&kept), Arc::clone(&kept));
+    let complete = world.answers.expect_complete().withf(|_, began_at, _| *began_at == START);
+    complete.returning(move |slot, _, answer| {
+        answered.lock().unwrap().push((slot, Some(answer)));
+        Ok(())
+    });
+    let abandon = world.answers.expect_abandon().withf(|_, began_at| *began_at == START);
+    abandon.returning(move |slot, _| {
+        given_up.lock().unwrap().push((slot, None));
+        Ok(())
+    });
+    kept
+}
+
+async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
     let key = "key-1".parse().unwrap();
-    idempotency.begin(&world.caller, ROUTE, &key, &world.line.phone).await
+    world.send_otp().send(&world.caller, &world.line.phone, Some(&key)).await
+}
+
+/// What a first request of `world` is answered, and what is kept of it.
+async fn first(world: &mut World) -> (Result<SentOtp, SendOtpError>, Option<Sealed>) {
+    let (asked, kept) = (begins(world, Beginning::Fresh), ends(world));
+    let answer = send(world).await;
+    let (slot, kept) = kept.lock().unwrap().pop().unwrap();
+    assert_eq!(slot, asked.lock().unwrap()[0].0);
+    (answer, kept)
+}
+
+/// What a repetition of it is answered, where nothing but the store of answers may be asked.
+async fn again(mode: KeyMode, kept: Sealed) -> Result<SentOtp, SendOtpError> {
+    let mut world = World::of(mode);
+    begins(&mut world, Beginning::Replay(kept));
+    world.clock.advance(seconds(9));
+    send(&mut world).await
 }
 
 #[tokio::test]
-async fn the_first_request_does_the_work() {
-    let world = World::live();
-    let (store, asked) = begins(Beginning::Fresh);
-    let begun = begin(&world, &idempotency(&world, store)).await;
-    assert!(matches!(begun, Ok(Begun::Fresh(_))));
-    let (slot, record) = asked.lock().unwrap().remove(0);
-    assert_eq!((slot.project, slot.mode, slot.route), (world.line.project, world.line.mode, ROUTE));
-    assert_eq!((record.phone, record.began_at), (world.line.index, START));
-    assert_eq!(record.answer, None);
+async fn a_repetition_gets_the_first_answer_and_sends_nothing() {
+    for mode in [KeyMode::Live, KeyMode::Test] {
+        let mut world = World::of(mode);
+        world.admits().issues();
+        match mode {
+            KeyMode::Live => {
+                let paid = Settlement::Capture(Paise(30));
+                world.holds(Paise(30)).whatsapp(accepted()).settles(paid)
+            }
+            KeyMode::Test => world.sandbox(accepted()),
+        };
+        let (sent, kept) = first(&mut world).await;
+        let sent = sent.unwrap();
+        assert!(sent.admission.is_some());
+        let replayed = again(mode, kept.unwrap()).await.unwrap();
+        assert_eq!(replayed, SentOtp { admission: None, ..sent });
+    }
 }
 
 #[tokio::test]
-async fn a_second_request_conflicts_with_a_running_first() {
-    let world = World::live();
-    let (store, _) = begins(Beginning::Running);
-    let begun = begin(&world, &idempotency(&world, store)).await;
-    assert!(matches!(begun, Err(IdempotencyError::Conflict)));
+async fn a_definite_refusal_is_given_again() {
+    let mut poor = World::live();
+    poor.admits().hold(Paise(30), HoldOutcome::Insufficient).withdraws();
+    let (answer, kept) = first(&mut poor).await;
+    assert!(matches!(answer, Err(SendOtpError::InsufficientBalance(Some(_)))));
+    let answer = again(KeyMode::Live, kept.unwrap()).await;
+    assert!(matches!(answer, Err(SendOtpError::InsufficientBalance(None))));
+
+    let mut lost = World::live();
+    lost.admits().holds(Paise(30)).issues().whatsapp(refused()).sms(refused());
+    lost.settles(Settlement::Release).forgives();
+    let (answer, kept) = first(&mut lost).await;
+    assert!(matches!(answer, Err(SendOtpError::Undeliverable(Some(_)))));
+    let answer = again(KeyMode::Live, kept.unwrap()).await;
+    assert!(matches!(answer, Err(SendOtpError::Undeliverable(None))));
 }
 
 #[tokio::test]
-async fn a_key_serves_one_body() {
-    let world = World::live();
-    let (store, _) = begins(Beginning::Reused);
-    let begun = begin(&world, &idempotency(&world, store)).await;
-    assert!(matches!(begun, Err(IdempotencyError::Reused)));
+async fn any_other_refusal_frees_the_key() {
+    let mut world = World::live();
+    world.sends.expect_admit().returning(|_, _, _, _, _| Err(down()));
+    let (answer, kept) = first(&mut world).await;
+    assert!(matches!(answer, Err(SendOtpError::Store(_))));
+    assert_eq!(kept, None);
 }
 
 #[tokio::test]
-async fn what_was_completed_is_replayed_byte_for_byte() {
-    let world = World::live();
-    let (mut store, asked) = begins(Beginning::Fresh);
-    let kept = Arc::new(Mutex::new(None));
-    let keep = Arc::clone(&kept);
-    store.expect_complete().times(1).returning(move |slot, began_at, answer| {
-        *keep.lock().unwrap() = Some((slot, began_at, answer));
-        Ok(())
-    });
-    let first = idempotency(&world, store);
-    let Ok(Begun::Fresh(ticket)) = begin(&world, &first).await else { unreachable!() };
-    world.clock.advance(seconds(3));
-    first.complete(ticket, b"answer \n\0\xff").await.unwrap();
-    let (slot, began_at, answer) = kept.lock().unwrap().take().unwrap();
-    assert_eq!((slot, began_at), (asked.lock().unwrap()[0].0, START));
-
-    let (store, again) = begins(Beginning::Replay(answer));
-    let Ok(Begun::Replay(bytes)) = begin(&world, &idempotency(&world, store)).await else {
-        unreachable!()
-    };
-    assert_eq!(bytes, b"answer \n\0\xff");
-    assert_eq!(again.lock().unwrap()[0].0, slot);
+async fn an_answer_that_cannot_be_kept_holds_all_the_same() {
+    let mut world = World::live();
+    let paid = Settlement::Capture(Paise(30));
+    world.admits().issues().holds(Paise(30)).whatsapp(accepted()).settles(paid);
+    begins(&mut world, Beginning::Fresh);
+    world.answers.expect_complete().times(1).returning(|_, _, _| Err(down()));
+    assert!(send(&mut world).await.is_ok());
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_open_is_a_store_failure() {
-    let world = World::live();
-    let (store, _) = begins(Beginning::Replay(Sealed(b"another slot's".to_vec())));
-    let begun = begin(&world, &idempotency(&world, store)).await;
-    assert!(matches!(begun, Err(IdempotencyError::Store(_))));
+async fn a_second_request_conflicts_with_a_running_first_and_a_key_serves_one_body() {
+    let mut world = World::live();
+    begins(&mut world, Beginning::Running);
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Conflict)));
+    let mut world = World::live();
+    begins(&mut world, Beginning::Reused);
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Reused)));
 }
 
 #[tokio::test]
-async fn an_abandoned_slot_is_given_up_by_whoever_took_it() {
-    let world = World::live();
-    let (mut store, asked) = begins(Beginning::Fresh);
-    let gone = Arc::new(Mutex::new(None));
-    let (seen, instant) = (Arc::clone(&gone), eq(START));
-    let abandon = store.expect_abandon().with(mockall::predicate::always(), instant);
-    abandon.times(1).returning(move |slot, _| {
-        *seen.lock().unwrap() = Some(slot);
-        Ok(())
-    });
-    let idempotency = idempotency(&world, store);
-    let Ok(Begun::Fresh(ticket)) = begin(&world, &idempotency).await else { unreachable!() };
-    world.clock.advance(seconds(3));
-    idempotency.abandon(ticket).await.unwrap();
-    assert_eq!(*gone.lock().unwrap(), Some(asked.lock().unwrap()[0].0));
+async fn an_answer_that_does_not_open_or_cannot_be_read_is_a_store_failure() {
+    let answer = again(KeyMode::Live, Sealed(vec![1, 2, 3])).await;
+    assert!(matches!(answer, Err(SendOtpError::Store(_))));
+    let mut world = World::live();
+    let slot = begins(&mut world, Beginning::Running);
+    assert!(send(&mut world).await.is_err());
+    let key = slot.lock().unwrap()[0].0.key;
+    let vault = world.tools().vault;
+    for text in ["", "otp sent", "nonsense"] {
+        let sealed = vault.seal(dwar_kernel::Purpose::Answer, &key.0, text.as_bytes());
+        let answer = again(KeyMode::Live, sealed).await;
+        assert!(matches!(answer, Err(SendOtpError::Store(_))), "{text}");
+    }
 }
 
 #[tokio::test]
-async fn a_slot_is_one_key_of_one_route_in_one_project_and_mode() {
-    let world = World::live();
-    let (store, asked) = begins(Beginning::Running);
-    let idempotency = idempotency(&world, store);
+async fn a_slot_is_one_key_in_one_project_and_mode_and_names_the_phone() {
+    let mut world = World::live();
+    let asked = begins(&mut world, Beginning::Running);
     let (stranger, other) = (world.stranger(), world.other_mode());
-    let calls: [(&Caller, &'static str, &str); 6] = [
-        (&world.caller, ROUTE, "key-1"),
-        (&world.caller, ROUTE, "key-2"),
-        (&world.caller, "another/route", "key-1"),
-        (&stranger, ROUTE, "key-1"),
-        (&other, ROUTE, "key-1"),
-        (&world.caller, ROUTE, "key-1"),
+    let use_case = world.send_otp();
+    let calls: [(&Caller, &str, u32); 6] = [
+        (&world.caller, "key-1", 1),
+        (&world.caller, "key-2", 1),
+        (&stranger, "key-1", 1),
+        (&other, "key-1", 1),
+        (&world.caller, "key-1", 2),
+        (&world.caller, "key-1", 1),
     ];
-    for (caller, route, key) in calls {
+    for (caller, key, number) in calls {
         let key = key.parse().unwrap();
-        assert!(idempotency.begin(caller, route, &key, &world.line.phone).await.is_err());
+        assert!(use_case.send(caller, &phone(number), Some(&key)).await.is_err());
     }
     let asked = asked.lock().unwrap();
-    let digests: Vec<_> = asked.iter().map(|(slot, _)| slot.key).collect();
-    for (at, digest) in digests.iter().enumerate().take(5) {
-        assert!(!digests[..at].contains(digest), "{at}");
+    let slots: Vec<_> = asked.iter().map(|(slot, _)| slot.key).collect();
+    for (at, slot) in slots.iter().enumerate().take(4) {
+        assert!(!slots[..at].contains(slot), "{at}");
     }
-    assert_eq!(asked[0].0, asked[5].0);
-}
-
-#[tokio::test]
-async fn a_fingerprint_tells_two_phones_apart() {
-    let world = World::live();
-    let (store, asked) = begins(Beginning::Running);
-    let (idempotency, key) = (idempotency(&world, store), "key-1".parse().unwrap());
-    for number in [1, 2, 1] {
-        assert!(idempotency.begin(&world.caller, ROUTE, &key, &phone(number)).await.is_err());
-    }
-    let asked = asked.lock().unwrap();
-    assert_ne!(asked[0].1.fingerprint, asked[1].1.fingerprint);
-    assert_eq!(asked[0].1, asked[2].1);
+    let (slot, record) = &asked[0];
+    assert_eq!(
+        (slot.project, slot.mode, slot.route),
+        (world.line.project, KeyMode::Live, "otp/send")
+    );
+    assert_eq!((record.began_at, record.answer.clone()), (START, None));
+    let index = world.tools().vault.phone_index(world.line.project, KeyMode::Live, &phone(1));
+    assert_eq!(record.phone, index);
+    // Another phone under the same key is the same slot and another question.
+    assert_eq!(asked[4].0, asked[0].0);
+    assert_ne!(asked[4].1.fingerprint, asked[0].1.fingerprint);
+    assert_eq!(asked[5], asked[0]);
 }
 
 #[tokio::test]
 async fn a_store_out_of_reach_is_told_as_such() {
-    let (world, mut store) = (World::live(), MockIdempotencyStore::new());
-    store.expect_begin().returning(|_, _, _| Err(down()));
-    let begun = begin(&world, &idempotency(&world, store)).await;
-    assert!(matches!(begun, Err(IdempotencyError::Store(_))));
+    let mut world = World::live();
+    world.answers.expect_begin().returning(|_, _, _| Err(down()));
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
 }

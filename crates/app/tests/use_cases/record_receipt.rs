@@ -134,7 +134,7 @@ async fn a_request_erased_on_its_way_to_sms_pays_for_whatsapp_that_accepted_it()
         .otps
         .expect_report()
         .times(2)
-        .returning(move |_, _, _, _, _, _, _| Ok(answers.pop().unwrap()));
+        .returning(move |_, _, _, _, _, _| Ok(answers.pop().unwrap()));
     world.sms(refused()).settles(Settlement::Capture(Paise(30)));
     assert!(record(&mut world, OVERDUE).await);
 }

@@ -3,15 +3,15 @@
 use crate::common::{LIMITS, World, accepted, down};
 use dwar_app::{PriceList, SendOtpError, SentOtp};
 use dwar_kernel::KeyMode;
-use dwar_otp::{Channel, DeliveryStatus, Guess, GuessBudget};
-use dwar_ratelimit::{Admission, Quota, SendAdmission, SendLog, SendQuota};
+use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy};
+use dwar_ratelimit::{Admission, SendAdmission, SendLog, SendQuota};
 use dwar_testkit::{START, minutes, phone};
 use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use mockall::Sequence;
 use std::sync::Arc;
 
 async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
-    world.send_otp().send(&world.caller, &world.line.phone).await
+    world.send_otp().send(&world.caller, &world.line.phone, None).await
 }
 
 /// Everything goes well over WhatsApp.
@@ -29,13 +29,11 @@ fn smooth(mode: KeyMode) -> World {
 }
 
 #[tokio::test]
-async fn asks_the_budget_then_admits_holds_issues_delivers_reports_and_settles() {
+async fn admits_holds_issues_delivers_reports_and_settles() {
     let mut world = World::live();
     let order = &mut Sequence::new();
-    let ok = SendLog::default().admit(&LIMITS.live.send, START);
-    let budget = world.otps.expect_guess_budget().times(1).in_sequence(order);
-    budget.returning(|_, _, _| Ok(GuessBudget::default()));
-    world.sends.expect_admit().times(1).in_sequence(order).returning(move |_, _, _, _| Ok(ok));
+    let ok = SendLog::default().admit(&LIMITS.live.send, &GuessPolicy::OFF, START);
+    world.sends.expect_admit().times(1).in_sequence(order).returning(move |_, _, _, _, _| Ok(ok));
     let hold = world.wallets.expect_hold().times(1).in_sequence(order);
     hold.returning(|_, _, _, _, _| Ok(HoldOutcome::Held));
     let (issued, row) = (Arc::clone(&world.kept), Arc::clone(&world.kept));
@@ -45,14 +43,14 @@ async fn asks_the_budget_then_admits_holds_issues_delivers_reports_and_settles()
     });
     world.meta.expect_deliver().times(1).in_sequence(order).returning(|_| accepted());
     let report = world.otps.expect_report().times(1).in_sequence(order);
-    report.returning(move |_, _, attempt, report, route, next, now| {
+    report.returning(move |_, attempt, report, route, next, now| {
         let mut otp = row.lock().unwrap().remove(0);
         let step = otp.report(attempt, report, &route, next, now);
         Ok(Some((otp, step)))
     });
     let settle = world.wallets.expect_settle().times(1).in_sequence(order);
     settle.returning(|_, _, _, _, _| Ok(true));
-    assert_eq!(send(&mut world).await.unwrap().admission, ok.counted);
+    assert_eq!(send(&mut world).await.unwrap().admission, Some(ok.counted));
 }
 
 #[tokio::test]
@@ -71,15 +69,15 @@ async fn a_send_is_one_request_from_hold_to_settlement() {
         Ok(true)
     });
     let sent = send(&mut world).await.unwrap();
-    assert_eq!((world.messages()[0].otp, world.stored().id), (sent.otp.id, sent.otp.id));
+    assert_eq!((world.messages()[0].otp, world.stored().id), (sent.otp, sent.otp));
 }
 
 #[tokio::test]
 async fn the_answer_says_where_the_code_is() {
     let sent = send(&mut smooth(KeyMode::Live)).await.unwrap();
-    assert_eq!(sent.otp.delivery.status, DeliveryStatus::Sent);
-    assert_eq!(sent.otp.delivery.channel(), Some(Channel::Whatsapp));
-    assert_eq!((sent.admission.limit, sent.admission.remaining), (3, 2));
+    assert_eq!(sent.status, DeliveryStatus::Sent);
+    assert_eq!(sent.channel, Some(Channel::Whatsapp));
+    assert_eq!(sent.admission.map(|left| (left.limit, left.remaining)), Some((3, 2)));
 }
 
 #[tokio::test]
@@ -98,23 +96,26 @@ async fn the_message_carries_the_code_that_was_stored() {
 
 #[tokio::test]
 async fn a_code_expires_after_ten_minutes() {
-    let sent = send(&mut smooth(KeyMode::Live)).await.unwrap();
-    assert_eq!((sent.otp.created_at, sent.otp.expires_at), (START, START + minutes(10)));
+    let mut world = smooth(KeyMode::Live);
+    let sent = send(&mut world).await.unwrap();
+    assert_eq!((world.stored().created_at, sent.expires_at), (START, START + minutes(10)));
     assert_eq!(sent.expires_in, 600);
 }
 
 #[tokio::test]
 async fn a_code_takes_five_wrong_guesses_live_and_twenty_in_test() {
     for (mode, max_wrong) in [(KeyMode::Live, 5), (KeyMode::Test, 20)] {
-        assert_eq!(send(&mut smooth(mode)).await.unwrap().otp.max_wrong, max_wrong);
+        let mut world = smooth(mode);
+        send(&mut world).await.unwrap();
+        assert_eq!(world.stored().max_wrong, max_wrong);
     }
 }
 
 #[tokio::test]
-async fn a_test_key_touches_neither_wallet_nor_guess_budget_nor_provider() {
+async fn a_test_key_touches_neither_wallet_nor_provider() {
     let mut world = smooth(KeyMode::Test);
     let sent = send(&mut world).await.unwrap();
-    assert_eq!((sent.otp.mode, world.messages()[0].mode), (KeyMode::Test, KeyMode::Test));
+    assert_eq!((sent.mode, world.messages()[0].mode), (KeyMode::Test, KeyMode::Test));
 }
 
 #[tokio::test]
@@ -143,7 +144,7 @@ async fn the_number_without_balance_is_like_any_other_to_a_live_key() {
 async fn too_low_a_balance_gives_the_place_back_and_sends_nothing() {
     let mut world = World::live();
     world.admits().hold(Paise(30), HoldOutcome::Insufficient).withdraws();
-    let Err(SendOtpError::InsufficientBalance(admission)) = send(&mut world).await else {
+    let Err(SendOtpError::InsufficientBalance(Some(admission))) = send(&mut world).await else {
         panic!("the balance was enough");
     };
     assert_eq!(admission.remaining, admission.limit);
@@ -153,47 +154,10 @@ async fn too_low_a_balance_gives_the_place_back_and_sends_nothing() {
 async fn the_quota_is_the_modes_and_its_refusal_ends_it() {
     for mode in [KeyMode::Live, KeyMode::Test] {
         let mut world = World::of(mode);
-        if mode == KeyMode::Live {
-            world.guessed(0);
-        }
-        let refusal = refuses(&mut world, LIMITS.of(mode).send);
+        let refusal = refuses(&mut world, LIMITS.of(mode).send, LIMITS.guesses(mode));
         let answer = send(&mut world).await;
         assert!(matches!(answer, Err(SendOtpError::RateLimited(told)) if told == refusal));
     }
-}
-
-#[tokio::test]
-async fn many_wrong_guesses_slow_sends_down() {
-    for (wrong, window) in [(30, minutes(10)), (59, minutes(10)), (60, minutes(60))] {
-        let mut world = World::live();
-        world.guessed(wrong);
-        let places = Quota { limit: 1, window };
-        refuses(&mut world, SendQuota { places, ..LIMITS.live.send });
-        assert!(matches!(send(&mut world).await, Err(SendOtpError::RateLimited(_))));
-    }
-}
-
-#[tokio::test]
-async fn the_hundredth_wrong_guess_stops_sends_for_a_day() {
-    let mut world = World::live();
-    world.guessed(100);
-    world.clock.advance(minutes(60));
-    let Err(SendOtpError::RateLimited(told)) = send(&mut world).await else { unreachable!() };
-    let day_less_an_hour = minutes(23 * 60);
-    assert_eq!(
-        told,
-        Admission { admitted: false, limit: 0, remaining: 0, reset: day_less_an_hour }
-    );
-}
-
-#[tokio::test]
-async fn a_stop_that_was_sat_out_leaves_one_send_per_twelve_hours() {
-    let mut world = World::live();
-    world.guessed(100);
-    world.clock.advance(minutes(24 * 60));
-    let places = Quota { limit: 1, window: minutes(12 * 60) };
-    refuses(&mut world, SendQuota { places, ..LIMITS.live.send });
-    assert!(matches!(send(&mut world).await, Err(SendOtpError::RateLimited(_))));
 }
 
 #[tokio::test]
@@ -226,15 +190,13 @@ async fn what_costs_nothing_needs_no_hold() {
 
 #[tokio::test]
 async fn a_store_that_fails_early_stops_the_send_before_any_provider() {
-    let mut no_budget = World::live();
-    no_budget.otps.expect_guess_budget().returning(|_, _, _| Err(down()));
     let mut no_place = World::live();
-    no_place.guessed(0).sends.expect_admit().returning(|_, _, _, _| Err(down()));
+    no_place.sends.expect_admit().returning(|_, _, _, _, _| Err(down()));
     let mut no_hold = World::live();
     no_hold.admits().wallets.expect_hold().returning(|_, _, _, _, _| Err(down()));
     let mut no_record = World::live();
     no_record.admits().holds(Paise(30)).otps.expect_issue().returning(|_| Err(down()));
-    for mut world in [no_budget, no_place, no_hold, no_record] {
+    for mut world in [no_place, no_hold, no_record] {
         assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
     }
 }
@@ -244,7 +206,7 @@ async fn a_store_that_fails_after_the_provider_accepted_releases_nothing() {
     let mut world = World::live();
     world.admits().holds(Paise(30)).whatsapp(accepted());
     world.otps.expect_issue().returning(|_| Ok(()));
-    world.otps.expect_report().times(1).returning(|_, _, _, _, _, _, _| Err(down()));
+    world.otps.expect_report().times(1).returning(|_, _, _, _, _, _| Err(down()));
     assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
     assert_eq!(world.messages().len(), 1);
 }
@@ -268,15 +230,17 @@ async fn nothing_shows_the_code_in_debug() {
 }
 
 /// The limiter is asked with `quota` and refuses; gives the refusal.
-fn refuses(world: &mut World, quota: SendQuota) -> Admission {
+fn refuses(world: &mut World, quota: SendQuota, guesses: GuessPolicy) -> Admission {
     let (key, limit) = (world.line.send_key(), quota.places.limit);
     let refusal = Admission { admitted: false, limit, remaining: 0, reset: minutes(3) };
     world
         .sends
         .expect_admit()
-        .withf(move |asked, _, with, now| (*asked, *with, *now >= START) == (key, quota, true))
+        .withf(move |asked, _, with, policy, now| {
+            (*asked, *with, *policy, *now >= START) == (key, quota, guesses, true)
+        })
         .times(1)
-        .returning(move |_, _, _, _| {
+        .returning(move |_, _, _, _, _| {
             let [counted, forgiven, withdrawn] = [refusal; 3];
             Ok(SendAdmission { counted, forgiven, withdrawn })
         });

@@ -2,7 +2,7 @@ use crate::common::{LIMITS, World, down};
 use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
 use dwar_identity::MockIdentityStore;
 use dwar_kernel::{IdentityId, KeyMode, OtpId, StoreError, Vault};
-use dwar_otp::{Allowance, Attempt, GuessPolicy};
+use dwar_otp::{Allowance, GuessPolicy, Verdict};
 use dwar_session::{Session, Started};
 use dwar_testkit::{CODE, ClearVault, START, minutes};
 use mockall::Sequence;
@@ -36,10 +36,10 @@ async fn verify_of(
 }
 
 /// The store judges one guess for the world's phone this way.
-fn judges(world: &mut World, attempt: Attempt) {
+fn judges(world: &mut World, attempt: Verdict) {
     let (line, policy) = (world.line.clone(), LIMITS.guesses(world.caller.mode));
     let expected =
-        world.otps.expect_attempt().times(1).withf(move |project, mode, phone, _, with, now| {
+        world.otps.expect_judge().times(1).withf(move |project, mode, phone, _, with, now| {
             (*project, *mode, *phone) == (line.project, line.mode, line.index)
                 && (*with, *now) == (policy, START)
         });
@@ -49,7 +49,7 @@ fn judges(world: &mut World, attempt: Attempt) {
 /// The right code, and a signer.
 fn accepted() -> World {
     let mut world = World::live();
-    judges(&mut world, Attempt::Accepted(LEFT));
+    judges(&mut world, Verdict::Accepted(LEFT));
     world.signs();
     world
 }
@@ -82,8 +82,8 @@ async fn the_right_code_is_judged_then_recognised_then_starts_a_session() {
     let mut world = World::live();
     world.signs();
     let (order, known) = (&mut Sequence::new(), world.make.id::<IdentityId>());
-    let attempt = world.otps.expect_attempt().times(1).in_sequence(order);
-    attempt.returning(|_, _, _, _, _, _| Ok(Attempt::Accepted(LEFT)));
+    let attempt = world.otps.expect_judge().times(1).in_sequence(order);
+    attempt.returning(|_, _, _, _, _, _| Ok(Verdict::Accepted(LEFT)));
     let mut identities = MockIdentityStore::new();
     let recognise = identities.expect_recognise().times(1).in_sequence(order);
     recognise.returning(move |_, _| Ok(known));
@@ -197,10 +197,10 @@ async fn a_named_request_is_judged_by_the_store_with_the_code() {
         let mut world = World::live();
         let (own, other) = (world.make.id::<OtpId>(), world.make.id::<OtpId>());
         let request = named.then_some(own);
-        let attempt = world.otps.expect_attempt().times(1).withf(move |_, _, _, guess, _, _| {
+        let attempt = world.otps.expect_judge().times(1).withf(move |_, _, _, guess, _, _| {
             guess.is_meant_for(own) && guess.is_meant_for(other) != named
         });
-        attempt.returning(|_, _, _, _, _, _| Ok(Attempt::NotFound));
+        attempt.returning(|_, _, _, _, _, _| Ok(Verdict::NotFound));
         let answer = verify_of(&mut world, MockIdentityStore::new(), request).await;
         assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
     }
@@ -209,7 +209,7 @@ async fn a_named_request_is_judged_by_the_store_with_the_code() {
 #[tokio::test]
 async fn a_wrong_code_opens_nothing() {
     let mut world = World::live();
-    judges(&mut world, Attempt::Wrong(LEFT));
+    judges(&mut world, Verdict::Wrong(LEFT));
     let answer = verify(&mut world, MockIdentityStore::new()).await;
     assert!(matches!(answer, Err(VerifyOtpError::Wrong(left)) if left == LEFT));
 }
@@ -217,7 +217,7 @@ async fn a_wrong_code_opens_nothing() {
 #[tokio::test]
 async fn a_locked_code_opens_nothing() {
     let mut world = World::live();
-    judges(&mut world, Attempt::Locked(LEFT));
+    judges(&mut world, Verdict::Locked(LEFT));
     let answer = verify(&mut world, MockIdentityStore::new()).await;
     assert!(matches!(answer, Err(VerifyOtpError::Locked(left)) if left == LEFT));
 }
@@ -225,7 +225,7 @@ async fn a_locked_code_opens_nothing() {
 #[tokio::test]
 async fn no_code_opens_nothing() {
     let mut world = World::live();
-    judges(&mut world, Attempt::NotFound);
+    judges(&mut world, Verdict::NotFound);
     let answer = verify(&mut world, MockIdentityStore::new()).await;
     assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
 }
@@ -234,10 +234,10 @@ async fn no_code_opens_nothing() {
 async fn a_test_key_has_no_guess_budget() {
     let mut world = World::test();
     let off =
-        world.otps.expect_attempt().times(1).withf(|_, mode, _, _, policy, _| {
+        world.otps.expect_judge().times(1).withf(|_, mode, _, _, policy, _| {
             (*mode, *policy) == (KeyMode::Test, GuessPolicy::OFF)
         });
-    off.returning(|_, _, _, _, _, _| Ok(Attempt::NotFound));
+    off.returning(|_, _, _, _, _, _| Ok(Verdict::NotFound));
     let answer = verify(&mut world, MockIdentityStore::new()).await;
     assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
 }
@@ -245,7 +245,7 @@ async fn a_test_key_has_no_guess_budget() {
 #[tokio::test]
 async fn a_store_failure_at_any_step_is_told_and_opens_nothing() {
     let mut unjudged = World::live();
-    unjudged.otps.expect_attempt().returning(|_, _, _, _, _, _| Err(down()));
+    unjudged.otps.expect_judge().returning(|_, _, _, _, _, _| Err(down()));
     let answer = verify(&mut unjudged, MockIdentityStore::new()).await;
     assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
 
@@ -267,6 +267,6 @@ async fn a_store_failure_at_any_step_is_told_and_opens_nothing() {
 
 fn accepted_unsigned() -> World {
     let mut world = World::live();
-    judges(&mut world, Attempt::Accepted(LEFT));
+    judges(&mut world, Verdict::Accepted(LEFT));
     world
 }

@@ -5,6 +5,7 @@ mod clock;
 mod entropy;
 mod error;
 mod event;
+mod guesses;
 mod id;
 mod mode;
 mod money;
@@ -18,6 +19,7 @@ pub use clock::{Clock, Timestamp};
 pub use entropy::Entropy;
 pub use error::StoreError;
 pub use event::{Event, EventKind, EventPhone, Subject};
+pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use id::{
     ApiKeyId, AttemptId, EndpointId, EntryId, IdentityId, MalformedId, OtpId, ProjectId, ReceiptId,
     SessionId, TokenId,

@@ -66,7 +66,7 @@ impl Reason {
     }
 }
 
-/// One stop of a route: a channel and who serves it.
+/// One hop of a route: a channel and who serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
     /// The channel.
@@ -78,9 +78,9 @@ pub struct Hop {
 /// In which order a code is tried, and how patiently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The stops in order; at least one.
+    /// The hops in the order in which they are tried.
     pub hops: Vec<Hop>,
-    /// How long a message that was accepted may go without a receipt before the next stop is
+    /// How long a message that was accepted may go without a receipt before the next hop is
     /// tried; `None` waits for no receipt.
     pub receipt_window: Option<Duration>,
     /// How long a provider may be silent before its call is taken for lost.
@@ -220,7 +220,7 @@ impl Delivery {
     ///
     /// Reports may come twice, late or in the wrong order: statuses only move forward, and
     /// [`Report::Overdue`] changes nothing once there is a later word on the attempt or on the
-    /// whole delivery. With `wanted` false (the code was used, replaced or locked) no further stop
+    /// whole delivery. With `wanted` false (the code was used, replaced or locked) no further hop
     /// is tried.
     pub fn report(
         &mut self,
@@ -304,14 +304,14 @@ impl Delivery {
         attempt
     }
 
-    /// The stop after the last attempt: the next provider, or, if the last one took the message
+    /// The hop after the last attempt: the next provider, or, if the last one took the message
     /// or the number itself is the trouble, the next channel.
     fn next_hop<'route>(&self, route: &'route Route) -> Option<&'route Hop> {
         let Some(last) = self.attempts.last() else {
             return route.hops.first();
         };
         let at_last = |hop: &Hop| hop.channel == last.channel && hop.provider == last.provider;
-        // The configuration may have changed since: then the last stop's channel tells how far.
+        // The configuration may have changed since: then the last hop's channel tells how far.
         let same_channel = |hop: &Hop| hop.channel <= last.channel;
         let passed = route.hops.iter().position(at_last);
         let passed = passed.or_else(|| route.hops.iter().rposition(same_channel));

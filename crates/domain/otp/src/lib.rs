@@ -1,6 +1,5 @@
 //! The life of a one-time code: issued, delivered, guessed, used.
 
-mod budget;
 mod code;
 mod delivery;
 mod otp;
@@ -12,15 +11,14 @@ pub mod sandbox;
 mod test_quota;
 mod text;
 
-pub use budget::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
 pub use delivery::{
     AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reach, Reason, Report,
     Route, Step,
 };
-pub use dwar_kernel::Channel;
-pub use otp::{Allowance, Attempt, Otp, OtpState};
-pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore};
+pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
+pub use otp::{Allowance, Otp, OtpState, Verdict};
+pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore, Reported};
 #[cfg(feature = "mocks")]
 pub use ports::{MockGateway, MockOtpStore, MockReceiptStore};
 pub use receipt::{

@@ -54,9 +54,9 @@ pub struct Otp {
     pub delivery: Delivery,
 }
 
-/// The answer to a guess.
+/// What a guess is judged to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub enum Verdict {
     /// The right code, used up by this.
     Accepted(Allowance),
     /// A wrong code, counted.
@@ -79,10 +79,10 @@ pub struct Allowance {
 }
 
 impl Otp {
-    /// The event that its delivery brings to be told, if it stood at `before` until `at`.
-    pub fn told_since(&self, before: DeliveryStatus, at: Timestamp) -> Option<Event> {
+    /// The event that a report at `at` was, if it found the request as `before`.
+    pub fn reported_since(&self, before: &Self, at: Timestamp) -> Option<Event> {
         let kind = match self.delivery.status {
-            now if now == before => return None,
+            now if now == before.delivery.status => return None,
             DeliveryStatus::Queued => return None,
             DeliveryStatus::Sent => EventKind::OtpSent,
             DeliveryStatus::Failed => EventKind::OtpFailed,
@@ -91,8 +91,22 @@ impl Otp {
         Some(self.event(kind, at))
     }
 
-    /// An event about this request.
-    pub fn event(&self, kind: EventKind, at: Timestamp) -> Event {
+    /// The event that a guess at `at` was, if it found the code and the phone's wrong guesses as
+    /// `before` and left these as `budget`.
+    pub fn judged_since(
+        &self,
+        (before, counted): (&Self, &GuessBudget),
+        budget: &GuessBudget,
+        at: Timestamp,
+    ) -> Option<Event> {
+        if budget.stops_after(counted) {
+            return Some(self.event(EventKind::OtpUnderAttack, at));
+        }
+        let used = self.state == OtpState::Used && before.state != OtpState::Used;
+        used.then(|| self.event(EventKind::OtpVerified, at))
+    }
+
+    fn event(&self, kind: EventKind, at: Timestamp) -> Event {
         let subject = Subject::Otp {
             otp: self.id,
             channel: self.delivery.channel(),
@@ -122,34 +136,34 @@ impl Otp {
     /// A wrong one is counted here and in `budget`; the last one allowed by either locks the code.
     /// The right one uses the code up and clears the count in a row. A guess at the code of another
     /// request is none at this one: it finds nothing, and nothing is counted.
-    pub fn attempt(
+    pub fn judge(
         &mut self,
         guess: &Guess,
         budget: &mut GuessBudget,
         policy: &GuessPolicy,
         now: Timestamp,
-    ) -> Attempt {
+    ) -> Verdict {
         if !self.in_force(now) || !guess.is_meant_for(self.id) {
-            return Attempt::NotFound;
+            return Verdict::NotFound;
         }
         *budget = budget.at(policy, now);
         if budget.stopped_for(policy, now).is_some() {
             self.state = OtpState::Locked;
         }
         if self.state == OtpState::Locked {
-            return Attempt::Locked(self.allowance(now));
+            return Verdict::Locked(self.allowance(now));
         }
         if guess.opens(self) {
             self.state = OtpState::Used;
             budget.count_success();
-            return Attempt::Accepted(self.allowance(now));
+            return Verdict::Accepted(self.allowance(now));
         }
         self.wrong += 1;
         budget.count_wrong(policy, now);
         if self.wrong >= self.max_wrong || budget.stopped_for(policy, now).is_some() {
             self.state = OtpState::Locked;
         }
-        Attempt::Wrong(self.allowance(now))
+        Verdict::Wrong(self.allowance(now))
     }
 
     fn allowance(&self, now: Timestamp) -> Allowance {

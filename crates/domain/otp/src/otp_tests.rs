@@ -47,26 +47,26 @@ const fn left(remaining: u32, seconds: u64) -> Allowance {
     Allowance { limit: 5, remaining, reset: Duration::from_secs(seconds) }
 }
 
-fn attempt(otp: &mut Otp, code: &str, seconds: i64) -> Attempt {
-    otp.attempt(&guess(code), &mut GuessBudget::default(), &GuessPolicy::OFF, at(seconds))
+fn attempt(otp: &mut Otp, code: &str, seconds: i64) -> Verdict {
+    otp.judge(&guess(code), &mut GuessBudget::default(), &GuessPolicy::OFF, at(seconds))
 }
 
 #[test]
 fn the_right_code_works_once() {
     let mut otp = otp();
-    assert_eq!(attempt(&mut otp, "123456", 1), Attempt::Accepted(left(5, 599)));
-    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::NotFound);
+    assert_eq!(attempt(&mut otp, "123456", 1), Verdict::Accepted(left(5, 599)));
+    assert_eq!(attempt(&mut otp, "123456", 2), Verdict::NotFound);
 }
 
 #[test]
 fn five_wrong_codes_are_judged_and_the_fifth_locks() {
     let mut otp = otp();
     for remaining in [4, 3, 2, 1, 0] {
-        assert_eq!(attempt(&mut otp, "000000", 1), Attempt::Wrong(left(remaining, 599)));
+        assert_eq!(attempt(&mut otp, "000000", 1), Verdict::Wrong(left(remaining, 599)));
     }
-    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Locked(left(0, 598)));
-    assert_eq!(attempt(&mut otp, "123456", 599), Attempt::Locked(left(0, 1)));
-    assert_eq!(attempt(&mut otp, "123456", 600), Attempt::NotFound);
+    assert_eq!(attempt(&mut otp, "123456", 2), Verdict::Locked(left(0, 598)));
+    assert_eq!(attempt(&mut otp, "123456", 599), Verdict::Locked(left(0, 1)));
+    assert_eq!(attempt(&mut otp, "123456", 600), Verdict::NotFound);
 }
 
 #[test]
@@ -75,13 +75,13 @@ fn the_right_code_succeeds_at_the_fifth_try() {
     for _ in 0..4 {
         attempt(&mut otp, "000000", 1);
     }
-    assert_eq!(attempt(&mut otp, "123456", 2), Attempt::Accepted(left(1, 598)));
+    assert_eq!(attempt(&mut otp, "123456", 2), Verdict::Accepted(left(1, 598)));
 }
 
 #[test]
 fn expires_at_the_exact_instant() {
-    assert!(matches!(attempt(&mut otp(), "123456", 599), Attempt::Accepted(_)));
-    assert_eq!(attempt(&mut otp(), "123456", 600), Attempt::NotFound);
+    assert!(matches!(attempt(&mut otp(), "123456", 599), Verdict::Accepted(_)));
+    assert_eq!(attempt(&mut otp(), "123456", 600), Verdict::NotFound);
 }
 
 #[test]
@@ -98,21 +98,21 @@ fn a_guess_at_the_code_of_another_request_finds_nothing_and_counts_nothing() {
     let named = |code: &str, request| guess(code).meant_for(Some(request));
     let before = otp.clone();
     for code in ["000000", "123456"] {
-        let judged = otp.attempt(&named(code, other), &mut budget, &GuessPolicy::OFF, at(1));
-        assert_eq!(judged, Attempt::NotFound);
+        let judged = otp.judge(&named(code, other), &mut budget, &GuessPolicy::OFF, at(1));
+        assert_eq!(judged, Verdict::NotFound);
     }
     assert_eq!((&otp, budget), (&before, GuessBudget::default()));
     let own = otp.id;
-    let wrong = otp.attempt(&named("000000", own), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!((wrong, budget.wrong), (Attempt::Wrong(left(4, 599)), 1));
-    let right = otp.attempt(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!(right, Attempt::Accepted(left(4, 599)));
-    let spent = otp.attempt(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!(spent, Attempt::NotFound);
+    let wrong = otp.judge(&named("000000", own), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!((wrong, budget.wrong), (Verdict::Wrong(left(4, 599)), 1));
+    let right = otp.judge(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!(right, Verdict::Accepted(left(4, 599)));
+    let spent = otp.judge(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!(spent, Verdict::NotFound);
     // A locked code answers no other request either.
     otp.state = OtpState::Locked;
-    let locked = otp.attempt(&named("123456", other), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!(locked, Attempt::NotFound);
+    let locked = otp.judge(&named("123456", other), &mut budget, &GuessPolicy::OFF, at(1));
+    assert_eq!(locked, Verdict::NotFound);
 }
 
 #[test]
@@ -123,16 +123,16 @@ fn the_budget_locks_before_the_code_does_and_a_success_clears_the_row_alone() {
     let nearly = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)), period: Some(period) };
     let (mut first, mut budget) = (otp(), nearly);
     let judge = |otp: &mut Otp, budget: &mut GuessBudget, code, second| {
-        otp.attempt(&guess(code), budget, &policy, at(second))
+        otp.judge(&guess(code), budget, &policy, at(second))
     };
-    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Attempt::Wrong(left(4, 599)));
-    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Attempt::Wrong(left(0, 599)));
-    assert_eq!(judge(&mut first, &mut budget, "123456", 2), Attempt::Locked(left(0, 598)));
+    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Verdict::Wrong(left(4, 599)));
+    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Verdict::Wrong(left(0, 599)));
+    assert_eq!(judge(&mut first, &mut budget, "123456", 2), Verdict::Locked(left(0, 598)));
     let stopped = Some(GuessPeriod { wrong: 100, stopped_at: Some(at(1)), ..period });
     assert_eq!((budget.wrong, budget.period), (100, stopped));
 
     let mut budget = nearly;
-    otp().attempt(&guess("123456"), &mut budget, &policy, at(1));
+    otp().judge(&guess("123456"), &mut budget, &policy, at(1));
     assert_eq!(budget, GuessBudget { wrong: 0, ..nearly });
 }
 

@@ -1,6 +1,6 @@
 use crate::{
-    Attempt, Channel, Code, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason, ReceiptRoom,
-    ReceiptTarget, Report, Reviewed, Route, Step, UnknownReceipts,
+    Channel, Code, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason, ReceiptRoom,
+    ReceiptTarget, Report, Reviewed, Route, Step, UnknownReceipts, Verdict,
 };
 use async_trait::async_trait;
 use dwar_kernel::{
@@ -19,13 +19,13 @@ pub trait OtpStore: Send + Sync {
     /// code in force after them.
     async fn issue(&self, otp: Otp) -> Result<(), StoreError>;
 
-    /// Judges a guess at the code in force for a phone, by [`Otp::attempt`].
+    /// Judges a guess at the code in force for a phone, by [`Otp::judge`].
     ///
     /// The count of wrong guesses MUST be on disk before this answers, and no two guesses may be
     /// judged against the same count: of any number of right ones at once exactly one is accepted,
     /// of wrong ones exactly `max_wrong` are judged. The one that reaches the stop
     /// ([`GuessBudget::stops_after`]) records `otp.under_attack` in the same step.
-    async fn attempt(
+    async fn judge(
         &self,
         project: ProjectId,
         mode: KeyMode,
@@ -33,17 +33,9 @@ pub trait OtpStore: Send + Sync {
         guess: Guess,
         policy: GuessPolicy,
         now: Timestamp,
-    ) -> Result<Attempt, StoreError>;
+    ) -> Result<Verdict, StoreError>;
 
-    /// Wrong guesses for a phone, as counted by [`OtpStore::attempt`].
-    async fn guess_budget(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-    ) -> Result<GuessBudget, StoreError>;
-
-    /// Forgets the wrong guesses for a phone and gives what was counted, or `None` if none were.
+    /// Forgets the wrong guesses counted for a phone and gives them, or `None` if none were.
     ///
     /// No guess that was counted before this may be counted again after it.
     async fn forget_guesses(
@@ -55,11 +47,11 @@ pub trait OtpStore: Send + Sync {
 
     /// Applies a report on an attempt, by [`Otp::report`]; `None` if there is no such request.
     ///
-    /// A next attempt that the step asks for is on disk before this answers.
+    /// A next attempt that the step asks for is on disk before this answers. However much of the
+    /// request the caller knows, what is on record decides.
     async fn report(
         &self,
-        project: ProjectId,
-        otp: OtpId,
+        request: Reported,
         attempt: AttemptId,
         report: Report,
         route: Route,
@@ -75,7 +67,8 @@ pub trait OtpStore: Send + Sync {
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError>;
 
-    /// Which attempt a provider means by its reference.
+    /// Which attempt a provider means by its reference; of several with the same one, the newest
+    /// by [`AttemptId`], whatever was reported on the others since.
     async fn find_attempt(
         &self,
         provider: String,
@@ -98,6 +91,26 @@ pub trait OtpStore: Send + Sync {
         requests_before: Timestamp,
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError>;
+}
+
+/// The request that a report is about, as far as whoever reports knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// Its tenant and its id.
+    Id(ProjectId, OtpId),
+    /// All of it, as it was issued or as the last report left it: a store may spare itself the
+    /// loading, as long as it makes sure that nothing has changed since.
+    Seen(Box<Otp>),
+}
+
+impl Reported {
+    /// The tenant and the id.
+    pub fn key(&self) -> (ProjectId, OtpId) {
+        match self {
+            Self::Id(project, otp) => (*project, *otp),
+            Self::Seen(otp) => (otp.project, otp.id),
+        }
+    }
 }
 
 /// Keeps receipts from their coming in until they are applied: a provider is answered as soon as

@@ -106,7 +106,8 @@ impl fmt::Debug for Content {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SandboxInbox: Send + Sync {
-    /// Puts a message in.
+    /// Puts a message in. One whose request is not on record any more, since its phone was erased
+    /// on the way, is dropped: no trace may come back.
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError>;
 
     /// The newest `limit` messages to a phone, newest first.

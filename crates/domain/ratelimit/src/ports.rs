@@ -1,6 +1,6 @@
 use crate::{Admission, Quota, RequestKey, SendAdmission, SendKey, SendQuota};
 use async_trait::async_trait;
-use dwar_kernel::{OtpId, StoreError, Timestamp};
+use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 
 /// Counts requests per API key (specification, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -26,6 +26,7 @@ pub trait RequestLimiter: Send + Sync {
 #[async_trait]
 pub trait SendLimiter: Send + Sync {
     /// Judges a send by [`crate::SendLog::admit`] and, if admitted, records it, as one atomic step.
+    /// The log is that of the phone's sends and of the wrong guesses counted for it.
     ///
     /// However many come at once, at most as many as both bounds of `quota` allow MUST be admitted
     /// in any window, and as many as that MUST be. A refusal is not recorded. Deleting an identity
@@ -35,6 +36,7 @@ pub trait SendLimiter: Send + Sync {
         key: SendKey,
         send: OtpId,
         quota: SendQuota,
+        guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError>;
 

@@ -1,5 +1,5 @@
 use crate::{Admission, Quota, Window};
-use dwar_kernel::Timestamp;
+use dwar_kernel::{GuessBudget, GuessPolicy, SendPace, Timestamp};
 
 /// How many sends a phone may get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +30,43 @@ pub struct SendAdmission {
     pub withdrawn: Admission,
 }
 
-/// The sends to one phone that are on record, oldest first.
+/// What a phone's next send is judged by: the sends that are on record, and the wrong guesses.
 #[derive(Clone, Debug, Default)]
 pub struct SendLog {
     places: Window,
     reach: Window,
+    guesses: GuessBudget,
 }
 
 impl SendLog {
+    /// The log of these sends, oldest first.
+    pub fn new(sends: impl IntoIterator<Item = SendSlot>, guesses: GuessBudget) -> Self {
+        let mut log = Self { guesses, ..Self::default() };
+        for send in sends {
+            log.reach.take(send.at);
+            if !send.forgiven {
+                log.places.take(send.at);
+            }
+        }
+        log
+    }
+
     /// Judges one more send at `now` and, if both bounds have room for it, counts it in both.
-    pub fn admit(&mut self, quota: &SendQuota, now: Timestamp) -> SendAdmission {
+    /// After many wrong guesses there is one place at most, for as long as `policy` says.
+    pub fn admit(
+        &mut self,
+        quota: &SendQuota,
+        policy: &GuessPolicy,
+        now: Timestamp,
+    ) -> SendAdmission {
+        let quota = match self.guesses.pace(policy, now) {
+            SendPace::Usual => *quota,
+            SendPace::OnePer(window) => SendQuota { places: Quota { limit: 1, window }, ..*quota },
+            SendPace::Stopped(reset) => {
+                let none = Admission { admitted: false, limit: 0, remaining: 0, reset };
+                return SendAdmission { counted: none, forgiven: none, withdrawn: none };
+            }
+        };
         let before = self.clone();
         let asked = |log: &mut Self| {
             let reach = quota.reach.map(|reach| log.reach.next(reach, now));
@@ -51,7 +78,7 @@ impl SendLog {
         }
         self.places.take(now);
         self.reach.take(now);
-        let mut forgiven = Self { places: before.places, reach: self.reach.clone() };
+        let mut forgiven = Self { reach: self.reach.clone(), ..before };
         let admitted = |standing| Admission { admitted: true, ..standing };
         SendAdmission {
             counted: admitted(asked(self)),
@@ -73,23 +100,10 @@ fn tighter(places: Admission, reach: Option<Admission>) -> Admission {
     }
 }
 
-/// Collects the sends on record, oldest first.
-impl FromIterator<SendSlot> for SendLog {
-    fn from_iter<I: IntoIterator<Item = SendSlot>>(slots: I) -> Self {
-        let mut log = Self::default();
-        for slot in slots {
-            log.reach.take(slot.at);
-            if !slot.forgiven {
-                log.places.take(slot.at);
-            }
-        }
-        log
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dwar_kernel::GuessPeriod;
     use std::time::Duration;
 
     const PLACES: Quota = Quota { limit: 3, window: Duration::from_secs(600) };
@@ -108,8 +122,12 @@ mod tests {
         SendSlot { forgiven: true, ..kept(seconds) }
     }
 
+    fn log(slots: &[SendSlot]) -> SendLog {
+        SendLog::new(slots.iter().copied(), GuessBudget::default())
+    }
+
     fn judge(quota: SendQuota, slots: &[SendSlot], seconds: i64) -> SendAdmission {
-        slots.iter().copied().collect::<SendLog>().admit(&quota, at(seconds))
+        log(slots).admit(&quota, &GuessPolicy::OFF, at(seconds))
     }
 
     fn told(admission: Admission) -> (bool, u32, u64) {
@@ -139,9 +157,10 @@ mod tests {
         let third = judge(LIVE, &[kept(0), kept(60)], 120);
         assert_eq!(told(third.counted), (true, 0, 480));
         assert_eq!(told(third.forgiven), (true, 1, 600));
-        let mut log: SendLog = [kept(0), kept(60)].into_iter().collect();
-        log.admit(&LIVE, at(120));
-        assert_eq!(told(log.admit(&LIVE, at(121)).counted), (false, 0, 479));
+        let mut log = log(&[kept(0), kept(60)]);
+        log.admit(&LIVE, &GuessPolicy::OFF, at(120));
+        let next = log.admit(&LIVE, &GuessPolicy::OFF, at(121));
+        assert_eq!(told(next.counted), (false, 0, 479));
     }
 
     #[test]
@@ -167,11 +186,37 @@ mod tests {
     }
 
     #[test]
+    fn wrong_guesses_slow_sends_down_and_stop_them() {
+        let day = Duration::from_secs(86_400);
+        let policy = GuessPolicy {
+            slow_from: 30,
+            slow_pace: Duration::from_secs(600),
+            stop_at: 100,
+            stop_for: day,
+            stop_pace: day / 2,
+            period: day * 30,
+            ..GuessPolicy::OFF
+        };
+        let after = |wrong, seconds| {
+            let stopped_at = (wrong >= policy.stop_at).then(|| at(0));
+            let period = Some(GuessPeriod { began_at: at(0), wrong, stopped_at });
+            let guesses = GuessBudget { wrong, last_wrong_at: Some(at(0)), period };
+            SendLog::new([kept(0)], guesses).admit(&LIVE, &policy, at(seconds)).counted
+        };
+        let named = |admission: Admission| (admission.limit, told(admission));
+        assert_eq!(named(after(29, 1)), (3, (true, 1, 600)));
+        assert_eq!(named(after(30, 1)), (1, (false, 0, 599)));
+        assert_eq!(named(after(30, 600)), (1, (true, 0, 600)));
+        assert_eq!(named(after(100, 3_600)), (0, (false, 0, 82_800)));
+        assert_eq!(named(after(100, 86_400)), (1, (true, 0, 43_200)));
+    }
+
+    #[test]
     fn a_refusal_counts_nowhere() {
-        let mut log: SendLog = [kept(0), kept(0), kept(0)].into_iter().collect();
+        let mut log = log(&[kept(0), kept(0), kept(0)]);
         for second in 1..60 {
-            assert!(!log.admit(&LIVE, at(second)).counted.admitted);
+            assert!(!log.admit(&LIVE, &GuessPolicy::OFF, at(second)).counted.admitted);
         }
-        assert_eq!(told(log.admit(&LIVE, at(600)).counted), (true, 2, 600));
+        assert_eq!(told(log.admit(&LIVE, &GuessPolicy::OFF, at(600)).counted), (true, 2, 600));
     }
 }

@@ -6,7 +6,7 @@ use crate::{Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_idempotency::{Beginning, Lifetimes};
 use dwar_identity::{Erased, Identity, Sighting};
 use dwar_kernel::{IdentityId, KeyMode, Sealed};
-use dwar_otp::{GuessPolicy, Report};
+use dwar_otp::{GuessPolicy, Report, Reported};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::{RotationPolicy, Session, Started};
 use std::sync::Arc;
@@ -134,15 +134,23 @@ impl Traces {
             Report::Accepted { provider_ref: Some(otp.id.to_string()), awaits_receipt: true };
         let (first, route, next) =
             (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
-        stores.otps.report(project, otp.id, first, accepted, route, next, START).await.unwrap();
+        stores
+            .otps
+            .report(Reported::Id(project, otp.id), first, accepted, route, next, START)
+            .await
+            .unwrap();
         let guess = scene.make.guess(WRONG_CODE);
         let policy = GuessPolicy::OFF;
-        stores.otps.attempt(project, mode, index, guess, policy, START).await.unwrap();
+        stores.otps.judge(project, mode, index, guess, policy, START).await.unwrap();
         stores.inbox.deposit(project, scene.make.message(&otp, START)).await.unwrap();
         let record = scene.make.record(&line);
         stores.idempotency.begin(slot, record, LIFETIMES).await.unwrap();
         stores.idempotency.complete(slot, START, scene.make.sealed()).await.unwrap();
-        stores.sends.admit(line.send_key(), otp.id, ONE_SEND, START).await.unwrap();
+        stores
+            .sends
+            .admit(line.send_key(), otp.id, ONE_SEND, GuessPolicy::OFF, START)
+            .await
+            .unwrap();
         Self { line, otp, slot }
     }
 
@@ -155,11 +163,12 @@ impl Traces {
         assert_eq!(attempt.unwrap().is_some(), there);
         let inbox = stores.inbox.messages(project, index, 9).await.unwrap();
         assert_eq!(inbox.iter().any(|message| message.otp == otp.id), there);
-        let budget = stores.otps.guess_budget(project, mode, index).await.unwrap();
-        assert_eq!(budget.wrong, 1);
-        let send = scene.make.id();
-        let admission = stores.sends.admit(self.line.send_key(), send, ONE_SEND, START).await;
-        assert!(!admission.unwrap().counted.admitted);
+        let (send, pace) = (scene.make.id(), minutes(180));
+        let once = GuessPolicy { slow_from: 1, slow_pace: pace, ..GuessPolicy::OFF };
+        let admission = stores.sends.admit(self.line.send_key(), send, ONE_SEND, once, START).await;
+        // Both the place and the wrong guess are still counted.
+        let counted = admission.unwrap().counted;
+        assert_eq!((counted.admitted, counted.reset), (false, pace));
         let record = scene.make.record(&self.line);
         let beginning = stores.idempotency.begin(self.slot, record, LIFETIMES).await.unwrap();
         assert_eq!(beginning == Beginning::Reused, there);
@@ -293,16 +302,26 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
                 let failed = Report::Failed(dwar_otp::Reason::Blocked);
                 let step = match number % 8 {
                     0 => otps.issue(otp).await,
-                    1 => otps.attempt(project, mode, index, guess, policy, START).await.map(drop),
+                    1 => otps.judge(project, mode, index, guess, policy, START).await.map(drop),
                     2 => {
-                        let report =
-                            otps.report(project, first.id, attempt, failed, route, next, START);
+                        let report = otps.report(
+                            Reported::Id(project, first.id),
+                            attempt,
+                            failed,
+                            route,
+                            next,
+                            START,
+                        );
                         report.await.map(drop)
                     }
                     3 => stores.identities.recognise(project, sighting).await.map(drop),
                     4 => stores.sessions.start(session).await.map(drop),
                     5 => stores.idempotency.begin(slot, record, LIFETIMES).await.map(drop),
-                    6 => stores.sends.admit(key, otp.id, ONE_SEND, START).await.map(drop),
+                    6 => stores
+                        .sends
+                        .admit(key, otp.id, ONE_SEND, GuessPolicy::OFF, START)
+                        .await
+                        .map(drop),
                     _ => stores.identities.erase(project, mode, id, START).await.map(drop),
                 };
                 step.unwrap();

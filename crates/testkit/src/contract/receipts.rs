@@ -5,7 +5,9 @@ use super::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{ReceiptId, Timestamp};
-use dwar_otp::{KeptReceipt, Otp, Reason, Receipt, ReceiptRoom, Report, Reviewed, UnknownReceipts};
+use dwar_otp::{
+    KeptReceipt, Otp, Reason, Receipt, ReceiptRoom, Report, Reported, Reviewed, UnknownReceipts,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,7 +77,8 @@ async fn answers(stores: &Stores, otp: &Otp, receipt: &Receipt) {
     let (attempt, route, next) = (otp.delivery.attempts[0].id, make.route(), make.id());
     let provider_ref = Some(receipt.provider_ref.clone());
     let report = Report::Accepted { provider_ref, awaits_receipt: true };
-    let reported = stores.otps.report(otp.project, otp.id, attempt, report, route, next, START);
+    let reported =
+        stores.otps.report(Reported::Id(otp.project, otp.id), attempt, report, route, next, START);
     assert!(reported.await.unwrap().is_some());
 }
 

@@ -2,8 +2,8 @@
 
 use super::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
-use crate::{MS, START, Stores, minutes, race, seconds};
-use dwar_kernel::{OtpId, Timestamp};
+use crate::{Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
+use dwar_kernel::{GuessPolicy, OtpId, Timestamp};
 use dwar_ratelimit::{Quota, SendAdmission, SendKey, SendLog, SendQuota};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Scene {
         now: Timestamp,
     ) -> (OtpId, SendAdmission) {
         let send = self.make.id();
-        (send, self.stores.sends.admit(key, send, quota, now).await.unwrap())
+        (send, self.stores.sends.admit(key, send, quota, GuessPolicy::OFF, now).await.unwrap())
     }
 
     async fn admits(&self, key: SendKey, quota: SendQuota, now: Timestamp) -> bool {
@@ -57,7 +57,7 @@ pub async fn admit_answers_as_the_log_does(stores: &Stores) {
     ];
     for now in steps {
         let (_, admission) = scene.admit(key, LIVE, now).await;
-        assert_eq!(admission, log.admit(&LIVE, now), "at {now}");
+        assert_eq!(admission, log.admit(&LIVE, &GuessPolicy::OFF, now), "at {now}");
     }
 }
 
@@ -70,6 +70,43 @@ pub async fn admit_takes_the_quota_of_the_call(stores: &Stores) {
     assert!(!scene.admits(key, ONE, START).await);
     assert!(scene.admits(key, THREE, START).await);
     assert!(!scene.admits(key, ONE, START).await);
+}
+
+/// Wrong guesses count for the next send: they slow it down, and stop it where there were too many;
+/// those for another phone, mode or project do not.
+pub async fn wrong_guesses_slow_sends_down(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let policy = GuessPolicy {
+        slow_from: 2,
+        slow_pace: minutes(60),
+        stop_at: 4,
+        stop_for: minutes(1_440),
+        period: minutes(43_200),
+        ..GuessPolicy::OFF
+    };
+    let (line, now) = (scene.line(), START + minutes(1));
+    let ask = async |key, now| {
+        let send = scene.make.id();
+        stores.sends.admit(key, send, LIVE, policy, now).await.unwrap().counted
+    };
+    stores.otps.issue(scene.make.otp(&line)).await.unwrap();
+    let mut answers = Vec::new();
+    for _ in 0..5 {
+        answers.push(ask(line.send_key(), now).await);
+        let guess = scene.make.guess(WRONG_CODE);
+        let Line { project, mode, index, .. } = line;
+        stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap();
+    }
+    let told: Vec<_> = answers.iter().map(|a| (a.admitted, a.limit, a.reset)).collect();
+    let slow = (false, 1, minutes(60));
+    assert_eq!(
+        told,
+        [(true, 3, WINDOW), (true, 3, WINDOW), slow, slow, (false, 0, minutes(1_440))]
+    );
+    assert!(ask(line.send_key(), now + minutes(1_440)).await.admitted);
+    for other in scene.elsewhere(&line).await.iter().chain([&scene.line()]) {
+        assert_eq!(ask(other.send_key(), now).await.limit, 3);
+    }
 }
 
 /// A refusal takes no place: the phone is free again when the admitted one has gone.
@@ -156,7 +193,8 @@ pub async fn sends_forgiven_at_once_stay_within_the_reach(stores: &Stores) {
         let admitted = race(60, |_| {
             let (store, send) = (Arc::clone(&stores.sends), scene.make.id());
             async move {
-                let admission = store.admit(key, send, LIVE, START).await.unwrap();
+                let admission =
+                    store.admit(key, send, LIVE, GuessPolicy::OFF, START).await.unwrap();
                 if admission.counted.admitted {
                     store.forgive(key, send).await.unwrap();
                 }
@@ -180,7 +218,7 @@ pub async fn sends_at_once_are_admitted_up_to_the_quota(stores: &Stores) {
         let (key, quota) = (scene.line().send_key(), places(limit));
         let answers = race(CROWD, |_| {
             let (store, send) = (Arc::clone(&stores.sends), scene.make.id());
-            async move { store.admit(key, send, quota, START).await.unwrap() }
+            async move { store.admit(key, send, quota, GuessPolicy::OFF, START).await.unwrap() }
         })
         .await;
         assert_eq!(count(&answers, |answer| answer.counted.admitted), wanted);

@@ -5,7 +5,7 @@ use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::Room;
 use dwar_idempotency::{Beginning, Lifetimes};
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
-use dwar_otp::{GuessBudget, GuessPolicy, Otp, Report, TestQuota};
+use dwar_otp::{GuessPolicy, Otp, Report, Reported, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::Session;
 use std::sync::Arc;
@@ -103,8 +103,8 @@ pub async fn trim_never_drops_a_live_code(stores: &Stores) {
     assert_eq!(scene.left(&made).await, [true; 4]);
     let (guess, now) = (scene.make.guess(CODE), START + LIFETIME - MS);
     let Otp { project, mode, phone, .. } = live;
-    let judged = stores.otps.attempt(project, mode, phone, guess, GuessPolicy::OFF, now).await;
-    assert!(matches!(judged.unwrap(), dwar_otp::Attempt::Accepted(_)));
+    let judged = stores.otps.judge(project, mode, phone, guess, GuessPolicy::OFF, now).await;
+    assert!(matches!(judged.unwrap(), dwar_otp::Verdict::Accepted(_)));
     assert_eq!(scene.trim(none, START + LIFETIME).await, 2);
     assert_eq!(scene.left(&made).await, [false, true, true, false]);
 }
@@ -123,7 +123,11 @@ pub async fn trim_takes_attempts_and_messages_along(stores: &Stores) {
         let (first, route, next) =
             (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
         let (id, now) = (otp.id, otp.created_at);
-        stores.otps.report(scene.project, id, first, accepted, route, next, now).await.unwrap();
+        stores
+            .otps
+            .report(Reported::Id(scene.project, id), first, accepted, route, next, now)
+            .await
+            .unwrap();
     }
     assert_eq!(scene.trim(TestQuota { kept: 1, ..THREE }, LATER).await, 1);
     for (number, kept) in [(0, false), (1, true)] {
@@ -194,7 +198,11 @@ pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
         let record = dwar_idempotency::Record { began_at: at(second), ..record };
         stores.idempotency.begin(slot, record.clone(), lifetimes).await.unwrap();
         slots.push((slot, record));
-        stores.sends.admit(line.send_key(), scene.make.id(), year, at(second)).await.unwrap();
+        stores
+            .sends
+            .admit(line.send_key(), scene.make.id(), year, GuessPolicy::OFF, at(second))
+            .await
+            .unwrap();
     }
     assert_eq!(scene.trim(THREE, START + THREE.in_use - MS).await, 0);
     assert_eq!(scene.trim(THREE, START + THREE.in_use).await, 2);
@@ -204,7 +212,11 @@ pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
         let wanted = if number < 2 { Beginning::Fresh } else { Beginning::Running };
         assert_eq!(begun, wanted, "{number}");
     }
-    let next = stores.sends.admit(line.send_key(), scene.make.id(), year, at(9)).await.unwrap();
+    let next = stores
+        .sends
+        .admit(line.send_key(), scene.make.id(), year, GuessPolicy::OFF, at(9))
+        .await
+        .unwrap();
     assert_eq!(next.counted.remaining, 100 - 3 - 1);
 }
 
@@ -218,7 +230,7 @@ pub async fn trim_bounds_events(stores: &Stores) {
         stores.otps.issue(otp).await.unwrap();
         let Line { project, mode, index, .. } = line;
         let (guess, policy) = (scene.make.guess(CODE), GuessPolicy::OFF);
-        stores.otps.attempt(project, mode, index, guess, policy, at(second)).await.unwrap();
+        stores.otps.judge(project, mode, index, guess, policy, at(second)).await.unwrap();
     }
     assert_eq!(scene.trim(THREE, START + LIFETIME - MS).await, 2);
     let told = stores.events.claim_due(LATER, minutes(1), Room::of(9)).await.unwrap();
@@ -235,10 +247,10 @@ pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
         stores.otps.issue(otp).await.unwrap();
         let Line { project, mode, index, .. } = line;
         let (guess, policy) = (scene.make.guess(WRONG_CODE), GuessPolicy::OFF);
-        stores.otps.attempt(project, mode, index, guess, policy, START).await.unwrap();
+        stores.otps.judge(project, mode, index, guess, policy, START).await.unwrap();
         assert_eq!(scene.trim(THREE, START).await, 0);
-        let left: GuessBudget = stores.otps.guess_budget(project, mode, index).await.unwrap();
-        assert_eq!(left.wrong, counted);
+        let left = stores.otps.forget_guesses(project, mode, index).await.unwrap();
+        assert_eq!(left.map_or(0, |left| left.wrong), counted);
     }
 }
 

@@ -6,7 +6,9 @@ use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::{Endpoint, FailedCall, NewSecret, Room, SwitchOff};
 use dwar_idempotency::{Lifetimes, Slot};
 use dwar_kernel::{KeyMode, StoreError, Timestamp};
-use dwar_otp::{AttemptStatus, GuessPolicy, MAX_UNKNOWN, Otp, Reason, ReceiptRoom, Report};
+use dwar_otp::{
+    AttemptStatus, GuessPolicy, MAX_UNKNOWN, Otp, Reason, ReceiptRoom, Report, Reported,
+};
 use dwar_project::ProjectChange;
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::{RotationPolicy, Session};
@@ -139,7 +141,11 @@ impl Together {
         stores.events.add_endpoint(endpoint.clone()).await.unwrap();
         let (old, otp) = (make.otp(&line), make.otp(&line));
         for (otp, name) in [(&old, "old"), (&otp, "new")] {
-            stores.sends.admit(line.send_key(), otp.id, QUOTA, NOW).await.unwrap();
+            stores
+                .sends
+                .admit(line.send_key(), otp.id, QUOTA, GuessPolicy::OFF, NOW)
+                .await
+                .unwrap();
             let entry = make.id();
             stores.wallets.hold(*project, otp.id, Paise(20), entry, NOW).await.unwrap();
             stores.otps.issue(otp.clone()).await.unwrap();
@@ -147,7 +153,14 @@ impl Together {
             let accepted = Report::Accepted { provider_ref: reference, awaits_receipt: true };
             let (first, route) = (otp.delivery.attempts[0].id, make.route());
             let next = make.id();
-            let report = stores.otps.report(*project, otp.id, first, accepted, route, next, NOW);
+            let report = stores.otps.report(
+                Reported::Id(*project, otp.id),
+                first,
+                accepted,
+                route,
+                next,
+                NOW,
+            );
             report.await.unwrap();
         }
         let session = scene.session(&line).await;
@@ -213,12 +226,14 @@ impl Stage {
         let otps = &stores.otps;
         let guess = async |code: &str, policy| {
             let guess = make.guess(code);
-            otps.attempt(project, mode, index, guess, policy, NOW).await.map(drop)
+            otps.judge(project, mode, index, guess, policy, NOW).await.map(drop)
         };
         let report = async |report| {
             let (attempt, id) = (self.otp.delivery.attempts[0].id, self.otp.id);
             let (route, next) = (make.route(), make.id());
-            otps.report(project, id, attempt, report, route, next, NOW).await.map(drop)
+            otps.report(Reported::Id(project, id), attempt, report, route, next, NOW)
+                .await
+                .map(drop)
         };
         let stop_at_one = GuessPolicy {
             stop_at: 1,
@@ -295,7 +310,9 @@ impl Stage {
     async fn on_the_sends(&self, step: Step) -> Result<(), StoreError> {
         let (sends, key) = (&self.scene.stores.sends, self.line.send_key());
         match step {
-            Step::Admit => sends.admit(key, self.scene.make.id(), QUOTA, NOW).await.map(drop),
+            Step::Admit => {
+                sends.admit(key, self.scene.make.id(), QUOTA, GuessPolicy::OFF, NOW).await.map(drop)
+            }
             Step::Forgive => sends.forgive(key, self.otp.id).await,
             Step::Withdraw => sends.withdraw(key, self.otp.id).await,
             _ => sends.sweep(NOW + seconds(1)).await.map(drop),

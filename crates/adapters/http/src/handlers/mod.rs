@@ -5,6 +5,5 @@ pub(crate) mod identity;
 pub(crate) mod jwks;
 pub(crate) mod otp;
 pub(crate) mod sandbox;
-pub(crate) mod send_once;
 pub(crate) mod session;
 pub(crate) mod webhooks;

@@ -1,8 +1,7 @@
 use crate::ErrorCode;
-use crate::call::{Answer, Call, json, ok};
+use crate::call::{Answer, Call, ok};
 use crate::error::REPLAYED;
-use crate::handlers::send_once::send_once;
-use crate::json::{Pair, SendBody, StatusBody, VerifyBody};
+use crate::json::{Pair, SendBody, SentBody, StatusBody, VerifyBody};
 use actix_web::http::header::HeaderValue;
 use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
@@ -14,10 +13,10 @@ pub(crate) async fn send(call: Call) -> Answer {
     let body: SendBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
     call.concerns(&phone);
-    let api = call.api.clone();
-    let sent = async move { send_once(&api.use_cases, &caller, &phone, key.as_ref()).await };
+    let otps = Arc::clone(&call.use_cases().send_otp);
+    let sent = async move { otps.send(&caller, &phone, key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
-    let mut response = json(sent.body);
+    let mut response = ok(&SentBody::of(&sent))?;
     match sent.admission {
         Some(admission) => call.limited_by(admission),
         None => {

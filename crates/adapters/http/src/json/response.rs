@@ -2,7 +2,7 @@ use crate::LoopHealth;
 use chrono::SecondsFormat;
 use dwar_app::{FoundIdentity, SandboxMessage, SentOtp, TokenPair, ValidSession};
 use dwar_identity::Erased;
-use dwar_kernel::{IdentityId, OtpId, Phone, SessionId, Timestamp};
+use dwar_kernel::{IdentityId, KeyMode, OtpId, Phone, SessionId, Timestamp};
 use dwar_otp::{Channel, DeliveryAttempt, Otp, Reason};
 use serde::{Serialize, Serializer};
 use std::fmt::Display;
@@ -42,18 +42,18 @@ pub(crate) struct SentBody {
 impl SentBody {
     pub(crate) fn of(sent: &SentOtp) -> Self {
         Self {
-            otp_id: sent.otp.id,
-            status: sent.otp.delivery.status.as_str(),
-            channel: channel(&sent.otp),
-            expires_at: sent.otp.expires_at,
+            otp_id: sent.otp,
+            status: sent.status.as_str(),
+            channel: channel(sent.mode, sent.channel),
+            expires_at: sent.expires_at,
             expires_in: sent.expires_in,
         }
     }
 }
 
 /// The whole request of a test key went to the sandbox, whatever its attempts played.
-fn channel(otp: &Otp) -> Option<&'static str> {
-    if otp.mode.is_test() { Some("sandbox") } else { otp.delivery.channel().map(Channel::as_str) }
+fn channel(mode: KeyMode, channel: Option<Channel>) -> Option<&'static str> {
+    if mode.is_test() { Some("sandbox") } else { channel.map(Channel::as_str) }
 }
 
 #[derive(Serialize)]
@@ -84,7 +84,7 @@ impl<'a> StatusBody<'a> {
         Self {
             otp_id: otp.id,
             status: otp.delivery.status.as_str(),
-            channel: channel(otp),
+            channel: channel(otp.mode, otp.delivery.channel()),
             created_at: otp.created_at,
             expires_at: otp.expires_at,
             attempts: otp.delivery.attempts.iter().map(AttemptBody::of).collect(),

@@ -2,7 +2,7 @@ use crate::ports::Ports;
 use crate::support::{Reply, TestApp};
 use actix_web::http::Method;
 use dwar_kernel::{KeyMode, StoreError};
-use dwar_otp::{Allowance, Attempt, GuessBudget, Outcome, Reason};
+use dwar_otp::{Allowance, Outcome, Reason, Verdict};
 use dwar_ratelimit::{Admission, SendAdmission};
 use dwar_session::Started;
 use dwar_testkit::{minutes, seconds};
@@ -70,8 +70,7 @@ async fn send_refuses_as_specified() {
     assert_eq!((poor.status, poor.code().as_str()), (402, "INSUFFICIENT_BALANCE"));
     assert_eq!(poor.header("ratelimit-remaining"), Some("3"));
     let often = TestApp::with(|ports| {
-        ports.otps.expect_guess_budget().returning(|_, _, _| Ok(GuessBudget::default()));
-        ports.sends.expect_admit().returning(|_, _, _, _| {
+        ports.sends.expect_admit().returning(|_, _, _, _, _| {
             let reset = Duration::from_millis(597_001);
             let counted = Admission { admitted: false, limit: 3, remaining: 0, reset };
             Ok(SendAdmission { counted, forgiven: counted, withdrawn: counted })
@@ -133,7 +132,7 @@ async fn a_definite_failure_is_replayed_under_the_present_request_id() {
 async fn any_other_refusal_frees_the_key() {
     let app = TestApp::with(|ports: &mut Ports| {
         let down = || StoreError::Unavailable("down".to_owned());
-        ports.otps.expect_guess_budget().times(1).returning(move |_, _, _| Err(down()));
+        ports.sends.expect_admit().times(1).returning(move |_, _, _, _, _| Err(down()));
         ports.send_through(ACCEPTED);
     });
     assert_eq!(send_with_key(&app, "k", PHONE).await.code(), "SERVICE_UNAVAILABLE");
@@ -144,7 +143,7 @@ async fn any_other_refusal_frees_the_key() {
 #[actix_web::test]
 async fn while_the_first_is_unfinished_the_key_is_taken() {
     let app = TestApp::with(|ports| {
-        ports.otps.expect_guess_budget().returning(|_, _, _| panic!("a bug in the middle"));
+        ports.sends.expect_admit().returning(|_, _, _, _, _| panic!("a bug in the middle"));
     });
     assert_eq!(send_with_key(&app, "k", PHONE).await.code(), "INTERNAL_ERROR");
     let again = send_with_key(&app, "k", PHONE).await;
@@ -163,9 +162,9 @@ async fn a_malformed_idempotency_key_is_an_invalid_request() {
     assert_eq!(app.send(twice).await.code(), "INVALID_REQUEST");
 }
 
-fn judging(attempt: Attempt) -> TestApp {
+fn judging(attempt: Verdict) -> TestApp {
     TestApp::with(|ports| {
-        ports.otps.expect_attempt().returning(move |_, _, _, _, _, _| Ok(attempt));
+        ports.otps.expect_judge().returning(move |_, _, _, _, _, _| Ok(attempt));
         ports.identities.expect_recognise().returning(|_, sighting| Ok(sighting.fresh));
         ports.sessions.expect_start().returning(|_| Ok(Started::Started));
         ports.sign_anything();
@@ -178,7 +177,7 @@ const fn left(remaining: u32) -> Allowance {
 
 #[actix_web::test]
 async fn verify_answers_as_decided() {
-    let reply = judging(Attempt::Accepted(left(4))).post(VERIFY, GUESS).await;
+    let reply = judging(Verdict::Accepted(left(4))).post(VERIFY, GUESS).await;
     assert_snapshot!(reply.text(), @r#"
         200
         cache-control: no-store
@@ -195,11 +194,11 @@ async fn verify_answers_as_decided() {
 
 #[actix_web::test]
 async fn verify_refuses_as_specified() {
-    let wrong = judging(Attempt::Wrong(left(3))).post(VERIFY, GUESS).await;
+    let wrong = judging(Verdict::Wrong(left(3))).post(VERIFY, GUESS).await;
     assert_eq!((wrong.status, wrong.code().as_str()), (400, "INVALID_OTP"));
     assert_eq!(wrong.header("ratelimit-remaining"), Some("3"));
     assert_eq!(wrong.header("retry-after"), None);
-    let locked = judging(Attempt::Locked(left(0))).post(VERIFY, GUESS).await;
+    let locked = judging(Verdict::Locked(left(0))).post(VERIFY, GUESS).await;
     assert_snapshot!(locked.text(), @r#"
         429
         cache-control: no-store
@@ -213,7 +212,7 @@ async fn verify_refuses_as_specified() {
 
         {"error":"Too many incorrect attempts; request a new code.","code":"VERIFY_RATE_LIMITED","request_id":"request-1"}
         "#);
-    let absent = judging(Attempt::NotFound).post(VERIFY, GUESS).await;
+    let absent = judging(Verdict::NotFound).post(VERIFY, GUESS).await;
     assert_eq!((absent.status, absent.code().as_str()), (400, "OTP_NOT_FOUND"));
     assert_eq!(absent.header("ratelimit-limit"), None);
 }
@@ -223,11 +222,11 @@ async fn verify_judges_the_code_for_the_request_it_names() {
     const ID: &str = "01920000-0000-7000-8000-000000000000";
     // A store in which no request has this id, and a guess that names none is judged wrong.
     let app = TestApp::with(|ports| {
-        ports.otps.expect_attempt().returning(|_, _, _, guess, _, _| {
+        ports.otps.expect_judge().returning(|_, _, _, guess, _, _| {
             let other = "01920000-0000-7000-8000-000000000001".parse().unwrap();
             let named = !guess.is_meant_for(other);
             assert!(guess.is_meant_for(ID.parse().unwrap()));
-            Ok(if named { Attempt::NotFound } else { Attempt::Wrong(left(3)) })
+            Ok(if named { Verdict::NotFound } else { Verdict::Wrong(left(3)) })
         });
     });
     let verify = async |id: &str| {

@@ -7,8 +7,7 @@ use dwar_kernel::{ApiKeyId, Digest, KeyMode, StoreError, Timestamp};
 use dwar_memory::MemoryStore;
 use dwar_otp::sandbox::MockSandboxInbox;
 use dwar_otp::{
-    Gateway, GuessBudget, GuessPolicy, MockGateway, MockOtpStore, MockReceiptStore, Otp, Outcome,
-    ReceiptSource,
+    Gateway, GuessPolicy, MockGateway, MockOtpStore, MockReceiptStore, Otp, Outcome, ReceiptSource,
 };
 use dwar_project::{ApiKey, Caller, MockProjectStore, Project};
 use dwar_ratelimit::{
@@ -102,20 +101,19 @@ impl Ports {
     pub fn send_through(&mut self, outcomes: &'static [Outcome]) {
         let stored: Arc<Mutex<Option<Otp>>> = Arc::default();
         let issued = Arc::clone(&stored);
-        self.otps.expect_guess_budget().returning(|_, _, _| Ok(GuessBudget::default()));
         self.otps.expect_issue().returning(move |otp| {
             *issued.lock().unwrap() = Some(otp);
             Ok(())
         });
-        self.otps.expect_report().returning(move |_, _, attempt, report, route, next, now| {
+        self.otps.expect_report().returning(move |_, attempt, report, route, next, now| {
             let mut stored = stored.lock().unwrap();
             let otp = stored.as_mut().expect("issued before");
             let step = otp.report(attempt, report, &route, next, now);
             Ok(Some((otp.clone(), step)))
         });
-        self.sends
-            .expect_admit()
-            .returning(|_, _, quota, _| Ok(SendLog::default().admit(&quota, START)));
+        self.sends.expect_admit().returning(|_, _, quota, guesses, _| {
+            Ok(SendLog::default().admit(&quota, &guesses, START))
+        });
         self.sends.expect_forgive().returning(|_, _| Ok(()));
         self.sends.expect_withdraw().returning(|_, _| Ok(()));
         self.wallets.expect_hold().returning(|_, _, _, _, _| Ok(HoldOutcome::Held));

@@ -2,7 +2,7 @@
 
 use crate::ports::Ports;
 use dwar_http::{Server, Settings, StopHandle};
-use dwar_otp::{Attempt, MockOtpStore};
+use dwar_otp::{MockOtpStore, Verdict};
 use dwar_session::JwkSet;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -202,10 +202,10 @@ fn stopping_finishes_what_is_in_flight_and_refuses_what_is_new() {
     let released = std::sync::Mutex::new(released);
     let server = start(|ports| {
         let mut otps = MockOtpStore::new();
-        otps.expect_attempt().returning(move |_, _, _, _, _, _| {
+        otps.expect_judge().returning(move |_, _, _, _, _, _| {
             entered.send(()).unwrap();
             released.lock().unwrap().recv().unwrap();
-            Ok(Attempt::NotFound)
+            Ok(Verdict::NotFound)
         });
         ports.otps = otps;
     });
@@ -236,10 +236,10 @@ fn a_client_that_hangs_up_does_not_stop_what_it_began() {
     let (recognised, recognising) = mpsc::channel();
     let released = std::sync::Mutex::new(released);
     let server = start(|ports| {
-        ports.otps.expect_attempt().returning(move |_, _, _, _, _, _| {
+        ports.otps.expect_judge().returning(move |_, _, _, _, _, _| {
             entered.send(()).unwrap();
             released.lock().unwrap().recv().unwrap();
-            Ok(Attempt::Accepted(dwar_otp::Allowance { limit: 5, remaining: 5, reset: PATIENCE }))
+            Ok(Verdict::Accepted(dwar_otp::Allowance { limit: 5, remaining: 5, reset: PATIENCE }))
         });
         ports.identities.expect_recognise().returning(move |_, sighting| {
             recognised.send(()).unwrap();

@@ -1,16 +1,17 @@
 use super::{LIMITS, World};
-use dwar_app::{Deliver, OtpPolicy, RecordReceipt, Routes, SendOtp};
-use dwar_otp::{
-    Channel, GuessBudget, GuessPeriod, Hop, Message, MockGateway, Otp, OtpStore, Outcome, Reason,
-    Report, Route,
-};
+use dwar_app::{Deliver, Idempotency, OtpPolicy, RecordReceipt, Routes, SendOtp};
+use dwar_idempotency::Lifetimes;
+use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, OtpStore, Outcome, Reason, Report, Route};
 use dwar_ratelimit::{SendLimiter, SendLog};
-use dwar_testkit::{START, minutes};
+use dwar_testkit::{START, minutes, seconds};
 use dwar_wallet::{HoldOutcome, Paise, Settlement, WalletStore};
 use mockall::predicate::{always, eq};
 use std::collections::HashMap;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
+
+/// For how long first answers are kept.
+pub const LIFETIMES: Lifetimes = Lifetimes { lease: seconds(60), keep: minutes(24 * 60) };
 
 /// A provider takes the message and will not report on it.
 pub fn accepted() -> Outcome {
@@ -30,27 +31,15 @@ pub fn refused() -> Outcome {
 impl World {
     /// The phone has room for one more code.
     pub fn admits(&mut self) -> &mut Self {
-        if !self.caller.mode.is_test() {
-            self.guessed(0);
-        }
+        let (mode, key) = (self.caller.mode, self.line.send_key());
+        let asked = (key, LIMITS.of(mode).send, LIMITS.guesses(mode));
         self.sends
             .expect_admit()
+            .withf(move |key, _, quota, guesses, _| (*key, *quota, *guesses) == asked)
             .times(1)
-            .returning(|_, _, quota, _| Ok(SendLog::default().admit(&quota, START)));
-        self
-    }
-
-    /// The phone has this many wrong guesses in a row behind it, all of them just now.
-    pub fn guessed(&mut self, wrong: u32) -> &mut Self {
-        let Self { line, caller, .. } = self;
-        let stopped_at = (wrong >= LIMITS.guesses.stop_at).then_some(START);
-        let period = (wrong > 0).then_some(GuessPeriod { began_at: START, wrong, stopped_at });
-        let budget = GuessBudget { wrong, last_wrong_at: Some(START), period };
-        self.otps
-            .expect_guess_budget()
-            .with(eq(line.project), eq(caller.mode), eq(line.index))
-            .times(1)
-            .returning(move |_, _, _| Ok(budget));
+            .returning(|_, _, quota, guesses, _| {
+                Ok(SendLog::default().admit(&quota, &guesses, START))
+            });
         self
     }
 
@@ -125,23 +114,21 @@ impl World {
     /// The store applies reports to what it keeps, by the rule of [`Otp::report`].
     pub fn applies_reports(&mut self) -> &mut Self {
         let kept = Arc::clone(&self.kept);
-        self.otps.expect_report().returning(
-            move |project, otp, attempt, report, route, next, now| {
-                let mut kept = kept.lock().unwrap();
-                let row = kept.iter_mut().find(|row| row.id == otp && row.project == project);
-                Ok(row.map(|row| {
-                    let step = row.report(attempt, report, &route, next, now);
-                    (row.clone(), step)
-                }))
-            },
-        );
+        self.otps.expect_report().returning(move |request, attempt, report, route, next, now| {
+            let mut kept = kept.lock().unwrap();
+            let row = kept.iter_mut().find(|row| (row.project, row.id) == request.key());
+            Ok(row.map(|row| {
+                let step = row.report(attempt, report, &route, next, now);
+                (row.clone(), step)
+            }))
+        });
         self
     }
 
     /// The request is erased before the provider has answered.
     pub fn issues_and_loses(&mut self) -> &mut Self {
         self.otps.expect_issue().times(1).returning(|_| Ok(()));
-        self.otps.expect_report().times(1).returning(|_, _, _, _, _, _, _| Ok(None));
+        self.otps.expect_report().times(1).returning(|_, _, _, _, _, _| Ok(None));
         self
     }
 
@@ -176,6 +163,11 @@ impl World {
         SendOtp {
             deliver: self.deliver(&otps, &wallets, &sends),
             tools: self.tools(),
+            idempotency: Idempotency {
+                tools: self.tools(),
+                store: Arc::new(take(&mut self.answers)),
+                lifetimes: LIFETIMES,
+            },
             codes: Arc::clone(&self.make.codes),
             policy: OtpPolicy { lifetime: minutes(10) },
             limits: LIMITS,

@@ -1,5 +1,5 @@
 mod delivery;
 mod world;
 
-pub use delivery::{accepted, awaiting_receipt, refused};
+pub use delivery::{LIFETIMES, accepted, awaiting_receipt, refused};
 pub use world::{LIMITS, World, broken, down};

@@ -4,7 +4,7 @@ use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{Endpoint, FailedCall, NewSecret, Room};
 use dwar_kernel::ProjectId;
-use dwar_otp::Report;
+use dwar_otp::{Report, Reported};
 use std::collections::BTreeSet;
 
 async fn endpoints(stores: &Stores, project: ProjectId) -> Vec<Endpoint> {
@@ -134,8 +134,14 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
                     1 => assert!(events.remove_endpoint(project, goes.id).await.unwrap()),
                     2 => drop(events.claim_due(now, seconds(0), Room::of(20)).await.unwrap()),
                     _ => {
-                        let report =
-                            otps.report(project, otp.id, first, accepted(), route, next, now);
+                        let report = otps.report(
+                            Reported::Id(project, otp.id),
+                            first,
+                            accepted(),
+                            route,
+                            next,
+                            now,
+                        );
                         assert!(report.await.unwrap().is_some());
                     }
                 }

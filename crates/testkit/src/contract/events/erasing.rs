@@ -4,7 +4,7 @@ use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{IdentityId, KeyMode, Timestamp};
-use dwar_otp::{Channel, GuessPolicy, Report};
+use dwar_otp::{Channel, GuessPolicy, Report, Reported};
 
 /// What is to be told of an identity that is gone.
 const fn deleted(line: &Line, identity: IdentityId, sessions: u64, at: Timestamp) -> Event {
@@ -57,7 +57,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     scene.hears(&mut erased, accepted(), now).await;
     let guess = scene.make.guess(CODE);
     let (otps, policy) = (&stores.otps, GuessPolicy::OFF);
-    otps.attempt(line.project, line.mode, line.index, guess, policy, now).await.unwrap();
+    otps.judge(line.project, line.mode, line.index, guess, policy, now).await.unwrap();
     let mut kept = Vec::new();
     for bystander in &bystanders {
         let mut otp = scene.sending(bystander).await;
@@ -69,7 +69,14 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     assert!(scene.erase(&line, id, START + seconds(2)).await);
     let (first, route, next) =
         (erased.delivery.attempts[0].id, scene.make.route(), scene.make.id());
-    let late = otps.report(line.project, erased.id, first, Report::Delivered, route, next, now);
+    let late = otps.report(
+        Reported::Id(line.project, erased.id),
+        first,
+        Report::Delivered,
+        route,
+        next,
+        now,
+    );
     assert_eq!(late.await.unwrap(), None);
 
     let told = scene.told_events().await;
@@ -112,10 +119,12 @@ pub async fn nothing_in_flight_keeps_an_erased_phone(stores: &Stores) {
                     assert!(erased.is_some());
                 } else if number % 3 == 0 {
                     let policy = GuessPolicy::OFF;
-                    otps.attempt(project, mode, index, guess, policy, now).await.unwrap();
+                    otps.judge(project, mode, index, guess, policy, now).await.unwrap();
                 } else {
                     let report = if number % 3 == 1 { accepted() } else { Report::Delivered };
-                    otps.report(project, otp.id, first, report, route, next, now).await.unwrap();
+                    otps.report(Reported::Id(project, otp.id), first, report, route, next, now)
+                        .await
+                        .unwrap();
                 }
             }
         })

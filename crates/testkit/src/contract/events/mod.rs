@@ -22,7 +22,7 @@ use crate::scene::Scene;
 use crate::{Line, START, minutes, seconds};
 use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, FailedCall, Room, Subject};
 use dwar_kernel::{ProjectId, Timestamp};
-use dwar_otp::{Channel, Otp, Report};
+use dwar_otp::{Channel, Otp, Report, Reported};
 use std::time::Duration;
 
 const LEASE: Duration = seconds(45);
@@ -97,7 +97,11 @@ impl Scene {
         let attempt = otp.delivery.attempts[attempt].id;
         otp.report(attempt, report.clone(), &route, next, now);
         let (project, id) = (otp.project, otp.id);
-        let answer = self.stores.otps.report(project, id, attempt, report, route, next, now).await;
+        let answer = self
+            .stores
+            .otps
+            .report(Reported::Id(project, id), attempt, report, route, next, now)
+            .await;
         assert_eq!(answer.unwrap().map(|(stored, _)| stored).as_ref(), Some(&*otp));
     }
 }

@@ -4,7 +4,7 @@ use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_event::EventKind;
 use dwar_kernel::KeyMode;
-use dwar_otp::{AttemptStatus, Channel, GuessPolicy, Otp, Reason, Report};
+use dwar_otp::{AttemptStatus, Channel, GuessPolicy, Otp, Reason, Report, Reported};
 use std::sync::Arc;
 
 /// Overdue, as found while a receipt was waited for.
@@ -129,7 +129,8 @@ pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
             let (first, now) = (otp.delivery.attempts[0].id, START + seconds(1));
             let report = if number % 2 == 0 { accepted() } else { Report::Delivered };
             async move {
-                let answer = store.report(project, id, first, report, route, next, now).await;
+                let answer =
+                    store.report(Reported::Id(project, id), first, report, route, next, now).await;
                 assert!(answer.unwrap().is_some());
             }
         })
@@ -151,7 +152,7 @@ impl Scene {
     async fn guess(&self, line: &Line, code: &str) {
         let (&Line { project, mode, index, .. }, guess) = (line, self.make.guess(code));
         let (policy, now) = (GuessPolicy::OFF, START + seconds(9));
-        self.stores.otps.attempt(project, mode, index, guess, policy, now).await.unwrap();
+        self.stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap();
     }
 }
 
@@ -187,7 +188,7 @@ pub async fn a_stop_is_recorded_once_in_a_period(stores: &Stores) {
         race(30, |_| {
             let (store, guess) = (Arc::clone(&stores.otps), scene.make.guess(WRONG_CODE));
             let Line { project, mode, index, .. } = line.clone();
-            async move { store.attempt(project, mode, index, guess, policy, now).await.unwrap() }
+            async move { store.judge(project, mode, index, guess, policy, now).await.unwrap() }
         })
         .await;
         let told = scene.told_events().await;

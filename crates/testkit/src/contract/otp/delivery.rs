@@ -1,11 +1,11 @@
-use super::{Verdict, stored};
+use super::{Answer, stored};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{AttemptId, OtpId, Timestamp};
 use dwar_otp::{
-    AttemptStatus, Channel, Charge, DeliveryStatus, GuessPolicy, Otp, OtpState, Reason,
-    ReceiptTarget, Report, Step,
+    AttemptStatus, Channel, Charge, Delivery, DeliveryStatus, GuessPolicy, Otp, OtpState, Reason,
+    ReceiptTarget, Report, Reported, Step,
 };
 use std::sync::Arc;
 
@@ -23,7 +23,11 @@ impl Scene {
         let attempt = otp.delivery.attempts[attempt].id;
         let step = otp.report(attempt, report.clone(), &route, next, now);
         let (project, id) = (otp.project, otp.id);
-        let answer = self.stores.otps.report(project, id, attempt, report, route, next, now).await;
+        let answer = self
+            .stores
+            .otps
+            .report(Reported::Id(project, id), attempt, report, route, next, now)
+            .await;
         assert_eq!(answer.unwrap(), Some((otp.clone(), step.clone())));
         assert_eq!(stored(&self.stores, otp).await.as_ref(), Some(&*otp));
         step
@@ -108,7 +112,7 @@ pub async fn a_code_that_reached_nobody_is_void(stores: &Stores) {
     let step = scene.report(&mut otp, 1, Report::Failed(Reason::ProviderThrottled), 1).await;
     assert_eq!(step, Step::Settle(Charge::Nothing));
     assert_eq!((otp.state, otp.delivery.status), (OtpState::Void, DeliveryStatus::Failed));
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::NotFound);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::NotFound);
 }
 
 /// A report on a request that is not the project's is `None`; an unknown attempt changes nothing.
@@ -118,7 +122,11 @@ pub async fn a_report_stays_inside_its_project(stores: &Stores) {
     let report = async |project, id: OtpId, attempt: AttemptId| {
         let (route, next) = (scene.make.route(), scene.make.id());
         let report = Report::Delivered;
-        stores.otps.report(project, id, attempt, report, route, next, START).await.unwrap()
+        stores
+            .otps
+            .report(Reported::Id(project, id), attempt, report, route, next, START)
+            .await
+            .unwrap()
     };
     let attempt = otp.delivery.attempts[0].id;
     assert_eq!(report(scene.another().await, otp.id, attempt).await, None);
@@ -145,6 +153,76 @@ pub async fn a_reference_leads_to_its_attempt(stores: &Stores) {
     assert_eq!(find("meta", &reference[1..]).await, None);
 }
 
+/// A reference that a provider used more than once leads to the attempt made last, whatever was
+/// reported on the others since.
+pub async fn a_repeated_reference_leads_to_the_newest_attempt(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let reference = format!("ref-{}", scene.make.id::<OtpId>());
+    let at = |second| AttemptId::new(START + seconds(second), &scene.make.entropy);
+    // Neither the order on record nor that of the reports is the order in which they were made.
+    let mut made = Vec::new();
+    for (second, reported) in [(2, 10), (3, 11), (1, 12)] {
+        let delivery = Delivery::begin(&scene.make.route(), at(second), START);
+        let mut otp = scene.issue(Otp { delivery, ..scene.make.otp(&scene.line()) }).await;
+        scene.report(&mut otp, 0, accepted(&reference), reported).await;
+        made.push(otp);
+    }
+    scene.report(&mut made[0], 0, Report::Delivered, 13).await;
+    let found = stores.otps.find_attempt("meta".to_owned(), reference).await.unwrap();
+    assert_eq!(found.map(|target| target.otp), Some(made[1].id));
+}
+
+/// Whoever reports may have seen the request as it was before a guess or another report: what is on
+/// record decides, and nothing of it is lost.
+pub async fn a_report_by_an_old_view_loses_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let seen = scene.issued(&line).await;
+    let mut otp = seen.clone();
+    let report = async |report: Report, second| {
+        let (request, route) = (Reported::Seen(Box::new(seen.clone())), scene.make.route());
+        let (next, now) = (scene.make.id(), START + seconds(second));
+        let first = seen.delivery.attempts[0].id;
+        let answer = stores.otps.report(request, first, report.clone(), route.clone(), next, now);
+        (answer.await.unwrap().unwrap(), (first, report, route, next, now))
+    };
+    let judged = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START + seconds(1)).await;
+    assert!(matches!(judged, dwar_otp::Verdict::Wrong(_)));
+    otp.wrong = 1;
+    for (word, second) in
+        [(accepted("h"), 2), (Report::Failed(Reason::Blocked), 3), (accepted("h"), 4)]
+    {
+        let (answer, (first, word, route, next, now)) = report(word, second).await;
+        let step = otp.report(first, word, &route, next, now);
+        assert_eq!(answer, (otp.clone(), step));
+        assert_eq!(stored(stores, &otp).await.as_ref(), Some(&otp));
+    }
+}
+
+/// Reports of many who saw the same request at once are each applied to what the last one left.
+pub async fn reports_by_one_view_at_once_are_applied_in_turn(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let seen = scene.issued(&scene.line()).await;
+        let answers = race(50, |number| {
+            let (store, request) =
+                (Arc::clone(&stores.otps), Reported::Seen(Box::new(seen.clone())));
+            let (route, next) = (scene.make.route(), scene.make.id());
+            let report =
+                if number % 2 == 0 { accepted("i") } else { Report::Failed(Reason::Timeout) };
+            let first = seen.delivery.attempts[0].id;
+            async move {
+                store.report(request, first, report, route, next, START).await.unwrap().unwrap()
+            }
+        })
+        .await;
+        assert_eq!(count(&answers, |(_, step)| matches!(step, Step::Try(_))), 1);
+        let otp = stored(stores, &seen).await.unwrap();
+        assert_eq!(otp.delivery.attempts.len(), 2);
+        assert!(answers.iter().any(|(last, _)| *last == otp));
+    }
+}
+
 /// Of one failure reported many times at once exactly one opens the next attempt.
 pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
@@ -156,7 +234,11 @@ pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
             let (first, report) = (otp.delivery.attempts[0].id, Report::Failed(Reason::Timeout));
             async move {
                 let now: Timestamp = START + seconds(1);
-                store.report(project, id, first, report, route, next, now).await.unwrap().unwrap()
+                store
+                    .report(Reported::Id(project, id), first, report, route, next, now)
+                    .await
+                    .unwrap()
+                    .unwrap()
             }
         })
         .await;
@@ -180,10 +262,13 @@ pub async fn guesses_and_reports_at_once_lose_nothing(stores: &Stores) {
             async move {
                 if number % 2 == 0 {
                     let policy = GuessPolicy::OFF;
-                    store.attempt(project, mode, index, guess, policy, now).await.unwrap();
+                    store.judge(project, mode, index, guess, policy, now).await.unwrap();
                 } else {
                     let report = Report::Delivered;
-                    store.report(project, id, first, report, route, next, now).await.unwrap();
+                    store
+                        .report(Reported::Id(project, id), first, report, route, next, now)
+                        .await
+                        .unwrap();
                 }
             }
         })

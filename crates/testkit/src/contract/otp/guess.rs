@@ -1,4 +1,4 @@
-use super::{Verdict, budget, stored};
+use super::{Answer, counted, stored};
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds};
@@ -12,12 +12,12 @@ const NOW: std::time::Duration = seconds(1);
 pub async fn the_right_code_is_accepted_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::NotFound);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::NotFound);
     let otp = scene.issued(&line).await;
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::Accepted);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
     assert_eq!(stored(stores, &otp).await.unwrap().state, OtpState::Used);
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::NotFound);
-    assert_eq!(scene.try_code(&line, WRONG_CODE).await, Verdict::NotFound);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::NotFound);
+    assert_eq!(scene.try_code(&line, WRONG_CODE).await, Answer::NotFound);
 }
 
 /// Each wrong code is on record when it is answered; the last one allowed locks, until the end.
@@ -27,16 +27,16 @@ pub async fn wrong_codes_are_counted_and_the_last_one_locks(stores: &Stores) {
         let line = scene.line();
         let otp = scene.issue(Otp { max_wrong, ..scene.make.otp(&line) }).await;
         for wrong in 1..=max_wrong {
-            assert_eq!(scene.try_code(&line, WRONG_CODE).await, Verdict::Wrong);
+            assert_eq!(scene.try_code(&line, WRONG_CODE).await, Answer::Wrong);
             assert_eq!(stored(stores, &otp).await.unwrap().wrong, wrong);
         }
         assert_eq!(stored(stores, &otp).await.unwrap().state, OtpState::Locked);
         for code in [WRONG_CODE, CODE] {
-            assert_eq!(scene.try_code(&line, code).await, Verdict::Locked);
+            assert_eq!(scene.try_code(&line, code).await, Answer::Locked);
         }
         let at = |now| scene.try_at(&line, CODE, GuessPolicy::OFF, now);
-        assert_eq!(at(otp.expires_at - MS).await, Verdict::Locked);
-        assert_eq!(at(otp.expires_at).await, Verdict::NotFound);
+        assert_eq!(at(otp.expires_at - MS).await, Answer::Locked);
+        assert_eq!(at(otp.expires_at).await, Answer::NotFound);
         assert_eq!(stored(stores, &otp).await.unwrap().wrong, max_wrong);
     }
 }
@@ -47,9 +47,9 @@ pub async fn the_right_code_is_accepted_at_the_last_try(stores: &Stores) {
     let line = scene.line();
     let otp = scene.issued(&line).await;
     for _ in 1..otp.max_wrong {
-        assert_eq!(scene.try_code(&line, WRONG_CODE).await, Verdict::Wrong);
+        assert_eq!(scene.try_code(&line, WRONG_CODE).await, Answer::Wrong);
     }
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::Accepted);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
 }
 
 /// A code works up to its last millisecond and not at the instant of its end.
@@ -58,11 +58,11 @@ pub async fn a_code_ends_at_the_exact_instant(stores: &Stores) {
     let line = scene.line();
     let otp = scene.issued(&line).await;
     let at = |code, now| scene.try_at(&line, code, GuessPolicy::OFF, now);
-    assert_eq!(at(CODE, otp.expires_at).await, Verdict::NotFound);
-    assert_eq!(at(WRONG_CODE, otp.expires_at).await, Verdict::NotFound);
+    assert_eq!(at(CODE, otp.expires_at).await, Answer::NotFound);
+    assert_eq!(at(WRONG_CODE, otp.expires_at).await, Answer::NotFound);
     assert_eq!(stored(stores, &otp).await.unwrap().wrong, 0);
-    assert_eq!(budget(stores, &line).await, GuessBudget::default());
-    assert_eq!(at(CODE, otp.expires_at - MS).await, Verdict::Accepted);
+    assert_eq!(counted(stores, &line).await, GuessBudget::default());
+    assert_eq!(at(CODE, otp.expires_at - MS).await, Answer::Accepted);
 }
 
 /// Guesses reach the code of their own project, mode and phone only.
@@ -73,28 +73,23 @@ pub async fn guesses_stay_inside_project_mode_and_phone(stores: &Stores) {
     let mut strangers = vec![scene.line()];
     strangers.extend(scene.elsewhere(&line).await);
     for stranger in &strangers {
-        assert_eq!(scene.try_code(stranger, CODE).await, Verdict::NotFound);
+        assert_eq!(scene.try_code(stranger, CODE).await, Answer::NotFound);
         scene.issue(scene.make.otp_with(stranger, "654321", START)).await;
-        assert_eq!(scene.try_code(stranger, CODE).await, Verdict::Wrong);
-        assert_eq!(budget(stores, stranger).await.wrong, 1);
+        assert_eq!(scene.try_code(stranger, CODE).await, Answer::Wrong);
+        assert_eq!(counted(stores, stranger).await.wrong, 1);
     }
-    assert_eq!(budget(stores, &line).await, GuessBudget::default());
+    assert_eq!(counted(stores, &line).await, GuessBudget::default());
     assert_eq!(stored(stores, &otp).await.as_ref(), Some(&otp));
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::Accepted);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
 }
 
-async fn guess_at_once(
-    scene: &Scene,
-    line: &Line,
-    code: &str,
-    policy: GuessPolicy,
-) -> Vec<Verdict> {
+async fn guess_at_once(scene: &Scene, line: &Line, code: &str, policy: GuessPolicy) -> Vec<Answer> {
     race(CROWD, |_| {
         let (store, guess) = (Arc::clone(&scene.stores.otps), scene.make.guess(code));
         let Line { project, mode, index, .. } = *line;
         async move {
             let now = START + NOW;
-            store.attempt(project, mode, index, guess, policy, now).await.unwrap().into()
+            store.judge(project, mode, index, guess, policy, now).await.unwrap().into()
         }
     })
     .await
@@ -107,8 +102,8 @@ pub async fn right_codes_at_once_are_accepted_once(stores: &Stores) {
         let line = scene.line();
         let otp = scene.issued(&line).await;
         let answers = guess_at_once(&scene, &line, CODE, GuessPolicy::OFF).await;
-        assert_eq!(count(&answers, |answer| *answer == Verdict::Accepted), 1);
-        assert_eq!(count(&answers, |answer| *answer == Verdict::NotFound), CROWD - 1);
+        assert_eq!(count(&answers, |answer| *answer == Answer::Accepted), 1);
+        assert_eq!(count(&answers, |answer| *answer == Answer::NotFound), CROWD - 1);
         assert_eq!(stored(stores, &otp).await.unwrap().state, OtpState::Used);
     }
 }
@@ -120,11 +115,11 @@ pub async fn wrong_codes_at_once_are_judged_up_to_the_limit(stores: &Stores) {
         let line = scene.line();
         let otp = scene.issue(Otp { max_wrong, ..scene.make.otp(&line) }).await;
         let answers = guess_at_once(&scene, &line, WRONG_CODE, GuessPolicy::OFF).await;
-        assert_eq!(count(&answers, |answer| *answer == Verdict::Wrong), judged);
-        assert_eq!(count(&answers, |answer| *answer == Verdict::Locked), CROWD - judged);
+        assert_eq!(count(&answers, |answer| *answer == Answer::Wrong), judged);
+        assert_eq!(count(&answers, |answer| *answer == Answer::Locked), CROWD - judged);
         let otp = stored(stores, &otp).await.unwrap();
         assert_eq!((otp.state, otp.wrong), (OtpState::Locked, max_wrong));
-        assert_eq!(budget(stores, &line).await.wrong, max_wrong);
+        assert_eq!(counted(stores, &line).await.wrong, max_wrong);
     }
 }
 
@@ -136,38 +131,30 @@ pub async fn the_budget_counts_across_resends(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let policy = STOP_AT_SEVEN;
-    assert_eq!(budget(stores, &line).await, GuessBudget::default());
+    assert_eq!(counted(stores, &line).await, GuessBudget::default());
     scene.issued(&line).await;
     let began_at = START + NOW;
-    for wrong in 1..=5 {
+    for _ in 1..=5 {
         scene.try_at(&line, WRONG_CODE, policy, began_at).await;
-        let period = Some(GuessPeriod { began_at, wrong, stopped_at: None });
-        let counted = GuessBudget { wrong, last_wrong_at: Some(began_at), period };
-        assert_eq!(budget(stores, &line).await, counted);
     }
     let second = scene.issued(&line).await;
-    assert_eq!(budget(stores, &line).await.wrong, 5);
     let last = START + seconds(2);
     for code in [WRONG_CODE, WRONG_CODE] {
-        assert_eq!(scene.try_at(&line, code, policy, last).await, Verdict::Wrong);
+        assert_eq!(scene.try_at(&line, code, policy, last).await, Answer::Wrong);
     }
-    assert_eq!(scene.try_at(&line, CODE, policy, last).await, Verdict::Locked);
+    assert_eq!(scene.try_at(&line, CODE, policy, last).await, Answer::Locked);
     assert_eq!(stored(stores, &second).await.unwrap().state, OtpState::Locked);
-    let period = GuessPeriod { began_at, wrong: 7, stopped_at: Some(last) };
-    let spent = GuessBudget { wrong: 7, last_wrong_at: Some(last), period: Some(period) };
-    assert_eq!(budget(stores, &line).await, spent);
 
     let served = last + policy.stop_for;
     scene.issued(&line).await;
-    assert_eq!(scene.try_at(&line, CODE, policy, served - MS).await, Verdict::Locked);
+    assert_eq!(scene.try_at(&line, CODE, policy, served - MS).await, Answer::Locked);
     scene.issued(&line).await;
-    assert_eq!(scene.try_at(&line, WRONG_CODE, policy, served).await, Verdict::Wrong);
+    assert_eq!(scene.try_at(&line, WRONG_CODE, policy, served).await, Answer::Wrong);
     // No second stop, and a success resets the row alone.
-    let period = GuessPeriod { wrong: 8, ..period };
-    let on = GuessBudget { wrong: 8, last_wrong_at: Some(served), period: Some(period) };
-    assert_eq!(budget(stores, &line).await, on);
-    assert_eq!(scene.try_at(&line, CODE, policy, served).await, Verdict::Accepted);
-    assert_eq!(budget(stores, &line).await, GuessBudget { wrong: 0, ..on });
+    assert_eq!(scene.try_at(&line, CODE, policy, served).await, Answer::Accepted);
+    let period = Some(GuessPeriod { began_at, wrong: 8, stopped_at: Some(last) });
+    let on = GuessBudget { wrong: 0, last_wrong_at: Some(served), period };
+    assert_eq!(counted(stores, &line).await, on);
 }
 
 /// The period ends at its exact instant, and the next one begins with a wrong code.
@@ -180,7 +167,7 @@ pub async fn a_period_ends_at_the_exact_instant(stores: &Stores) {
         scene.try_at(&line, WRONG_CODE, STOP_AT_SEVEN, START).await;
         scene.issue(scene.make.otp_with(&line, CODE, ends - seconds(60))).await;
         scene.try_at(&line, WRONG_CODE, STOP_AT_SEVEN, now).await;
-        let period = budget(stores, &line).await.period.unwrap();
+        let period = counted(stores, &line).await.period.unwrap();
         assert_eq!((period.wrong, period.began_at), (wrong, began_at));
     }
 }
@@ -197,15 +184,16 @@ pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
     for _ in 0..7 {
         scene.try_at(&line, WRONG_CODE, STOP_AT_SEVEN, START + NOW).await;
     }
-    let counted = budget(stores, &line).await;
     for other in scene.elsewhere(&line).await {
         assert_eq!(forget(&other).await, None);
     }
+    let at = START + NOW;
+    let period = Some(GuessPeriod { began_at: at, wrong: 7, stopped_at: Some(at) });
+    let counted = GuessBudget { wrong: 7, last_wrong_at: Some(at), period };
     assert_eq!(forget(&line).await, Some(counted));
     assert_eq!(forget(&line).await, None);
-    assert_eq!(budget(stores, &line).await, GuessBudget::default());
     scene.issued(&line).await;
-    assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, START + NOW).await, Verdict::Accepted);
+    assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, START + NOW).await, Answer::Accepted);
 }
 
 /// Of many who lift at once one is told what was counted, and no guess is counted on both sides.
@@ -222,13 +210,13 @@ pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores)
                     return store.forget_guesses(project, mode, index).await.unwrap();
                 }
                 let (policy, now) = (GuessPolicy::OFF, START + NOW);
-                store.attempt(project, mode, index, guess, policy, now).await.unwrap();
+                store.judge(project, mode, index, guess, policy, now).await.unwrap();
                 None
             }
         })
         .await;
         let lifted: u32 = answers.iter().flatten().map(|counted| counted.wrong).sum();
-        assert_eq!(lifted + budget(stores, &line).await.wrong, 40);
+        assert_eq!(lifted + counted(stores, &line).await.wrong, 40);
     }
 }
 
@@ -239,20 +227,20 @@ pub async fn a_guess_is_judged_for_the_request_it_names(stores: &Stores) {
     let old = scene.issued(&line).await;
     let present = scene.issued(&line).await;
     let Line { project, mode, index, .. } = line;
-    let try_for = async |request: OtpId, code: &str| -> Verdict {
+    let try_for = async |request: OtpId, code: &str| -> Answer {
         let guess = scene.make.guess(code).meant_for(Some(request));
         let (policy, now) = (GuessPolicy::OFF, START + NOW);
-        stores.otps.attempt(project, mode, index, guess, policy, now).await.unwrap().into()
+        stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap().into()
     };
     for code in [WRONG_CODE, CODE] {
-        assert_eq!(try_for(old.id, code).await, Verdict::NotFound);
-        assert_eq!(try_for(scene.make.id(), code).await, Verdict::NotFound);
+        assert_eq!(try_for(old.id, code).await, Answer::NotFound);
+        assert_eq!(try_for(scene.make.id(), code).await, Answer::NotFound);
     }
     assert_eq!(stored(stores, &present).await.as_ref(), Some(&present));
-    assert_eq!(budget(stores, &line).await, GuessBudget::default());
-    assert_eq!(try_for(present.id, WRONG_CODE).await, Verdict::Wrong);
-    assert_eq!(try_for(present.id, CODE).await, Verdict::Accepted);
-    assert_eq!(try_for(present.id, CODE).await, Verdict::NotFound);
+    assert_eq!(counted(stores, &line).await, GuessBudget::default());
+    assert_eq!(try_for(present.id, WRONG_CODE).await, Answer::Wrong);
+    assert_eq!(try_for(present.id, CODE).await, Answer::Accepted);
+    assert_eq!(try_for(present.id, CODE).await, Answer::NotFound);
 }
 
 /// A resend at the same moment never lets a guess for the old request count against the new one.
@@ -271,7 +259,7 @@ pub async fn a_named_guess_and_a_resend_at_once_never_cross(stores: &Stores) {
                     return store.issue(new).await.unwrap();
                 }
                 let (policy, now) = (GuessPolicy::OFF, START + NOW);
-                store.attempt(project, mode, index, guess, policy, now).await.unwrap();
+                store.judge(project, mode, index, guess, policy, now).await.unwrap();
             }
         })
         .await;
@@ -280,7 +268,7 @@ pub async fn a_named_guess_and_a_resend_at_once_never_cross(stores: &Stores) {
 }
 
 /// Every answer, and what is on record after it, is what the domain says, numbers included.
-pub async fn attempts_are_judged_as_the_domain_does(stores: &Stores) {
+pub async fn guesses_are_judged_as_the_domain_does(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let mut count = GuessBudget::default();
@@ -288,12 +276,12 @@ pub async fn attempts_are_judged_as_the_domain_does(stores: &Stores) {
         let mut otp = scene.issued(&line).await;
         for (code, second) in codes.iter().zip(1..) {
             let now = START + seconds(second);
-            let judged = otp.attempt(&scene.make.guess(code), &mut count, &STOP_AT_SEVEN, now);
-            assert_eq!(scene.attempt(&line, code, STOP_AT_SEVEN, now).await, judged);
+            let judged = otp.judge(&scene.make.guess(code), &mut count, &STOP_AT_SEVEN, now);
+            assert_eq!(scene.judge(&line, code, STOP_AT_SEVEN, now).await, judged);
             assert_eq!(stored(stores, &otp).await.as_ref(), Some(&otp));
-            assert_eq!(budget(stores, &line).await, count);
         }
     }
+    assert_eq!(counted(stores, &line).await, count);
 }
 
 /// Where the budget is the tighter limit, two hundred wrong codes at once are judged up to it.
@@ -303,8 +291,8 @@ pub async fn the_budget_holds_against_many_at_once(stores: &Stores) {
         let line = scene.make.line(scene.project, KeyMode::Test);
         scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
         let answers = guess_at_once(&scene, &line, WRONG_CODE, STOP_AT_SEVEN).await;
-        assert_eq!(count(&answers, |answer| *answer == Verdict::Wrong), 7);
-        assert_eq!(count(&answers, |answer| *answer == Verdict::Locked), CROWD - 7);
-        assert_eq!(budget(stores, &line).await.wrong, 7);
+        assert_eq!(count(&answers, |answer| *answer == Answer::Wrong), 7);
+        assert_eq!(count(&answers, |answer| *answer == Answer::Locked), CROWD - 7);
+        assert_eq!(counted(stores, &line).await.wrong, 7);
     }
 }

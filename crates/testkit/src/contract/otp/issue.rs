@@ -1,4 +1,4 @@
-use super::{Verdict, stored};
+use super::{Answer, stored};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
@@ -55,11 +55,11 @@ pub async fn issue_supersedes_the_present_code(stores: &Stores) {
     let second = scene.issue(scene.make.otp_with(&line, "222222", START)).await;
     assert_eq!(stored(stores, &first).await.unwrap().state, OtpState::Superseded);
     assert_eq!(stored(stores, &second).await.unwrap().state, OtpState::Active);
-    assert_eq!(scene.try_code(&line, "111111").await, Verdict::Wrong);
-    assert_eq!(scene.try_code(&line, "222222").await, Verdict::Accepted);
+    assert_eq!(scene.try_code(&line, "111111").await, Answer::Wrong);
+    assert_eq!(scene.try_code(&line, "222222").await, Answer::Accepted);
     assert_eq!(stored(stores, &second).await.unwrap().state, OtpState::Used);
     for bystander in &bystanders {
-        assert!(scene.try_code(bystander, CODE).await == Verdict::Accepted);
+        assert!(scene.try_code(bystander, CODE).await == Answer::Accepted);
     }
 }
 
@@ -73,14 +73,14 @@ pub async fn issue_works_whatever_became_of_the_last_code(stores: &Stores) {
     }
     let used = scene.issued(&line).await;
     assert_eq!(stored(stores, &locked).await.unwrap().state, OtpState::Superseded);
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::Accepted);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
 
     let expired = scene.issued(&line).await;
     assert_eq!(stored(stores, &used).await.unwrap().state, OtpState::Used);
     let late = expired.expires_at + seconds(1);
     let last = scene.issue(scene.make.otp_with(&line, CODE, late)).await;
     let attempt = scene.try_at(&line, CODE, GuessPolicy::OFF, late).await;
-    assert_eq!(attempt, Verdict::Accepted);
+    assert_eq!(attempt, Answer::Accepted);
     assert_eq!(stored(stores, &last).await.unwrap().state, OtpState::Used);
 }
 
@@ -104,6 +104,6 @@ pub async fn many_issues_leave_one_code_in_force(stores: &Stores) {
         assert_eq!(count(&states, |otp| otp.state == OtpState::Superseded), otps.len() - 1);
         let winner = states.iter().position(|otp| otp.in_force(START)).unwrap();
         let code = format!("{:06}", 200_000 + winner);
-        assert_eq!(scene.try_code(&line, &code).await, Verdict::Accepted);
+        assert_eq!(scene.try_code(&line, &code).await, Answer::Accepted);
     }
 }

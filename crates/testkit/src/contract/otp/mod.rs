@@ -13,33 +13,35 @@ pub use upkeep::*;
 use crate::scene::Scene;
 use crate::{Line, START, Stores};
 use dwar_kernel::Timestamp;
-use dwar_otp::{Attempt, GuessBudget, GuessPolicy, Otp};
+use dwar_otp::{GuessBudget, GuessPolicy, Otp, Verdict};
 
 /// What is on record of a request.
 async fn stored(stores: &Stores, otp: &Otp) -> Option<Otp> {
     stores.otps.find(otp.project, otp.mode, otp.id).await.unwrap()
 }
 
-async fn budget(stores: &Stores, line: &Line) -> GuessBudget {
-    stores.otps.guess_budget(line.project, line.mode, line.index).await.unwrap()
+/// The wrong guesses that are counted for a phone; they are forgotten by being looked at.
+async fn counted(stores: &Stores, line: &Line) -> GuessBudget {
+    let counted = stores.otps.forget_guesses(line.project, line.mode, line.index).await;
+    counted.unwrap().unwrap_or_default()
 }
 
-/// An [`Attempt`] without its numbers.
+/// A [`Verdict`] without its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum Answer {
     Accepted,
     Wrong,
     Locked,
     NotFound,
 }
 
-impl From<Attempt> for Verdict {
-    fn from(attempt: Attempt) -> Self {
-        match attempt {
-            Attempt::Accepted(_) => Self::Accepted,
-            Attempt::Wrong(_) => Self::Wrong,
-            Attempt::Locked(_) => Self::Locked,
-            Attempt::NotFound => Self::NotFound,
+impl From<Verdict> for Answer {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Accepted(_) => Self::Accepted,
+            Verdict::Wrong(_) => Self::Wrong,
+            Verdict::Locked(_) => Self::Locked,
+            Verdict::NotFound => Self::NotFound,
         }
     }
 }
@@ -55,29 +57,17 @@ impl Scene {
     }
 
     /// A guess a second after [`START`], without a budget.
-    async fn try_code(&self, line: &Line, code: &str) -> Verdict {
+    async fn try_code(&self, line: &Line, code: &str) -> Answer {
         self.try_at(line, code, GuessPolicy::OFF, START + crate::seconds(1)).await
     }
 
-    async fn try_at(
-        &self,
-        line: &Line,
-        code: &str,
-        policy: GuessPolicy,
-        now: Timestamp,
-    ) -> Verdict {
-        self.attempt(line, code, policy, now).await.into()
+    async fn try_at(&self, line: &Line, code: &str, policy: GuessPolicy, now: Timestamp) -> Answer {
+        self.judge(line, code, policy, now).await.into()
     }
 
-    async fn attempt(
-        &self,
-        line: &Line,
-        code: &str,
-        policy: GuessPolicy,
-        now: Timestamp,
-    ) -> Attempt {
+    async fn judge(&self, line: &Line, code: &str, policy: GuessPolicy, now: Timestamp) -> Verdict {
         let Line { project, mode, index, .. } = *line;
         let guess = self.make.guess(code);
-        self.stores.otps.attempt(project, mode, index, guess, policy, now).await.unwrap()
+        self.stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap()
     }
 }

@@ -1,9 +1,9 @@
-use super::{Verdict, budget, stored};
+use super::{Answer, counted, stored};
 use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{CODE, MS, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, Timestamp};
-use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, Report};
+use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, Report, Reported};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -64,9 +64,13 @@ pub async fn a_claimed_request_can_be_worked_on(stores: &Stores) {
     assert_eq!(claimed, [Otp { delivery, ..otp.clone() }]);
     let (first, route, next) = (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
     let report = Report::Delivered;
-    stores.otps.report(otp.project, otp.id, first, report, route, next, now).await.unwrap();
+    stores
+        .otps
+        .report(Reported::Id(otp.project, otp.id), first, report, route, next, now)
+        .await
+        .unwrap();
     assert_eq!(scene.claim(now + LEASE, 9).await, []);
-    assert_eq!(scene.try_code(&line, CODE).await, Verdict::Accepted);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
 }
 
 /// Fresh: of many callers at once each due request goes to exactly one, and none is forgotten.
@@ -122,7 +126,7 @@ pub async fn sweep_drops_old_guess_counts(stores: &Stores) {
         scene.try_at(line, WRONG_CODE, GuessPolicy::OFF, now).await;
     }
     assert_eq!(stores.otps.sweep(START, instant).await.unwrap(), 0);
-    assert_eq!(budget(stores, &old).await, GuessBudget::default());
-    let counted = budget(stores, &kept).await;
+    assert_eq!(counted(stores, &old).await, GuessBudget::default());
+    let counted = counted(stores, &kept).await;
     assert_eq!((counted.wrong, counted.last_wrong_at), (1, Some(instant)));
 }

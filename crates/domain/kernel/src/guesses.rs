@@ -1,4 +1,4 @@
-use dwar_kernel::Timestamp;
+use crate::Timestamp;
 use std::time::Duration;
 
 /// Wrong codes for one phone of one project, counted across resends (live keys only).
@@ -119,8 +119,8 @@ impl GuessBudget {
         stopped_at(self).is_some() && stopped_at(self) != stopped_at(before)
     }
 
-    /// Counts a wrong code; MUST be the count as it stands at `now`.
-    pub(crate) fn count_wrong(&mut self, policy: &GuessPolicy, now: Timestamp) {
+    /// Counts a wrong code; MUST be the count as it stands at `now`, by [`GuessBudget::at`].
+    pub fn count_wrong(&mut self, policy: &GuessPolicy, now: Timestamp) {
         self.wrong = self.wrong.saturating_add(1);
         self.last_wrong_at = Some(now);
         if policy.stop_at == 0 {
@@ -135,7 +135,7 @@ impl GuessBudget {
     }
 
     /// A success resets the count in a row, and nothing else.
-    pub(crate) fn count_success(&mut self) {
+    pub fn count_success(&mut self) {
         self.wrong = 0;
         if self.period.is_none() {
             *self = Self::default();
@@ -157,5 +157,5 @@ fn age(at: Timestamp, now: Timestamp) -> Duration {
 }
 
 #[cfg(test)]
-#[path = "budget_tests.rs"]
+#[path = "guesses_tests.rs"]
 mod tests;

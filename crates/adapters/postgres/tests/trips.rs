@@ -1,0 +1,162 @@
+//! How often a step goes to the server and back.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+mod support;
+
+use dwar_kernel::{GuessPolicy, KeyMode, OtpId};
+use dwar_otp::{AttemptStatus, Otp, OtpStore, Report, Reported};
+use dwar_postgres::{PostgresStore, Settings};
+use dwar_ratelimit::{Quota, SendLimiter, SendQuota};
+use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use support::{Database, project};
+
+/// Counts what passes between store and server: a trip is whatever the store says before it hears
+/// an answer.
+struct Wire {
+    address: String,
+    trips: Arc<AtomicU64>,
+}
+
+impl Wire {
+    fn before(server: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let trips = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&trips);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
+                let (trips, heard) = (Arc::clone(&counted), Arc::new(AtomicBool::new(true)));
+                let (from, to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                let answered = Arc::clone(&heard);
+                thread::spawn(move || pass(&from, &to, || answered.store(true, Ordering::SeqCst)));
+                thread::spawn(move || {
+                    pass(&client, &server, || {
+                        let first = heard.swap(false, Ordering::SeqCst);
+                        trips.fetch_add(u64::from(first), Ordering::SeqCst);
+                    });
+                });
+            }
+        });
+        Self { address, trips }
+    }
+}
+
+fn pass(mut from: &TcpStream, mut to: &TcpStream, note: impl Fn()) {
+    let mut bytes = vec![0; 65_536];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        note();
+        if to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+}
+
+struct Scene {
+    store: PostgresStore,
+    wire: Wire,
+    make: Fixtures,
+    line: Line,
+    _database: Database,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let (database, make) = (Database::create(), Fixtures::random());
+        let line = make.line(project(&database.store().await, &make).await.id, KeyMode::Live);
+        let settings = database.settings();
+        let (head, rest) = settings.url.split_once('@').unwrap();
+        let (server, name) = rest.split_once('/').unwrap();
+        let wire = Wire::before(server.to_owned());
+        let url = format!("{head}@{}/{name}", wire.address);
+        let store = PostgresStore::connect(Settings { url, pool_size: 1, ..settings }).unwrap();
+        Self { store, wire, make, line, _database: database }
+    }
+
+    /// The trips of `step`, once its statements are prepared.
+    async fn trips<T>(&self, step: impl AsyncFn() -> T) -> u64 {
+        for _ in 0..2 {
+            step().await;
+        }
+        let before = self.wire.trips.load(Ordering::SeqCst);
+        step().await;
+        self.wire.trips.load(Ordering::SeqCst) - before
+    }
+
+    async fn issued(&self) -> Otp {
+        let otp = self.make.otp(&self.line);
+        self.store.issue(otp.clone()).await.unwrap();
+        otp
+    }
+
+    async fn judge(&self, code: &str) {
+        let Line { project, mode, index, .. } = self.line;
+        let guess = self.make.guess(code);
+        self.store.judge(project, mode, index, guess, GuessPolicy::OFF, START).await.unwrap();
+    }
+
+    async fn report(&self, request: Reported, otp: &Otp) {
+        let (first, report) = (otp.delivery.attempts[0].id, Report::Delivered);
+        let (route, next) = (self.make.route(), self.make.id());
+        self.store.report(request, first, report, route, next, START).await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn each_step_of_a_send_and_a_verification_takes_as_few_trips_as_it_says() {
+    let scene = Scene::open().await;
+    let key = scene.line.send_key();
+    let admit = async |limit| {
+        let quota = SendQuota { places: Quota { limit, window: minutes(10) }, reach: None };
+        let send: OtpId = scene.make.id();
+        scene.store.admit(key, send, quota, GuessPolicy::OFF, START).await.unwrap()
+    };
+    // A look and a place; a refusal is the look alone.
+    assert_eq!(scene.trips(async || admit(99).await).await, 2, "admitted");
+    assert_eq!(scene.trips(async || admit(0).await).await, 1, "refused");
+
+    let issue = scene.trips(async || scene.issued().await).await;
+    assert_eq!(issue, 1, "issue");
+    let sent = async || {
+        let otp = scene.issued().await;
+        scene.report(Reported::Seen(Box::new(otp.clone())), &otp).await;
+    };
+    assert_eq!(scene.trips(sent).await - issue, 1, "the report of whoever has just issued");
+    let reported = async || {
+        let otp = scene.issued().await;
+        scene.report(Reported::Id(otp.project, otp.id), &otp).await;
+    };
+    assert_eq!(scene.trips(reported).await - issue, 2, "the report of a receipt");
+    let otp = scene.issued().await;
+    let late = async || {
+        let (first, seen) = (otp.delivery.attempts[0].id, AttemptStatus::Sent);
+        let (route, next) = (scene.make.route(), scene.make.id());
+        let request = Reported::Id(otp.project, otp.id);
+        let overdue = Report::Overdue { seen };
+        scene.store.report(request, first, overdue, route, next, START).await.unwrap()
+    };
+    assert_eq!(scene.trips(late).await, 1, "a report that changes nothing");
+
+    for code in [CODE, WRONG_CODE] {
+        let judged = async || {
+            scene.issued().await;
+            scene.judge(code).await;
+        };
+        assert_eq!(scene.trips(judged).await - issue, 2, "{code}");
+    }
+    let nothing = async || {
+        let Line { project, mode, index, .. } = scene.make.line(otp.project, KeyMode::Live);
+        let guess = scene.make.guess(CODE);
+        scene.store.judge(project, mode, index, guess, GuessPolicy::OFF, START).await.unwrap()
+    };
+    assert_eq!(scene.trips(nothing).await, 1, "a guess at no code");
+    let found = async || scene.store.find(otp.project, otp.mode, otp.id).await.unwrap();
+    assert_eq!(scene.trips(found).await, 1, "the status of a request");
+}

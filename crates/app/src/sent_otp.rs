@@ -1,0 +1,85 @@
+use dwar_kernel::{KeyMode, OtpId, StoreError, Timestamp};
+use dwar_otp::{Channel, DeliveryStatus};
+use dwar_ratelimit::Admission;
+
+/// A code that a provider has accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentOtp {
+    /// The request.
+    pub otp: OtpId,
+    /// The world it belongs to.
+    pub mode: KeyMode,
+    /// How far the code had come.
+    pub status: DeliveryStatus,
+    /// Over which channel.
+    pub channel: Option<Channel>,
+    /// The first instant at which the code no longer works.
+    pub expires_at: Timestamp,
+    /// Whole seconds until then, when this was answered first.
+    pub expires_in: i64,
+    /// The phone's allowance after this send; `None` if the first answer to an `Idempotency-Key`
+    /// is given again.
+    pub admission: Option<Admission>,
+}
+
+/// Why no code was sent.
+#[derive(Debug, thiserror::Error)]
+pub enum SendOtpError {
+    /// More codes for this phone than the limit, or than its wrong guesses leave room for.
+    #[error("too many codes for this phone number")]
+    RateLimited(Admission),
+    /// Balance minus open holds is under the price. Nothing was sent or charged. Without an
+    /// allowance, this is the first answer to an `Idempotency-Key`, given again.
+    #[error("the wallet balance is too low")]
+    InsufficientBalance(Option<Admission>),
+    /// Every channel failed. Nothing was charged. Without an allowance, as above.
+    #[error("no channel could deliver the code")]
+    Undeliverable(Option<Admission>),
+    /// The first request with this `Idempotency-Key` is still at work.
+    #[error("the first request with this key is still running")]
+    Conflict,
+    /// The `Idempotency-Key` was used with another body.
+    #[error("the key was used with another body")]
+    Reused,
+    /// A store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+const POOR: &str = "insufficient_balance";
+const LOST: &str = "undeliverable";
+
+/// What is kept of an answer to give it again: those that say what became of the code. After any
+/// other refusal nothing was done, and the next request may do it.
+pub(crate) fn first_answer(outcome: &Result<SentOtp, SendOtpError>) -> Option<String> {
+    match outcome {
+        Ok(sent) => {
+            let channel = sent.channel.map_or("", Channel::as_str);
+            let (status, expires_at) = (sent.status.as_str(), sent.expires_at.timestamp_millis());
+            Some(format!("{} {status} {channel} {expires_at} {}", sent.otp, sent.expires_in))
+        }
+        Err(SendOtpError::InsufficientBalance(_)) => Some(POOR.to_owned()),
+        Err(SendOtpError::Undeliverable(_)) => Some(LOST.to_owned()),
+        Err(_) => None,
+    }
+}
+
+/// The answer that [`first_answer`] wrote down; `None` if it cannot be read.
+pub(crate) fn again(answer: &[u8], mode: KeyMode) -> Option<Result<SentOtp, SendOtpError>> {
+    let text = std::str::from_utf8(answer).ok()?;
+    match text {
+        POOR => return Some(Err(SendOtpError::InsufficientBalance(None))),
+        LOST => return Some(Err(SendOtpError::Undeliverable(None))),
+        _ => {}
+    }
+    let mut words = text.split(' ');
+    Some(Ok(SentOtp {
+        mode,
+        otp: words.next()?.parse().ok()?,
+        status: DeliveryStatus::from_word(words.next()?)?,
+        channel: Channel::from_word(words.next()?),
+        expires_at: Timestamp::from_timestamp_millis(words.next()?.parse().ok()?)?,
+        expires_in: words.next()?.parse().ok()?,
+        admission: None,
+    }))
+}

@@ -1,0 +1,2 @@
+DROP FUNCTION take_place;
+ALTER TABLE otps DROP COLUMN version;
