@@ -229,6 +229,7 @@ macro_rules! fresh_store_contract_tests {
                 add_first_asks_for_the_algorithm
                 add_first_disregards_retired_keys
                 keys_are_oldest_first_until_they_are_gone
+                keys_of_one_instant_come_by_kid
                 rotate_retires_every_other_key
                 rotations_at_once_leave_one_open_key
             }

@@ -81,6 +81,19 @@ pub async fn keys_are_oldest_first_until_they_are_gone(stores: &Stores) {
     assert_eq!(keys(stores, end).await, [oldest, newest]);
 }
 
+/// Fresh: keys of one instant come by their ids.
+pub async fn keys_of_one_instant_come_by_kid(stores: &Stores) {
+    let make = Fixtures::random();
+    let aged =
+        |algorithm, kid: &str| SigningKey { algorithm, kid: kid.to_owned(), ..make.signing_key() };
+    let [a, b, c] =
+        [aged(Algorithm::Rs256, "a"), aged(Algorithm::Es256, "b"), aged(Algorithm::EdDsa, "c")];
+    for key in [&c, &a, &b] {
+        assert!(add_first(stores, key, START).await);
+    }
+    assert_eq!(keys(stores, START).await, [a, b, c]);
+}
+
 /// Fresh: a successor retires every other key when it starts to sign, unless it ends sooner.
 pub async fn rotate_retires_every_other_key(stores: &Stores) {
     let make = Fixtures::random();
