@@ -9,13 +9,20 @@ pub mod contract;
 mod doubles;
 mod fixtures;
 mod macros;
+mod outside;
 mod parts;
 mod race;
 mod scene;
 
 pub use doubles::{ClearVault, FixedClock, SeededEntropy};
 pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, seconds};
+pub use outside::{Post, Postbox, outside};
 pub use parts::{ListSigner, POLICIES, parts};
 pub use race::race;
 // What the suites take, so that a test file needs no other crate for it.
 pub use dwar_app::Stores;
+
+/// Compiles and runs the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+mod embedding {}

@@ -1,13 +1,11 @@
 use super::*;
 use async_trait::async_trait;
-use dwar_app::{Outside, Parts, Routes, Stores};
-use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_app::{Parts, Stores};
 use dwar_kernel::KeyMode;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{DeliveryStatus, Report, Reported, Route};
-use dwar_testkit::{CODE, FixedClock, Fixtures, START, minutes, parts, seconds};
+use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, minutes, outside, parts, seconds};
 use dwar_wallet::Paise;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Which step each loop begins with.
@@ -60,36 +58,12 @@ impl Room {
     }
 }
 
-/// Counts what it is to post.
-#[derive(Default)]
-struct Posted(AtomicU64);
-
-#[async_trait]
-impl WebhookSender for Posted {
-    fn body(&self, _: &Event, _: Option<String>) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn sign(&self, _: &WebhookSecret, _: &str, _: i64, _: &[u8]) -> String {
-        String::new()
-    }
-
-    async fn post(&self, _: WebhookRequest) -> Result<(), SendFailure> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn allows(&self, _: &str) -> Result<(), SendFailure> {
-        Ok(())
-    }
-}
-
 /// A service in memory, six minutes after [`START`]; its loops do not run yet.
 struct Scene {
     parts: Parts,
     make: Fixtures,
     room: Arc<Room>,
-    posted: Arc<Posted>,
+    post: Arc<Post>,
     restarts: Arc<Restarts>,
 }
 
@@ -101,19 +75,15 @@ impl Scene {
             parts: parts(Stores::of(&store), &clock),
             make: Fixtures::seeded(1),
             room: Arc::new(Room { store, asked: AtomicU64::new(0), panics: AtomicU64::new(0) }),
-            posted: Arc::default(),
+            post: Arc::default(),
             restarts: Arc::default(),
         }
     }
 
     fn start(&self) -> Running {
-        let route = self.make.route();
-        let service = self.parts.service(Outside {
-            requests: Arc::new(MemoryRequestLimiter::new()),
-            routes: Routes { live: route.clone(), test: route, gateways: HashMap::new() },
-            sources: HashMap::new(),
-            sender: self.posted.clone(),
-        });
+        let requests = Arc::new(MemoryRequestLimiter::new());
+        let outside = outside(requests, &Arc::default(), &self.post);
+        let service = self.parts.service(outside);
         Background::new(&service, self.room.clone()).start(&self.restarts)
     }
 
@@ -188,7 +158,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
     stores.otps.issue(old.clone()).await.unwrap();
 
     // An endpoint that has to be told of a login.
-    let endpoints = parts.manage_endpoints(scene.posted.clone());
+    let endpoints = parts.manage_endpoints(scene.post.clone());
     endpoints.add(id, "https://events.example.com", false).await.unwrap();
     let third = make.line(id, KeyMode::Live);
     let identity = stores.identities.recognise(id, make.sighting(&third)).await.unwrap();
@@ -206,7 +176,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
     assert_eq!(stores.receipts.unknown().await.unwrap().count, 0);
     assert_eq!(stores.wallets.balance(id).await.unwrap().held, Paise::ZERO);
     assert_eq!(find(old.id).await.unwrap(), None);
-    assert!(scene.posted.0.load(Ordering::Relaxed) >= 1, "nobody was told");
+    assert!(!scene.post.bodies().is_empty(), "nobody was told");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,5 @@
-//! The use cases over mocked ports, one file each, one test per branch.
+//! The use cases, one file each, over mocked ports where a call, its order or its failure is the
+//! point; `states.rs` has them over a store in memory, where what is on record afterwards is.
 //!
 //! A mock that was told to expect nothing fails the test when it is called: a port that a test
 //! does not mention must stay untouched.
@@ -30,6 +31,7 @@ mod sandbox_messages;
 mod send_otp;
 mod send_otp_fallback;
 mod send_otp_project;
+mod states;
 mod sweep;
 mod tell_events;
 mod unlock_phone;

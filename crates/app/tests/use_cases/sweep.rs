@@ -1,7 +1,7 @@
 use crate::common::{World, accepted, broken, down};
 use dwar_app::{Retention, Sweep, Swept};
 use dwar_idempotency::MockIdempotencyStore;
-use dwar_kernel::{KeyMode, OtpId};
+use dwar_kernel::KeyMode;
 use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, MockTestQuotaStore, Otp, Reason, Report,
     TestQuota,
@@ -68,15 +68,6 @@ fn stale(delivery: Option<Delivery>) -> World {
     });
     world.knows_project();
     world
-}
-
-/// A delivery whose only report was this.
-fn after(report: Report) -> Option<Delivery> {
-    let world = World::live();
-    let mut delivery = world.make.otp(&world.line).delivery;
-    let first = delivery.attempts[0].id;
-    delivery.report(first, report, false, &world.make.route(), first, START);
-    Some(delivery)
 }
 
 async fn settle(world: &mut World) -> u64 {
@@ -219,57 +210,11 @@ async fn a_store_out_of_reach_leaves_every_hold() {
 }
 
 #[tokio::test]
-async fn the_hold_of_a_missing_request_is_released() {
-    let mut world = stale(None);
-    world.settles(Settlement::Release);
-    assert_eq!(settle(&mut world).await, 1);
-}
-
-#[tokio::test]
-async fn the_hold_of_a_failed_request_is_released_and_its_place_given_back() {
-    let mut world = stale(after(Report::Failed(Reason::Blocked)));
-    world.settles(Settlement::Release).forgives();
-    assert_eq!(settle(&mut world).await, 1);
-}
-
-#[tokio::test]
-async fn the_hold_of_a_delivered_request_is_captured() {
-    let mut world = stale(after(Report::Delivered));
-    world.settles(Settlement::Capture(Paise(30)));
-    assert_eq!(settle(&mut world).await, 1);
-}
-
-#[tokio::test]
-async fn the_hold_of_a_pending_request_is_left_alone() {
-    let pending = Report::Accepted { provider_ref: None, awaits_receipt: true };
-    assert_eq!(settle(&mut stale(after(pending))).await, 0);
-}
-
-#[tokio::test]
 async fn the_hold_of_a_project_that_is_gone_is_left_alone() {
     let mut world = stale(None);
     world.projects.checkpoint();
     world.projects.expect_find().times(1).returning(|_| Ok(None));
     assert_eq!(settle(&mut world).await, 0);
-}
-
-#[tokio::test]
-async fn a_settlement_names_the_send_of_its_hold() {
-    let mut world = stale(None);
-    let asked = Arc::new(std::sync::Mutex::new(Vec::<OtpId>::new()));
-    let (found, settled) = (Arc::clone(&asked), Arc::clone(&asked));
-    world.otps.checkpoint();
-    world.otps.expect_find().returning(move |_, _, send| {
-        found.lock().unwrap().push(send);
-        Ok(None)
-    });
-    world.wallets.expect_settle().returning(move |_, send, _, _, _| {
-        settled.lock().unwrap().push(send);
-        Ok(true)
-    });
-    settle(&mut world).await;
-    let asked = asked.lock().unwrap();
-    assert_eq!((asked.len(), asked[0]), (2, asked[1]));
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 use dwar_app::{Limits, PriceList, SessionPolicy, Tokens, Toolbox};
+use dwar_idempotency::MockIdempotencyStore;
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};

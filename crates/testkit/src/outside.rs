@@ -1,0 +1,90 @@
+use crate::Fixtures;
+use async_trait::async_trait;
+use dwar_app::{Outside, Routes};
+use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_otp::{Gateway, Message, Outcome};
+use dwar_ratelimit::RequestLimiter;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+/// A service's ways out that lead nowhere: every message of both modes lands in `postbox`, first
+/// over WhatsApp, then over SMS; every event in `post`.
+pub fn outside(
+    requests: Arc<dyn RequestLimiter>,
+    postbox: &Arc<Postbox>,
+    post: &Arc<Post>,
+) -> Outside {
+    let route = Fixtures::seeded(0).route();
+    let gateway = |name: &String| (name.clone(), Arc::<Postbox>::clone(postbox) as _);
+    let gateways: HashMap<String, Arc<dyn Gateway>> =
+        route.hops.iter().map(|hop| gateway(&hop.provider)).collect();
+    Outside {
+        requests,
+        routes: Routes { live: route.clone(), test: route, gateways },
+        sources: HashMap::new(),
+        sender: Arc::<Post>::clone(post),
+    }
+}
+
+/// A provider that keeps every message. It accepts each, unless it was told to answer otherwise.
+#[derive(Debug, Default)]
+pub struct Postbox {
+    answers: Mutex<VecDeque<Outcome>>,
+    messages: Mutex<Vec<Message>>,
+}
+
+impl Postbox {
+    /// Answers the next message that has no answer yet.
+    pub fn answer(&self, outcome: Outcome) {
+        self.answers.lock().unwrap().push_back(outcome);
+    }
+
+    /// Every message, oldest first.
+    pub fn messages(&self) -> Vec<Message> {
+        self.messages.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Gateway for Postbox {
+    fn provider(&self) -> String {
+        "postbox".to_owned()
+    }
+
+    async fn deliver(&self, message: Message) -> Outcome {
+        self.messages.lock().unwrap().push(message);
+        let accepted = Outcome::Accepted { provider_ref: None, awaits_receipt: false };
+        self.answers.lock().unwrap().pop_front().unwrap_or(accepted)
+    }
+}
+
+/// Posts to nobody and keeps what it was given; an event's body is its id.
+#[derive(Debug, Default)]
+pub struct Post(Mutex<Vec<Vec<u8>>>);
+
+impl Post {
+    /// The bodies that were posted, oldest first.
+    pub fn bodies(&self) -> Vec<Vec<u8>> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl WebhookSender for Post {
+    fn body(&self, event: &Event, _: Option<String>) -> Vec<u8> {
+        event.id().into_bytes()
+    }
+
+    fn sign(&self, _: &WebhookSecret, id: &str, _: i64, _: &[u8]) -> String {
+        format!("v1,{id}")
+    }
+
+    async fn post(&self, request: WebhookRequest) -> Result<(), SendFailure> {
+        self.0.lock().unwrap().push(request.body);
+        Ok(())
+    }
+
+    fn allows(&self, _: &str) -> Result<(), SendFailure> {
+        Ok(())
+    }
+}
