@@ -42,5 +42,11 @@ adapters="dwar-http dwar-sqlite dwar-postgres dwar-memory dwar-gateways dwar-web
     done
 }
 
+# Steps that fail on demand are for tests.
+if cargo tree --locked -p dwar -e normal,build,features --prefix none 2>/dev/null | grep -q '^dwar-memory feature "faults"'; then
+    echo "check-dependencies.sh: dwar must not be built with dwar-memory's faults"
+    failed=1
+fi
+
 [ "$failed" = 0 ] && echo "check-dependencies.sh: every crate keeps to its place"
 exit "$failed"

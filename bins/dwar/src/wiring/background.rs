@@ -130,11 +130,10 @@ async fn supervise(
             pause = FIRST_PAUSE;
         }
         let panicked = end.is_err();
-        let restarts_so_far = restarts.note(name, false);
         tracing::error!(
             name,
             panicked,
-            restarts_so_far,
+            restarts = restarts.note(name, false),
             pause_s = pause.as_secs(),
             "a background loop ended; it is started again after a pause"
         );
