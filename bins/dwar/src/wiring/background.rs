@@ -117,7 +117,7 @@ async fn supervise(
     start: Start,
     work: Arc<Background>,
     mut stopped: Stopped,
-    restarts: Arc<Restarts>,
+    board: Arc<Restarts>,
 ) {
     let mut pause = FIRST_PAUSE;
     loop {
@@ -129,11 +129,11 @@ async fn supervise(
         if began.elapsed() >= STEADY {
             pause = FIRST_PAUSE;
         }
-        let panicked = end.is_err();
+        let (panicked, restarts) = (end.is_err(), board.note(name, false));
         tracing::error!(
             name,
             panicked,
-            restarts = restarts.note(name, false),
+            restarts,
             pause_s = pause.as_secs(),
             "a background loop ended; it is started again after a pause"
         );
@@ -142,7 +142,7 @@ async fn supervise(
             _ = stopped.changed() => return,
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
-        restarts.note(name, true);
+        board.note(name, true);
     }
 }
 
