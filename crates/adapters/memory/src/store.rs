@@ -45,6 +45,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
+    /// Domain functions do not panic; should one, what it left is no worse than a test that ends.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
