@@ -3,10 +3,9 @@
 use crate::convert::{Row, stored_count};
 use crate::error::Failure;
 use crate::event_row::{EndpointRow, EventRow};
-use crate::schema::{event_deliveries, events, webhook_endpoints};
+use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Bool, Integer, Text, Timestamptz, Uuid as SqlUuid};
-use diesel::upsert::excluded;
 use dwar_event::{Dispatch, Endpoint, Event, Room, WaitingEndpoint};
 use dwar_kernel::{StoreError, Timestamp};
 use std::collections::HashMap;
@@ -20,15 +19,19 @@ const WAITING: &str = "SELECT e.id, e.failures > 0 AS failing, d.due_at \
          WHERE endpoint_id = e.id AND due_at <= $1 ORDER BY due_at LIMIT 1 \
      ) d WHERE e.disabled_at IS NULL";
 
-/// Of each endpoint as many as it has places.
-const DUE: &str = "SELECT d.* FROM unnest($1, $2) AS share (endpoint, places) CROSS JOIN LATERAL ( \
-         SELECT event_id, endpoint_id, failures, due_at FROM event_deliveries \
-         WHERE endpoint_id = share.endpoint AND due_at <= $3 \
-         ORDER BY due_at, event_id LIMIT share.places FOR UPDATE SKIP LOCKED \
-     ) d ORDER BY d.due_at, d.event_id, d.endpoint_id";
+/// Of each endpoint as many as it has places, leased.
+const DUE: &str = "WITH due AS ( \
+         SELECT d.* FROM unnest($1, $2) AS share (endpoint, places) CROSS JOIN LATERAL ( \
+             SELECT event_id, endpoint_id, failures, due_at FROM event_deliveries \
+             WHERE endpoint_id = share.endpoint AND due_at <= $3 \
+             ORDER BY due_at, event_id LIMIT share.places FOR UPDATE SKIP LOCKED \
+         ) d \
+     ), leased AS ( \
+         UPDATE event_deliveries d SET due_at = $4 FROM due \
+         WHERE d.event_id = due.event_id AND d.endpoint_id = due.endpoint_id \
+     ) SELECT event_id, endpoint_id, failures FROM due ORDER BY due_at";
 
-#[derive(QueryableByName, Insertable)]
-#[diesel(table_name = event_deliveries)]
+#[derive(QueryableByName)]
 struct DeliveryRow {
     #[diesel(sql_type = Text)]
     event_id: String,
@@ -36,8 +39,6 @@ struct DeliveryRow {
     endpoint_id: Uuid,
     #[diesel(sql_type = Integer)]
     failures: i32,
-    #[diesel(sql_type = Timestamptz)]
-    due_at: Timestamp,
 }
 
 #[derive(QueryableByName)]
@@ -72,30 +73,16 @@ pub(crate) fn claim(
         .into_iter()
         .map(|(endpoint, places)| (endpoint.uuid(), stored_count(places)))
         .unzip();
-    let mut due: Vec<DeliveryRow> = diesel::sql_query(DUE)
+    let due: Vec<DeliveryRow> = diesel::sql_query(DUE)
         .bind::<Array<SqlUuid>, _>(endpoints)
         .bind::<Array<Integer>, _>(places)
         .bind::<Timestamptz, _>(now)
+        .bind::<Timestamptz, _>(now + lease)
         .load(conn)?;
     if due.is_empty() {
         return Ok(Vec::new());
     }
-    for delivery in &mut due {
-        delivery.due_at = now + lease;
-    }
-    lease_out(conn, &due)?;
     complete(conn, due)
-}
-
-/// Writes down when deliveries, locked by the caller, are due again.
-fn lease_out(conn: &mut PgConnection, deliveries: &[DeliveryRow]) -> QueryResult<usize> {
-    // An update of many pairs at once: every one of them is there.
-    diesel::insert_into(event_deliveries::table)
-        .values(deliveries)
-        .on_conflict((event_deliveries::event_id, event_deliveries::endpoint_id))
-        .do_update()
-        .set(event_deliveries::due_at.eq(excluded(event_deliveries::due_at)))
-        .execute(conn)
 }
 
 /// Rebuilds deliveries, in the order given.
