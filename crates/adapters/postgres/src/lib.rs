@@ -3,7 +3,6 @@
 //! Every rule is the domain's: a method locks and loads, lets the aggregate decide, and writes
 //! down what it decided, in one transaction at READ COMMITTED.
 
-mod audit;
 mod convert;
 mod error;
 #[macro_use]

@@ -1,8 +1,7 @@
 use crate::PostgresStore;
-use crate::audit;
 use crate::schema::{ledger_entries, wallet_holds, wallets};
 use crate::statement::Statement;
-use crate::wallet_row::{EntryRow, amount_of, apply, balance};
+use crate::wallet_row::{AUDIT, AuditRow, EntryRow, amount_of, apply, balance};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
@@ -82,6 +81,18 @@ struct Answer {
     done: bool,
 }
 
+/// Whether it is done; asks again where nothing was.
+///
+/// One that was sent before, over a connection that was lost, may have been under way still: whoever
+/// waited for its locks finds it at the second look alone.
+fn surely(mut ask: impl FnMut() -> QueryResult<Answer>) -> QueryResult<bool> {
+    match ask() {
+        Ok(Answer { done: true }) => Ok(true),
+        Ok(_) | Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(ask()?.done),
+        Err(cause) => Err(cause),
+    }
+}
+
 #[async_trait]
 impl WalletStore for PostgresStore {
     async fn credit(
@@ -94,7 +105,7 @@ impl WalletStore for PostgresStore {
             .transaction(move |conn| {
                 apply(conn, project, |conn, wallet| {
                     let known = amount_of(conn, project, EntryKind::Credit, &credit.reference)?;
-                    Ok(wallet.credit(&credit, known.is_some(), now).map_err(StoreError::from)?)
+                    Ok(wallet.credit(&credit, known.is_some(), now))
                 })
             })
             .await
@@ -110,7 +121,7 @@ impl WalletStore for PostgresStore {
     ) -> Result<HoldOutcome, StoreError> {
         self.pool
             .run(move |conn| {
-                let mut hold = || {
+                let held = surely(|| {
                     Statement::new(HOLD)
                         .given::<SqlUuid, _>("project", project.uuid())
                         .given::<SqlUuid, _>("send", send.uuid())
@@ -118,14 +129,9 @@ impl WalletStore for PostgresStore {
                         .given::<BigInt, _>("amount", amount.0)
                         .given::<SqlUuid, _>("entry", entry.uuid())
                         .given::<Timestamptz, _>("now", now)
-                        .get_result::<Answer>(conn)
-                };
-                let held = match hold() {
-                    // The same statement was still under way on a connection that was lost.
-                    Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => hold(),
-                    held => held,
-                };
-                Ok(if held?.done { HoldOutcome::Held } else { HoldOutcome::Insufficient })
+                        .get_result(conn)
+                });
+                Ok(if held? { HoldOutcome::Held } else { HoldOutcome::Insufficient })
             })
             .await
     }
@@ -146,19 +152,21 @@ impl WalletStore for PostgresStore {
         let low = Event { project, mode, kind, subject, at: now };
         self.pool
             .run(move |conn| {
-                let settled: Answer = Statement::new(SETTLE)
-                    .given::<SqlUuid, _>("project", project.uuid())
-                    .given::<SqlUuid, _>("send", send.uuid())
-                    .given::<Text, _>("reference", send.to_string())
-                    .given::<BigInt, _>("price", settlement.price().0)
-                    .given::<SqlUuid, _>("capture", capture.uuid())
-                    .given::<SqlUuid, _>("release", release.uuid())
-                    .given::<Timestamptz, _>("now", now)
-                    .given::<Text, _>("event", low.id())
-                    .given::<Text, _>("mode", low.mode.as_str())
-                    .given::<Text, _>("kind", low.kind.as_str())
-                    .get_result(conn)?;
-                Ok(settled.done)
+                let settled = surely(|| {
+                    Statement::new(SETTLE)
+                        .given::<SqlUuid, _>("project", project.uuid())
+                        .given::<SqlUuid, _>("send", send.uuid())
+                        .given::<Text, _>("reference", send.to_string())
+                        .given::<BigInt, _>("price", settlement.price().0)
+                        .given::<SqlUuid, _>("capture", capture.uuid())
+                        .given::<SqlUuid, _>("release", release.uuid())
+                        .given::<Timestamptz, _>("now", now)
+                        .given::<Text, _>("event", low.id())
+                        .given::<Text, _>("mode", low.mode.as_str())
+                        .given::<Text, _>("kind", low.kind.as_str())
+                        .get_result(conn)
+                });
+                Ok(settled?)
             })
             .await
     }
@@ -177,8 +185,7 @@ impl WalletStore for PostgresStore {
                     let mut amount = |kind| amount_of(conn, project, kind, &reference);
                     let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
                     let refunded = amount(EntryKind::Refund)?.is_some();
-                    let movement = wallet.refund(send, captured, refunded, entry, now);
-                    Ok(movement.map_err(StoreError::from)?)
+                    Ok(wallet.refund(send, captured, refunded, entry, now))
                 })
             })
             .await
@@ -195,8 +202,7 @@ impl WalletStore for PostgresStore {
                 apply(conn, project, |conn, wallet| {
                     let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
                     let known = amount_of(conn, project, kind, reference)?;
-                    let movement = wallet.adjust(&adjustment, known.is_some(), now);
-                    Ok(movement.map_err(StoreError::from)?)
+                    Ok(wallet.adjust(&adjustment, known.is_some(), now))
                 })
             })
             .await
@@ -264,6 +270,10 @@ impl WalletStore for PostgresStore {
     }
 
     async fn audit(&self) -> Result<Audit, StoreError> {
-        self.pool.long_snapshot(audit::audit).await
+        let audit = |conn: &mut PgConnection| {
+            let rows: Vec<AuditRow> = diesel::sql_query(AUDIT).load(conn)?;
+            Ok(rows.iter().fold(Audit::default(), AuditRow::add_to))
+        };
+        self.pool.long_snapshot(audit).await
     }
 }

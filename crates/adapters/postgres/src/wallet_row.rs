@@ -5,8 +5,9 @@ use crate::error::Failure;
 use crate::event;
 use crate::schema::{ledger_entries, projects, wallets};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
-use dwar_wallet::{Balance, EntryKind, LedgerEntry, Movement, Paise, Wallet};
+use dwar_wallet::{Audit, Balance, EntryKind, Impossible, LedgerEntry, Movement, Paise, Wallet};
 use uuid::Uuid;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -45,11 +46,44 @@ pub(crate) const fn balance(balance: i64, held: i64) -> Balance {
     Balance { balance: Paise(balance), held: Paise(held) }
 }
 
+/// Every wallet beside the sums of its entries and of its open holds.
+pub(crate) const AUDIT: &str = "SELECT w.balance, w.held, \
+     CAST(coalesce(e.amount, 0) AS bigint) AS amount, CAST(coalesce(e.held, 0) AS bigint) AS entered, \
+     CAST(coalesce(h.amount, 0) AS bigint) AS open FROM wallets w \
+     LEFT JOIN (SELECT project_id, sum(amount) AS amount, sum(held) AS held \
+                FROM ledger_entries GROUP BY project_id) e ON e.project_id = w.project_id \
+     LEFT JOIN (SELECT project_id, sum(amount) AS amount \
+                FROM wallet_holds GROUP BY project_id) h ON h.project_id = w.project_id";
+
+#[derive(QueryableByName)]
+pub(crate) struct AuditRow {
+    #[diesel(sql_type = BigInt)]
+    balance: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+    #[diesel(sql_type = BigInt)]
+    entered: i64,
+    #[diesel(sql_type = BigInt)]
+    open: i64,
+}
+
+impl AuditRow {
+    pub(crate) fn add_to(audit: Audit, row: &Self) -> Audit {
+        let stored = balance(row.balance, row.held);
+        audit.and(stored, balance(row.amount, row.entered), Paise(row.open))
+    }
+}
+
 /// Applies a rule to a project's wallet, locked, and writes down what came of it.
 pub(crate) fn apply<T>(
     conn: &mut PgConnection,
     project: ProjectId,
-    mut rule: impl FnMut(&mut PgConnection, &mut Wallet) -> Result<Movement<T>, Failure>,
+    mut rule: impl FnMut(
+        &mut PgConnection,
+        &mut Wallet,
+    ) -> Result<Result<Movement<T>, Impossible>, Failure>,
 ) -> Result<T, Failure> {
     loop {
         // Not a join: the project's row is not to be locked.
@@ -65,7 +99,7 @@ pub(crate) fn apply<T>(
         let (owned, held, entries, low_balance) = found.unwrap_or_default();
         let low_balance = low_balance.map(Paise);
         let mut wallet = Wallet { project, balance: balance(owned, held), low_balance };
-        let movement = rule(conn, &mut wallet)?;
+        let movement = rule(conn, &mut wallet)?.map_err(StoreError::from)?;
         if movement.entries.is_empty() {
             return Ok(movement.outcome);
         }

@@ -1,24 +1,13 @@
-use crate::error::Failure;
 use crate::pool::SqliteStore;
 use crate::schema::{ledger_entries, wallet_holds, wallets};
-use crate::wallet_row::{EntryRow, HoldRow, WalletRow, amount_of, apply, balance};
+use crate::wallet_row::{AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, amount_of, apply};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Paise, Refunded, Settlement, Wallet, WalletStore,
 };
-use std::collections::HashMap;
-
-#[diesel::declare_sql_function]
-extern "SQL" {
-    /// diesel's own `sum` of whole numbers is a decimal; SQLite's is a whole number.
-    #[aggregate]
-    #[sql_name = "sum"]
-    fn sum_paise(amount: BigInt) -> Nullable<BigInt>;
-}
 
 #[async_trait]
 impl WalletStore for SqliteStore {
@@ -153,35 +142,10 @@ impl WalletStore for SqliteStore {
     }
 
     async fn audit(&self) -> Result<Audit, StoreError> {
-        self.scan(|connection| connection.transaction(audit)).await
+        self.scan(|connection| {
+            let rows: Vec<AuditRow> = diesel::sql_query(AUDIT).load(connection)?;
+            Ok(rows.iter().fold(Audit::default(), AuditRow::add_to))
+        })
+        .await
     }
-}
-
-/// Three sums over one snapshot, compared wallet by wallet.
-fn audit(connection: &mut SqliteConnection) -> Result<Audit, Failure> {
-    let wallets = wallets::table.select(WalletRow::as_select()).load(connection)?;
-    let entries: Vec<(String, Option<i64>, Option<i64>)> = ledger_entries::table
-        .group_by(ledger_entries::project_id)
-        .select((
-            ledger_entries::project_id,
-            sum_paise(ledger_entries::amount),
-            sum_paise(ledger_entries::held),
-        ))
-        .load(connection)?;
-    let holds: Vec<(String, Option<i64>)> = wallet_holds::table
-        .group_by(wallet_holds::project_id)
-        .select((wallet_holds::project_id, sum_paise(wallet_holds::amount)))
-        .load(connection)?;
-    let entries: HashMap<_, _> =
-        entries.into_iter().map(|(project, amount, held)| (project, (amount, held))).collect();
-    let holds: HashMap<_, _> = holds.into_iter().collect();
-    let sums = |row: &WalletRow| {
-        let (amount, held) = entries.get(&row.project_id).copied().unwrap_or_default();
-        let open = holds.get(&row.project_id).copied().flatten().unwrap_or_default();
-        (balance(amount.unwrap_or_default(), held.unwrap_or_default()), Paise(open))
-    };
-    Ok(wallets.iter().fold(Audit::default(), |audit, row| {
-        let (entries, open) = sums(row);
-        audit.and(row.balance(), entries, open)
-    }))
 }

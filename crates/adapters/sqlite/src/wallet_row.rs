@@ -5,8 +5,11 @@ use crate::error::Failure;
 use crate::event;
 use crate::schema::{ledger_entries, projects, wallet_holds, wallets};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_wallet::{Balance, EntryKind, Impossible, LedgerEntry, Movement, OpenHold, Paise, Wallet};
+use dwar_wallet::{
+    Audit, Balance, EntryKind, Impossible, LedgerEntry, Movement, OpenHold, Paise, Wallet,
+};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = wallets, primary_key(project_id))]
@@ -90,6 +93,36 @@ impl TryFrom<HoldRow> for OpenHold {
             amount: Paise(stored.amount),
             since: row.instant("held_since", stored.held_since)?,
         })
+    }
+}
+
+/// Every wallet beside the sums of its entries and of its open holds.
+pub(crate) const AUDIT: &str = "SELECT w.balance, w.held, \
+     CAST(coalesce(e.amount, 0) AS bigint) AS amount, CAST(coalesce(e.held, 0) AS bigint) AS entered, \
+     CAST(coalesce(h.amount, 0) AS bigint) AS open FROM wallets w \
+     LEFT JOIN (SELECT project_id, sum(amount) AS amount, sum(held) AS held \
+                FROM ledger_entries GROUP BY project_id) e ON e.project_id = w.project_id \
+     LEFT JOIN (SELECT project_id, sum(amount) AS amount \
+                FROM wallet_holds GROUP BY project_id) h ON h.project_id = w.project_id";
+
+#[derive(QueryableByName)]
+pub(crate) struct AuditRow {
+    #[diesel(sql_type = BigInt)]
+    balance: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+    #[diesel(sql_type = BigInt)]
+    entered: i64,
+    #[diesel(sql_type = BigInt)]
+    open: i64,
+}
+
+impl AuditRow {
+    pub(crate) fn add_to(audit: Audit, row: &Self) -> Audit {
+        let stored = balance(row.balance, row.held);
+        audit.and(stored, balance(row.amount, row.entered), Paise(row.open))
     }
 }
 
