@@ -1,5 +1,6 @@
 //! Statements without parameters and result, prepared once per connection.
 
+use crate::error::Failure;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sqlite::Sqlite;
@@ -9,6 +10,7 @@ use diesel::sqlite::Sqlite;
 pub(crate) struct Command(&'static str);
 
 pub(crate) const BEGIN: Command = Command("BEGIN IMMEDIATE");
+const BEGIN_READING: Command = Command("BEGIN");
 pub(crate) const COMMIT: Command = Command("COMMIT");
 pub(crate) const ROLLBACK: Command = Command("ROLLBACK");
 pub(crate) const SAVEPOINT: Command = Command("SAVEPOINT work");
@@ -19,6 +21,17 @@ impl Command {
     pub(crate) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
         self.execute(connection).map(drop)
     }
+}
+
+/// Several queries that read one and the same state.
+pub(crate) fn snapshot<T>(
+    connection: &mut SqliteConnection,
+    read: impl FnOnce(&mut SqliteConnection) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    BEGIN_READING.run(connection)?;
+    let found = read(connection);
+    COMMIT.run(connection)?;
+    found
 }
 
 impl QueryFragment<Sqlite> for Command {

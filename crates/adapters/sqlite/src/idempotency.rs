@@ -1,6 +1,7 @@
 use crate::convert::{Row, sealed_bytes};
 use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::idempotency_records;
+use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
@@ -93,9 +94,8 @@ impl IdempotencyStore for SqliteStore {
         answer: Sealed,
     ) -> Result<(), StoreError> {
         self.write(move |connection| {
-            diesel::update(unanswered!(slot, began_at))
-                .set(idempotency_records::answer.eq(answer.0))
-                .execute(connection)?;
+            let answered = idempotency_records::answer.eq(answer.0);
+            statement::update(unanswered!(slot, began_at), answered).execute(connection)?;
             Ok(())
         })
         .await

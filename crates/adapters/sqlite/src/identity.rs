@@ -3,6 +3,7 @@ use crate::event;
 use crate::pool::SqliteStore;
 use crate::schema::{events, idempotency_records, identities, otps, sessions};
 use crate::session::SessionRow;
+use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
@@ -48,12 +49,12 @@ impl IdentityStore for SqliteStore {
             let at = sighting.at.timestamp_millis();
             let (mode, phone) = (sighting.mode, sighting.index);
             if let Some(known) = by_phone(connection, project, mode, phone)? {
-                diesel::update(identities::table.find(&known.id))
-                    .set((
-                        identities::last_verified_at.eq(at.max(known.last_verified_at)),
-                        identities::phone_sealed.eq(&sighting.phone.0),
-                    ))
-                    .execute(connection)?;
+                let seen = (
+                    identities::last_verified_at.eq(at.max(known.last_verified_at)),
+                    identities::phone_sealed.eq(&sighting.phone.0),
+                );
+                let known_row = identities::table.find(&known.id);
+                statement::update(known_row, seen).execute(connection)?;
                 return Ok(Identity::try_from(known)?.id);
             }
             let row = IdentityRow {

@@ -1,3 +1,4 @@
+use crate::command::snapshot;
 use crate::convert::Row;
 use crate::error::Failure;
 use crate::event;
@@ -107,7 +108,7 @@ impl OtpStore for SqliteStore {
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError> {
         self.read(move |connection| {
-            connection.transaction(|connection| {
+            snapshot(connection, |connection| {
                 let found = otps::table
                     .filter(otps::id.eq(otp.to_string()))
                     .filter(otps::project_id.eq(project.to_string()))

@@ -3,6 +3,7 @@
 use crate::convert::{Row, millis, sealed_bytes, stored_count};
 use crate::error::Failure;
 use crate::schema::{guess_budgets, otp_attempts, otps};
+use crate::statement;
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_otp::{
@@ -171,15 +172,14 @@ pub(crate) fn save(
     if before == after {
         return Ok(());
     }
-    diesel::update(otps::table.find(after.id.to_string()))
-        .set((
-            otps::code_sealed.eq(sealed_bytes(after.sealed_code.as_ref())),
-            otps::state.eq(after.state.as_str()),
-            otps::wrong.eq(stored_count(after.wrong)),
-            otps::status.eq(after.delivery.status.as_str()),
-            otps::due_at.eq(millis(after.delivery.due_at)),
-        ))
-        .execute(connection)?;
+    let changed = (
+        otps::code_sealed.eq(sealed_bytes(after.sealed_code.as_ref())),
+        otps::state.eq(after.state.as_str()),
+        otps::wrong.eq(stored_count(after.wrong)),
+        otps::status.eq(after.delivery.status.as_str()),
+        otps::due_at.eq(millis(after.delivery.due_at)),
+    );
+    statement::update(otps::table.find(after.id.to_string()), changed).execute(connection)?;
     save_attempts(connection, &before.delivery.attempts, after)
 }
 
@@ -191,12 +191,8 @@ fn save_attempts(
     let numbered = otp.delivery.attempts.iter().enumerate();
     for (position, attempt) in numbered.filter(|(at, attempt)| before.get(*at) != Some(*attempt)) {
         let row = AttemptRow::new(otp, position, attempt);
-        diesel::insert_into(otp_attempts::table)
-            .values(&row)
-            .on_conflict(otp_attempts::id)
-            .do_update()
-            .set(&row)
-            .execute(connection)?;
+        let insert = diesel::insert_into(otp_attempts::table).values(&row);
+        statement::upsert(insert, "id", &row).execute(connection)?;
     }
     Ok(())
 }
@@ -251,11 +247,7 @@ pub(crate) fn save_budget(
         diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
         return Ok(());
     }
-    diesel::insert_into(guess_budgets::table)
-        .values(&row)
-        .on_conflict((guess_budgets::project_id, guess_budgets::mode, guess_budgets::phone_index))
-        .do_update()
-        .set(&row)
-        .execute(connection)?;
+    let insert = diesel::insert_into(guess_budgets::table).values(&row);
+    statement::upsert(insert, "project_id, mode, phone_index", &row).execute(connection)?;
     Ok(())
 }

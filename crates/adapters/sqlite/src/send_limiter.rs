@@ -2,6 +2,7 @@ use crate::convert::Row;
 use crate::otp_row;
 use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::send_slots;
+use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
@@ -49,9 +50,8 @@ impl SendLimiter for SqliteStore {
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.write(move |connection| {
-            diesel::update(slot_of(&key, send))
-                .set(send_slots::forgiven.eq(true))
-                .execute(connection)?;
+            let forgiven = send_slots::forgiven.eq(true);
+            statement::update(slot_of(&key, send), forgiven).execute(connection)?;
             Ok(())
         })
         .await

@@ -3,6 +3,7 @@ use crate::error::Failure;
 use crate::event;
 use crate::pool::{SWEEP, SqliteStore};
 use crate::schema::{identities, sessions};
+use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{KeyMode, ProjectId, Sealed, SessionId, StoreError, Timestamp, TokenId};
@@ -190,7 +191,7 @@ impl SqliteStore {
                     event::record(connection, &event)?;
                 }
                 let row = SessionRow::from(session);
-                diesel::update(&row).set(&row).execute(connection)?;
+                statement::update(&row, &row).execute(connection)?;
             }
             Ok(Some(answer))
         })

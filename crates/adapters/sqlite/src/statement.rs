@@ -1,6 +1,70 @@
-//! What each statement costs is found out by looking at which there are.
+//! Statements are prepared once per connection, and the log can show which ran.
 
 use diesel::connection::InstrumentationEvent;
+use diesel::prelude::*;
+use diesel::query_builder::{AsChangeset, AstPass, IntoUpdateTarget, QueryFragment, QueryId};
+use diesel::query_source::QuerySource;
+use diesel::sqlite::Sqlite;
+
+/// `UPDATE`, as `diesel::update(target).set(values)`, which is prepared anew at each use: its
+/// values may leave columns out. This one is remembered by its text, where these are missing too.
+pub(crate) fn update<T, V>(
+    target: T,
+    values: V,
+) -> Change<<T::Table as QuerySource>::FromClause, V::Changeset, T::WhereClause>
+where
+    T: IntoUpdateTarget,
+    T::Table: QuerySource,
+    V: AsChangeset<Target = T::Table>,
+{
+    let target = target.into_update_target();
+    let from = target.table.from_clause();
+    let values = values.as_changeset();
+    Change { begin: "UPDATE ", from, set: " SET ".into(), values, end: target.where_clause }
+}
+
+/// `INSERT`, or an update of these values if there is a row with the same `key`; remembered as
+/// [`update`] is.
+pub(crate) fn upsert<I, V: AsChangeset>(
+    insert: I,
+    key: &str,
+    values: V,
+) -> Change<I, V::Changeset, ()> {
+    let set = format!(" ON CONFLICT ({key}) DO UPDATE SET ");
+    Change { begin: "", from: insert, set, values: values.as_changeset(), end: () }
+}
+
+pub(crate) struct Change<F, V, W> {
+    begin: &'static str,
+    from: F,
+    set: String,
+    values: V,
+    end: W,
+}
+
+impl<F, V, W> QueryFragment<Sqlite> for Change<F, V, W>
+where
+    F: QueryFragment<Sqlite>,
+    V: QueryFragment<Sqlite>,
+    W: QueryFragment<Sqlite>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(self.begin);
+        self.from.walk_ast(out.reborrow())?;
+        out.push_sql(&self.set);
+        self.values.walk_ast(out.reborrow())?;
+        self.end.walk_ast(out)
+    }
+}
+
+impl<F, V, W> QueryId for Change<F, V, W> {
+    type QueryId = ();
+
+    /// Known by its text.
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<F, V, W> RunQueryDsl<SqliteConnection> for Change<F, V, W> {}
 
 /// Logs the text of each statement at level `trace`, without the values that are bound to it.
 pub(crate) fn log(event: InstrumentationEvent<'_>) {
@@ -9,3 +73,7 @@ pub(crate) fn log(event: InstrumentationEvent<'_>) {
         tracing::trace!(sql = text());
     }
 }
+
+#[cfg(test)]
+#[path = "statement_tests.rs"]
+mod tests;

@@ -4,6 +4,7 @@ use crate::convert::Row;
 use crate::error::Failure;
 use crate::event;
 use crate::schema::{ledger_entries, projects, wallet_holds, wallets};
+use crate::statement;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError};
@@ -150,12 +151,8 @@ pub(crate) fn apply<T>(
     let first = row.entries + 1;
     row.entries += i64::try_from(movement.entries.len()).unwrap_or(i64::MAX);
     if row.entries >= first {
-        diesel::insert_into(wallets::table)
-            .values(&row)
-            .on_conflict(wallets::project_id)
-            .do_update()
-            .set(&row)
-            .execute(connection)?;
+        let insert = diesel::insert_into(wallets::table).values(&row);
+        statement::upsert(insert, "project_id", &row).execute(connection)?;
     }
     for (position, entry) in (first..).zip(&movement.entries) {
         let entry = EntryRow {
