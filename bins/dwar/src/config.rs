@@ -4,27 +4,32 @@ mod load;
 
 pub use load::{load, toml_sentence};
 
-use crate::secret::Secret;
+use dwar_gateways::Secret;
+use dwar_sqlite::Synchronous;
+use dwar_webhooks::WebhookSettings;
 use serde::Deserialize;
 use std::path::PathBuf;
+use std::time::Duration;
+
+const MOST_EVENT_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// The whole configuration; the meaning of each key stands in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Config {
     pub environment: RunMode,
     pub demo: bool,
-    pub http: Http,
+    pub http: dwar_http::Settings,
     pub database: Database,
-    pub redis: Redis,
     pub secrets: Secrets,
     pub session: Session,
     pub tokens: Tokens,
     pub otp: Otp,
     pub limits: Limits,
-    pub gateways: Gateways,
+    pub gateways: dwar_gateways::Settings,
     pub prices: Prices,
     pub retention: Retention,
-    pub events: Events,
+    pub events: WebhookSettings,
     pub log: Log,
     /// The file that was read, if one was.
     #[serde(skip)]
@@ -50,19 +55,7 @@ pub enum RunMode {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Http {
-    pub address: String,
-    pub allow_public_development: bool,
-    pub workers: usize,
-    pub max_connections: usize,
-    pub head_timeout_seconds: u64,
-    pub body_timeout_seconds: u64,
-    pub write_timeout_seconds: u64,
-    pub keep_alive_seconds: u64,
-    pub shutdown_timeout_seconds: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Database {
     /// May hold a password.
     pub url: Secret,
@@ -73,27 +66,17 @@ pub struct Database {
     pub min_free_mb: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Synchronous {
-    Full,
-    Normal,
-}
-
 #[derive(Clone, Debug, Deserialize)]
-pub struct Redis {
-    pub url: Secret,
-}
-
-#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Secrets {
     pub master_key: Secret,
     pub master_key_file: String,
-    pub older_master_keys: Secret,
+    pub older_master_keys: Vec<Secret>,
     pub lookup_key: Secret,
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Session {
     pub access_seconds: u64,
     pub refresh_seconds: u64,
@@ -103,6 +86,7 @@ pub struct Session {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tokens {
     pub issuer: String,
     pub algorithm: String,
@@ -110,11 +94,13 @@ pub struct Tokens {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Otp {
     pub lifetime_seconds: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Limits {
     pub live: ModeLimits,
     pub test: ModeLimits,
@@ -122,6 +108,7 @@ pub struct Limits {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ModeLimits {
     pub send: u32,
     pub send_window_seconds: u64,
@@ -134,6 +121,7 @@ pub struct ModeLimits {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Guesses {
     pub slow_from: u32,
     pub slow_seconds: u64,
@@ -146,94 +134,14 @@ pub struct Guesses {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Gateways {
-    pub whatsapp: String,
-    pub sms: String,
-    pub public_url: String,
-    pub call_timeout_ms: u64,
-    pub connect_timeout_ms: u64,
-    pub fallback_window_seconds: u64,
-    pub grace_seconds: u64,
-    pub breaker_faults: u32,
-    pub breaker_cool_down_seconds: u64,
-    pub calls_at_once: usize,
-    pub generic_files: String,
-    pub proxy: Secret,
-    pub sandbox: Sandbox,
-    pub whatsapp_cloud: WhatsappCloud,
-    pub twilio: Twilio,
-    pub msg91: Msg91,
-    pub gupshup: Gupshup,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Sandbox {
-    pub receipt_ms: u64,
-    pub slow_receipt_ms: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct WhatsappCloud {
-    pub base_url: String,
-    pub version: String,
-    pub phone_number_id: String,
-    pub access_token: Secret,
-    pub app_secret: Secret,
-    pub verify_token: Secret,
-    pub templates: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Twilio {
-    pub base_url: String,
-    pub account_sid: String,
-    pub auth_token: Secret,
-    pub api_key_sid: String,
-    pub api_key_secret: Secret,
-    pub sms_sender: String,
-    pub whatsapp_sender: String,
-    pub whatsapp_templates: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Msg91 {
-    pub base_url: String,
-    pub auth_key: Secret,
-    pub webhook_token: Secret,
-    pub sms_template_id: String,
-    pub sms_variables: String,
-    pub whatsapp_number: String,
-    pub whatsapp_namespace: String,
-    pub whatsapp_code_button: bool,
-    pub whatsapp_templates: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Gupshup {
-    pub base_url: String,
-    pub user_id: String,
-    pub password: Secret,
-    pub sender: String,
-    pub entity_id: String,
-    pub template_id: String,
-    pub webhook_token: Secret,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Events {
-    pub timeout_seconds: u64,
-    pub disable_after_seconds: u64,
-    pub disable_after_failures: u32,
-    pub allow_private: bool,
-}
-
-#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Prices {
     pub whatsapp_paise: u32,
     pub sms_paise: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Retention {
     pub requests_hours: u64,
     pub sessions_hours: u64,
@@ -242,6 +150,7 @@ pub struct Retention {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Log {
     pub format: LogFormat,
     pub level: String,
@@ -268,54 +177,44 @@ pub enum ConfigError {
     Unsafe(Vec<String>),
 }
 
+/// What nothing could work with if it were 0.
+const POSITIVE: [&str; 19] = [
+    "session.access_seconds",
+    "session.refresh_seconds",
+    "session.session_seconds",
+    "otp.lifetime_seconds",
+    "database.connections",
+    "database.acquire_timeout_ms",
+    "database.statement_timeout_ms",
+    "gateways.call_timeout_ms",
+    "gateways.connect_timeout_ms",
+    "gateways.breaker_cool_down_seconds",
+    "gateways.calls_at_once",
+    "events.timeout_seconds",
+    "events.disable_after_failures",
+    "gateways.grace_seconds",
+    "limits.live.verify_attempts",
+    "limits.test.verify_attempts",
+    "limits.live.send_window_seconds",
+    "limits.test.send_window_seconds",
+    "limits.guesses.period_seconds",
+];
+
 impl Config {
-    /// Refuses values that no part of the program could make sense of.
-    fn check(&self) -> Result<(), ConfigError> {
-        let positive = [
-            ("session.access_seconds", self.session.access_seconds),
-            ("session.refresh_seconds", self.session.refresh_seconds),
-            ("session.session_seconds", self.session.session_seconds),
-            ("otp.lifetime_seconds", self.otp.lifetime_seconds),
-            ("database.connections", self.database.connections.into()),
-            ("database.acquire_timeout_ms", self.database.acquire_timeout_ms),
-            ("database.statement_timeout_ms", self.database.statement_timeout_ms),
-            ("gateways.call_timeout_ms", self.gateways.call_timeout_ms),
-            ("gateways.connect_timeout_ms", self.gateways.connect_timeout_ms),
-            ("gateways.breaker_cool_down_seconds", self.gateways.breaker_cool_down_seconds),
-            ("gateways.calls_at_once", u64::try_from(self.gateways.calls_at_once).unwrap_or(1)),
-            ("events.timeout_seconds", self.events.timeout_seconds),
-            ("events.disable_after_failures", self.events.disable_after_failures.into()),
-            ("gateways.grace_seconds", self.gateways.grace_seconds),
-            ("limits.live.verify_attempts", self.limits.live.verify_attempts.into()),
-            ("limits.test.verify_attempts", self.limits.test.verify_attempts.into()),
-            ("limits.live.send_window_seconds", self.limits.live.send_window_seconds),
-            ("limits.test.send_window_seconds", self.limits.test.send_window_seconds),
-            ("limits.guesses.period_seconds", self.limits.guesses.period_seconds),
-        ];
-        if let Some((key, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
+    /// Refuses values that no part of the program could make sense of. `number` reads one by its
+    /// key.
+    fn check(&self, number: impl Fn(&str) -> Option<u64>) -> Result<(), ConfigError> {
+        if let Some(key) = POSITIVE.into_iter().find(|key| number(key) == Some(0)) {
             return Err(invalid(key, "must be more than 0"));
         }
         // A delivery that takes longer than its lease would be done twice.
-        if self.events.timeout_seconds > 45 {
+        if self.events.timeout > MOST_EVENT_TIMEOUT {
             return Err(invalid("events.timeout_seconds", "must be 45 at most"));
         }
         if self.tokens.issuer.is_empty() {
             return Err(invalid("tokens.issuer", "must not be empty"));
         }
-        if !self.redis.url.expose().is_empty() {
-            return Err(invalid(
-                "redis.url",
-                "this version counts requests per instance only; leave it empty",
-            ));
-        }
         Ok(())
-    }
-}
-
-impl Gateways {
-    /// The providers of each channel, in order.
-    pub fn providers(&self) -> [Vec<String>; 2] {
-        [names(&self.whatsapp), names(&self.sms)]
     }
 }
 
@@ -368,11 +267,13 @@ mod tests {
         for (name, value, key) in [
             ("DWAR__HTTP__WORKERS", "many", "http.workers"),
             ("DWAR__SESSION__ACCESS_SECONDS", "0", "session.access_seconds"),
-            ("DWAR__REDIS__URL", "redis://localhost", "redis.url"),
+            ("DWAR__REDIS__URL", "redis://localhost", "redis.url: this version counts"),
+            ("DWAR__GATEWAYS__PUBLIC_URL", "ftp://x", "gateways.public_url: it begins with https"),
         ] {
             let refused = from_env(&[(name, value)]).unwrap_err().to_string();
             assert!(refused.contains(key), "{refused}");
         }
+        assert!(from_env(&[("DWAR__REDIS__URL", "")]).is_ok());
     }
 
     #[test]

@@ -6,7 +6,6 @@ mod config;
 mod descriptors;
 mod hardening;
 mod modes;
-mod secret;
 mod strength;
 mod telemetry;
 mod wiring;

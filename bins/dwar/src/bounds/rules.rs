@@ -1,9 +1,9 @@
 use super::{Rule, database_url};
-use crate::config::{Config, Secrets, Synchronous};
-use crate::secret::Secret;
+use crate::config::{Config, Secrets};
 use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, weakness};
-use dwar_gateways::BaseUrl;
+use dwar_gateways::{BaseUrl, Secret};
 use dwar_rustcrypto::MasterKey;
+use dwar_sqlite::Synchronous;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -56,21 +56,17 @@ pub const RULES: &[Rule] = &[
     rule("log.level", "`info` at the most", "finer lines may quote what clients sent and what databases hold", chatty),
 ];
 
-fn console(providers: &str, variable: &str) -> Option<String> {
-    let named = crate::config::names(providers).iter().any(|name| name == "console");
+fn console(providers: &[String], variable: &str) -> Option<String> {
+    let named = providers.iter().any(|name| name == "console");
     named.then(|| format!("names console: set it ({variable}) to providers, or to nothing"))
 }
 
-/// Read as those read it who will call it: `http://localhost:x@evil.example` leads to evil.example.
-fn plain(url: &str) -> Option<String> {
-    match url.parse::<BaseUrl>() {
-        Ok(url) => (!url.is_private()).then(|| "would be called unencrypted".to_owned()),
-        Err(cause) => Some(format!("cannot be used: {cause}")),
-    }
+fn plain(url: &BaseUrl) -> Option<String> {
+    (!url.is_private()).then(|| "would be called unencrypted".to_owned())
 }
 
 fn weak(secret: &Secret, asked: Strength) -> Option<String> {
-    if secret.expose().is_empty() { None } else { weakness(secret.expose(), asked) }
+    if secret.is_empty() { None } else { weakness(secret.expose(), asked) }
 }
 
 /// A text that is no key at all is refused where it is read.
@@ -82,7 +78,7 @@ fn guessable(key: &str) -> Option<String> {
 /// The key of all digests: without one of its own, the oldest master key.
 fn lookup_key(secrets: &Secrets) -> &str {
     match secrets.lookup_key.expose() {
-        "" => secrets.older_master_keys.expose().rsplit(',').next().unwrap_or_default().trim(),
+        "" => secrets.older_master_keys.last().map_or("", Secret::expose),
         key => key,
     }
 }
@@ -90,7 +86,7 @@ fn lookup_key(secrets: &Secrets) -> &str {
 fn no_key_beside_a_server(config: &Config) -> Option<String> {
     let secrets = &config.secrets;
     let server = config.database.url.expose().starts_with("postgres");
-    let none = secrets.master_key.expose().is_empty() && secrets.master_key_file.is_empty();
+    let none = secrets.master_key.is_empty() && secrets.master_key_file.is_empty();
     (server && none).then(|| "is not set (DWAR__SECRETS__MASTER_KEY)".to_owned())
 }
 

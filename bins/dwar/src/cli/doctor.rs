@@ -240,8 +240,8 @@ fn gateways(config: &Config) -> Check {
     if let Err(cause) = available_providers(config) {
         return failed(NAME, &cause, "do what it says, then run this again");
     }
-    let [whatsapp, sms] = config.gateways.providers();
-    match (whatsapp.join(", "), sms.join(", ")) {
+    let settings = &config.gateways;
+    match (settings.whatsapp.join(", "), settings.sms.join(", ")) {
         (whatsapp, sms) if whatsapp.is_empty() && sms.is_empty() => warning(
             NAME,
             "live keys have no provider".to_owned(),

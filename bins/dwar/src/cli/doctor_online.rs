@@ -4,7 +4,7 @@ use super::Failure;
 use super::doctor::{Check, failed, ok, warning};
 use crate::config::Config;
 use crate::wiring::{http_client, public_url, reporting_providers};
-use dwar_gateways::{BaseUrl, HttpClient, HttpClientSettings, Method, Seen};
+use dwar_gateways::{BaseUrl, HttpClient, Method, Secret, Seen};
 use serde_json::Value;
 
 const ADDRESS: &str = "public address";
@@ -18,7 +18,8 @@ const ADVICE: &str = "check gateways.public_url, its name and certificate, and t
 pub async fn loops(config: &Config, id: &str) -> Check {
     let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let url = format!("http://{address}/readyz");
-    let seen = match HttpClient::new(&HttpClientSettings::default()) {
+    let (connect, call) = (config.gateways.connect_timeout, config.gateways.call_timeout);
+    let seen = match HttpClient::new(connect, call, &Secret::default()) {
         Ok(client) => client.look(Method::GET, &url, id).await,
         Err(cause) => Err(cause.to_string()),
     };

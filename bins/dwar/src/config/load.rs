@@ -3,9 +3,9 @@
 //! No sentence here repeats what a setting holds, nor a line of a file: any of them may be a
 //! secret, and sentences end up in logs.
 
-use super::{Config, ConfigError, OwnFile, RunMode};
+use super::{Config, ConfigError, OwnFile, RunMode, invalid, names};
 use crate::bounds;
-use config::{Environment, File, FileFormat};
+use config::{File, FileFormat, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,14 @@ const SECRETS: [&str; 12] = [
     "gateways.gupshup.webhook_token",
 ];
 /// The settings that may hold a user and a password.
-const ADDRESSES: [&str; 3] = ["database.url", "redis.url", "gateways.proxy"];
+const ADDRESSES: [&str; 2] = ["database.url", "gateways.proxy"];
+/// The tables whose entries the operator names; one that is given takes the place of the default.
+const OPEN: [&str; 4] = [
+    "gateways.whatsapp_cloud.templates",
+    "gateways.twilio.whatsapp_templates",
+    "gateways.msg91.sms_variables",
+    "gateways.msg91.whatsapp_templates",
+];
 /// How alike two keys are when one is proposed for the other.
 const ALIKE: f64 = 0.8;
 /// How many letters of a file's key may be foreign for a sentence to repeat it. What stands in the
@@ -48,47 +55,102 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
     file: Option<&Path>,
     environment: impl IntoIterator<Item = (N, V)>,
 ) -> Result<Config, ConfigError> {
-    let known = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
-    let known: BTreeSet<&str> = known.keys().map(String::as_str).collect();
-    let environment = variables(environment)?;
-    let mut builder =
-        config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
-    let mut own = None;
+    let unreadable = |cause: config::ConfigError| ConfigError::Unreadable(sentence(&cause, None));
+    let defaults = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
+    let known: BTreeSet<&str> = defaults.keys().map(String::as_str).collect();
+    let mut given = BTreeSet::new();
+    let (mut own, mut layer) = (None, None);
     if let Some((path, text)) = read_file(file)? {
         let used = keys_of(&text)
             .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
         for (key, leaf) in &used {
-            if !known.contains(key.as_str()) {
+            if !known.contains(key.as_str()) && open(key).is_none() {
                 let origin = format!("{}, {}", path.display(), place(&text, leaf.at));
                 return Err(unknown(origin, &seen(key, &known), key, &known));
             }
+            given.extend(open(key));
         }
-        builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
+        layer = Some(File::from_str(&text, FileFormat::Toml));
         let secrets = used.values().any(|leaf| leaf.secret);
         own = Some(OwnFile { path, secrets });
     }
-    for name in environment.keys() {
-        let key = path_of(name);
-        if !known.contains(key.as_str()) {
-            return Err(unknown("environment".to_owned(), &key, &key, &known));
-        }
+    let overrides = overrides(environment, &defaults)?;
+    given.extend(overrides.iter().filter_map(|(key, _)| OPEN.into_iter().find(|open| open == key)));
+    let defaults = File::from_str(&defaults_without(&given), FileFormat::Toml);
+    let mut builder = config::Config::builder().add_source(defaults);
+    builder = builder.add_source(layer.into_iter().collect::<Vec<_>>());
+    for (key, value) in overrides {
+        builder = builder.set_override(key, value).map_err(unreadable)?;
     }
-    let source = Environment::with_prefix("DWAR")
-        .prefix_separator("__")
-        .separator("__")
-        .source(Some(environment.into_iter().collect()));
-    let unreadable = |cause: config::ConfigError| ConfigError::Unreadable(sentence(&cause, None));
-    let merged = builder.add_source(source).build().map_err(unreadable)?;
+    let merged = builder.build().map_err(unreadable)?;
+    let number = |key: &str| merged.get(key).ok();
     let mut config: Config = merged.clone().try_deserialize().map_err(unreadable)?;
     config.file = own;
-    config.check()?;
+    config.check(number)?;
     bounds::refuse_garbled_database_url(&config)?;
     bounds::refuse_exposed_development(&config)?;
-    config.objections = bounds::objections(&config, |key| merged.get(key).ok());
+    config.objections = bounds::objections(&config, number);
     if config.environment == RunMode::Production && !config.objections.is_empty() {
         return Err(ConfigError::Unsafe(config.objections));
     }
     Ok(config)
+}
+
+/// What the variables say, each with its key.
+fn overrides<N: Into<OsString>, V: Into<OsString>>(
+    environment: impl IntoIterator<Item = (N, V)>,
+    defaults: &BTreeMap<String, Leaf>,
+) -> Result<Vec<(String, Value)>, ConfigError> {
+    let mut overrides = Vec::new();
+    for (name, value) in variables(environment)? {
+        let key = path_of(&name);
+        let value = match (defaults.get(&key), OPEN.into_iter().find(|open| *open == key)) {
+            (Some(Leaf { list: true, .. }), _) => names(&value).into(),
+            (Some(_), _) => value.into(),
+            (None, Some(open)) => {
+                table(&value).ok_or_else(|| invalid(open, "is no inline table of TOML"))?
+            }
+            // Scripts may say that there is none; sharing limits between instances is to come.
+            (None, None) if key == "redis.url" && value.is_empty() => continue,
+            (None, None) if key == "redis.url" => {
+                let problem = "this version counts requests per instance only; leave it empty";
+                return Err(invalid("redis.url", problem));
+            }
+            (None, None) => {
+                let known = defaults.keys().map(String::as_str).collect();
+                return Err(unknown("environment".to_owned(), &key, &key, &known));
+            }
+        };
+        overrides.push((key, value));
+    }
+    Ok(overrides)
+}
+
+/// The table of [`OPEN`] that `key` names or lies in.
+fn open(key: &str) -> Option<&'static str> {
+    let holds = |open: &&str| {
+        key.strip_prefix(open).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    OPEN.into_iter().find(holds)
+}
+
+/// The defaults, and in place of the tables that somebody gave, none.
+#[expect(clippy::expect_used, reason = "it is part of this binary, and read in every test")]
+fn defaults_without(given: &BTreeSet<&str>) -> String {
+    let mut defaults: toml::Table = DEFAULTS.parse().expect("the defaults are TOML");
+    for open in given {
+        let below = |table, name| toml::Table::get_mut(table, name)?.as_table_mut();
+        if let Some(table) = open.split('.').try_fold(&mut defaults, below) {
+            table.clear();
+        }
+    }
+    defaults.to_string()
+}
+
+/// A table as one variable gives it: `{ en = "HX…", hi = "HX…" }`.
+fn table(text: &str) -> Option<Value> {
+    let mut read: BTreeMap<String, Value> = toml::from_str(&format!("it = {text}")).ok()?;
+    Some(read.remove("it")?.into_table().ok()?.into())
 }
 
 /// The variables that are ours.
@@ -129,6 +191,7 @@ struct Leaf {
     at: usize,
     /// Whether a secret is filled in.
     secret: bool,
+    list: bool,
 }
 
 /// The leaves of a TOML document by their dotted paths.
@@ -145,10 +208,11 @@ fn collect(table: &DeTable<'_>, above: &str, keys: &mut BTreeMap<String, Leaf>) 
         match value.get_ref() {
             DeValue::Table(below) => collect(below, &format!("{path}."), keys),
             leaf => {
-                let text = leaf.as_str().unwrap_or_default();
-                let secret = SECRETS.contains(&path.as_str()) && !text.is_empty()
+                let (text, list) = (leaf.as_str().unwrap_or_default(), leaf.as_array());
+                let filled = !text.is_empty() || list.is_some_and(|list| !list.is_empty());
+                let secret = SECRETS.contains(&path.as_str()) && filled
                     || ADDRESSES.contains(&path.as_str()) && text.contains('@');
-                keys.insert(path, Leaf { at: name.span().start, secret });
+                keys.insert(path, Leaf { at: name.span().start, secret, list: list.is_some() });
             }
         }
     }
@@ -208,7 +272,7 @@ fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String {
     };
     match cause {
         Cause::Type { expected, key: inner, .. } => {
-            at(inner.as_deref().or(key), &format!("is not {expected}"))
+            at(inner.as_deref().or(key), &format!("is not {}", in_toml(expected)))
         }
         Cause::At { error, key: inner, .. } => sentence(error, inner.as_deref().or(key)),
         Cause::NotFound(missing) => at(Some(missing), "is missing"),
@@ -220,24 +284,32 @@ fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String {
 /// The end of a message of serde, which says what would be right; what comes before it quotes
 /// what was found.
 fn without_content(message: &str) -> String {
-    const QUOTING: [&str; 5] = [
-        "invalid type: ",
-        "invalid value: ",
-        "invalid length ",
-        "unknown field `",
-        "unknown variant `",
-    ];
-    if message.starts_with("missing field `") {
+    const QUOTING: [&str; 4] =
+        ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant `"];
+    // Those of our own types begin like this, and never repeat what was found.
+    if message.starts_with("missing field `") || message.starts_with("it ") {
         return message.to_owned();
     }
     if message.starts_with("enum ") {
         return "is none of the words that it takes".to_owned();
     }
     match message.rsplit_once(", expected ") {
+        Some((unknown, known)) if unknown.starts_with("unknown field `") => {
+            format!("takes {known} and nothing else")
+        }
         Some((_, right)) if QUOTING.iter().any(|start| message.starts_with(start)) => {
-            format!("is not {right}")
+            format!("is not {}", in_toml(right))
         }
         _ => "cannot be used".to_owned(),
+    }
+}
+
+/// What serde calls a thing, as a person who writes the file calls it.
+fn in_toml(expected: &str) -> &str {
+    match expected {
+        "a sequence" => "a list",
+        "a map" => "a table",
+        other => other,
     }
 }
 

@@ -39,8 +39,6 @@ fn assert_tells_nothing_of(secret: &str, told: &str) {
 fn knows_which_settings_are_secrets() {
     let found = secret_keys();
     let mut listed: Vec<&str> = SECRETS.into_iter().chain(ADDRESSES).collect();
-    // Always refused, whatever it says.
-    listed.retain(|key| *key != "redis.url");
     listed.sort_unstable();
     assert_eq!(found, listed);
 }
@@ -62,6 +60,61 @@ fn a_broken_file_is_told_by_line_and_column() {
         @"environment: is none of the words that it takes");
     insta::assert_snapshot!(told("[secrets]\nmaster_key = [\"Sup3rS3cret\"]\n"),
         @"secrets.master_key: is not a string");
+    insta::assert_snapshot!(told("[secrets]\nolder_master_keys = \"Sup3rS3cret\"\n"),
+        @"secrets.older_master_keys: is not a list");
+    insta::assert_snapshot!(told("[gateways.msg91.sms_variables]\nVAR1 = \"Sup3rS3cret\"\n"),
+        @"gateways.msg91.sms_variables.VAR1: is none of the words that it takes");
+    insta::assert_snapshot!(told("[gateways.whatsapp_cloud.templates.hi]\nnam = \"x\"\n"),
+        @"gateways.whatsapp_cloud.templates.hi: takes `name` or `language` and nothing else");
+    insta::assert_snapshot!(told("[gateways.twilio]\nbase_url = \"https://u:Sup3rS3cret@x\"\n"),
+        @"gateways.twilio.base_url: it must name no user and no password");
+}
+
+#[test]
+fn a_list_is_an_array_in_the_file_and_separated_by_commas_in_a_variable() {
+    let file = from_file(b"[gateways]\nsms = [\"msg91\", \"gupshup\"]\nwhatsapp = []\n").unwrap();
+    let variables = [("DWAR__GATEWAYS__SMS", "msg91, gupshup,"), ("DWAR__GATEWAYS__WHATSAPP", "")];
+    for config in [file, load(None, variables).unwrap()] {
+        assert_eq!(config.gateways.sms, ["msg91", "gupshup"]);
+        assert!(config.gateways.whatsapp.is_empty());
+    }
+}
+
+#[test]
+fn a_table_of_names_takes_the_place_of_the_default_from_file_and_variable() {
+    let file = b"[gateways.msg91.sms_variables]\nOTP = \"code\"\n\
+        [gateways.whatsapp_cloud.templates.hi-Latn]\nname = \"login\"\nlanguage = \"hi\"\n";
+    let variables = [
+        ("DWAR__GATEWAYS__MSG91__SMS_VARIABLES", "{ OTP = \"code\" }"),
+        (
+            "DWAR__GATEWAYS__WHATSAPP_CLOUD__TEMPLATES",
+            "{ hi-Latn = { name = \"login\", language = \"hi\" } }",
+        ),
+    ];
+    for config in [from_file(file).unwrap(), load(None, variables).unwrap()] {
+        let gateways = config.gateways;
+        let variables: Vec<&String> = gateways.msg91.sms_variables.keys().collect();
+        assert_eq!(variables, ["OTP"]);
+        let templates = gateways.whatsapp_cloud.templates;
+        let template = templates.get("hi-Latn").unwrap();
+        assert_eq!((templates.len(), &*template.name, &*template.language), (1, "login", "hi"));
+    }
+    for wrong in ["Sup3rS3cret", "VAR1=code", "[\"Sup3rS3cret\"]", "{ OTP = \"Sup3rS3cret\" }"] {
+        let refused = load(None, [("DWAR__GATEWAYS__MSG91__SMS_VARIABLES", wrong)]);
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.starts_with("gateways.msg91.sms_variables"), "{refused}");
+        assert_tells_nothing_of("Sup3rS3cret", &refused);
+    }
+}
+
+/// What is in none of the structs would be refused: a setting has one definition.
+#[test]
+fn every_table_whose_entries_are_named_by_the_operator_is_known_as_one() {
+    for open in OPEN {
+        let any = format!("[{open}]\nSomeName = []\n");
+        let refused = from_file(any.as_bytes()).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("{open}.SomeName: ")), "{refused}");
+    }
 }
 
 #[test]

@@ -2,10 +2,9 @@ use super::background::{Background, Restarts};
 use super::core::{Core, WiringError};
 use super::gateways::{self, Providers};
 use super::stores::Database;
-use crate::config;
 use async_trait::async_trait;
 use dwar_app::{CreatedProject, Demo, FirstStart, Outside};
-use dwar_http::{LoopHealth, Readiness, Server, Settings, StopHandle};
+use dwar_http::{LoopHealth, Readiness, Server, StopHandle};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
 use dwar_wallet::Paise;
@@ -40,7 +39,7 @@ impl Application {
         let (database, restarts) = (core.database, Arc::<Restarts>::default());
         let background = Background::new(&service, database.clone());
         let ready = Arc::new(Ready { database, prepared, restarts: restarts.clone() });
-        let server = Server::bind(settings(&core.config.http), service.use_cases, ready);
+        let server = Server::bind(core.config.http.clone(), service.use_cases, ready);
         let address = core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
         Ok(Self { server, background, restarts })
@@ -89,23 +88,6 @@ pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, Store
             }
             done => return done,
         }
-    }
-}
-
-fn settings(http: &config::Http) -> Settings {
-    Settings {
-        address: http.address.clone(),
-        workers: match http.workers {
-            0 => Settings::default().workers,
-            workers => workers,
-        },
-        max_connections: http.max_connections,
-        head_timeout: Duration::from_secs(http.head_timeout_seconds),
-        body_timeout: Duration::from_secs(http.body_timeout_seconds),
-        write_timeout: Duration::from_secs(http.write_timeout_seconds),
-        keep_alive: Duration::from_secs(http.keep_alive_seconds),
-        shutdown_timeout: Duration::from_secs(http.shutdown_timeout_seconds),
-        ..Settings::default()
     }
 }
 

@@ -1,18 +1,17 @@
 use super::keys::{self, KeySource};
 use super::policies;
 use super::stores::{Database, Location, Opened};
+use crate::bounds;
 use crate::config::{Config, ConfigError, RunMode, invalid};
 use crate::modes::{self, Guarded};
-use crate::{bounds, config};
 use dwar_app::{Parts, Toolbox};
 use dwar_event::WebhookSender;
 use dwar_josekit::JosekitSigner;
 use dwar_sqlite::OpenError;
 use dwar_system::{SystemClock, SystemEntropy};
-use dwar_webhooks::{HttpWebhookSender, UnusableClient, WebhookSettings};
+use dwar_webhooks::{HttpWebhookSender, UnusableClient};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What every command needs: configuration, database, and what use cases are built from.
 #[derive(Clone)]
@@ -82,11 +81,7 @@ impl Core {
 
     /// Posts events.
     pub fn webhook_sender(&self) -> Result<Arc<dyn WebhookSender>, WiringError> {
-        let events = self.config.events;
-        Ok(Arc::new(HttpWebhookSender::new(WebhookSettings {
-            timeout: Duration::from_secs(events.timeout_seconds),
-            allow_private: events.allow_private,
-        })?))
+        Ok(Arc::new(HttpWebhookSender::new(self.config.events)?))
     }
 }
 
@@ -108,8 +103,8 @@ pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
     if let Some(own) = config.file.as_ref().filter(|own| own.secrets) {
         files.push(Guarded::new(&own.path, "the secrets in it"));
     }
-    let providers = config::names(&config.gateways.generic_files);
-    files.extend(providers.into_iter().map(|path| Guarded::new(path, "a provider's credentials")));
+    let providers = &config.gateways.generic_files;
+    files.extend(providers.iter().map(|path| Guarded::new(path, "a provider's credentials")));
     Ok(modes::open_to_others(files))
 }
 

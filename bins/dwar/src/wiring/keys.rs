@@ -31,7 +31,7 @@ pub struct Secrets {
 impl KeySource {
     /// Decides by the configuration; a file is beside the embedded database unless it says else.
     pub fn of(secrets: &config::Secrets, location: &Location) -> Self {
-        if !secrets.master_key.expose().is_empty() {
+        if !secrets.master_key.is_empty() {
             return Self::Configured;
         }
         if !secrets.master_key_file.is_empty() {
@@ -69,10 +69,9 @@ pub fn secrets(
         }
         _ => {}
     }
-    let older = secrets.older_master_keys.expose().split(',').map(str::trim);
-    let older = older.filter(|text| !text.is_empty());
-    let older: Vec<MasterKey> =
-        older.map(|text| parse("secrets.older_master_keys", text)).collect::<Result<_, _>>()?;
+    let older = secrets.older_master_keys.iter();
+    let older = older.map(|key| parse("secrets.older_master_keys", key.expose()));
+    let older: Vec<MasterKey> = older.collect::<Result<_, _>>()?;
     let lookup = match secrets.lookup_key.expose() {
         "" => None,
         text => Some(parse("secrets.lookup_key", text)?),

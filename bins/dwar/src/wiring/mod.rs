@@ -1,6 +1,5 @@
 //! Puts the program together: which adapter stands behind which port.
 
-mod addresses;
 mod application;
 mod background;
 mod core;
@@ -9,10 +8,10 @@ mod keys;
 mod policies;
 mod stores;
 
-pub use addresses::public_url;
 pub use application::{Application, keep_preparing, prepare};
 pub use core::{Core, WiringError, open_files};
 pub use gateways::{
-    Available, available as available_providers, http_client, reporting as reporting_providers,
+    Available, available as available_providers, http_client, public_url,
+    reporting as reporting_providers,
 };
 pub use stores::{Location, MIB};

@@ -4,7 +4,6 @@ use crate::config::{self, Config, ConfigError, invalid};
 use dwar_app::{
     Limits, ModeLimits, OtpPolicy, Policies, PriceList, Retention, SessionPolicy, SigningKeyPolicy,
 };
-use dwar_event::SwitchOff;
 use dwar_idempotency::Lifetimes;
 use dwar_otp::{GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
@@ -24,7 +23,7 @@ pub fn all(config: &Config) -> Result<Policies, ConfigError> {
         signing_keys: signing_keys(config)?,
         prices: prices(&config.prices),
         idempotency: idempotency(&config.retention),
-        switch_off: switch_off(&config.events),
+        switch_off: config.events.switch_off(),
         retention: retention(config),
     })
 }
@@ -104,14 +103,8 @@ const fn idempotency(retention: &config::Retention) -> Lifetimes {
 }
 
 /// How long a call to a provider may be silent before another process takes it for lost.
-pub const fn lease(gateways: &config::Gateways) -> Duration {
-    Duration::from_millis(gateways.call_timeout_ms)
-        .saturating_add(Duration::from_secs(gateways.grace_seconds))
-}
-
-fn switch_off(events: &config::Events) -> Option<SwitchOff> {
-    let after = Duration::from_secs(events.disable_after_seconds);
-    (!after.is_zero()).then_some(SwitchOff { after, failures: events.disable_after_failures })
+pub const fn lease(gateways: &dwar_gateways::Settings) -> Duration {
+    gateways.call_timeout.saturating_add(gateways.grace)
 }
 
 /// Nothing goes before its last use: a send counts for the longest window in force, a hold for
@@ -135,8 +128,7 @@ fn retention(config: &Config) -> Retention {
         sessions: hours(config.retention.sessions_hours),
         sends: windows.into_iter().max().unwrap_or_default(),
         idempotency: hours(config.retention.idempotency_hours),
-        holds: (lease(gateways) + seconds(gateways.fallback_window_seconds)) * 2
-            + seconds(gateways.grace_seconds),
+        holds: (lease(gateways) + gateways.fallback_window) * 2 + gateways.grace,
         tests: test_quota(&config.retention, test.send.places.window),
     }
 }

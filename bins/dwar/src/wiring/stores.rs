@@ -124,10 +124,7 @@ impl Opened {
             Location::Sqlite(path) => {
                 let settings = dwar_sqlite::Settings {
                     readers: database.connections,
-                    synchronous: match database.synchronous {
-                        config::Synchronous::Full => dwar_sqlite::Synchronous::Full,
-                        config::Synchronous::Normal => dwar_sqlite::Synchronous::Normal,
-                    },
+                    synchronous: database.synchronous,
                     busy_timeout: statement,
                     patience: acquire,
                     min_free: database.min_free_mb.saturating_mul(MIB),

@@ -1,4 +1,5 @@
 use reqwest::Url;
+use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -84,6 +85,12 @@ impl FromStr for BaseUrl {
             scheme,
             loopback: address.map_or(host == "localhost", |address| address.is_loopback()),
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for BaseUrl {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
     }
 }
 

@@ -7,25 +7,16 @@ use std::time::{Duration, Instant};
 /// Tells monotonic time: it never goes back, and no one can set it.
 pub type Monotonic = Arc<dyn Fn() -> Instant + Send + Sync>;
 
+/// The bound of the doubling, for cool-downs that begin below it.
+const LONGEST_COOL_DOWN: Duration = Duration::from_secs(240);
+
 /// When a provider is left alone, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakerSettings {
-    /// Faults in a row before it opens; 10 by default, 0 counts as 1.
+    /// Faults in a row before it opens; 0 counts as 1.
     pub faults: u32,
-    /// How long the first opening lasts; 15 s by default.
+    /// How long the first opening lasts.
     pub cool_down: Duration,
-    /// The bound of its doubling; 4 minutes by default.
-    pub max_cool_down: Duration,
-}
-
-impl Default for BreakerSettings {
-    fn default() -> Self {
-        Self {
-            faults: 10,
-            cool_down: Duration::from_secs(15),
-            max_cool_down: Duration::from_secs(240),
-        }
-    }
 }
 
 /// Where a breaker stands.
@@ -223,7 +214,7 @@ impl Circuit {
                 self.open(settings.cool_down, now)
             }
             (Phase::HalfOpen, false) => {
-                let longer = self.cool_down.saturating_mul(2).min(settings.max_cool_down);
+                let longer = self.cool_down.saturating_mul(2).min(LONGEST_COOL_DOWN);
                 self.open(longer.max(settings.cool_down), now)
             }
             (Phase::HalfOpen, true) => {

@@ -44,7 +44,10 @@ fn guarded(hangs: bool, calls_at_once: usize) -> Guarded {
     let calls = Arc::new(AtomicUsize::new(0));
     let provider = Arc::new(Provider { hangs, calls: Arc::clone(&calls) });
     let timed = Arc::new(TimedGateway::new(provider, LIMIT));
-    let breaker = Arc::new(BreakerGateway::new(timed, BreakerSettings::default()));
+    let breaker = Arc::new(BreakerGateway::new(
+        timed,
+        BreakerSettings { faults: 10, cool_down: Duration::from_secs(15) },
+    ));
     let gateway = Arc::new(BulkheadGateway::new(breaker.clone(), calls_at_once));
     Guarded { gateway, breaker, calls }
 }

@@ -3,7 +3,7 @@
 use crate::captured_logs::CapturedLogs;
 use crate::fake_vendor::{FakeVendor, Play};
 use crate::fixtures::{CODE, message};
-use crate::{HttpClient, HttpClientSettings};
+use crate::{HttpClient, Secret};
 use dwar_kernel::KeyMode;
 use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub fn client() -> HttpClient {
 }
 
 fn patient_for(timeout: Duration) -> HttpClient {
-    HttpClient::new(&HttpClientSettings { timeout, ..HttpClientSettings::default() }).unwrap()
+    HttpClient::new(Duration::from_secs(2), timeout, &Secret::default()).unwrap()
 }
 
 /// Plays every breakdown to the gateway that `make` builds for a base URL, and looks into the logs.

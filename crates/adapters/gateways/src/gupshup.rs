@@ -16,28 +16,33 @@ use crate::wire::{word, word_at};
 use crate::{BaseUrl, HttpClient, Secret};
 use async_trait::async_trait;
 use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
+use serde::Deserialize;
 use serde_json::Value;
+use serde_with::{As, NoneAsEmptyString};
 
 const PROVIDER: &str = "gupshup";
 
-/// An Enterprise SMS account at Gupshup and its DLT registration.
-#[derive(Clone, Debug)]
+/// An Enterprise SMS account at Gupshup and its DLT registration: the section
+/// `[gateways.gupshup]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GupshupSettings {
     /// The API's host: `https://enterprise.smsgupshup.com`.
     pub base_url: BaseUrl,
     /// The account number.
     pub user_id: String,
-    /// The account's password.
+    /// The account's password. Empty: there is no account.
     pub password: Secret,
     /// The registered header (sender id, «mask»); `None` takes the account's own.
+    #[serde(with = "As::<NoneAsEmptyString>")]
     pub sender: Option<String>,
     /// The DLT principal entity id.
     pub entity_id: String,
     /// The DLT content template id of the default text; a project's own replaces it.
     pub template_id: String,
-    /// What its callbacks must carry: the address entered in its panel ends in `?token=…`. `None`:
+    /// What its callbacks must carry: the address entered in its panel ends in `?token=…`. Empty:
     /// no callback is set up, so no receipt is waited for.
-    pub webhook_token: Option<Secret>,
+    pub webhook_token: Secret,
 }
 
 /// Sends SMS over Gupshup and reads its real-time delivery reports.
@@ -81,7 +86,7 @@ impl GupshupGateway {
         let verdict = Verdict::read(answer);
         match verdict {
             Some(Verdict { success: true, id }) if answer.is_success() => {
-                let awaits_receipt = self.settings.webhook_token.is_some() && id.is_some();
+                let awaits_receipt = !self.settings.webhook_token.is_empty() && id.is_some();
                 Outcome::Accepted { provider_ref: id, awaits_receipt }
             }
             verdict => {

@@ -17,28 +17,6 @@ const LARGEST_CODE: i64 = 999_999;
 const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
-/// How providers are called.
-#[derive(Clone, Debug)]
-pub struct HttpClientSettings {
-    /// For the connection, TLS included; 2 s by default.
-    pub connect_timeout: Duration,
-    /// For the whole call, from the first packet to the last byte of the answer; 8 s by default.
-    pub timeout: Duration,
-    /// The proxy that every call takes, such as `http://user:password@proxy:3128`. `None` by
-    /// default: a proxy of the environment would see calls that nobody meant to show it.
-    pub proxy: Option<Secret>,
-}
-
-impl Default for HttpClientSettings {
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(2),
-            timeout: Duration::from_secs(8),
-            proxy: None,
-        }
-    }
-}
-
 /// The settings make no usable client: no TLS on this platform, or the proxy is no URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no HTTP client can be made: check the proxy's URL and the platform's TLS")]
@@ -58,20 +36,28 @@ impl fmt::Debug for HttpClient {
 }
 
 impl HttpClient {
-    /// A client with these settings.
+    /// A client that takes `connect_timeout` at most for a connection, TLS included, and `timeout`
+    /// for a whole call, to the last byte of the answer.
+    ///
+    /// Every call takes `proxy`, such as `http://user:password@proxy:3128`, or none if that is
+    /// empty: a proxy of the environment would see calls that nobody meant to show it.
     ///
     /// # Errors
     /// [`UnusableHttpClient`].
-    pub fn new(settings: &HttpClientSettings) -> Result<Self, UnusableHttpClient> {
+    pub fn new(
+        connect_timeout: Duration,
+        timeout: Duration,
+        proxy: &Secret,
+    ) -> Result<Self, UnusableHttpClient> {
         let mut client = Client::builder()
             .no_proxy()
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .user_agent(USER_AGENT)
-            .connect_timeout(settings.connect_timeout)
-            .timeout(settings.timeout)
+            .connect_timeout(connect_timeout)
+            .timeout(timeout)
             .pool_idle_timeout(MAX_IDLE);
-        if let Some(proxy) = &settings.proxy {
+        if !proxy.is_empty() {
             client = client.proxy(Proxy::all(proxy.expose()).map_err(|_| UnusableHttpClient)?);
         }
         client.build().map(Self).map_err(|_| UnusableHttpClient)

@@ -12,6 +12,7 @@ mod msg91;
 mod references;
 mod sandbox;
 mod secret;
+mod settings;
 mod signature;
 mod timed;
 mod twilio;
@@ -29,16 +30,15 @@ pub use generic_http::{
     InvalidGateway,
 };
 pub use gupshup::{GupshupGateway, GupshupSettings};
-pub use http_client::{HttpClient, HttpClientSettings, Seen, UnusableHttpClient};
-pub use msg91::{
-    Msg91Gateway, Msg91Settings, Msg91Sms, Msg91Template, Msg91Variable, Msg91Whatsapp,
-};
+pub use http_client::{HttpClient, Seen, UnusableHttpClient};
+pub use msg91::{Msg91Gateway, Msg91Settings, Msg91Variable};
 pub use references::{DiscreetGateway, DiscreetSource};
 pub use reqwest::Method;
 pub use sandbox::{SandboxGateway, SandboxOptions};
 pub use secret::Secret;
+pub use settings::Settings;
 pub use timed::TimedGateway;
-pub use twilio::{TwilioApiKey, TwilioGateway, TwilioSender, TwilioSettings, TwilioWhatsapp};
+pub use twilio::{TwilioGateway, TwilioSender, TwilioSettings};
 pub use whatsapp_cloud::{WhatsappCloudGateway, WhatsappCloudSettings, WhatsappTemplate};
 
 #[cfg(test)]

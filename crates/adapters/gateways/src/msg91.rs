@@ -9,42 +9,49 @@ mod receipts;
 use crate::http_client::Answer;
 use crate::language::for_language;
 use crate::wire::{word, word_at};
-use crate::{BaseUrl, HttpClient, Secret};
+use crate::{BaseUrl, HttpClient, Secret, WhatsappTemplate};
 use async_trait::async_trait;
 use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use serde_with::{As, NoneAsEmptyString};
 use std::collections::BTreeMap;
 
 const PROVIDER: &str = "msg91";
 
-/// An account at MSG91 and what is registered there.
-#[derive(Clone, Debug)]
+/// An account at MSG91 and what is registered there: the section `[gateways.msg91]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Msg91Settings {
     /// The API's host: `https://control.msg91.com`.
     pub base_url: BaseUrl,
-    /// The account's `authkey`.
+    /// The account's `authkey`. Empty: there is no account.
     pub auth_key: Secret,
-    /// What its webhooks must carry: the address entered in its panel ends in `?token=…`. `None`:
+    /// What its webhooks must carry: the address entered in its panel ends in `?token=…`. Empty:
     /// no webhook is set up, so no receipt is waited for.
-    pub webhook_token: Option<Secret>,
-    /// How SMS are sent; `None` if they are not.
-    pub sms: Option<Msg91Sms>,
-    /// How WhatsApp messages are sent; `None` if they are not.
-    pub whatsapp: Option<Msg91Whatsapp>,
-}
-
-/// The account's SMS template.
-#[derive(Clone, Debug)]
-pub struct Msg91Sms {
-    /// MSG91's own id of the template, whose DLT id it knows from its panel. A project's own
-    /// template id replaces it, and is one of MSG91 too.
-    pub template_id: String,
-    /// Which of the template's variables carries what: `VAR1` the code, unless told otherwise.
-    pub variables: BTreeMap<String, Msg91Variable>,
+    pub webhook_token: Secret,
+    /// MSG91's own id of the SMS template, whose DLT id it knows from its panel; `None` sends no
+    /// SMS. A project's own template id replaces it, and is one of MSG91 too.
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub sms_template_id: Option<String>,
+    /// Which of that template's variables carries what.
+    pub sms_variables: BTreeMap<String, Msg91Variable>,
+    /// The integrated WhatsApp number, digits with the country code; `None` sends nothing there.
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub whatsapp_number: Option<String>,
+    /// The namespace of the WhatsApp templates, where the account has one.
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub whatsapp_namespace: Option<String>,
+    /// Whether these templates have the copy-code button, which takes the code once more. Meta's
+    /// authentication templates do.
+    pub whatsapp_code_button: bool,
+    /// The WhatsApp templates by BCP 47 tag; `en` serves languages that have none.
+    pub whatsapp_templates: BTreeMap<String, WhatsappTemplate>,
 }
 
 /// What a template's variable carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Msg91Variable {
     /// The six digits.
     Code,
@@ -52,29 +59,6 @@ pub enum Msg91Variable {
     Brand,
     /// For how many minutes the code works.
     Minutes,
-}
-
-/// The account's WhatsApp number and authentication templates.
-#[derive(Clone, Debug)]
-pub struct Msg91Whatsapp {
-    /// The sending number, digits with the country code.
-    pub integrated_number: String,
-    /// The templates by BCP 47 tag; `en` serves languages that have none.
-    pub templates: BTreeMap<String, Msg91Template>,
-    /// The namespace of the templates, where the account has one.
-    pub namespace: Option<String>,
-    /// Whether the templates have the copy-code button, which takes the code once more. Meta's
-    /// authentication templates do.
-    pub code_button: bool,
-}
-
-/// A WhatsApp template.
-#[derive(Clone, Debug)]
-pub struct Msg91Template {
-    /// Its name.
-    pub name: String,
-    /// Its language as Meta spells it, such as `en_US`.
-    pub language: String,
 }
 
 /// Sends over MSG91 and reads its webhooks.
@@ -87,14 +71,6 @@ pub struct Msg91Gateway {
     client: HttpClient,
 }
 
-impl Msg91Sms {
-    /// A template whose only variable is `VAR1`, the code.
-    pub fn new(template_id: impl Into<String>) -> Self {
-        let variables = BTreeMap::from([("VAR1".to_owned(), Msg91Variable::Code)]);
-        Self { template_id: template_id.into(), variables }
-    }
-}
-
 impl Msg91Gateway {
     /// A gateway for one account.
     pub fn new(settings: Msg91Settings, client: HttpClient) -> Self {
@@ -103,15 +79,10 @@ impl Msg91Gateway {
 
     fn request(&self, message: &Message) -> Option<(&'static str, Value)> {
         match message.channel {
-            Channel::Sms => {
-                let sms = self.settings.sms.as_ref()?;
-                Some(("/api/v5/flow", flow(sms, message)))
-            }
+            Channel::Sms => Some(("/api/v5/flow", flow(&self.settings, message)?)),
             Channel::Whatsapp => {
-                let whatsapp = self.settings.whatsapp.as_ref()?;
-                let template = for_language(&whatsapp.templates, &message.language)?;
                 let path = "/api/v5/whatsapp/whatsapp-outbound-message/bulk/";
-                Some((path, outbound(whatsapp, template, message)))
+                Some((path, outbound(&self.settings, message)?))
             }
         }
     }
@@ -129,7 +100,7 @@ impl Msg91Gateway {
             Channel::Sms => word_at(&body, "/message"),
             Channel::Whatsapp => word_at(&body, "/request_id"),
         };
-        let awaits_receipt = self.settings.webhook_token.is_some() && provider_ref.is_some();
+        let awaits_receipt = !self.settings.webhook_token.is_empty() && provider_ref.is_some();
         Outcome::Accepted { provider_ref, awaits_receipt }
     }
 }
@@ -163,9 +134,10 @@ fn digits(message: &Message) -> String {
     format!("91{}", message.phone.national())
 }
 
-fn flow(sms: &Msg91Sms, message: &Message) -> Value {
+fn flow(settings: &Msg91Settings, message: &Message) -> Option<Value> {
+    let template_id = settings.sms_template_id.as_ref()?;
     let mut recipient = Map::new();
-    for (name, variable) in &sms.variables {
+    for (name, variable) in &settings.sms_variables {
         let value = match variable {
             Msg91Variable::Code => message.code.expose().to_owned(),
             Msg91Variable::Brand => message.brand.clone(),
@@ -174,22 +146,24 @@ fn flow(sms: &Msg91Sms, message: &Message) -> Value {
         recipient.insert(name.clone(), Value::String(value));
     }
     recipient.insert("mobiles".to_owned(), Value::String(digits(message)));
-    json!({
-        "template_id": message.template_id.as_ref().unwrap_or(&sms.template_id),
+    Some(json!({
+        "template_id": message.template_id.as_ref().unwrap_or(template_id),
         // A shortened link would no longer be the registered text.
         "short_url": "0",
         "recipients": [recipient],
-    })
+    }))
 }
 
-fn outbound(whatsapp: &Msg91Whatsapp, template: &Msg91Template, message: &Message) -> Value {
+fn outbound(settings: &Msg91Settings, message: &Message) -> Option<Value> {
+    let number = settings.whatsapp_number.as_ref()?;
+    let template = for_language(&settings.whatsapp_templates, &message.language)?;
     let code = message.code.expose();
     let mut components = json!({"body_1": {"type": "text", "value": code}});
-    if whatsapp.code_button {
+    if settings.whatsapp_code_button {
         components["button_1"] = json!({"subtype": "url", "type": "text", "value": code});
     }
     let mut body = json!({
-        "integrated_number": whatsapp.integrated_number,
+        "integrated_number": number,
         "content_type": "template",
         "payload": {
             "messaging_product": "whatsapp",
@@ -201,10 +175,10 @@ fn outbound(whatsapp: &Msg91Whatsapp, template: &Msg91Template, message: &Messag
             },
         },
     });
-    if let Some(namespace) = &whatsapp.namespace {
+    if let Some(namespace) = &settings.whatsapp_namespace {
         body["payload"]["template"]["namespace"] = json!(namespace);
     }
-    body
+    Some(body)
 }
 
 /// Flow says `type`, the WhatsApp API `status`; a failure of either may say nothing else.

@@ -4,6 +4,8 @@ use dwar_otp::sandbox::{InboxMessage, SandboxInbox, Scenario};
 use dwar_otp::{
     Channel, Gateway, KeptReceipt, Message, Outcome, Reason, Receipt, ReceiptStore, Report,
 };
+use serde::Deserialize;
+use serde_with::{As, DurationMilliSeconds};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +13,15 @@ use std::time::Duration;
 
 const PROVIDER: &str = "sandbox";
 
-/// How the sandbox behaves in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the sandbox behaves in time: the section `[gateways.sandbox]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SandboxOptions {
     /// From acceptance to receipt.
+    #[serde(rename = "receipt_ms", with = "As::<DurationMilliSeconds<u64>>")]
     pub receipt_after: Duration,
     /// The same for [`Scenario::SlowDelivery`]; under the fallback window, or SMS is tried too.
+    #[serde(rename = "slow_receipt_ms", with = "As::<DurationMilliSeconds<u64>>")]
     pub slow_receipt_after: Duration,
 }
 

@@ -1,9 +1,11 @@
+use serde::Deserialize;
 use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// A secret of the configuration; neither `Debug` nor a log shows it, and dropping it wipes it.
-#[derive(Clone)]
+#[derive(Clone, Default, Deserialize)]
+#[serde(from = "String")]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
@@ -12,14 +14,26 @@ impl Secret {
         Self(Zeroizing::new(secret.into()))
     }
 
-    pub(crate) fn expose(&self) -> &str {
+    /// The text itself, for who calls with it or judges it.
+    pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// Whether it was left empty: there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether `candidate` is this secret, in time that tells at most its length. An empty secret,
     /// one that was never configured, matches nothing.
     pub(crate) fn matches(&self, candidate: &str) -> bool {
-        !self.0.is_empty() && bool::from(self.0.as_bytes().ct_eq(candidate.as_bytes()))
+        !self.is_empty() && bool::from(self.0.as_bytes().ct_eq(candidate.as_bytes()))
+    }
+}
+
+impl From<String> for Secret {
+    fn from(secret: String) -> Self {
+        Self::new(secret)
     }
 }
 

@@ -13,9 +13,12 @@ use hmac::Hmac;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::json;
+use serde_with::{As, NoneAsEmptyString};
 use sha1::Sha1;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::str::FromStr;
 use subtle::ConstantTimeEq;
 
 const PROVIDER: &str = "twilio";
@@ -88,45 +91,39 @@ pub enum TwilioSender {
     Number(String),
 }
 
-/// What WhatsApp messages over Twilio need.
-#[derive(Clone, Debug)]
-pub struct TwilioWhatsapp {
-    /// An approved WhatsApp sender.
-    pub sender: TwilioSender,
-    /// SIDs, `HX…`, of approved templates of the type `whatsapp/authentication`, by BCP 47 tag; a
-    /// language that is not there takes `en`.
-    pub content_sids: BTreeMap<String, String>,
+impl FromStr for TwilioSender {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let sender = if text.starts_with("MG") { Self::MessagingService } else { Self::Number };
+        Ok(sender(text.to_owned()))
+    }
 }
 
-/// An API key, which can be revoked without changing the account's token.
-#[derive(Clone, Debug)]
-pub struct TwilioApiKey {
-    /// `SK…`.
-    pub sid: String,
-    /// Its secret.
-    pub secret: Secret,
-}
-
-/// Our account with Twilio.
-#[derive(Clone, Debug)]
+/// Our account with Twilio: the section `[gateways.twilio]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TwilioSettings {
     /// `https://api.twilio.com`.
     pub base_url: BaseUrl,
     /// `AC…`.
     pub account_sid: String,
     /// The account's primary token; signs the calls to us, whatever the calls to Twilio use.
-    /// Without it none is believed.
+    /// Empty: there is no account, and no call is believed.
     pub auth_token: Secret,
-    /// What the calls to Twilio use; `None` means the account's SID and token.
-    pub api_key: Option<TwilioApiKey>,
+    /// `SK…`, an API key, which can be revoked without changing the account's token.
+    pub api_key_sid: String,
+    /// Its secret; empty means that calls to Twilio use the account's SID and token.
+    pub api_key_secret: Secret,
     /// Who SMS come from; `None` refuses them.
-    pub sms: Option<TwilioSender>,
-    /// Who WhatsApp messages come from; `None` refuses them.
-    pub whatsapp: Option<TwilioWhatsapp>,
-    /// Where the world reaches us: `https://otp.example.com`. Receipts go to `/webhooks/twilio`
-    /// there; `None` asks for none. It has to be configured since behind a proxy we do not see the
-    /// URL that Twilio signs.
-    pub public_url: Option<BaseUrl>,
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub sms_sender: Option<TwilioSender>,
+    /// An approved WhatsApp sender; `None` refuses such messages.
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub whatsapp_sender: Option<TwilioSender>,
+    /// SIDs, `HX…`, of approved templates of the type `whatsapp/authentication`, by BCP 47 tag; a
+    /// language that is not there takes `en`.
+    pub whatsapp_templates: BTreeMap<String, String>,
 }
 
 /// Sends codes over Twilio, as SMS or as WhatsApp authentication templates, and reads its receipts.
@@ -138,6 +135,7 @@ pub struct TwilioSettings {
 /// <https://www.twilio.com/docs/content/whatsappauthentication>.
 pub struct TwilioGateway {
     settings: TwilioSettings,
+    public_url: Option<BaseUrl>,
     client: HttpClient,
     url: String,
     signed_urls: BTreeSet<String>,
@@ -145,11 +143,15 @@ pub struct TwilioGateway {
 
 impl TwilioGateway {
     /// A gateway for this account.
-    pub fn new(settings: TwilioSettings, client: HttpClient) -> Self {
+    ///
+    /// `public_url` is where the world reaches us: `https://otp.example.com`. Receipts go to
+    /// `/webhooks/twilio` there; `None` asks for none. It has to be configured since behind a proxy
+    /// we do not see the URL that Twilio signs.
+    pub fn new(settings: TwilioSettings, public_url: Option<BaseUrl>, client: HttpClient) -> Self {
         let TwilioSettings { base_url, account_sid, .. } = &settings;
         let url = format!("{base_url}/2010-04-01/Accounts/{account_sid}/Messages.json");
-        let signed_urls = settings.public_url.iter().flat_map(spellings).collect();
-        Self { settings, client, url, signed_urls }
+        let signed_urls = public_url.iter().flat_map(spellings).collect();
+        Self { settings, public_url, client, url, signed_urls }
     }
 
     fn form(&self, message: &Message) -> Result<Vec<(&'static str, String)>, Reason> {
@@ -157,14 +159,14 @@ impl TwilioGateway {
             Channel::Sms => self.sms_form(message)?,
             Channel::Whatsapp => self.whatsapp_form(message)?,
         };
-        if let Some(url) = &self.settings.public_url {
+        if let Some(url) = &self.public_url {
             form.push(("StatusCallback", format!("{url}/webhooks/{PROVIDER}")));
         }
         Ok(form)
     }
 
     fn sms_form(&self, message: &Message) -> Result<Vec<(&'static str, String)>, Reason> {
-        let sender = self.settings.sms.as_ref().ok_or_else(not_configured)?;
+        let sender = self.settings.sms_sender.as_ref().ok_or_else(not_configured)?;
         let validity = (u64::from(message.minutes) * 60).clamp(1, MAX_VALIDITY);
         Ok(vec![
             ("To", message.phone.e164()),
@@ -175,14 +177,16 @@ impl TwilioGateway {
     }
 
     fn whatsapp_form(&self, message: &Message) -> Result<Vec<(&'static str, String)>, Reason> {
-        let whatsapp = self.settings.whatsapp.as_ref().ok_or_else(not_configured)?;
-        let Some(content_sid) = for_language(&whatsapp.content_sids, &message.language) else {
+        let settings = &self.settings;
+        let sender = settings.whatsapp_sender.as_ref().ok_or_else(not_configured)?;
+        let content_sid = for_language(&settings.whatsapp_templates, &message.language);
+        let Some(content_sid) = content_sid else {
             tracing::error!(provider = PROVIDER, "no template for the language, and none for en");
             return Err(Reason::TemplateRejected);
         };
         Ok(vec![
             ("To", format!("whatsapp:{}", message.phone.e164())),
-            sender_field(&whatsapp.sender, "whatsapp:"),
+            sender_field(sender, "whatsapp:"),
             ("ContentSid", content_sid.clone()),
             ("ContentVariables", json!({ "1": message.code.expose() }).to_string()),
         ])
@@ -195,7 +199,7 @@ impl TwilioGateway {
                 _ if created.sid.is_empty() => refused(answer, None),
                 _ => Outcome::Accepted {
                     provider_ref: Some(created.sid),
-                    awaits_receipt: self.settings.public_url.is_some(),
+                    awaits_receipt: self.public_url.is_some(),
                 },
             };
         }
@@ -263,9 +267,11 @@ impl Gateway for TwilioGateway {
             Ok(form) => form,
             Err(reason) => return Outcome::Refused(reason),
         };
-        let (user, password) = match &self.settings.api_key {
-            Some(key) => (&key.sid, &key.secret),
-            None => (&self.settings.account_sid, &self.settings.auth_token),
+        let settings = &self.settings;
+        let (user, password) = if settings.api_key_secret.is_empty() {
+            (&settings.account_sid, &settings.auth_token)
+        } else {
+            (&settings.api_key_sid, &settings.api_key_secret)
         };
         let request =
             self.client.post(&self.url).basic_auth(user, Some(password.expose())).form(&form);

@@ -1,7 +1,6 @@
 use super::*;
-use crate::HttpClientSettings;
 use crate::captured_logs::CapturedLogs;
-use crate::contract::survives_a_broken_provider;
+use crate::contract::{client, survives_a_broken_provider};
 use crate::fake_vendor::{FakeVendor, Play};
 use crate::fixtures::{CODE, TEXT, message};
 use dwar_kernel::KeyMode;
@@ -22,30 +21,28 @@ fn settings() -> TwilioSettings {
         base_url: "http://127.0.0.1:9".parse().unwrap(),
         account_sid: ACCOUNT.to_owned(),
         auth_token: Secret::new(AUTH_TOKEN),
-        api_key: None,
-        sms: Some(TwilioSender::MessagingService("MGservice".to_owned())),
-        whatsapp: Some(TwilioWhatsapp {
-            sender: TwilioSender::Number("+15005550006".to_owned()),
-            content_sids: content_sids.map(|(tag, sid)| (tag.to_owned(), sid.to_owned())).into(),
-        }),
-        public_url: Some(PUBLIC.parse().unwrap()),
+        api_key_sid: String::new(),
+        api_key_secret: Secret::default(),
+        sms_sender: Some(TwilioSender::MessagingService("MGservice".to_owned())),
+        whatsapp_sender: Some(TwilioSender::Number("+15005550006".to_owned())),
+        whatsapp_templates: content_sids.map(|(tag, sid)| (tag.to_owned(), sid.to_owned())).into(),
     }
 }
 
-/// Costly to make: it loads the system's certificates.
-fn client() -> HttpClient {
-    HttpClient::new(&HttpClientSettings::default()).unwrap()
+fn public() -> Option<BaseUrl> {
+    Some(PUBLIC.parse().unwrap())
 }
 
 fn gateway(base_url: String, client: &HttpClient) -> TwilioGateway {
     TwilioGateway::new(
         TwilioSettings { base_url: base_url.parse().unwrap(), ..settings() },
+        public(),
         client.clone(),
     )
 }
 
 fn offline() -> TwilioGateway {
-    TwilioGateway::new(settings(), client())
+    TwilioGateway::new(settings(), public(), client())
 }
 
 fn login(channel: Channel) -> Message {
@@ -143,15 +140,14 @@ async fn sends_whatsapp_as_documented_in_the_language() {
 #[tokio::test]
 async fn an_api_key_and_a_sender_id_are_used_and_no_receipt_is_asked_for_without_an_address() {
     let vendor = FakeVendor::start(created("queued", Value::Null)).await;
-    let secret = Secret::new("key-secret");
     let settings = TwilioSettings {
         base_url: vendor.base_url().parse().unwrap(),
-        api_key: Some(TwilioApiKey { sid: "SKkey".to_owned(), secret }),
-        sms: Some(TwilioSender::Number("DWAROT".to_owned())),
-        public_url: None,
+        api_key_sid: "SKkey".to_owned(),
+        api_key_secret: Secret::new("key-secret"),
+        sms_sender: Some(TwilioSender::Number("DWAROT".to_owned())),
         ..settings()
     };
-    let gateway = TwilioGateway::new(settings, client());
+    let gateway = TwilioGateway::new(settings, None, client());
     let accepted = Outcome::Accepted { provider_ref: Some(SID.to_owned()), awaits_receipt: false };
     let long = Message { minutes: 100_000, ..login(Channel::Sms) };
     assert_eq!(gateway.deliver(long).await, accepted);
@@ -172,11 +168,11 @@ async fn an_api_key_and_a_sender_id_are_used_and_no_receipt_is_asked_for_without
 async fn what_cannot_be_sent_is_refused_without_a_call() {
     let vendor = FakeVendor::start(created("queued", Value::Null)).await;
     let mut gateway = gateway(vendor.base_url(), &client());
-    gateway.settings.whatsapp.as_mut().unwrap().content_sids.clear();
+    gateway.settings.whatsapp_templates.clear();
     let refused = Outcome::Refused(Reason::TemplateRejected);
     assert_eq!(gateway.deliver(login(Channel::Whatsapp)).await, refused);
-    gateway.settings.sms = None;
-    gateway.settings.whatsapp = None;
+    gateway.settings.sms_sender = None;
+    gateway.settings.whatsapp_sender = None;
     for channel in [Channel::Sms, Channel::Whatsapp] {
         assert_eq!(
             gateway.deliver(login(channel)).await,

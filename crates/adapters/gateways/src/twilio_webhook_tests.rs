@@ -107,17 +107,14 @@ fn only_the_exact_signature_of_url_and_fields_counts() {
 
 #[test]
 fn matches_the_example_that_twilio_publishes() {
-    let settings = TwilioSettings {
-        auth_token: Secret::new("12345"),
-        public_url: Some("https://mycompany.com".parse().unwrap()),
-        ..settings()
-    };
+    let settings = TwilioSettings { auth_token: Secret::new("12345"), ..settings() };
+    let public_url = Some("https://mycompany.com".parse().unwrap());
     let body = "Digits=1234&To=%2B18005551212&From=%2B14158675309&Caller=%2B14158675309\
                 &CallSid=CA1234567890ABCDE";
     let mut call = call(body.to_owned(), &["RSOYDt4T1cUTdK1PDd93/VVr8B8="]);
     "/myapp.php?foo=1&bar=2".clone_into(&mut call.head.path_and_query);
     // Authentic, but no message.
-    let result = TwilioGateway::new(settings, client()).receipts(&call);
+    let result = TwilioGateway::new(settings, public_url, client()).receipts(&call);
     assert_eq!(result, Err(WebhookError::Unreadable));
 }
 
@@ -135,9 +132,9 @@ fn the_public_address_counts_with_and_without_its_port() {
         ("https://example.com/otp", "https://example.com", false),
         ("https://otp.example.com", "http://otp.example.com", false),
     ] {
-        let settings = TwilioSettings { public_url: Some(public.parse().unwrap()), ..settings() };
+        let public_url = Some(public.parse().unwrap());
         let signature = signature(&format!("{signed}/webhooks/twilio"), &fields);
-        let gateway = TwilioGateway::new(settings, client.clone());
+        let gateway = TwilioGateway::new(settings(), public_url, client.clone());
         let result = gateway.receipts(&call(encode(&fields), &[&signature]));
         assert_eq!(result.is_ok(), accepted, "{public} signed as {signed}");
     }
@@ -156,11 +153,11 @@ fn without_a_token_or_an_address_nobody_is_believed() {
     let mac = hmac::Mac::finalize(hmac::Mac::chain_update(mac, text.as_bytes())).into_bytes();
     let forged = STANDARD.encode(mac);
     let valid = signature(url, &fields);
-    for (row, settings, signature) in [
-        ("token", TwilioSettings { auth_token: Secret::new(""), ..settings() }, forged),
-        ("address", TwilioSettings { public_url: None, ..settings() }, valid),
-    ] {
-        let gateway = TwilioGateway::new(settings, client.clone());
+    for (row, auth_token, public_url, signature) in
+        [("token", "", public(), forged), ("address", AUTH_TOKEN, None, valid)]
+    {
+        let settings = TwilioSettings { auth_token: Secret::new(auth_token), ..settings() };
+        let gateway = TwilioGateway::new(settings, public_url, client.clone());
         let result = gateway.receipts(&call(encode(&fields), &[&signature]));
         assert_eq!(result, Err(WebhookError::Unauthenticated), "{row}");
     }
@@ -258,9 +255,8 @@ fn the_longest_message_of_a_user_is_admitted() {
 #[test]
 fn a_slash_at_the_end_of_the_public_address_changes_nothing() {
     let fields = status_fields(&[("MessageStatus", "delivered")]);
-    let settings =
-        TwilioSettings { public_url: Some(format!("{PUBLIC}/").parse().unwrap()), ..settings() };
-    let gateway = TwilioGateway::new(settings, client());
+    let public_url = Some(format!("{PUBLIC}/").parse().unwrap());
+    let gateway = TwilioGateway::new(settings(), public_url, client());
     let form = gateway.form(&login(Channel::Sms)).unwrap();
     let (_, named) = form.iter().find(|(name, _)| *name == "StatusCallback").unwrap();
     assert_eq!(*named, format!("{PUBLIC}/webhooks/twilio"));

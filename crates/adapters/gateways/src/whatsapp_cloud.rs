@@ -49,7 +49,8 @@ const fn reason_of(code: i64) -> Option<Reason> {
 }
 
 /// An approved authentication template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WhatsappTemplate {
     /// Its name: `verification_code`.
     pub name: String,
@@ -57,8 +58,9 @@ pub struct WhatsappTemplate {
     pub language: String,
 }
 
-/// Our account with Meta.
-#[derive(Clone, Debug)]
+/// Our account with Meta: the section `[gateways.whatsapp_cloud]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WhatsappCloudSettings {
     /// `https://graph.facebook.com`.
     pub base_url: BaseUrl,
@@ -66,7 +68,8 @@ pub struct WhatsappCloudSettings {
     pub version: String,
     /// The id of the sending number; not the number itself.
     pub phone_number_id: String,
-    /// Of a system user with the permission `whatsapp_business_messaging`.
+    /// Of a system user with the permission `whatsapp_business_messaging`. Empty: there is no
+    /// account.
     pub access_token: Secret,
     /// Of the app; signs the calls to us. Without it none is believed.
     pub app_secret: Secret,

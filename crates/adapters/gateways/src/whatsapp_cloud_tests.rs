@@ -1,7 +1,6 @@
 use super::*;
-use crate::HttpClientSettings;
 use crate::captured_logs::CapturedLogs;
-use crate::contract::survives_a_broken_provider;
+use crate::contract::{client, survives_a_broken_provider};
 use crate::fake_vendor::{FakeVendor, Play};
 use crate::fixtures::{CODE, message};
 use dwar_kernel::KeyMode;
@@ -13,11 +12,6 @@ const PHONE: &str = "9876543210";
 const TOKEN: &str = "EAAJB-token";
 const APP_SECRET: &str = "app secret";
 const WAMID: &str = "wamid.HBgLMTY1MDM4Nzk0MzkVAgARGBI=";
-
-/// Costly to make: it loads the system's certificates.
-fn client() -> HttpClient {
-    HttpClient::new(&HttpClientSettings::default()).unwrap()
-}
 
 fn gateway(base_url: String, client: &HttpClient) -> WhatsappCloudGateway {
     let template = |name: &str, language: &str| WhatsappTemplate {

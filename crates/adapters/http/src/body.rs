@@ -48,10 +48,10 @@ impl Call {
     /// connection.
     pub(crate) async fn body<T: DeserializeOwned + Default>(&self) -> Result<T, ApiError> {
         if !declares_json(self.request.headers()) {
-            self.refuse_too_large(self.api.max_body)?;
+            self.refuse_too_large(SMALL)?;
             return Err(ErrorCode::UnsupportedMediaType.into());
         }
-        let bytes = self.raw_body(self.api.max_body).await?;
+        let bytes = self.raw_body(SMALL).await?;
         if bytes.is_empty() {
             return Ok(T::default());
         }

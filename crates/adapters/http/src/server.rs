@@ -10,6 +10,8 @@ use actix_service::{
 use actix_web::dev::AppConfig;
 use actix_web::web::Data;
 use dwar_app::UseCases;
+use serde::Deserialize;
+use serde_with::{As, DurationSeconds};
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::rc::Rc;
@@ -25,49 +27,39 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Linux doubles it for its own bookkeeping.
 const SEND_BUFFER: u32 = 32 * 1_024;
 
-/// Where and how patiently to listen.
-#[derive(Clone, Debug)]
+/// Connections that the operating system queues, per address, before they are accepted.
+const BACKLOG: u32 = 1_024;
+
+/// Where and how patiently to listen: the section `[http]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// `host:port`; port 0 takes a free one.
     pub address: String,
-    /// Threads that serve; at least one.
+    /// Whether whoever starts a server for development may name an address that other machines
+    /// reach. The server itself listens wherever it is told to.
+    pub allow_public_development: bool,
+    /// Threads that serve; 0 is one per core.
     pub workers: usize,
-    /// Longest body, in bytes.
-    pub max_body: usize,
-    /// How long each head may take, from its first byte.
-    pub head_timeout: Duration,
-    /// How long a body may take.
-    pub body_timeout: Duration,
-    /// How long a client may take for all of an answer, from the moment on that the system has
-    /// no room for more of it.
-    pub write_timeout: Duration,
-    /// How long an idle connection is kept.
-    pub keep_alive: Duration,
-    /// How long requests in flight may take to finish when the server stops; whole seconds.
-    pub shutdown_timeout: Duration,
     /// Connections at once, over all workers. The last place of each worker is kept free as long
     /// as one of its connections is without a whole request being worked on.
     pub max_connections: usize,
-    /// Connections the operating system queues before they are accepted.
-    pub backlog: u32,
-}
-
-/// The default: every loopback client, limits as decided.
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            address: "127.0.0.1:8080".to_owned(),
-            workers: std::thread::available_parallelism().map_or(1, usize::from),
-            max_body: 16 * 1_024,
-            head_timeout: Duration::from_secs(5),
-            body_timeout: Duration::from_secs(5),
-            write_timeout: Duration::from_secs(10),
-            keep_alive: Duration::from_secs(15),
-            shutdown_timeout: Duration::from_secs(12),
-            max_connections: 2_500,
-            backlog: 1_024,
-        }
-    }
+    /// How long each head may take, from its first byte.
+    #[serde(rename = "head_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub head_timeout: Duration,
+    /// How long a body may take.
+    #[serde(rename = "body_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub body_timeout: Duration,
+    /// How long a client may take for all of an answer, from the moment on that the system has
+    /// no room for more of it.
+    #[serde(rename = "write_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub write_timeout: Duration,
+    /// How long an idle connection is kept.
+    #[serde(rename = "keep_alive_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub keep_alive: Duration,
+    /// How long requests in flight may take to finish when the server stops; whole seconds.
+    #[serde(rename = "shutdown_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub shutdown_timeout: Duration,
 }
 
 /// A server that holds its address and waits to be run.
@@ -101,7 +93,10 @@ impl Server {
         let listeners = listen(&settings)?;
         let addresses =
             listeners.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
-        let workers = settings.workers.max(1);
+        let workers = match settings.workers {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            workers => workers,
+        };
         let places = settings.max_connections.div_ceil(workers);
         let mut builder = ServerBuilder::new()
             .workers(workers)
@@ -162,7 +157,7 @@ fn listen(settings: &Settings) -> io::Result<Vec<TcpListener>> {
     let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
     let mut listeners = Vec::new();
     for address in addresses {
-        match listen_on(address, settings.backlog) {
+        match listen_on(address) {
             Ok(listener) => listeners.push(listener),
             Err(cause) => failed = cause,
         }
@@ -170,13 +165,13 @@ fn listen(settings: &Settings) -> io::Result<Vec<TcpListener>> {
     if listeners.is_empty() { Err(failed) } else { Ok(listeners) }
 }
 
-fn listen_on(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
     // Connections inherit it.
     socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
-    socket.listen(backlog)?.into_std()
+    socket.listen(BACKLOG)?.into_std()
 }
 
 /// What one worker does with its connections. As actix-web's own server does it, with a [`Gate`]

@@ -5,6 +5,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
 use dwar_kernel::StoreError;
+use serde::Deserialize;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,10 +44,10 @@ pub struct Settings {
 }
 
 /// What an answered write survives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Synchronous {
     /// A loss of power: the disk is flushed at each commit.
-    #[default]
     Full,
     /// The death of the process, but not a loss of power, which may undo the last commits.
     Normal,

@@ -15,8 +15,13 @@ impl Entropy for Counting {
 }
 
 fn sender(allow_private: bool) -> HttpWebhookSender {
-    let timeout = Duration::from_millis(500);
-    HttpWebhookSender::new(WebhookSettings { timeout, allow_private }).unwrap()
+    let settings = WebhookSettings {
+        timeout: Duration::from_millis(500),
+        disable_after: Duration::ZERO,
+        disable_after_failures: 1,
+        allow_private,
+    };
+    HttpWebhookSender::new(settings).unwrap()
 }
 
 fn request(url: String) -> WebhookRequest {

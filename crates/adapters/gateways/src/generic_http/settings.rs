@@ -17,7 +17,7 @@ pub struct GenericHttpSettings {
     /// digits, `-` and `_`, at most 32.
     pub name: String,
     /// Secrets by name, each used as `{secret.NAME}`.
-    #[serde(default, deserialize_with = "secrets")]
+    #[serde(default)]
     pub secrets: BTreeMap<String, Secret>,
     /// What `{template_id}` is for projects without a template of their own.
     #[serde(default)]
@@ -182,11 +182,6 @@ impl fmt::Debug for GenericHttpSettings {
 
 const fn longest_body() -> usize {
     64 * 1_024
-}
-
-fn secrets<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Secret>, D::Error> {
-    let secrets = BTreeMap::<String, String>::deserialize(from)?;
-    Ok(secrets.into_iter().map(|(name, secret)| (name, Secret::new(secret))).collect())
 }
 
 fn reason<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Error> {

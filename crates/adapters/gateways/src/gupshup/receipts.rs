@@ -19,12 +19,11 @@ impl ReceiptSource for GupshupGateway {
     }
 
     fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
-        admit(head, self.settings.webhook_token.as_ref(), LONGEST_BODY)
+        admit(head, &self.settings.webhook_token, LONGEST_BODY)
     }
 
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
-        let token = self.settings.webhook_token.as_ref().ok_or(WebhookError::Unauthenticated)?;
-        authenticate(&call.head, token)?;
+        authenticate(&call.head, &self.settings.webhook_token)?;
         if call.body.is_empty() {
             let field = |name: &str| call.head.parameter(name).map(str::to_owned);
             field("externalId").ok_or(WebhookError::Unreadable)?;

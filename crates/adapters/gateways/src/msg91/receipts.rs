@@ -21,12 +21,11 @@ impl ReceiptSource for Msg91Gateway {
     }
 
     fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
-        admit(head, self.settings.webhook_token.as_ref(), LONGEST_BODY)
+        admit(head, &self.settings.webhook_token, LONGEST_BODY)
     }
 
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
-        let token = self.settings.webhook_token.as_ref().ok_or(WebhookError::Unauthenticated)?;
-        authenticate(&call.head, token)?;
+        authenticate(&call.head, &self.settings.webhook_token)?;
         let document = document(&call.body).ok_or(WebhookError::Unreadable)?;
         let requests = match &document {
             Value::Array(requests) => requests.as_slice(),

@@ -6,22 +6,23 @@ use dwar_otp::{Receipt, ReceiptSource, Report, WebhookCall, WebhookError, Webhoo
 const REQUEST: &str = "3763646c3058373530393938";
 
 fn settings(base_url: String) -> Msg91Settings {
-    let template =
-        |name: &str, language: &str| Msg91Template { name: name.into(), language: language.into() };
+    let template = |name: &str, language: &str| WhatsappTemplate {
+        name: name.into(),
+        language: language.into(),
+    };
     Msg91Settings {
         base_url: base_url.parse().unwrap(),
         auth_key: Secret::new("auth-s3cret"),
-        webhook_token: Some(Secret::new("s3cret")),
-        sms: Some(Msg91Sms::new("flow-1")),
-        whatsapp: Some(Msg91Whatsapp {
-            integrated_number: "919000000001".to_owned(),
-            templates: BTreeMap::from([
-                ("en".to_owned(), template("login_code", "en_US")),
-                ("hi".to_owned(), template("login_code_hi", "hi")),
-            ]),
-            namespace: None,
-            code_button: true,
-        }),
+        webhook_token: Secret::new("s3cret"),
+        sms_template_id: Some("flow-1".to_owned()),
+        sms_variables: BTreeMap::from([("VAR1".to_owned(), Msg91Variable::Code)]),
+        whatsapp_number: Some("919000000001".to_owned()),
+        whatsapp_namespace: None,
+        whatsapp_code_button: true,
+        whatsapp_templates: BTreeMap::from([
+            ("en".to_owned(), template("login_code", "en_US")),
+            ("hi".to_owned(), template("login_code_hi", "hi")),
+        ]),
     }
 }
 
@@ -64,8 +65,8 @@ async fn sends_sms_by_flow() {
 async fn a_projects_own_template_and_the_templates_variables_are_heard() {
     let vendor = FakeVendor::start(flow_success()).await;
     let mut settings = settings(vendor.base_url());
-    settings.webhook_token = None;
-    settings.sms.as_mut().unwrap().variables = BTreeMap::from([
+    settings.webhook_token = Secret::default();
+    settings.sms_variables = BTreeMap::from([
         ("otp".to_owned(), Msg91Variable::Code),
         ("who".to_owned(), Msg91Variable::Brand),
         ("min".to_owned(), Msg91Variable::Minutes),
@@ -131,9 +132,8 @@ async fn sends_whatsapp_templates_in_the_language_of_the_message() {
 async fn whatsapp_without_a_button_and_with_a_namespace() {
     let vendor = FakeVendor::start(Play::json(200, &json!({"type": "success"}))).await;
     let mut settings = settings(vendor.base_url());
-    let whatsapp = settings.whatsapp.as_mut().unwrap();
-    whatsapp.code_button = false;
-    whatsapp.namespace = Some("ns".to_owned());
+    settings.whatsapp_code_button = false;
+    settings.whatsapp_namespace = Some("ns".to_owned());
     let outcome = Msg91Gateway::new(settings, client()).deliver(to(Channel::Whatsapp)).await;
     assert_eq!(outcome, accepted(None), "without a request id no receipt can be matched");
     let template = &vendor.only_request().json()["payload"]["template"];
@@ -204,8 +204,8 @@ async fn survives_everything_a_broken_provider_does() {
 async fn refuses_what_is_not_configured_without_a_call() {
     let vendor = FakeVendor::start(flow_success()).await;
     let mut settings = settings(vendor.base_url());
-    settings.sms = None;
-    settings.whatsapp.as_mut().unwrap().templates.clear();
+    settings.sms_template_id = None;
+    settings.whatsapp_templates.clear();
     let gateway = Msg91Gateway::new(settings, client());
     for channel in [Channel::Sms, Channel::Whatsapp] {
         let refused = Outcome::Refused(Reason::ProviderUnavailable);
@@ -355,7 +355,7 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
         }
     }
     let mut unset = settings("http://127.0.0.1:9".to_owned());
-    unset.webhook_token = None;
+    unset.webhook_token = Secret::default();
     let call = call(&[("token", "")], &v3("1"));
     let refused = Msg91Gateway::new(unset, client()).receipts(&call);
     assert_eq!(refused, Err(WebhookError::Unauthenticated));

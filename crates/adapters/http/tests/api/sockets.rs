@@ -1,6 +1,7 @@
 //! What only a real connection shows.
 
 use crate::ports::Ports;
+use crate::support::settings;
 use dwar_http::{Server, Settings, StopHandle};
 use dwar_otp::{MockOtpStore, Verdict};
 use dwar_session::JwkSet;
@@ -34,7 +35,7 @@ fn start(set_up: impl FnOnce(&mut Ports)) -> Running {
         head_timeout: PATIENCE,
         body_timeout: PATIENCE,
         keep_alive: PATIENCE,
-        ..Settings::default()
+        ..settings()
     };
     let ready = ports.ready.clone();
     let bind = async { Server::bind(settings, ports.use_cases(), ready) };

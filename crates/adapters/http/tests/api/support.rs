@@ -23,6 +23,13 @@ pub struct Reply {
     pub body: String,
 }
 
+/// The section of the default configuration.
+pub fn settings() -> Settings {
+    let defaults = include_str!("../../../../../config.default.toml");
+    let defaults: toml::Table = defaults.parse().unwrap();
+    defaults["http"].clone().try_into().unwrap()
+}
+
 impl TestApp {
     pub fn new() -> Self {
         Self::with(|_| ())
@@ -33,7 +40,7 @@ impl TestApp {
         set_up(&mut ports);
         ports.know_the_keys();
         let (live, test) = (ports.live.expose().to_owned(), ports.test.expose().to_owned());
-        let api = ports.api(&Settings::default(), Handle::current());
+        let api = ports.api(&settings(), Handle::current());
         Self { api: Data::from(Arc::new(api)), live, test }
     }
 

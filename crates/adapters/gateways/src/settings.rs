@@ -1,0 +1,54 @@
+use crate::{
+    BaseUrl, GupshupSettings, Msg91Settings, SandboxOptions, Secret, TwilioSettings,
+    WhatsappCloudSettings,
+};
+use serde::Deserialize;
+use serde_with::{As, DurationMilliSeconds, DurationSeconds, NoneAsEmptyString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Who carries messages, and how they are called: the section `[gateways]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The providers of WhatsApp messages in the order they are tried; none skips the channel.
+    pub whatsapp: Vec<String>,
+    /// The same for SMS.
+    pub sms: Vec<String>,
+    /// Where the world reaches this service.
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub public_url: Option<BaseUrl>,
+    /// How long one call to a provider may take.
+    #[serde(rename = "call_timeout_ms", with = "As::<DurationMilliSeconds<u64>>")]
+    pub call_timeout: Duration,
+    /// How long its connection may take.
+    #[serde(rename = "connect_timeout_ms", with = "As::<DurationMilliSeconds<u64>>")]
+    pub connect_timeout: Duration,
+    /// SMS is tried when no receipt came within this; zero waits for none.
+    #[serde(rename = "fallback_window_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub fallback_window: Duration,
+    /// How much longer than a call a send is left alone before it is taken for abandoned.
+    #[serde(rename = "grace_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub grace: Duration,
+    /// Faults in a row after which a provider is left alone for a while.
+    pub breaker_faults: u32,
+    /// How long that while is, at first.
+    #[serde(rename = "breaker_cool_down_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub breaker_cool_down: Duration,
+    /// Calls to one provider that may be under way at once.
+    pub calls_at_once: usize,
+    /// Files that each describe a [`GenericHttpSettings`](crate::GenericHttpSettings).
+    pub generic_files: Vec<PathBuf>,
+    /// What every call goes through; empty: nothing. May hold a user and a password.
+    pub proxy: Secret,
+    /// When test messages are reported on.
+    pub sandbox: SandboxOptions,
+    /// Meta.
+    pub whatsapp_cloud: WhatsappCloudSettings,
+    /// Twilio.
+    pub twilio: TwilioSettings,
+    /// MSG91.
+    pub msg91: Msg91Settings,
+    /// Gupshup.
+    pub gupshup: GupshupSettings,
+}
