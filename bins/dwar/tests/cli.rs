@@ -16,6 +16,7 @@ on_both_databases! {
     signing_keys_rotate_with_overlap;
     doctor_tells_what_is_well_and_what_is_not;
     migrate_prepares_an_empty_database;
+    a_command_that_only_reads_leaves_an_old_schema_as_it_is;
 }
 
 fn error_of(output: &Output) -> (Option<i32>, String) {
@@ -158,6 +159,30 @@ async fn migrate_prepares_an_empty_database(database: Database) {
     assert_eq!(world.cli(&["migrate"]), json!({ "applied": [] }));
     let service = Service::start_in(world);
     service.log_in(&service.world.project("0").test, "9876543210").await;
+}
+
+async fn a_command_that_only_reads_leaves_an_old_schema_as_it_is(database: Database) {
+    let world = World::new(database);
+    let nobody = "0199a000-0000-7000-8000-000000000000";
+    for arguments in [
+        vec!["project", "list"],
+        vec!["project", "show", "--project", nobody],
+        vec!["wallet", "balance", "--project", nobody],
+        vec!["wallet", "statement", "--project", nobody],
+        vec!["wallet", "verify"],
+        vec!["signing-key", "list"],
+        vec!["webhook", "list", "--project", nobody],
+    ] {
+        let output = world.run(&arguments);
+        let (status, error) = error_of(&output);
+        assert_eq!((status, output.stdout.len()), (Some(1), 0), "{arguments:?}");
+        assert!(error.contains("run `dwar migrate`"), "{arguments:?}: {error}");
+    }
+    world.run(&["doctor"]);
+    let first = world.cli(&["migrate"])["applied"].as_array().unwrap().len();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite");
+    assert_eq!(first, std::fs::read_dir(folder).unwrap().count(), "nothing was applied before");
+    assert_eq!(world.cli(&["project", "list"]), json!({ "projects": [] }));
 }
 
 #[test]

@@ -162,11 +162,23 @@ fn answer(
     runtime.block_on(command)?.print(json)
 }
 
-/// Opens the store, up to date, for a command.
+/// Opens the store for a command that changes something, and brings it up to date.
 async fn open(config: Config) -> Result<Core, Failure> {
     let core = Core::open(config)?;
     core.database.migrate().await?;
     Ok(core)
+}
+
+/// Opens the store for a command that only looks; migrating is for those who mean to.
+async fn look(config: Config) -> Result<Core, Failure> {
+    let core = Core::open(config)?;
+    match core.database.pending_migrations().await?.len() {
+        0 => Ok(core),
+        lacking => Err(Failure(format!(
+            "the database lacks {lacking} of this version's migrations, and this command only \
+             reads: run `dwar migrate`, or start the service"
+        ))),
+    }
 }
 
 fn no_such_project(id: ProjectId) -> Failure {

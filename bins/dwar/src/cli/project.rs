@@ -1,7 +1,7 @@
 use super::answer::instant;
 use super::project_settings::Settings;
 use super::project_view::{json_of, text_of};
-use super::{Answer, Failure, no_such_project, open, unlock};
+use super::{Answer, Failure, look, no_such_project, open, unlock};
 use crate::config::Config;
 use crate::wiring::{Available, available_providers};
 use clap::{Args, Subcommand};
@@ -58,7 +58,10 @@ pub struct Set {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let providers = available_providers(&config)?;
-    let core = open(config).await?;
+    let core = match command {
+        Command::List | Command::Show { .. } => look(config).await?,
+        _ => open(config).await?,
+    };
     let projects = core.parts.manage_projects();
     match command {
         Command::Create(create) => created(&projects, create).await,

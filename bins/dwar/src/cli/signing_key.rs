@@ -1,5 +1,5 @@
 use super::answer::instant;
-use super::{Answer, Failure, open};
+use super::{Answer, Failure, look, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_session::{KeyState, SigningKey};
@@ -14,7 +14,11 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let keys = open(config).await?.parts.manage_signing_keys();
+    let core = match command {
+        Command::List => look(config).await?,
+        Command::Rotate => open(config).await?,
+    };
+    let keys = core.parts.manage_signing_keys();
     match command {
         Command::List => {
             let listed = keys.list().await?;

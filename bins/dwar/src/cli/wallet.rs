@@ -1,5 +1,5 @@
 use super::answer::instant;
-use super::{Answer, Failure, no_such_project, open};
+use super::{Answer, Failure, look, no_such_project, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_app::{CreditError, ManageWallets};
@@ -77,7 +77,13 @@ fn signed(text: &str) -> Result<Paise, InvalidAmount> {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let wallets = open(config).await?.parts.manage_wallets();
+    let core = match command {
+        Command::Balance { .. } | Command::Statement { .. } | Command::Verify => {
+            look(config).await?
+        }
+        _ => open(config).await?,
+    };
+    let wallets = core.parts.manage_wallets();
     match command {
         Command::Credit(credit) => credited(&wallets, credit).await,
         Command::Balance { project } => {

@@ -1,5 +1,5 @@
 use super::answer::instant;
-use super::{Answer, Failure, no_such_project, open};
+use super::{Answer, Failure, look, no_such_project, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_app::EndpointError;
@@ -57,7 +57,10 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let core = open(config).await?;
+    let core = match command {
+        Command::List { .. } => look(config).await?,
+        _ => open(config).await?,
+    };
     let endpoints = core.parts.manage_endpoints(core.webhook_sender()?);
     match command {
         Command::Add { project, url, full_phone } => {
