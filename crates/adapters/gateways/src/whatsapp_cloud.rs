@@ -12,7 +12,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::Sha256;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use subtle::ConstantTimeEq;
 
 const PROVIDER: &str = "whatsapp_cloud";
@@ -115,18 +114,20 @@ impl WhatsappCloudGateway {
         let given = claimed(&call.head)?;
         let made = sign::<Hmac<Sha256>>(&self.settings.app_secret, &[&call.body]);
         match made {
-            Some(made) if hex(&made).as_bytes().ct_eq(given.as_bytes()).into() => Ok(()),
+            Some(made) if made.ct_eq(&given).into() => Ok(()),
             _ => Err(WebhookError::Unauthenticated),
         }
     }
 }
 
 /// The signature that a call claims to have: 64 lower-case hexadecimal digits.
-fn claimed(head: &WebhookHead) -> Result<&str, WebhookError> {
+fn claimed(head: &WebhookHead) -> Result<[u8; 32], WebhookError> {
     let given = head.header("x-hub-signature-256").and_then(|all| all.strip_prefix("sha256="));
-    let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let given = given.filter(|given| given.len() == 64 && given.bytes().all(digit));
-    given.ok_or(WebhookError::Unauthenticated)
+    let mut signature = [0; 32];
+    match base16ct::lower::decode(given.unwrap_or_default(), &mut signature) {
+        Ok(read) if read.len() == 32 => Ok(signature),
+        _ => Err(WebhookError::Unauthenticated),
+    }
 }
 
 #[async_trait]
@@ -288,14 +289,6 @@ fn failure(errors: &Value) -> Reason {
     let word = reason.as_str();
     tracing::info!(provider = PROVIDER, code, reason = word, "a message was not delivered");
     reason
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ fn status(word: &str) -> Value {
 
 fn signature(body: &[u8]) -> String {
     let mac = sign::<Hmac<Sha256>>(&Secret::new(APP_SECRET), &[body]).unwrap();
-    format!("sha256={}", hex(&mac))
+    format!("sha256={}", base16ct::lower::encode_string(&mac))
 }
 
 fn call(body: impl Into<Vec<u8>>, signatures: &[&str]) -> WebhookCall {
@@ -134,7 +134,7 @@ fn without_an_app_secret_nobody_is_believed() {
     // HMAC-SHA-256 under the empty key, which anybody can make.
     let mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(b"").unwrap();
     let mac = hmac::Mac::finalize(hmac::Mac::chain_update(mac, body.as_bytes())).into_bytes();
-    let forged = format!("sha256={}", hex(&mac));
+    let forged = format!("sha256={}", base16ct::lower::encode_string(&mac));
     let result = gateway.receipts(&call(body.as_bytes(), &[&forged]));
     assert_eq!(result, Err(WebhookError::Unauthenticated));
 }

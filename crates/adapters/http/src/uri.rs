@@ -63,18 +63,18 @@ fn decode(text: &str, form: bool) -> Result<Cow<'_, str>, ApiError> {
     let mut decoded = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {
         decoded.push(match byte {
-            b'%' => hex(bytes.next())? << 4 | hex(bytes.next())?,
+            b'%' => {
+                let (digits, mut byte) =
+                    ([bytes.next(), bytes.next()].map(Option::unwrap_or_default), [0]);
+                base16ct::mixed::decode(digits, &mut byte)
+                    .map_err(|_| ErrorCode::InvalidRequest)?;
+                byte[0]
+            }
             b'+' if form => b' ',
             other => other,
         });
     }
     String::from_utf8(decoded).map(Cow::Owned).map_err(|_| ErrorCode::InvalidRequest.into())
-}
-
-fn hex(digit: Option<u8>) -> Result<u8, ApiError> {
-    let value = digit.and_then(|digit| char::from(digit).to_digit(16));
-    let value = value.and_then(|value| u8::try_from(value).ok());
-    value.ok_or_else(|| ErrorCode::InvalidRequest.into())
 }
 
 #[cfg(test)]

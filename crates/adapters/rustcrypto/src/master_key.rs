@@ -96,18 +96,13 @@ impl FromStr for MasterKey {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         // 64 hexadecimal digits would also be base64, of 48 bytes.
-        let bytes = if text.len() == HEX_LENGTH { from_hex(text) } else { None };
+        let hex = Some(text).filter(|text| text.len() == HEX_LENGTH);
+        let bytes = hex.and_then(|hex| base16ct::mixed::decode_vec(hex).ok());
         let bytes = bytes.or_else(|| from_base64(text)).ok_or(InvalidMasterKey::Unreadable)?;
         let bytes = Zeroizing::new(bytes);
         let whole = bytes.as_slice().try_into();
         whole.map(Self).map_err(|_| InvalidMasterKey::Length(bytes.len()))
     }
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pairs = text.as_bytes().chunks_exact(2);
-    pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
 }
 
 fn from_base64(text: &str) -> Option<Vec<u8>> {

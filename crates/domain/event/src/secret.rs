@@ -1,3 +1,4 @@
+use base64ct::{Base64, Encoding};
 use dwar_kernel::Entropy;
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +7,6 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 const PREFIX: &str = "whsec_";
 /// Standard Webhooks asks for 24 to 64 bytes.
 const BYTES: usize = 32;
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// What signs a project's events: `whsec_` and 32 random bytes in base64 (Standard Webhooks,
 /// Signature scheme). `Debug` hides it, and dropping it wipes it.
@@ -33,17 +33,7 @@ impl WebhookSecret {
 
     /// The text form, for the one answer that shows it and for the vault.
     pub fn expose(&self) -> String {
-        let mut text = String::from(PREFIX);
-        for chunk in self.0.chunks(3) {
-            let mut word = [0; 3];
-            word[..chunk.len()].copy_from_slice(chunk);
-            let bits = u32::from_be_bytes([0, word[0], word[1], word[2]]);
-            for place in 0..4 {
-                let digit = usize::try_from(bits >> (18 - 6 * place) & 63).unwrap_or_default();
-                text.push(if place <= chunk.len() { char::from(ALPHABET[digit]) } else { '=' });
-            }
-        }
-        text
+        format!("{PREFIX}{}", Base64::encode_string(&self.0))
     }
 }
 
@@ -51,19 +41,12 @@ impl FromStr for WebhookSecret {
     type Err = MalformedSecret;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let encoded = text.strip_prefix(PREFIX).ok_or(MalformedSecret)?.trim_end_matches('=');
-        let mut bytes = Vec::with_capacity(BYTES);
-        let (mut bits, mut have) = (0_u32, 0);
-        for byte in encoded.bytes() {
-            let digit = ALPHABET.iter().position(|known| *known == byte).ok_or(MalformedSecret)?;
-            bits = bits << 6 | u32::try_from(digit).map_err(|_| MalformedSecret)?;
-            have += 6;
-            if have >= 8 {
-                have -= 8;
-                bytes.push(u8::try_from(bits >> have & 0xff).map_err(|_| MalformedSecret)?);
-            }
+        let encoded = text.strip_prefix(PREFIX).ok_or(MalformedSecret)?;
+        let mut bytes = [0; BYTES];
+        match Base64::decode(encoded, &mut bytes) {
+            Ok(read) if read.len() == BYTES => Ok(Self(bytes)),
+            _ => Err(MalformedSecret),
         }
-        bytes.try_into().map(Self).map_err(|_| MalformedSecret)
     }
 }
 
