@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Tells monotonic time: it never goes back, and no one can set it.
-pub type Monotonic = Arc<dyn Fn() -> Instant + Send + Sync>;
+type Monotonic = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The bound of the doubling, for cool-downs that begin below it.
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(240);
@@ -21,12 +21,9 @@ pub struct BreakerSettings {
 
 /// Where a breaker stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BreakerState {
-    /// Every call goes through.
+pub(crate) enum BreakerState {
     Closed,
-    /// No call goes through; once the cool-down is over, the next one is the probe.
     Open,
-    /// The one probe is on its way; no other call goes through.
     HalfOpen,
 }
 
@@ -58,19 +55,13 @@ impl BreakerGateway {
         Self::with_clock(inner, settings, Arc::new(Instant::now))
     }
 
-    /// Guards `inner`, on the given clock.
-    pub fn with_clock(
-        inner: Arc<dyn Gateway>,
-        settings: BreakerSettings,
-        clock: Monotonic,
-    ) -> Self {
+    fn with_clock(inner: Arc<dyn Gateway>, settings: BreakerSettings, clock: Monotonic) -> Self {
         let circuit =
             Circuit { phase: Phase::Closed { faults: 0 }, cool_down: settings.cool_down, epoch: 0 };
         Self { inner, settings, clock, circuit: Mutex::new(circuit) }
     }
 
-    /// Where it stands, for reports to the operator.
-    pub fn state(&self) -> BreakerState {
+    pub(crate) fn state(&self) -> BreakerState {
         match self.circuit().phase {
             Phase::Closed { .. } => BreakerState::Closed,
             Phase::Open { .. } => BreakerState::Open,

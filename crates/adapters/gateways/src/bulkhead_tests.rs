@@ -1,7 +1,8 @@
 use super::*;
+use crate::breaker::BreakerState;
 use crate::captured_logs::CapturedLogs;
 use crate::fixtures::message;
-use crate::{BreakerGateway, BreakerSettings, BreakerState, TimedGateway};
+use crate::{BreakerGateway, BreakerSettings, TimedGateway};
 use dwar_kernel::KeyMode;
 use dwar_otp::Channel;
 use std::sync::atomic::AtomicUsize;

@@ -21,7 +21,7 @@ mod whatsapp_cloud;
 mod wire;
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
-pub use breaker::{BreakerGateway, BreakerSettings, BreakerState, Monotonic};
+pub use breaker::{BreakerGateway, BreakerSettings};
 pub use bulkhead::BulkheadGateway;
 pub use console::ConsoleGateway;
 pub use generic_http::{

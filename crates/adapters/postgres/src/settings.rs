@@ -24,15 +24,16 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings with the default waiting times and 16 connections.
+    /// The defaults of `config.default.toml`: 16 connections, 2 s for one of them and for each
+    /// statement.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
             pool_size: 16,
-            acquire_timeout: Duration::from_secs(3),
-            statement_timeout: Duration::from_secs(5),
-            lock_timeout: Duration::from_secs(3),
-            call_timeout: Duration::from_secs(8),
+            acquire_timeout: Duration::from_secs(2),
+            statement_timeout: Duration::from_secs(2),
+            lock_timeout: Duration::from_secs(2),
+            call_timeout: Duration::from_secs(4),
         }
     }
 
@@ -135,7 +136,7 @@ mod tests {
     fn bounds_every_wait() {
         let url = connection_url("postgres://dwar:p%40ss@db.example:5432/dwar").unwrap();
         assert!(url.starts_with("postgres://dwar:p%40ss@db.example:5432/dwar?"), "{url}");
-        for part in ["connect_timeout=3&", "tcp_user_timeout=8000&", "-c%20lock_timeout%3D3000"] {
+        for part in ["connect_timeout=2&", "tcp_user_timeout=4000&", "-c%20lock_timeout%3D2000"] {
             assert!(url.contains(part), "{url}");
         }
     }
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn an_option_of_the_url_wins() {
         let url = connection_url("postgresql:///dwar?host=/run/pg&connect_timeout=9").unwrap();
-        assert!(url.contains("connect_timeout=9") && !url.contains("connect_timeout=3"), "{url}");
+        assert!(url.contains("connect_timeout=9") && !url.contains("connect_timeout=2"), "{url}");
         let url = connection_url("postgres:///dwar?options=-c%20search_path%3Dauth").unwrap();
         assert!(url.contains("committed%20-c%20search_path%3Dauth&"), "{url}");
     }

@@ -53,6 +53,8 @@ impl Database {
         let settings = Settings {
             pool_size: 8,
             acquire_timeout: Duration::from_secs(60),
+            statement_timeout: Duration::from_secs(5),
+            lock_timeout: Duration::from_secs(3),
             call_timeout: Duration::from_secs(60),
             ..Settings::new(format!("{base}/{}?{options}", self.name))
         };

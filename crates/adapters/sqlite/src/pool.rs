@@ -64,16 +64,16 @@ impl Synchronous {
 }
 
 impl Settings {
-    /// The defaults for a server: 8 readers, flushed commits, 5 s for another process, 1024 writes
-    /// waiting, 3 s of patience, 64 MiB free.
+    /// The defaults of `config.default.toml`: 16 readers, flushed commits, 2 s for another process
+    /// and for a place, 64 MiB free; and 1024 writes waiting.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            readers: 8,
+            readers: 16,
             synchronous: Synchronous::Full,
-            busy_timeout: Duration::from_secs(5),
+            busy_timeout: Duration::from_secs(2),
             queue: 1024,
-            patience: Duration::from_secs(3),
+            patience: Duration::from_secs(2),
             min_free: 64 << 20,
         }
     }

@@ -17,11 +17,6 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Whole seconds, at least one, after which a client may try again.
-    pub fn retry_after_seconds(&self) -> u64 {
-        ceil_seconds(self.reset).max(1)
-    }
-
     /// Whole seconds until [`Admission::reset`].
     pub fn reset_seconds(&self) -> u64 {
         ceil_seconds(self.reset)
@@ -120,7 +115,7 @@ mod tests {
         assert_eq!((third.admitted, third.remaining, third.reset_seconds()), (true, 0, 598));
         let fourth = judge(QUOTA, &[at(0), at(1_000), at(2_000)], at(3_000));
         assert_eq!((fourth.admitted, fourth.remaining), (false, 0));
-        assert_eq!(fourth.retry_after_seconds(), 597);
+        assert_eq!(fourth.reset_seconds(), 597);
     }
 
     #[test]
@@ -134,7 +129,7 @@ mod tests {
     fn a_client_that_waits_as_told_is_admitted() {
         let taken = [at(0), at(700), at(900)];
         let refused = judge(QUOTA, &taken, at(1_234));
-        let wait = i64::try_from(refused.retry_after_seconds()).unwrap() * 1_000;
+        let wait = i64::try_from(refused.reset_seconds()).unwrap() * 1_000;
         assert!(judge(QUOTA, &taken, at(1_234 + wait)).admitted);
     }
 
@@ -142,19 +137,19 @@ mod tests {
     fn a_tightened_quota_waits_for_as_many_places_as_it_lacks() {
         let tight = Quota { limit: 1, ..QUOTA };
         let taken = [at(0), at(100_000), at(200_000)];
-        assert_eq!(judge(tight, &taken, at(300_000)).retry_after_seconds(), 500);
+        assert_eq!(judge(tight, &taken, at(300_000)).reset_seconds(), 500);
     }
 
     #[test]
     fn a_quota_of_none_admits_none() {
         let none = Quota { limit: 0, ..QUOTA };
         let answer = judge(none, &[], at(0));
-        assert_eq!((answer.admitted, answer.retry_after_seconds()), (false, 600));
+        assert_eq!((answer.admitted, answer.reset_seconds()), (false, 600));
     }
 
     #[test]
     fn a_clock_that_steps_back_does_not_stretch_the_wait() {
         let refused = judge(QUOTA, &[at(0), at(0), at(0)], at(-300_000));
-        assert_eq!(refused.retry_after_seconds(), 600);
+        assert_eq!(refused.reset_seconds(), 600);
     }
 }

@@ -51,6 +51,8 @@ impl Database {
             pool_size: 8,
             // Two hundred at once have to queue for eight connections of a debug build.
             acquire_timeout: Duration::from_secs(60),
+            statement_timeout: Duration::from_secs(5),
+            lock_timeout: Duration::from_secs(3),
             call_timeout: Duration::from_secs(60),
             ..Settings::new(format!("{server}{mark}{options}"))
         }
