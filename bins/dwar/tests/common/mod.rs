@@ -267,24 +267,33 @@ impl Service {
             let inbox = self.get(key, &format!("/v1/sandbox/messages?phone={phone}")).await;
             return inbox.body["messages"][0]["code"].as_str().unwrap().to_owned();
         }
+        self.printed(phone).await
+    }
+
+    /// The code of the newest message of the console that names `what`: a phone, or a request.
+    async fn printed(&self, what: &str) -> String {
         let until = Instant::now() + PATIENCE;
         loop {
             let lines = self.stdout();
-            let message = lines.iter().rev().filter(|line| line.contains(phone)).find_map(|line| {
+            let message = lines.iter().rev().filter(|line| line.contains(what)).find_map(|line| {
                 serde_json::from_str::<Value>(line).ok()?["text"].as_str().map(str::to_owned)
             });
             if let Some(text) = message {
                 return text[..6].to_owned();
             }
-            assert!(Instant::now() < until, "no message to {phone}");
+            assert!(Instant::now() < until, "no message about {what}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
     /// Sends a code to `phone`, reads it, and verifies it.
     pub async fn log_in(&self, key: &str, phone: &str) -> Value {
-        self.send(key, phone).await.ok();
-        let code = self.code(key, phone).await;
+        let sent = self.send(key, phone).await.ok();
+        let code = match key.starts_with("svc_live_") {
+            // An earlier message to this phone may be all that has been printed so far.
+            true => self.printed(sent["otp_id"].as_str().unwrap()).await,
+            false => self.code(key, phone).await,
+        };
         self.verify(key, phone, &code).await.ok()
     }
 
