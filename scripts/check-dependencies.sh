@@ -21,8 +21,8 @@ never() {
 }
 
 frameworks="tokio serde diesel actix-web reqwest josekit openssl"
-domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-idempotency dwar-event"
-adapters="dwar-http dwar-sqlite dwar-postgres dwar-memory dwar-gateways dwar-webhooks dwar-josekit dwar-rustcrypto dwar-system"
+domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event"
+adapters="dwar-http dwar-sqlite dwar-postgres dwar-memory dwar-gateways dwar-webhooks dwar-josekit dwar-system"
 
 # shellcheck disable=SC2086 # lists of words
 {

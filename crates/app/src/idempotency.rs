@@ -1,16 +1,13 @@
 use crate::Toolbox;
-use dwar_idempotency::{Beginning, IdempotencyKey, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_kernel::{BlindIndex, Phone, Purpose, StoreError, Timestamp};
+use dwar_otp::idempotency::{Beginning, IdempotencyKey, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_project::Caller;
 use std::sync::Arc;
 
 /// Gives a repeated request its first answer; what an answer says is the use case's business.
 pub struct Idempotency {
-    /// Time and vault.
     pub tools: Toolbox,
-    /// Keeps answers.
     pub store: Arc<dyn IdempotencyStore>,
-    /// For how long.
     pub lifetimes: Lifetimes,
 }
 

@@ -6,7 +6,7 @@ use crate::{
     TellEvents, Tokens, Toolbox, UnlockPhone, ValidateSession, VerifyOtp,
 };
 use dwar_event::{SwitchOff, WebhookSender};
-use dwar_idempotency::Lifetimes;
+use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
 use dwar_session::TokenSigner;
@@ -17,13 +17,10 @@ use std::sync::Arc;
 /// service, in a command and in a test.
 #[derive(Clone)]
 pub struct Parts {
-    /// Time, randomness, vault.
     pub tools: Toolbox,
-    /// Keep everything.
     pub stores: Stores,
     /// Signs and checks access tokens.
     pub signer: Arc<dyn TokenSigner>,
-    /// Digest codes.
     pub codes: Arc<CodeKeys>,
     /// What was decided for this installation.
     pub policies: Policies,
@@ -40,7 +37,6 @@ pub struct Policies {
     pub session: SessionPolicy,
     /// How signing keys overlap.
     pub signing_keys: SigningKeyPolicy,
-    /// What messages cost.
     pub prices: PriceList,
     /// How long first answers count.
     pub idempotency: Lifetimes,
@@ -52,13 +48,11 @@ pub struct Policies {
 
 /// What a service needs beside its [`Parts`]: the ways to the world outside.
 pub struct Outside {
-    /// Counts requests.
     pub requests: Arc<dyn RequestLimiter>,
     /// Providers that carry messages.
     pub routes: Routes,
     /// Providers that report what became of them.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
-    /// Posts events.
     pub sender: Arc<dyn WebhookSender>,
 }
 
@@ -77,7 +71,6 @@ pub struct Service {
 /// Every use case that a request can ask for.
 #[derive(Clone)]
 pub struct UseCases {
-    /// Makes request ids.
     pub tools: Toolbox,
     /// Behind `X-Api-Key`.
     pub authenticate: Arc<Authenticate>,

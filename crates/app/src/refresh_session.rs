@@ -1,6 +1,6 @@
 use crate::{TokenPair, Tokens};
-use dwar_idempotency::IdempotencyKey;
 use dwar_kernel::{Digest, IdentityId, Purpose, Sealed, StoreError, Timestamp};
+use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_session::{
     AccessToken, Place, Presented, RefreshToken, Replay, Rotation, RotationPolicy, Session,
@@ -13,9 +13,7 @@ use zeroize::Zeroizing;
 
 /// Exchanges a refresh token for a new pair (`POST /v1/session/refresh`).
 pub struct RefreshSession {
-    /// Keeps sessions.
     pub sessions: Arc<dyn SessionStore>,
-    /// Makes token pairs.
     pub tokens: Tokens,
 }
 

@@ -3,10 +3,10 @@ use crate::idempotency::Begun;
 use crate::sent_otp::{again, first_answer};
 use crate::tokens::seconds;
 use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Toolbox};
-use dwar_idempotency::IdempotencyKey;
 use dwar_kernel::{
     AttemptId, BlindIndex, EntryId, OtpId, Phone, Purpose, StoreError, Timestamp, Unsealable,
 };
+use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
     Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, Reach, Route,
@@ -22,19 +22,15 @@ const ROUTE: &str = "otp/send";
 
 /// Sends a code to a phone: limit, hold, issue, deliver, settle (`POST /v1/otp/send`).
 pub struct SendOtp {
-    /// Time, randomness, vault.
     pub tools: Toolbox,
     /// Gives a repeated request its first answer.
     pub idempotency: Idempotency,
-    /// Keeps codes.
     pub otps: Arc<dyn OtpStore>,
     /// Counts codes per phone.
     pub sends: Arc<dyn SendLimiter>,
-    /// Holds the price.
     pub wallets: Arc<dyn WalletStore>,
     /// Takes the code to the phone.
     pub deliver: Arc<Deliver>,
-    /// Digest codes.
     pub codes: Arc<CodeKeys>,
     /// How long codes live.
     pub policy: OtpPolicy,
@@ -45,7 +41,7 @@ pub struct SendOtp {
 /// What holds for every code.
 #[derive(Clone, Copy, Debug)]
 pub struct OtpPolicy {
-    /// How long a code is active; 10 minutes in the specification.
+    /// How long a code is active; 10 minutes (docs/contract.md, Codes).
     pub lifetime: Duration,
 }
 

@@ -1,6 +1,6 @@
 use dwar_event::EventStore;
-use dwar_idempotency::IdempotencyStore;
 use dwar_identity::IdentityStore;
+use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::sandbox::SandboxInbox;
 use dwar_otp::{OtpStore, ReceiptStore, TestQuotaStore};
 use dwar_project::ProjectStore;
@@ -14,7 +14,6 @@ use std::sync::Arc;
 pub struct Stores {
     /// Projects and API keys.
     pub projects: Arc<dyn ProjectStore>,
-    /// Codes, guesses, delivery.
     pub otps: Arc<dyn OtpStore>,
     /// Messages of test keys.
     pub inbox: Arc<dyn SandboxInbox>,
@@ -22,15 +21,10 @@ pub struct Stores {
     pub test_quota: Arc<dyn TestQuotaStore>,
     /// Sessions and refresh tokens.
     pub sessions: Arc<dyn SessionStore>,
-    /// Signing keys.
     pub signing_keys: Arc<dyn SigningKeyStore>,
-    /// Identities.
     pub identities: Arc<dyn IdentityStore>,
-    /// Balances and ledger.
     pub wallets: Arc<dyn WalletStore>,
-    /// Sends per phone.
     pub sends: Arc<dyn SendLimiter>,
-    /// First answers.
     pub idempotency: Arc<dyn IdempotencyStore>,
     /// Receipts until they are applied.
     pub receipts: Arc<dyn ReceiptStore>,

@@ -1,6 +1,6 @@
 use crate::{Deliver, Toolbox};
-use dwar_idempotency::IdempotencyStore;
 use dwar_kernel::{KeyMode, OtpId, StoreError};
+use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::{Charge, Otp, OtpStore, Report, TestQuota, TestQuotaStore};
 use dwar_project::ProjectStore;
 use dwar_ratelimit::{RequestLimiter, SendLimiter};
@@ -15,23 +15,18 @@ const BATCH: u32 = 100;
 /// take every connection of the store.
 const AT_ONCE: usize = 16;
 
-/// Looks after what nobody else does: overdue sends, stale holds, expired rows.
+/// Finishes what a crash or a silent provider left open, and drops what has expired: overdue sends,
+/// stale holds, old rows.
 pub struct Sweep {
-    /// Tells the time.
     pub tools: Toolbox,
-    /// Keeps requests.
     pub otps: Arc<dyn OtpStore>,
     /// Knows names and prices.
     pub projects: Arc<dyn ProjectStore>,
-    /// Keeps holds.
     pub wallets: Arc<dyn WalletStore>,
-    /// Keeps sessions.
     pub sessions: Arc<dyn SessionStore>,
     /// Keeps places of sends.
     pub sends: Arc<dyn SendLimiter>,
-    /// Keeps request windows.
     pub requests: Arc<dyn RequestLimiter>,
-    /// Keeps first answers.
     pub idempotency: Arc<dyn IdempotencyStore>,
     /// Bounds what test keys leave behind.
     pub test_quota: Arc<dyn TestQuotaStore>,
@@ -52,7 +47,6 @@ pub struct Retention {
     pub sessions: Duration,
     /// Places of sends: the longest window in force.
     pub sends: Duration,
-    /// First answers.
     pub idempotency: Duration,
     /// A hold open for longer than this is settled by what its request says.
     pub holds: Duration,
@@ -63,13 +57,9 @@ pub struct Retention {
 /// What a tidying took away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// OTP requests.
     pub requests: u64,
-    /// Sessions.
     pub sessions: u64,
-    /// Places of sends.
     pub sends: u64,
-    /// First answers.
     pub idempotency: u64,
     /// Records of test keys beyond their quota.
     pub tests: u64,

@@ -1,11 +1,11 @@
 use crate::{ClearVault, SeededEntropy};
 use dwar_event::Endpoint;
-use dwar_idempotency::{Record, Slot};
 use dwar_identity::Sighting;
 use dwar_kernel::{
     BlindIndex, Digest, Entropy, IdentityId, KeyMode, Phone, ProjectId, Purpose, Sealed, Timestamp,
     Vault,
 };
+use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{
     Channel, Code, CodeKeys, Delivery, Guess, Hop, KeptReceipt, Otp, OtpState, Receipt, Report,
@@ -52,13 +52,9 @@ pub fn phone(number: u32) -> Phone {
 /// A phone in one project and mode.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
-    /// The phone number.
     pub phone: Phone,
-    /// Its look-up form.
     pub index: BlindIndex,
 }
 

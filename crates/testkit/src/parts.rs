@@ -5,8 +5,8 @@ use dwar_app::{
     SigningKeyPolicy, Stores, Toolbox,
 };
 use dwar_event::SwitchOff;
-use dwar_idempotency::Lifetimes;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::{AccessToken, Algorithm, Claims, InvalidToken, JwkSet, SigningKey, TokenSigner};

@@ -2,8 +2,8 @@ use super::{Rule, database_url};
 use crate::config::{Config, Secrets};
 use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, weakness};
 use dwar_gateways::{BaseUrl, Secret};
-use dwar_rustcrypto::MasterKey;
 use dwar_sqlite::Synchronous;
+use dwar_system::MasterKey;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 

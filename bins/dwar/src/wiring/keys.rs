@@ -3,7 +3,7 @@ use super::stores::Location;
 use crate::config::{self, Config, ConfigError, RunMode, invalid};
 use dwar_kernel::Entropy;
 use dwar_otp::CodeKeys;
-use dwar_rustcrypto::{MasterKey, RustCryptoVault};
+use dwar_system::{MasterKey, RustCryptoVault};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};

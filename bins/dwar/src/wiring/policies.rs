@@ -4,7 +4,7 @@ use crate::config::{self, Config, ConfigError, invalid};
 use dwar_app::{
     Limits, ModeLimits, OtpPolicy, Policies, PriceList, Retention, SessionPolicy, SigningKeyPolicy,
 };
-use dwar_idempotency::Lifetimes;
+use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_wallet::Paise;

@@ -1,7 +1,7 @@
 use crate::call::Call;
 use crate::error::{ApiError, ErrorCode};
 use actix_web::http::header::{HeaderName, HeaderValue};
-use dwar_idempotency::IdempotencyKey;
+use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
 

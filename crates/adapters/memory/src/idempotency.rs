@@ -1,7 +1,7 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 
 #[async_trait]
 impl IdempotencyStore for MemoryStore {

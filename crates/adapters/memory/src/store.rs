@@ -1,9 +1,9 @@
 use crate::event::Waiting;
 use crate::receipt::Kept;
 use dwar_event::Endpoint;
-use dwar_idempotency::{Record, Slot};
 use dwar_identity::Identity;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError};
+use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, Otp};
 use dwar_project::{KeyRecord, Project};

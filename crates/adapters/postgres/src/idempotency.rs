@@ -4,8 +4,8 @@ use crate::error::{Failure, unavailable};
 use crate::schema::idempotency_records::{self, dsl};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 
 /// How often a slot may vanish between the look and the lock before we give up.
 const TRIES: u32 = 5;

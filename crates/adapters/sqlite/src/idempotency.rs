@@ -4,8 +4,8 @@ use crate::schema::idempotency_records;
 use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = idempotency_records, treat_none_as_null = true)]

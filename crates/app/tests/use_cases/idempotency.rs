@@ -2,8 +2,8 @@
 
 use crate::common::{LIFETIMES, World, accepted, down, refused};
 use dwar_app::{SendOtpError, SentOtp};
-use dwar_idempotency::{Beginning, Record, Slot};
 use dwar_kernel::{KeyMode, Sealed};
+use dwar_otp::idempotency::{Beginning, Record, Slot};
 use dwar_project::Caller;
 use dwar_testkit::{START, phone, seconds};
 use dwar_wallet::{HoldOutcome, Paise, Settlement};

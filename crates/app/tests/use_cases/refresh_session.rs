@@ -1,7 +1,7 @@
 use crate::common::{World, down};
 use dwar_app::{RefreshSession, RefreshSessionError, TokenPair};
-use dwar_idempotency::IdempotencyKey;
 use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, Vault};
+use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{Place, Presented, RefreshToken, Rotation, RotationPolicy, Session, Successor};
 use dwar_testkit::{ClearVault, START, minutes, seconds};
 use mockall::predicate::eq;

@@ -1,7 +1,7 @@
 use crate::common::{World, accepted, broken, down};
 use dwar_app::{Retention, Sweep, Swept};
-use dwar_idempotency::MockIdempotencyStore;
 use dwar_kernel::KeyMode;
+use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, MockTestQuotaStore, Otp, Reason, Report,
     TestQuota,

@@ -2,6 +2,7 @@
 
 mod code;
 mod delivery;
+pub mod idempotency;
 mod otp;
 mod ports;
 mod receipt;

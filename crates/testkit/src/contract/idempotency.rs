@@ -1,10 +1,10 @@
-//! What [`dwar_idempotency::IdempotencyStore`] promises.
+//! What [`dwar_otp::idempotency::IdempotencyStore`] promises.
 
 use super::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
-use dwar_idempotency::{Beginning, Lifetimes, Record, Slot};
 use dwar_kernel::{Digest, KeyMode, Sealed, Timestamp};
+use dwar_otp::idempotency::{Beginning, Lifetimes, Record, Slot};
 use std::sync::Arc;
 
 const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };

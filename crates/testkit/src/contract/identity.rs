@@ -3,9 +3,9 @@
 use super::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{Line, START, Stores, WRONG_CODE, minutes, race, seconds};
-use dwar_idempotency::{Beginning, Lifetimes};
 use dwar_identity::{Erased, Identity, Sighting};
 use dwar_kernel::{IdentityId, KeyMode, Sealed};
+use dwar_otp::idempotency::{Beginning, Lifetimes};
 use dwar_otp::{GuessPolicy, Report, Reported};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::{RotationPolicy, Session, Started};
@@ -117,7 +117,7 @@ pub async fn erase_takes_identity_and_sessions(stores: &Stores) {
 struct Traces {
     line: Line,
     otp: dwar_otp::Otp,
-    slot: dwar_idempotency::Slot,
+    slot: dwar_otp::idempotency::Slot,
 }
 
 const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };

@@ -20,7 +20,7 @@ pub mod test_quota;
 pub mod together;
 pub mod wallet;
 
-/// How many come at once where the specification's limits are at stake.
+/// How many come at once where the limits of a phone or a code are at stake.
 const CROWD: usize = 200;
 /// How often a race is run: a missing lock that slips through once will not slip through always.
 const ROUNDS: usize = 4;

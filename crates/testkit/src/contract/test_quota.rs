@@ -3,8 +3,8 @@
 use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::Room;
-use dwar_idempotency::{Beginning, Lifetimes};
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_otp::idempotency::{Beginning, Lifetimes};
 use dwar_otp::{GuessPolicy, Otp, Report, Reported, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::Session;
@@ -195,7 +195,7 @@ pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
     let mut slots = Vec::new();
     for second in 0..5 {
         let (slot, record) = (scene.make.slot(&line), scene.make.record(&line));
-        let record = dwar_idempotency::Record { began_at: at(second), ..record };
+        let record = dwar_otp::idempotency::Record { began_at: at(second), ..record };
         stores.idempotency.begin(slot, record.clone(), lifetimes).await.unwrap();
         slots.push((slot, record));
         stores

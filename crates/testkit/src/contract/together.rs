@@ -4,8 +4,8 @@
 use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::{Endpoint, FailedCall, NewSecret, Room, SwitchOff};
-use dwar_idempotency::{Lifetimes, Slot};
 use dwar_kernel::{KeyMode, StoreError, Timestamp};
+use dwar_otp::idempotency::{Lifetimes, Slot};
 use dwar_otp::{
     AttemptStatus, GuessPolicy, MAX_UNKNOWN, Otp, Reason, ReceiptRoom, Report, Reported,
 };

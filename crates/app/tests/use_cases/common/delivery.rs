@@ -1,6 +1,6 @@
 use super::{LIMITS, World};
 use dwar_app::{Deliver, Idempotency, OtpPolicy, RecordReceipt, Routes, SendOtp};
-use dwar_idempotency::Lifetimes;
+use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, OtpStore, Outcome, Reason, Report, Route};
 use dwar_ratelimit::{SendLimiter, SendLog};
 use dwar_testkit::{START, minutes, seconds};

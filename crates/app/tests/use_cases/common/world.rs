@@ -1,6 +1,6 @@
 use dwar_app::{Limits, PriceList, SessionPolicy, Tokens, Toolbox};
-use dwar_idempotency::MockIdempotencyStore;
 use dwar_kernel::{KeyMode, StoreError};
+use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
@@ -14,7 +14,6 @@ pub const LIMITS: Limits = POLICIES.limits;
 
 /// A caller, a phone, a clock, and a mock of each port that several use cases share.
 pub struct World {
-    /// Makes domain values.
     pub make: Fixtures,
     pub clock: Arc<FixedClock>,
     entropy: Arc<SeededEntropy>,

@@ -36,9 +36,7 @@ impl fmt::Debug for IdempotencyKey {
 /// Where a record lives: one key of one route in one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
     /// The route, a word of ours.
     pub route: &'static str,

@@ -1,4 +1,4 @@
-//! A retried request has one effect and one answer (decisions, Idempotency-Key).
+//! A retried request has one effect and one answer (docs/contract.md, Idempotency).
 
 mod ports;
 mod record;

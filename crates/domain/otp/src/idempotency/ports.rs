@@ -1,4 +1,4 @@
-use crate::{Beginning, Lifetimes, Record, Slot};
+use super::{Beginning, Lifetimes, Record, Slot};
 use async_trait::async_trait;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 
