@@ -16,7 +16,6 @@ pub struct Client {
 pub struct Message {
     /// Status or request line and headers, as text.
     pub head: String,
-    /// The body, whole.
     pub body: Vec<u8>,
 }
 

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_the_specification() {
+    fn the_defaults_are_the_contract() {
         let config = from_env(&[]).unwrap();
         assert_eq!((config.limits.live.send, config.limits.test.send), (3, 20));
         assert_eq!(config.http.address, "127.0.0.1:8080");

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 /// How much is asked of a secret text.
 #[derive(Clone, Copy, Debug)]
 pub struct Strength {
-    /// Characters.
     pub length: usize,
     /// Different characters among them.
     pub distinct: usize,

@@ -1,4 +1,4 @@
-//! Provokes every row of the specification's table of codes, and each of ours, over HTTP.
+//! Provokes every row of the table of codes (docs/errors.md) over HTTP.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 on_both_databases! {
-    every_code_of_the_specification;
+    every_code_of_the_table;
     every_code_of_ours;
     a_repetition_meets_the_first_request_running;
 }
@@ -23,7 +23,7 @@ fn wrong(code: &str) -> &'static str {
     if code == "000000" { "000001" } else { "000000" }
 }
 
-async fn every_code_of_the_specification(database: Database) {
+async fn every_code_of_the_table(database: Database) {
     let service = Service::start(database);
     let project = service.world.project("100");
     let (live, test) = (project.live.as_str(), project.test.as_str());
@@ -92,7 +92,7 @@ async fn every_code_of_the_specification(database: Database) {
     assert_eq!(seen, specified());
 }
 
-/// The table of the specification, sorted.
+/// The codes of every endpoint, sorted.
 fn specified() -> Vec<(String, u16)> {
     let mut table = [
         ("MISSING_API_KEY", 401),

@@ -1,4 +1,4 @@
-//! The specification's table of limits, over HTTP, and what outlives a crash.
+//! The table of limits (docs/contract.md, Limits), over HTTP, and what outlives a crash.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -4,11 +4,9 @@ use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
 use std::sync::Arc;
 
-/// Counts requests per API key (specification, Limits).
+/// Counts requests per API key (docs/contract.md, Limits).
 pub struct AdmitRequest {
-    /// Tells the time.
     pub tools: Toolbox,
-    /// Counts.
     pub limiter: Arc<dyn RequestLimiter>,
     /// How many per minute.
     pub limits: Limits,

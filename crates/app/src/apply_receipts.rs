@@ -18,11 +18,9 @@ const TRIED_FOR: Duration = Duration::from_secs(600);
 /// Applies the receipts that are on record, each by [`RecordReceipt`], side by side; those about
 /// one message in the order in which they came.
 pub struct ApplyReceipts {
-    /// Time.
     pub tools: Toolbox,
     /// Keeps receipts until they are applied.
     pub receipts: Arc<dyn ReceiptStore>,
-    /// Applies them.
     pub record: RecordReceipt,
     /// Sees what they say of their provider.
     pub watch: ProviderWatch,

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use crate::Toolbox;
 
-/// Recognises who is calling by the `X-Api-Key` header (specification, Authentication).
+/// Recognises who is calling by the `X-Api-Key` header (docs/contract.md, Callers).
 pub struct Authenticate {
-    /// Digests the key.
     pub tools: Toolbox,
-    /// Knows the keys.
     pub projects: Arc<dyn ProjectStore>,
 }
 

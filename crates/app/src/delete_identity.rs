@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 /// Erases an identity and revokes its sessions (`DELETE /v1/identity/{id}`).
 pub struct DeleteIdentity {
-    /// Tells the time.
     pub tools: Toolbox,
-    /// Keeps identities.
     pub identities: Arc<dyn IdentityStore>,
 }
 
@@ -27,7 +25,7 @@ pub enum DeleteIdentityError {
 }
 
 impl DeleteIdentity {
-    /// Erases every trace of the identity (specification, rule 8); a malformed id is not found.
+    /// Erases every trace of the identity (docs/contract.md, Identities); a malformed id is not found.
     pub async fn delete(
         &self,
         caller: &Caller,

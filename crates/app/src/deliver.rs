@@ -19,9 +19,7 @@ use zeroize::Zeroizing;
 pub struct Deliver {
     /// Time, ids, and the vault that opens phones and codes.
     pub tools: Toolbox,
-    /// Keeps attempts.
     pub otps: Arc<dyn OtpStore>,
-    /// Settles holds.
     pub wallets: Arc<dyn WalletStore>,
     /// Gets back the place of a send that is certain to have reached nobody.
     pub sends: Arc<dyn SendLimiter>,

@@ -6,18 +6,14 @@ use std::sync::Arc;
 
 /// Looks an identity up by id or phone (`GET /v1/identity…`).
 pub struct FindIdentity {
-    /// Opens phone numbers.
     pub tools: Toolbox,
-    /// Keeps identities.
     pub identities: Arc<dyn IdentityStore>,
 }
 
 /// An identity with its phone number in the clear.
 #[derive(Debug)]
 pub struct FoundIdentity {
-    /// Its id.
     pub id: IdentityId,
-    /// Its phone number.
     pub phone: Phone,
     /// When it was verified first.
     pub created_at: Timestamp,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 /// Makes something to play with on an empty store, once.
 pub struct FirstStart {
-    /// Makes projects.
     pub projects: Arc<ManageProjects>,
     /// What to make; `None` makes nothing.
     pub demo: Option<Demo>,
@@ -14,9 +13,7 @@ pub struct FirstStart {
 /// The project of a first start.
 #[derive(Clone, Debug)]
 pub struct Demo {
-    /// Its name.
     pub name: String,
-    /// Its opening balance.
     pub balance: Paise,
 }
 

@@ -2,7 +2,7 @@ use dwar_kernel::KeyMode;
 use dwar_otp::GuessPolicy;
 use dwar_ratelimit::{Quota, RequestScope, SendQuota};
 
-/// Every limit of both modes (specification, Limits).
+/// Every limit of both modes (docs/contract.md, Limits).
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// With a live key.

@@ -7,11 +7,8 @@ use std::sync::Arc;
 
 /// Ends the session of an access token (`POST /v1/session/logout`).
 pub struct Logout {
-    /// Tells the time.
     pub tools: Toolbox,
-    /// Checks signatures.
     pub signer: Arc<dyn TokenSigner>,
-    /// Ends sessions.
     pub sessions: Arc<dyn SessionStore>,
 }
 
@@ -27,7 +24,7 @@ pub enum LogoutError {
 }
 
 impl Logout {
-    /// Revokes both tokens of the session that `token` names (specification, rule 7).
+    /// Revokes both tokens of the session that `token` names (docs/contract.md, Sessions).
     pub async fn logout(&self, caller: &Caller, token: &AccessToken) -> Result<(), LogoutError> {
         let now = self.tools.now();
         let claims = claims_of(self.signer.as_ref(), caller, token, now).await?;

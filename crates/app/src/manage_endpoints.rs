@@ -10,11 +10,9 @@ const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 
 /// Names the addresses that a project's events go to; driven by the command line.
 pub struct ManageEndpoints {
-    /// Time, randomness, vault.
     pub tools: Toolbox,
     /// Knows which projects exist.
     pub projects: Arc<dyn ProjectStore>,
-    /// Keeps endpoints.
     pub events: Arc<dyn EventStore>,
     /// Knows which addresses are allowed.
     pub sender: Arc<dyn WebhookSender>,

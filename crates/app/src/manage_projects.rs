@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 /// Makes and changes projects and their keys; driven by the command line.
 pub struct ManageProjects {
-    /// Time, randomness, vault.
     pub tools: Toolbox,
-    /// Keeps projects.
     pub projects: Arc<dyn ProjectStore>,
     /// Takes the opening balance.
     pub wallets: Arc<dyn WalletStore>,
@@ -17,15 +15,10 @@ pub struct ManageProjects {
 /// A project that was just made; the only time its keys are in the clear.
 #[derive(Debug)]
 pub struct CreatedProject {
-    /// Its id.
     pub id: ProjectId,
-    /// Its name.
     pub name: String,
-    /// Its live key.
     pub live_key: ApiKey,
-    /// Its test key.
     pub test_key: ApiKey,
-    /// Its opening balance.
     pub balance: Paise,
 }
 

@@ -5,15 +5,11 @@ use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Makes, rotates and lists signing keys (decisions, Access token).
+/// Makes, rotates and lists signing keys (docs/contract.md, Access tokens).
 pub struct ManageSigningKeys {
-    /// Tells the time.
     pub tools: Toolbox,
-    /// Keeps keys.
     pub keys: Arc<dyn SigningKeyStore>,
-    /// Makes keys.
     pub signer: Arc<dyn TokenSigner>,
-    /// How rotations overlap.
     pub policy: SigningKeyPolicy,
 }
 

@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 /// Pays in and looks into wallets; driven by the command line.
 pub struct ManageWallets {
-    /// Time and ids.
     pub tools: Toolbox,
     /// Knows which projects exist.
     pub projects: Arc<dyn ProjectStore>,
-    /// Keeps wallets.
     pub wallets: Arc<dyn WalletStore>,
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 /// Tells how far a code has come (`GET /v1/otp/status/{otp_id}`).
 pub struct OtpStatus {
-    /// Keeps requests.
     pub otps: Arc<dyn OtpStore>,
 }
 

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 /// Gives the keys that verify access tokens (`GET /.well-known/jwks.json`).
 pub struct PublicKeys {
-    /// Tells the time.
     pub tools: Toolbox,
-    /// Knows the keys.
     pub signer: Arc<dyn TokenSigner>,
 }
 

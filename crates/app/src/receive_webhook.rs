@@ -10,7 +10,6 @@ use std::sync::Arc;
 /// Takes in what providers report (`/webhooks/{provider}`): on disk first, applied afterwards by
 /// [`ApplyReceipts`](crate::ApplyReceipts).
 pub struct ReceiveWebhook {
-    /// Time and ids.
     pub tools: Toolbox,
     /// Who may call, by the last part of the address.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,

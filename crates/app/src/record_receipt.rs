@@ -4,7 +4,7 @@ use dwar_otp::{OtpStore, Receipt, ReceiptTarget};
 use dwar_project::ProjectStore;
 use std::sync::Arc;
 
-/// Takes in what a provider reports about a message (decisions, Fallback).
+/// Takes in what a provider reports about a message (docs/contract.md, Delivery).
 pub struct RecordReceipt {
     /// Knows which attempt a reference means.
     pub otps: Arc<dyn OtpStore>,

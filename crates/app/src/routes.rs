@@ -20,9 +20,7 @@ pub struct Routes {
 /// Configured price of one message per channel.
 #[derive(Clone, Copy, Debug)]
 pub struct PriceList {
-    /// Over WhatsApp.
     pub whatsapp: Paise,
-    /// Over SMS.
     pub sms: Paise,
 }
 

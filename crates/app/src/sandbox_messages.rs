@@ -10,9 +10,7 @@ const NEWEST: u32 = 50;
 
 /// Shows what test keys would have sent (`GET /v1/sandbox/messages`).
 pub struct SandboxMessages {
-    /// Opens messages.
     pub tools: Toolbox,
-    /// Keeps them.
     pub inbox: Arc<dyn SandboxInbox>,
 }
 
@@ -22,11 +20,9 @@ pub struct SandboxMessage {
     pub otp: OtpId,
     /// The channel it would have taken.
     pub channel: Channel,
-    /// The whole text.
     pub text: String,
     /// The code in it.
     pub code: Code,
-    /// When it landed.
     pub at: Timestamp,
 }
 

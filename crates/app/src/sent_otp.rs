@@ -5,13 +5,11 @@ use dwar_ratelimit::Admission;
 /// A code that a provider has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentOtp {
-    /// The request.
     pub otp: OtpId,
     /// The world it belongs to.
     pub mode: KeyMode,
     /// How far the code had come.
     pub status: DeliveryStatus,
-    /// Over which channel.
     pub channel: Option<Channel>,
     /// The first instant at which the code no longer works.
     pub expires_at: Timestamp,

@@ -21,11 +21,9 @@ const LEASE: Duration = Duration::from_secs(60);
 
 /// Tells endpoints what happened (Standard Webhooks), each at least once.
 pub struct TellEvents {
-    /// Time and vault.
     pub tools: Toolbox,
     /// Knows who has to be told.
     pub events: Arc<dyn EventStore>,
-    /// Signs and posts.
     pub sender: Arc<dyn WebhookSender>,
     /// When an endpoint that keeps failing is switched off; `None` is never.
     pub switch_off: Option<SwitchOff>,

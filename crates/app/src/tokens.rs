@@ -9,9 +9,7 @@ use std::time::Duration;
 /// Makes sessions and their token pairs; verify and refresh share it.
 #[derive(Clone)]
 pub struct Tokens {
-    /// Time, randomness, vault.
     pub tools: Toolbox,
-    /// Signs access tokens.
     pub signer: Arc<dyn TokenSigner>,
     /// How long they live.
     pub policy: SessionPolicy,
@@ -20,11 +18,11 @@ pub struct Tokens {
 /// Lifetimes and leeways of sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPolicy {
-    /// Of an access token.
+    /// How long an access token counts.
     pub access: Duration,
-    /// Of a refresh token, from its issue.
+    /// How long a refresh token counts, from its issue.
     pub refresh: Duration,
-    /// Of a session, whatever is refreshed.
+    /// How long a session lasts in all, however often it is refreshed.
     pub session: Duration,
     /// Within this of its exchange a refresh token that comes again revokes nothing.
     pub leeway: Duration,
@@ -35,17 +33,13 @@ pub struct SessionPolicy {
 /// What a verify or a refresh gives out.
 #[derive(Clone, Debug)]
 pub struct TokenPair {
-    /// The access token.
     pub access: AccessToken,
-    /// The refresh token.
     pub refresh: RefreshToken,
     /// Whole seconds until the access token expires.
     pub expires_in: i64,
     /// Whole seconds until the refresh token expires.
     pub refresh_expires_in: i64,
-    /// The session.
     pub session: SessionId,
-    /// Whose it is.
     pub identity: IdentityId,
 }
 

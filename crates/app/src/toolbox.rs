@@ -4,11 +4,8 @@ use std::sync::Arc;
 /// What nearly every use case needs: the time, randomness, and the keeper of secrets.
 #[derive(Clone)]
 pub struct Toolbox {
-    /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// Gives randomness.
     pub entropy: Arc<dyn Entropy>,
-    /// Seals and digests.
     pub vault: Arc<dyn Vault>,
 }
 

@@ -7,11 +7,8 @@ use std::sync::Arc;
 /// Lifts what wrong codes put in the way of a phone (`dwar project unlock`); live keys only, since
 /// test keys have no guess budget.
 pub struct UnlockPhone {
-    /// Time and vault.
     pub tools: Toolbox,
-    /// Knows projects.
     pub projects: Arc<dyn ProjectStore>,
-    /// Keeps the counts.
     pub otps: Arc<dyn OtpStore>,
     /// What the counts meant.
     pub limits: Limits,

@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 /// Tells whether an access token counts right now (`POST /v1/session/validate`).
 pub struct ValidateSession {
-    /// Tells the time.
     pub tools: Toolbox,
-    /// Checks signatures.
     pub signer: Arc<dyn TokenSigner>,
     /// Knows what was revoked or superseded.
     pub sessions: Arc<dyn SessionStore>,
@@ -18,9 +16,7 @@ pub struct ValidateSession {
 /// A token that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValidSession {
-    /// Its session.
     pub session: SessionId,
-    /// Whose it is.
     pub identity: IdentityId,
     /// When the token was issued.
     pub issued_at: Timestamp,

@@ -11,19 +11,12 @@ const RACES_WITH_DELETION: usize = 3;
 
 /// Judges a code and opens a session: judge, recognise, start (`POST /v1/otp/verify`).
 pub struct VerifyOtp {
-    /// Time, randomness, vault.
     pub tools: Toolbox,
-    /// Judges codes.
     pub otps: Arc<dyn OtpStore>,
-    /// Recognises phones.
     pub identities: Arc<dyn IdentityStore>,
-    /// Records sessions.
     pub sessions: Arc<dyn SessionStore>,
-    /// Makes token pairs.
     pub tokens: Tokens,
-    /// Check codes.
     pub codes: Arc<CodeKeys>,
-    /// How many guesses.
     pub limits: Limits,
 }
 

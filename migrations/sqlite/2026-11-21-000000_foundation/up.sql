@@ -88,7 +88,7 @@ CREATE TABLE otps (
     expires_at   bigint NOT NULL,
     due_at       bigint
 );
--- One code in force per phone (decisions, Meaning).
+-- One code in force per phone (docs/contract.md, Codes).
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
     WHERE state IN ('active', 'locked');
 CREATE INDEX otps_by_phone ON otps (project_id, mode, phone_index);

@@ -21,7 +21,6 @@ const BUILT_IN: [&str; 6] = ["console", "sandbox", "whatsapp_cloud", "twilio", "
 
 /// Everything that talks to providers.
 pub struct Providers {
-    /// Who carries what.
     pub routes: Routes,
     /// Who reports what became of it.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const PROVIDER: &str = "console";
 
-/// Writes each message, code and phone number in the clear, as one JSON object a line (decisions,
-/// Operating surface).
+/// Writes each message, code and phone number in the clear, as one JSON object a line,
+/// which scripts may read: `gateway`, `channel`, `to`, `text`, `otp_id`.
 ///
 /// Showing the code is its purpose: it stands in for a provider during development with a live
 /// key. Whoever can read the output can log in as anyone; it MUST NOT be wired in production.

@@ -28,7 +28,6 @@ const LONGEST_NAME: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("gateway {gateway:?}: {what}")]
 pub struct InvalidGateway {
-    /// Its name.
     pub gateway: String,
     /// The key and what is wrong with it; never a value.
     pub what: String,

@@ -29,7 +29,6 @@ const PROVIDER: &str = "gupshup";
 pub struct GupshupSettings {
     /// The API's host: `https://enterprise.smsgupshup.com`.
     pub base_url: BaseUrl,
-    /// The account number.
     pub user_id: String,
     /// The account's password. Empty: there is no account.
     pub password: Secret,

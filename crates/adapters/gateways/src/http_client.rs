@@ -110,7 +110,6 @@ impl HttpClient {
 /// What answered at an address of ours.
 #[derive(Debug)]
 pub struct Seen {
-    /// The HTTP status.
     pub status: u16,
     /// Its `X-Request-Id`.
     pub request_id: Option<String>,

@@ -35,9 +35,7 @@ pub struct SandboxGateway {
     pub inbox: Arc<dyn SandboxInbox>,
     /// Where the receipts go.
     pub receipts: Arc<dyn ReceiptStore>,
-    /// Seals messages.
     pub vault: Arc<dyn Vault>,
-    /// Tells when.
     pub clock: Arc<dyn Clock>,
     /// Gives receipts their ids.
     pub entropy: Arc<dyn Entropy>,

@@ -43,12 +43,9 @@ pub struct Settings {
     pub proxy: Secret,
     /// When test messages are reported on.
     pub sandbox: SandboxOptions,
-    /// Meta.
     pub whatsapp_cloud: WhatsappCloudSettings,
-    /// Twilio.
     pub twilio: TwilioSettings,
     /// MSG91.
     pub msg91: Msg91Settings,
-    /// Gupshup.
     pub gupshup: GupshupSettings,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Bounds the time of another gateway's calls.
 ///
 /// A call that takes longer is given up as [`Reason::Timeout`]; what became of it is unknown
-/// (decisions, Fallback).
+/// (docs/contract.md, Delivery).
 pub struct TimedGateway {
     inner: Arc<dyn Gateway>,
     limit: Duration,

@@ -23,7 +23,6 @@ pub trait Readiness: Send + Sync {
 /// A background loop that ended when it should not have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoopHealth {
-    /// What it does.
     pub name: &'static str,
     /// How often it was started again since the process began.
     pub restarts: u64,

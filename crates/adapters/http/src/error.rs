@@ -14,7 +14,7 @@ use std::fmt;
 
 macro_rules! table {
     ($($variant:ident $code:literal $status:ident $message:literal)+) => {
-        /// Every refusal a client can meet: the specification's, in its order, then our own.
+        /// Every refusal a client can meet: those of an endpoint first, then those of every call.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ErrorCode { $(#[doc = $message] $variant,)+ }
 

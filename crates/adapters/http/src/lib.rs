@@ -1,7 +1,7 @@
 //! actix-web drives the use cases: routes, callers, error table, request ids.
 //!
 //! A request passes `request_id.rs` (id, panics, headers, access log), then the routes, then a
-//! handler, which checks in the order of the decisions: `X-Api-Key`, limit, body, fields, rule.
+//! handler, which checks in order: `X-Api-Key`, limit, body, fields, rule.
 //! Every refusal, whoever makes it, goes through the one table in `error.rs`: [`ErrorCode`].
 
 mod access_log;

@@ -12,7 +12,7 @@ const SHARDS: usize = 64;
 
 /// Counts the requests of this process alone.
 ///
-/// Several instances admit the quota each; a restart begins anew (decisions, Limits).
+/// Several instances admit the quota each; a restart begins anew (docs/contract.md, Limits).
 ///
 /// Memory: a byte or two per request admitted in the last window, twice that while a window grows.
 /// A key that uses all four of its windows up holds 45 kB at most with the default limits; the

@@ -11,7 +11,7 @@ fn admit(world: &World, limiter: MockRequestLimiter) -> AdmitRequest {
 }
 
 #[tokio::test]
-async fn each_mode_and_scope_has_the_specifications_quota() {
+async fn each_mode_and_scope_has_its_quota() {
     for (mode, scope, limit) in [
         (KeyMode::Live, RequestScope::Send, 6_000),
         (KeyMode::Live, RequestScope::Verify, 12_000),

@@ -123,7 +123,7 @@ async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
 }
 
 #[tokio::test]
-async fn a_session_lives_as_long_as_the_decisions_say() {
+async fn a_session_lives_as_long_as_the_contract_says() {
     let mut world = accepted();
     let started = starts(&mut world, vec![Started::Started]);
     let tokens = verify(&mut world, newcomers(1).0).await.unwrap().tokens;

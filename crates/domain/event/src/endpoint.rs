@@ -5,9 +5,7 @@ use std::time::Duration;
 /// An address that a project's events go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its id.
     pub id: EndpointId,
-    /// The tenant.
     pub project: ProjectId,
     /// Where events are posted.
     pub url: String,

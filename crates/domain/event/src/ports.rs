@@ -87,7 +87,6 @@ pub trait EventStore: Send + Sync {
 /// A call that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedCall {
-    /// When it ended.
     pub at: Timestamp,
     /// When the delivery is due again.
     pub again: Option<Timestamp>,
@@ -98,9 +97,7 @@ pub struct FailedCall {
 /// One event to be told to one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// To whom.
     pub endpoint: Endpoint,
-    /// What.
     pub event: Event,
     /// How often it failed so far.
     pub failures: u32,
@@ -109,7 +106,6 @@ pub struct Dispatch {
 /// A signed request to an endpoint (Standard Webhooks). No `Debug`: the body may name a phone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookRequest {
-    /// Where to.
     pub url: String,
     /// `webhook-id`.
     pub id: String,

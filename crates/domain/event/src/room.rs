@@ -23,7 +23,6 @@ pub struct Room {
 /// An endpoint that something is due for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingEndpoint {
-    /// The endpoint.
     pub endpoint: EndpointId,
     /// Whether its last call failed.
     pub failing: bool,

@@ -7,7 +7,6 @@ use dwar_kernel::{
 pub struct Identity {
     /// The `sub` of its access tokens.
     pub id: IdentityId,
-    /// The tenant.
     pub project: ProjectId,
     /// The world it was seen in.
     pub mode: KeyMode,
@@ -30,7 +29,6 @@ pub struct Sighting {
     pub phone: Sealed,
     /// The id to use if the phone is new.
     pub fresh: IdentityId,
-    /// When.
     pub at: Timestamp,
 }
 

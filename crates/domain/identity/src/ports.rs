@@ -37,7 +37,7 @@ pub trait IdentityStore: Send + Sync {
     ///
     /// Traces are OTP requests with their attempts, sandbox messages and idempotency records.
     /// Limits are not reset. A verify or refresh in flight MUST NOT leave a session of the erased
-    /// identity behind (specification, rule 8).
+    /// identity behind (docs/contract.md, Identities).
     async fn erase(
         &self,
         project: ProjectId,

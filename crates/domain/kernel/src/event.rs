@@ -96,7 +96,6 @@ pub struct EventPhone {
 /// Something that happened, as it is kept until everybody has been told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The tenant.
     pub project: ProjectId,
     /// The world; wallets belong to the live one.
     pub mode: KeyMode,
@@ -104,7 +103,6 @@ pub struct Event {
     pub kind: EventKind,
     /// What it is about.
     pub subject: Subject,
-    /// When it happened.
     pub at: Timestamp,
 }
 

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 /// Wrong codes for one phone of one project, counted across resends (live keys only).
 ///
-/// The limits per code alone would allow 15 guesses every 10 minutes for ever (decisions, Guess
+/// The limits per code alone would allow 15 guesses every 10 minutes for ever (docs/contract.md, Guess
 /// budget; NIST SP 800-63B, section 3.2.2, asks for at most 100 in a row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuessBudget {
@@ -52,7 +52,7 @@ pub struct GuessPolicy {
 /// How fast codes may be sent to a phone, given its wrong guesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendPace {
-    /// The specification's limit alone.
+    /// The limit per phone alone.
     Usual,
     /// One send per this long.
     OnePer(Duration),

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An Indian mobile number: ten digits, the first 6 to 9 (specification, Resources).
+/// An Indian mobile number: ten digits, the first 6 to 9 (docs/contract.md, Bodies).
 ///
 /// `Debug` and `Display` mask it; [`Phone::e164`] shows it.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -68,7 +68,6 @@ impl fmt::Debug for Code {
 pub struct CodeDigest {
     /// Which of the server's secrets was used.
     pub key: i32,
-    /// The digest.
     pub mac: [u8; 32],
 }
 

@@ -30,7 +30,7 @@ words! {
 }
 
 words! {
-    /// Why an attempt failed (decisions, Request and response bodies).
+    /// Why an attempt failed (docs/contract.md, Delivery).
     Reason {
         /// The number has no account on the messaging app.
         NotOnChannel = "not_on_channel",
@@ -69,9 +69,7 @@ impl Reason {
 /// One hop of a route: a channel and who serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// The channel.
     pub channel: Channel,
-    /// The provider's name.
     pub provider: String,
 }
 
@@ -92,13 +90,10 @@ pub struct Route {
 pub struct DeliveryAttempt {
     /// Its id; also what we call it when we talk to the provider.
     pub id: AttemptId,
-    /// The channel.
     pub channel: Channel,
-    /// The provider's name.
     pub provider: String,
     /// What the provider calls it.
     pub provider_ref: Option<String>,
-    /// Where it stands.
     pub status: AttemptStatus,
     /// Whether the provider ever took it, whatever it reported later.
     pub accepted: bool,
@@ -199,7 +194,7 @@ impl Delivery {
         Some(carrier.map_or(Charge::Nothing, |attempt| Charge::Channel(attempt.channel)))
     }
 
-    /// Whether the code can have come to the phone (decisions, Limits); certain once nothing is
+    /// Whether the code can have come to the phone (docs/contract.md, Limits); certain once nothing is
     /// pending.
     pub fn reach(&self) -> Reach {
         let refused = |attempt: &DeliveryAttempt| {

@@ -28,9 +28,7 @@ words! {
 pub struct Otp {
     /// The `otp_id` of the answer.
     pub id: OtpId,
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
     /// The phone's look-up form.
     pub phone: BlindIndex,
@@ -44,7 +42,7 @@ pub struct Otp {
     pub state: OtpState,
     /// Wrong guesses judged so far.
     pub wrong: u32,
-    /// The wrong guess that locks it (specification, rule 3).
+    /// The wrong guess that locks it (docs/contract.md, Verify).
     pub max_wrong: u32,
     /// When it was asked for.
     pub created_at: Timestamp,
@@ -131,7 +129,7 @@ impl Otp {
         matches!(self.state, OtpState::Active | OtpState::Locked) && now < self.expires_at
     }
 
-    /// Judges a guess (specification, rules 1 to 4; decisions, Verify).
+    /// Judges a guess (docs/contract.md, Verify).
     ///
     /// A wrong one is counted here and in `budget`; the last one allowed by either locks the code.
     /// The right one uses the code up and clears the count in a row. A guess at the code of another

@@ -156,13 +156,10 @@ pub struct Message {
     pub otp: OtpId,
     /// The attempt; a provider that takes a client reference gets this one.
     pub attempt: AttemptId,
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
     /// The channel to take.
     pub channel: Channel,
-    /// Where to.
     pub phone: Phone,
     /// The phone's look-up form.
     pub phone_index: BlindIndex,

@@ -5,7 +5,6 @@ use std::time::Duration;
 /// What a provider reports about a message it had accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The provider's name.
     pub provider: String,
     /// What it calls the message.
     pub provider_ref: String,
@@ -45,13 +44,9 @@ impl Receipt {
 /// The attempt a receipt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptTarget {
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
-    /// The request.
     pub otp: OtpId,
-    /// The attempt.
     pub attempt: AttemptId,
 }
 
@@ -60,9 +55,7 @@ pub struct ReceiptTarget {
 pub struct KeptReceipt {
     /// Its id on record.
     pub id: ReceiptId,
-    /// What it says.
     pub receipt: Receipt,
-    /// When it came.
     pub received_at: Timestamp,
 }
 
@@ -95,9 +88,9 @@ impl KeptReceipt {
 /// How many receipts one claim may give out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptRoom {
-    /// Of those that [may call the next provider](KeptReceipt::may_call_on).
+    /// How many that [may call the next provider](KeptReceipt::may_call_on).
     pub calling: u32,
-    /// Of the others.
+    /// How many of the others.
     pub others: u32,
 }
 
@@ -113,7 +106,6 @@ pub struct Reviewed {
 /// Receipts on record about messages that are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnknownReceipts {
-    /// Their number.
     pub count: u64,
     /// When the oldest came.
     pub oldest: Option<Timestamp>,
@@ -149,7 +141,6 @@ impl WebhookHead {
 /// No `Debug`: bodies name phone numbers, and queries may hold secrets.
 #[derive(Clone)]
 pub struct WebhookCall {
-    /// What came first.
     pub head: WebhookHead,
     /// The raw body; signatures are over exactly these bytes.
     pub body: Vec<u8>,

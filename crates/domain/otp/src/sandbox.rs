@@ -1,4 +1,4 @@
-//! What a test key can provoke, and where its messages land (decisions, Test keys).
+//! What a test key can provoke, and where its messages land (docs/contract.md, Test keys).
 
 use crate::{Channel, Code, Message};
 use async_trait::async_trait;
@@ -49,7 +49,6 @@ pub struct InboxMessage {
     pub channel: Channel,
     /// Code and text, unreadable at rest: six digits, then the text.
     pub content: Sealed,
-    /// When it landed.
     pub at: Timestamp,
 }
 
@@ -90,7 +89,6 @@ fn context(project: ProjectId, otp: OtpId) -> Vec<u8> {
 /// What a message in the inbox says; `Debug` shows neither part.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Content {
-    /// The code alone.
     pub code: Code,
     /// The whole text, as the phone would have shown it.
     pub text: String,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 /// Random characters of a key: 32 of base62, 190 bits.
 const BODY: usize = 32;
 
-/// A project's API key: `svc_live_…` or `svc_test_…` (specification, Authentication 3).
+/// A project's API key: `svc_live_…` or `svc_test_…` (docs/contract.md, Callers).
 ///
 /// The plaintext exists twice: in the answer that shows it once, and in a request.
 #[derive(Clone, Debug)]

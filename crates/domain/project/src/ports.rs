@@ -22,7 +22,7 @@ pub trait ProjectStore: Send + Sync {
     /// Whom the key with this digest speaks for.
     ///
     /// MUST see every change that returned before this call began, from any process: a replaced
-    /// key is unknown to the very next request (specification, Authentication 4).
+    /// key is unknown to the very next request (docs/contract.md, Callers).
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError>;
 
     /// Puts `key` in the place of the project's present key of the same mode.

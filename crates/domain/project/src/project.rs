@@ -54,16 +54,13 @@ pub struct Routing {
 /// Prices of one delivered code per channel; `None` means the configured price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// Price over WhatsApp.
     pub whatsapp: Option<Paise>,
-    /// Price over SMS.
     pub sms: Option<Paise>,
 }
 
-/// A project to be created, switches off as the specification says (Identity).
+/// A project to be created, its switches off (docs/contract.md, Identities).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProject {
-    /// Its id.
     pub id: ProjectId,
     /// What a person calls it.
     pub name: String,
@@ -74,7 +71,6 @@ pub struct NewProject {
 /// What `project set` changes; `None` leaves a setting as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectChange {
-    /// New name.
     pub name: Option<String>,
     /// Identity look-up on or off.
     pub identity_lookup: Option<bool>,

@@ -2,7 +2,7 @@ use crate::{Admission, Quota, RequestKey, SendAdmission, SendKey, SendQuota};
 use async_trait::async_trait;
 use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 
-/// Counts requests per API key (specification, Limits).
+/// Counts requests per API key (docs/contract.md, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RequestLimiter: Send + Sync {
@@ -21,7 +21,7 @@ pub trait RequestLimiter: Send + Sync {
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError>;
 }
 
-/// Counts codes sent per phone; the count outlives a restart (decisions, Limits).
+/// Counts codes sent per phone; the count outlives a restart (docs/contract.md, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SendLimiter: Send + Sync {

@@ -10,7 +10,7 @@ pub struct Quota {
     pub window: Duration,
 }
 
-/// Which of the request windows of a key (specification and decisions, Limits).
+/// Which of the request windows of a key (docs/contract.md, Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestScope {
     /// `POST /v1/otp/send`: a ceiling far above honest use, beside the limit of the phone.
@@ -28,16 +28,13 @@ pub enum RequestScope {
 pub struct RequestKey {
     /// The API key, not the project: a regenerated key starts anew.
     pub key: ApiKeyId,
-    /// Which window.
     pub scope: RequestScope,
 }
 
 /// Whose sends are counted together: one phone of one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendKey {
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
     /// The phone, as its look-up form only.
     pub phone: BlindIndex,

@@ -8,7 +8,6 @@ use std::time::Duration;
 pub struct Admission {
     /// Whether it was let in; a refusal is never counted.
     pub admitted: bool,
-    /// The quota's limit.
     pub limit: u32,
     /// How many more are admitted right now.
     pub remaining: u32,

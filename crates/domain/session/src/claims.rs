@@ -1,7 +1,7 @@
 use crate::Session;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp, TokenId};
 
-/// What an access token says (RFC 9068 section 2.2; decisions, Access token). No phone number.
+/// What an access token says (RFC 9068 section 2.2; docs/contract.md, Access tokens). No phone number.
 ///
 /// `iss` is the signer's, `aud` and `client_id` are both the project.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,7 @@ use subtle::ConstantTimeEq;
 pub struct Session {
     /// The `session_id` of answers and the `sid` claim.
     pub id: SessionId,
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
     /// Whose session it is.
     pub identity: IdentityId,
@@ -62,7 +60,6 @@ pub struct Replay {
 pub struct Presented {
     /// Its generation, as its MAC vouches for.
     pub generation: u32,
-    /// Its digest.
     pub refresh: Digest,
     /// Digest of the `Idempotency-Key` that came along and of the token: of two tokens with one
     /// key, neither gets the other's answer.

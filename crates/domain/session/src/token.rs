@@ -14,11 +14,8 @@ const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 /// Where a refresh token stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The tenant.
     pub project: ProjectId,
-    /// The world.
     pub mode: KeyMode,
-    /// The session.
     pub session: SessionId,
     /// How many refresh tokens of the session came before it.
     pub generation: u32,
@@ -119,7 +116,6 @@ impl fmt::Debug for AccessToken {
 /// The public keys as a JWK Set (RFC 7517 section 5), serialised once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JwkSet {
-    /// The JSON document.
     pub json: String,
     /// A strong validator that changes with the document (RFC 9110 section 8.8.3), unquoted.
     pub etag: String,

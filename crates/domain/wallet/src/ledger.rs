@@ -40,7 +40,6 @@ impl Balance {
 /// The sum of all `amount`s of a project is its balance, the sum of all `held` its open holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
-    /// The entry's id.
     pub id: EntryId,
     /// What kind of movement.
     pub kind: EntryKind,
@@ -52,14 +51,12 @@ pub struct LedgerEntry {
     pub after: Balance,
     /// What it is for: the OTP request's id, or the reference given with a credit.
     pub reference: String,
-    /// When.
     pub at: Timestamp,
 }
 
 /// Money to be paid in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// The entry's id.
     pub id: EntryId,
     /// How much; more than zero.
     pub amount: Paise,
@@ -70,7 +67,6 @@ pub struct Credit {
 /// A correction of a balance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjustment {
-    /// The entry's id.
     pub id: EntryId,
     /// What is added; less than zero takes away. Not zero.
     pub amount: Paise,
@@ -131,13 +127,11 @@ impl Settlement {
 /// A hold that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHold {
-    /// The tenant.
     pub project: ProjectId,
     /// The send it was made for.
     pub send: OtpId,
     /// How much is set aside.
     pub amount: Paise,
-    /// Since when.
     pub since: Timestamp,
 }
 

@@ -97,7 +97,6 @@ pub struct GenericAnswer {
 pub struct GenericMatch {
     /// JSON pointer (RFC 6901); the empty one is the whole document.
     pub pointer: String,
-    /// Any of these.
     pub values: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Wire structs, private to this crate (decisions, Request and response bodies).
+//! Wire structs, private to this crate (docs/contract.md, Bodies).
 
 mod request;
 mod response;

@@ -1,7 +1,7 @@
 use dwar_http::ErrorCode;
 
-/// The specification's table, then the decisions' one, row by row, and the one of the
-/// webhooks, which are the providers' API and not the customers'.
+/// Every row of docs/errors.md in its order, and the one of the webhooks, which are the providers'
+/// API and not the customers'.
 const ROWS: [(&str, u16); 29] = [
     ("MISSING_API_KEY", 401),
     ("INVALID_API_KEY", 401),
@@ -35,7 +35,7 @@ const ROWS: [(&str, u16); 29] = [
 ];
 
 #[test]
-fn the_table_is_the_specifications() {
+fn the_table_is_what_was_promised() {
     let table: Vec<_> = ErrorCode::ALL.iter().map(|code| (code.as_str(), code.status())).collect();
     assert_eq!(table, ROWS);
 }
