@@ -17,7 +17,8 @@ const RECOGNISE: &str = " INSERT INTO identities AS i \
      SELECT g.fresh, g.project, g.mode, g.index, g.phone, g.at, g.at FROM given g \
      ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET \
      last_verified_at = greatest(i.last_verified_at, excluded.last_verified_at), \
-     phone_sealed = excluded.phone_sealed RETURNING i.id";
+     phone_sealed = excluded.phone_sealed \
+     RETURNING i.id, set_config('synchronous_commit', 'off', true)";
 
 #[derive(QueryableByName)]
 struct Known {

@@ -45,7 +45,8 @@ impl IdentityStore for SqliteStore {
         project: ProjectId,
         sighting: Sighting,
     ) -> Result<IdentityId, StoreError> {
-        self.write(move |connection| {
+        // The session that is started next takes it to the disk.
+        self.write_ahead_of_disk(move |connection| {
             let at = sighting.at.timestamp_millis();
             let (mode, phone) = (sighting.mode, sighting.index);
             if let Some(known) = by_phone(connection, project, mode, phone)? {

@@ -18,7 +18,8 @@ impl SendLimiter for SqliteStore {
         guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
-        self.write(move |connection| {
+        // The request that is issued next takes it to the disk; a refusal writes nothing.
+        self.write_ahead_of_disk(move |connection| {
             let (project, send) = (key.project.to_string(), send.to_string());
             let taken: Vec<(i64, bool)> = send_slots::table
                 .filter(send_slots::project_id.eq(&project))
