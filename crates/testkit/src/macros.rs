@@ -4,7 +4,7 @@
 /// whatever has to live as long as they are used. Attributes in front go on every test. Where a
 /// store is dear to open, give a shared one to the tests that can share:
 ///
-/// ```ignore
+/// ```text
 /// store_contract_tests!(open().await);
 ///
 /// store_contract_tests! {
