@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs every test, those that need PostgreSQL included.
+# Runs every test, those that need PostgreSQL and those that need a browser included.
 #
 # The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is
 # started on loopback, in a temporary folder, and stopped at the end. As root on Debian or Ubuntu a
-# missing server is installed first. Without a server the rest runs, and a line says what was left
-# out; with CI set that is a failure.
+# missing server is installed first, and so are Chromium, node and npm. Without them the rest runs,
+# and a line says what was left out; with CI set that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,16 +32,11 @@ find_postgres() {
 }
 
 install_postgres() {
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-    echo "test.sh: installing PostgreSQL"
     # The package would start a cluster of its own; one of ours is enough.
-    mkdir -p /etc/postgresql-common
-    [ -e /etc/postgresql-common/createcluster.conf ] ||
+    [ "$(id -u)" != 0 ] || mkdir -p /etc/postgresql-common
+    [ "$(id -u)" != 0 ] || [ -e /etc/postgresql-common/createcluster.conf ] ||
         echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >"$scratch/apt.log" 2>&1 || {
-        apt-get update -qq >"$scratch/apt.log" 2>&1 &&
-            DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >"$scratch/apt.log" 2>&1
-    } || { cat "$scratch/apt.log"; return 0; }
+    apt_install postgresql
 }
 
 free_port() {
@@ -63,6 +58,37 @@ start_postgres() {
     export DWAR_TEST_POSTGRES_URL="postgres://dwar@127.0.0.1:$port/postgres"
 }
 
+find_browser() {
+    local name
+    for name in chromium chromium-browser google-chrome; do
+        if command -v "$name"; then return 0; fi
+    done
+}
+
+# apt_install PACKAGE...: as root on Debian or Ubuntu; elsewhere nothing.
+apt_install() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+    echo "test.sh: installing $*"
+    local DEBIAN_FRONTEND=noninteractive
+    export DEBIAN_FRONTEND
+    { apt-get install -y -qq "$@" || { apt-get update -qq && apt-get install -y -qq "$@"; }; } \
+        >"$scratch/apt.log" 2>&1 || cat "$scratch/apt.log"
+}
+
+# The dashboard in a browser, with the binary that the tests have built.
+browser_tests() {
+    CHROMIUM=${CHROMIUM:-$(find_browser)}
+    [ -n "$CHROMIUM" ] || { apt_install chromium && CHROMIUM=$(find_browser); }
+    command -v node >/dev/null && command -v npm >/dev/null || apt_install nodejs npm
+    if [ -n "$CHROMIUM" ] && command -v npm >/dev/null; then
+        export CHROMIUM
+        ./tests/browser/run.sh "${CARGO_TARGET_DIR:-target}/debug/dwar"
+    else
+        echo "test.sh: !!! LEFT OUT: the browser tests; they want chromium, node and npm !!!"
+        [ -z "${CI:-}" ]
+    fi
+}
+
 if [ -z "${DWAR_TEST_POSTGRES_URL:-}" ]; then
     postgres=$(find_postgres)
     if [ -z "$postgres" ]; then
@@ -74,9 +100,11 @@ fi
 
 if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
     cargo test --workspace --locked "$@" -- --include-ignored
+    browser_tests
     echo "test.sh: every test ran, on SQLite and PostgreSQL"
 else
     cargo test --workspace --locked "$@"
+    browser_tests
     echo "test.sh: !!! LEFT OUT: every PostgreSQL test, since no server was found; install the package postgresql or set DWAR_TEST_POSTGRES_URL !!!"
     [ -z "${CI:-}" ] || exit 1
 fi

@@ -7,7 +7,7 @@ mod rules;
 use crate::config::{Config, ConfigError, RunMode, invalid};
 use std::net::ToSocketAddrs;
 
-pub use database_url::MEMORY;
+pub use database_url::{MEMORY, garbled, remark};
 pub use rules::RULES;
 
 /// The values of a number that production takes.
@@ -16,6 +16,8 @@ pub struct Bound {
     pub least: u64,
     pub most: u64,
     pub reason: &'static str,
+    /// Whether nothing could work if it were 0, so that development refuses that too.
+    pub positive: bool,
 }
 
 /// Something other than a number that production looks at.
@@ -29,7 +31,11 @@ pub struct Rule {
 }
 
 const fn bound(key: &'static str, least: u64, most: u64, reason: &'static str) -> Bound {
-    Bound { key, least, most, reason }
+    Bound { key, least, most, reason, positive: false }
+}
+
+const fn positive(key: &'static str, least: u64, most: u64, reason: &'static str) -> Bound {
+    Bound { positive: true, ..bound(key, least, most, reason) }
 }
 
 const SLOW: &str = "a client or a server that never answers would keep its place for ever";
@@ -46,29 +52,29 @@ pub const NUMBERS: &[Bound] = &[
     bound("http.write_timeout_seconds", 1, 60, SLOW),
     bound("http.keep_alive_seconds", 1, 300, SLOW),
     bound("http.shutdown_timeout_seconds", 1, 120, "supervisors kill what takes longer to stop"),
-    bound("database.connections", 1, 500, LOAD),
-    bound("database.acquire_timeout_ms", 100, 30_000, SLOW),
-    bound("database.statement_timeout_ms", 100, 30_000, SLOW),
+    positive("database.connections", 1, 500, LOAD),
+    positive("database.acquire_timeout_ms", 100, 30_000, SLOW),
+    positive("database.statement_timeout_ms", 100, 30_000, SLOW),
     bound("database.min_free_mb", 0, 1_048_576, "a terabyte that has to stay free is a slip of the pen"),
-    bound("session.access_seconds", 60, 3_600, "whoever checks tokens locally takes one until it ends, logged out or not"),
-    bound("session.refresh_seconds", 3_600, 15_552_000, "a lost device stays logged in for as long; half a year is the most"),
-    bound("session.session_seconds", 3_600, 31_622_400, "a person proves the phone number once a year at least"),
+    positive("session.access_seconds", 60, 3_600, "whoever checks tokens locally takes one until it ends, logged out or not"),
+    positive("session.refresh_seconds", 3_600, 15_552_000, "a lost device stays logged in for as long; half a year is the most"),
+    positive("session.session_seconds", 3_600, 31_622_400, "a person proves the phone number once a year at least"),
     bound("session.leeway_seconds", 0, 60, "a stolen refresh token used within it is not noticed"),
     bound("session.replay_seconds", 0, 300, "a stolen request gives tokens again within it"),
     bound("tokens.publish_before_seconds", 600, 604_800, "verifiers cache the key set for 300 s, and need it twice over before a new key signs"),
-    bound("otp.lifetime_seconds", 60, 900, "the longer a code lives, the longer it can be guessed, read from a lock screen or talked out of its owner"),
+    positive("otp.lifetime_seconds", 60, 900, "the longer a code lives, the longer it can be guessed, read from a lock screen or talked out of its owner"),
     bound("limits.live.send", 1, 10, "each code buys its guesses and a message to the phone's owner"),
-    bound("limits.live.send_window_seconds", 300, 86_400, PLACE),
+    positive("limits.live.send_window_seconds", 300, 86_400, PLACE),
     bound("limits.live.send_reach", 1, 100, PLACE),
-    bound("limits.live.verify_attempts", 1, 10, "a code has a million values, and each attempt tries one"),
+    positive("limits.live.verify_attempts", 1, 10, "a code has a million values, and each attempt tries one"),
     bound("limits.live.validate_per_minute", 1, 10_000_000, LOAD),
     bound("limits.live.general_per_minute", 1, 10_000_000, LOAD),
     bound("limits.live.sends_per_minute", 0, 10_000_000, LOAD),
     bound("limits.live.verifies_per_minute", 0, 10_000_000, LOAD),
     bound("limits.test.send", 1, 100, PLACE),
-    bound("limits.test.send_window_seconds", 60, 86_400, PLACE),
+    positive("limits.test.send_window_seconds", 60, 86_400, PLACE),
     bound("limits.test.send_reach", 0, 1_000, PLACE),
-    bound("limits.test.verify_attempts", 1, 100, PLACE),
+    positive("limits.test.verify_attempts", 1, 100, PLACE),
     bound("limits.test.validate_per_minute", 1, 10_000_000, LOAD),
     bound("limits.test.general_per_minute", 1, 10_000_000, LOAD),
     bound("limits.test.sends_per_minute", 0, 10_000_000, LOAD),
@@ -80,14 +86,14 @@ pub const NUMBERS: &[Bound] = &[
     bound("limits.guesses.stop_at", 1, 300, GUESSES),
     bound("limits.guesses.stop_seconds", 3_600, 2_592_000, GUESSES),
     bound("limits.guesses.stop_pace_seconds", 3_600, 2_592_000, GUESSES),
-    bound("limits.guesses.period_seconds", 604_800, 31_622_400, GUESSES),
-    bound("gateways.call_timeout_ms", 500, 30_000, SLOW),
-    bound("gateways.connect_timeout_ms", 100, 30_000, SLOW),
+    positive("limits.guesses.period_seconds", 604_800, 31_622_400, GUESSES),
+    positive("gateways.call_timeout_ms", 500, 30_000, SLOW),
+    positive("gateways.connect_timeout_ms", 100, 30_000, SLOW),
     bound("gateways.fallback_window_seconds", 0, 300, "the SMS has to come while its code is good"),
-    bound("gateways.grace_seconds", 1, 300, "money on hold for a send that died is given back after it"),
+    positive("gateways.grace_seconds", 1, 300, "money on hold for a send that died is given back after it"),
     bound("gateways.breaker_faults", 1, 1_000, "a provider that is down costs every send its time-out until then"),
-    bound("gateways.breaker_cool_down_seconds", 1, 600, "a provider that works again is not asked before"),
-    bound("gateways.calls_at_once", 1, 100_000, LOAD),
+    positive("gateways.breaker_cool_down_seconds", 1, 600, "a provider that works again is not asked before"),
+    positive("gateways.calls_at_once", 1, 100_000, LOAD),
     bound("gateways.sandbox.receipt_ms", 0, 60_000, "a test waits for it"),
     bound("gateways.sandbox.slow_receipt_ms", 0, 600_000, "a test waits for it"),
     bound("prices.whatsapp_paise", 0, 10_000, "₹100 for a message is a slip of the pen"),
@@ -95,10 +101,12 @@ pub const NUMBERS: &[Bound] = &[
     bound("retention.requests_hours", 1, 720, "requests hold sealed phone numbers"),
     bound("retention.sessions_hours", 0, 8_784, "ended sessions are of no use"),
     bound("retention.idempotency_hours", 1, 168, "answers are kept sealed for clients that ask again, who give up within a day"),
+    bound("retention.audit_days", 30, 3_660, "the audit log says who changed what, and that is asked for late"),
+    bound("retention.calls_days", 1, 30, "events hold sealed phone numbers for as long as they can be sent again"),
     bound("retention.test_records", 0, 10_000_000, "what test keys leave behind is stored for nothing"),
-    bound("events.timeout_seconds", 1, 45, SLOW),
+    positive("events.timeout_seconds", 1, 45, SLOW),
     bound("events.disable_after_seconds", 0, 2_592_000, "events for an endpoint that is gone pile up until then"),
-    bound("events.disable_after_failures", 1, 1_000, "events for an endpoint that is gone pile up until then"),
+    positive("events.disable_after_failures", 1, 1_000, "events for an endpoint that is gone pile up until then"),
 ];
 
 const GUESSES: &str = "without it, or with more, somebody who keeps asking for codes guesses one";
@@ -118,7 +126,7 @@ pub fn objections(config: &Config, number: impl Fn(&str) -> Option<u64>) -> Vec<
 impl Bound {
     /// `None` for a number within the bound.
     fn objection(&self, found: Option<u64>) -> Option<String> {
-        let Self { key, least, most, reason } = self;
+        let Self { key, least, most, reason, .. } = self;
         match found {
             Some(value) if (*least..=*most).contains(&value) => None,
             Some(value) if value < *least => {
@@ -132,48 +140,25 @@ impl Bound {
 
 /// Development prints codes and hands out keys: on an address that others reach it has to be
 /// wanted twice.
-///
-/// # Errors
-/// An address beyond loopback that nobody asked for in so many words.
 pub fn refuse_exposed_development(config: &Config) -> Result<(), ConfigError> {
-    let http = &config.http;
-    if config.environment == RunMode::Production || http.allow_public_development {
+    if config.environment == RunMode::Production || config.http.allow_public_development {
         return Ok(());
     }
+    let dashboard = config.dashboard.address(false).map(|own| ("dashboard.address", own));
+    let all = [("http.address", config.http.address.as_str())].into_iter().chain(dashboard);
     // What cannot be resolved cannot be listened on either; that is said there.
-    let addresses = http.address.to_socket_addrs().into_iter().flatten();
-    match addresses.into_iter().find(|address| !address.ip().to_canonical().is_loopback()) {
-        None => Ok(()),
-        Some(_) => Err(invalid(
-            "http.address",
-            format!(
-                "{} can be reached from other machines, and development prints codes and hands \
-                 out keys: listen on 127.0.0.1, set environment = \"production\", or, in a \
-                 container whose port is published to this machine alone, say so with \
-                 http.allow_public_development = true (DWAR__HTTP__ALLOW_PUBLIC_DEVELOPMENT)",
-                http.address
-            ),
-        )),
-    }
-}
-
-/// What is allowed in production and still worth a second look.
-pub fn remarks(config: &Config) -> Vec<String> {
-    database_url::remark(config.database.url.expose()).into_iter().collect()
-}
-
-/// A database address that the client library would misread, and then quote in the log.
-///
-/// # Errors
-/// A user or password that is not percent-encoded.
-pub fn refuse_garbled_database_url(config: &Config) -> Result<(), ConfigError> {
-    match database_url::garbled(config.database.url.expose()) {
-        true => Err(invalid(
-            "database.url",
-            "user and password have to be percent-encoded (@ is %40, / is %2F, % is %25, # is %23)",
-        )),
-        false => Ok(()),
-    }
+    let exposed = |(_, address): &(&str, &str)| {
+        let mut all = address.to_socket_addrs().into_iter().flatten();
+        all.any(|address| !address.ip().to_canonical().is_loopback())
+    };
+    let Some((key, address)) = all.into_iter().find(exposed) else { return Ok(()) };
+    let problem = format!(
+        "{address} can be reached from other machines, and development prints codes and hands out \
+         keys: listen on 127.0.0.1, set environment = \"production\", or, in a container whose \
+         port is published to this machine alone, say so with \
+         http.allow_public_development = true (DWAR__HTTP__ALLOW_PUBLIC_DEVELOPMENT)"
+    );
+    Err(invalid(key, problem))
 }
 
 #[cfg(test)]

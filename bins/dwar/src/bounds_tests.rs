@@ -37,7 +37,7 @@ fn every_number_of_the_configuration_has_a_bound() {
 #[test]
 fn production_takes_each_number_up_to_its_bound_and_not_one_beyond() {
     for bound in NUMBERS {
-        let Bound { key, least, most, reason } = bound;
+        let Bound { key, least, most, reason, .. } = bound;
         let with = |value: u64| production(&[(key, &value.to_string())]);
         for inside in [*least, *most] {
             assert!(with(inside).is_ok(), "{key} = {inside}: {:?}", with(inside));
@@ -58,7 +58,7 @@ fn production_takes_each_number_up_to_its_bound_and_not_one_beyond() {
 #[test]
 fn the_defaults_but_for_the_console_are_fit_for_production() {
     let config = production(&[]).unwrap();
-    assert!(config.objections.is_empty() && remarks(&config).is_empty());
+    assert!(config.objections.is_empty() && remark(config.database.url.expose()).is_none());
     let development = load(None, std::iter::empty::<(String, String)>()).unwrap();
     let keys: Vec<_> =
         development.objections.iter().map(|o| o.split(':').next().unwrap()).collect();
@@ -92,6 +92,9 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("database.url", "memory:", false),
         ("database.synchronous", "normal", false),
         ("events.allow_private", "true", false),
+        ("dashboard.address", "0.0.0.0:8081", false),
+        ("dashboard.address", "192.0.2.1:8081", false),
+        ("dashboard.public_url", "http://console.example.com", false),
         ("log.level", "trace", false),
         ("log.level", "info,dwar_http=debug", false),
         ("log.level", "warn,[request{phone=x}]=debug", false),
@@ -127,6 +130,8 @@ fn production_takes_what_providers_and_openssl_give() {
         ("gateways.msg91.base_url", "http://127.0.0.1:9"),
         ("database.url", "postgres://dwar:7hG2kPq9@127.0.0.1/dwar"),
         ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar?sslmode=verify-full"),
+        ("dashboard.address", "127.0.0.1:8081"),
+        ("dashboard.public_url", "https://console.example.com"),
         ("log.level", "warn,dwar::access=info"),
         ("log.level", "off"),
     ] {
@@ -162,6 +167,19 @@ fn development_listens_beyond_loopback_only_if_it_is_told_twice() {
         assert!(listening(outside, &twice).is_ok());
     }
     assert!(production(&[("http.address", "0.0.0.0:8080")]).is_ok());
+    let dashboard = |address| listening("127.0.0.1:0", &[("DWAR__DASHBOARD__ADDRESS", address)]);
+    assert!(dashboard("0.0.0.0:1").unwrap_err().contains("dashboard.address"));
+    assert!(dashboard("[::1]:1").is_ok() && dashboard("").is_ok() && dashboard("auto").is_ok());
+}
+
+#[test]
+fn production_takes_a_dashboard_on_a_network_behind_tls_alone() {
+    let behind = ("dashboard.behind_tls_proxy", "true");
+    assert!(production(&[("dashboard.address", "0.0.0.0:8081"), behind]).is_ok());
+    for url in ["ftp://x", "console.example.com", "https://user@console.example.com"] {
+        let refused = production(&[("dashboard.public_url", url)]).unwrap_err();
+        assert!(refused.contains("dashboard.public_url"), "{refused}");
+    }
 }
 
 #[test]
@@ -173,7 +191,7 @@ fn a_password_that_is_not_encoded_is_refused_before_a_library_quotes_it() {
 
 /// The rows of the table in docs/operations.md.
 fn rows() -> Vec<String> {
-    let number = |Bound { key, least, most, reason }: &Bound| {
+    let number = |Bound { key, least, most, reason, .. }: &Bound| {
         format!("| `{key}` | {least} to {most} | {reason} |")
     };
     let rule = |Rule { key, asked, reason, .. }: &Rule| format!("| `{key}` | {asked} | {reason} |");

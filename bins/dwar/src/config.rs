@@ -4,14 +4,12 @@ mod load;
 
 pub use load::{load, toml_sentence};
 
+use crate::bounds::{self, Bound, NUMBERS};
 use dwar_gateways::Secret;
 use dwar_sqlite::Synchronous;
 use dwar_webhooks::WebhookSettings;
 use serde::Deserialize;
 use std::path::PathBuf;
-use std::time::Duration;
-
-const MOST_EVENT_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// The whole configuration; the meaning of each key stands in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,6 +18,7 @@ pub struct Config {
     pub environment: RunMode,
     pub demo: bool,
     pub http: dwar_http::Settings,
+    pub dashboard: dwar_dashboard::Settings,
     pub database: Database,
     pub secrets: Secrets,
     pub session: Session,
@@ -31,20 +30,12 @@ pub struct Config {
     pub retention: Retention,
     pub events: WebhookSettings,
     pub log: Log,
-    /// The file that was read, if one was.
+    /// The operator's own file, if a secret is filled in there.
     #[serde(skip)]
-    pub file: Option<OwnFile>,
+    pub secret_file: Option<PathBuf>,
     /// What production would refuse; nothing in production.
     #[serde(skip)]
     pub objections: Vec<String>,
-}
-
-/// The operator's own file.
-#[derive(Clone, Debug)]
-pub struct OwnFile {
-    pub path: PathBuf,
-    /// Whether a secret is filled in.
-    pub secrets: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -146,6 +137,8 @@ pub struct Retention {
     pub requests_hours: u64,
     pub sessions_hours: u64,
     pub idempotency_hours: u64,
+    pub audit_days: u64,
+    pub calls_days: u64,
     pub test_records: u32,
 }
 
@@ -177,42 +170,31 @@ pub enum ConfigError {
     Unsafe(Vec<String>),
 }
 
-/// What nothing could work with if it were 0.
-const POSITIVE: [&str; 19] = [
-    "session.access_seconds",
-    "session.refresh_seconds",
-    "session.session_seconds",
-    "otp.lifetime_seconds",
-    "database.connections",
-    "database.acquire_timeout_ms",
-    "database.statement_timeout_ms",
-    "gateways.call_timeout_ms",
-    "gateways.connect_timeout_ms",
-    "gateways.breaker_cool_down_seconds",
-    "gateways.calls_at_once",
-    "events.timeout_seconds",
-    "events.disable_after_failures",
-    "gateways.grace_seconds",
-    "limits.live.verify_attempts",
-    "limits.test.verify_attempts",
-    "limits.live.send_window_seconds",
-    "limits.test.send_window_seconds",
-    "limits.guesses.period_seconds",
-];
-
 impl Config {
     /// Refuses values that no part of the program could make sense of. `number` reads one by its
     /// key.
     fn check(&self, number: impl Fn(&str) -> Option<u64>) -> Result<(), ConfigError> {
-        if let Some(key) = POSITIVE.into_iter().find(|key| number(key) == Some(0)) {
-            return Err(invalid(key, "must be more than 0"));
+        let zero = |bound: &&Bound| bound.positive && number(bound.key) == Some(0);
+        if let Some(bound) = NUMBERS.iter().find(zero) {
+            return Err(invalid(bound.key, "must be more than 0"));
         }
         // A delivery that takes longer than its lease would be done twice.
-        if self.events.timeout > MOST_EVENT_TIMEOUT {
+        if number("events.timeout_seconds") > Some(45) {
             return Err(invalid("events.timeout_seconds", "must be 45 at most"));
+        }
+        if !self.dashboard.public_url_is_sound() {
+            return Err(invalid(
+                "dashboard.public_url",
+                "is where browsers reach it, such as https://console.example.com",
+            ));
         }
         if self.tokens.issuer.is_empty() {
             return Err(invalid("tokens.issuer", "must not be empty"));
+        }
+        if bounds::garbled(self.database.url.expose()) {
+            let problem = "user and password have to be percent-encoded (@ is %40, / is %2F, % is \
+                           %25, # is %23)";
+            return Err(invalid("database.url", problem));
         }
         Ok(())
     }

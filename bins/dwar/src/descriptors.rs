@@ -13,7 +13,8 @@ const OTHERS: usize = 256;
 pub fn make_room(config: &mut Config) {
     let Some(limit) = raise() else { return };
     let wanted = config.http.max_connections;
-    let others = others(config);
+    let database = usize::try_from(config.database.connections).unwrap_or(usize::MAX);
+    let others = database.saturating_mul(PER_DATABASE_CONNECTION).saturating_add(OTHERS);
     config.http.max_connections = fitting(wanted, others, limit);
     if config.http.max_connections < wanted {
         tracing::warn!(
@@ -42,11 +43,6 @@ fn raise() -> Option<usize> {
         }
     };
     reached.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
-}
-
-fn others(config: &Config) -> usize {
-    let database = usize::try_from(config.database.connections).unwrap_or(usize::MAX);
-    database.saturating_mul(PER_DATABASE_CONNECTION).saturating_add(OTHERS)
 }
 
 /// How many connections fit; with a limit that is far too low, half of it is for them.

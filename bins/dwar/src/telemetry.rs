@@ -1,6 +1,9 @@
 //! Logs: structured, to standard error, pretty for people and JSON for machines.
 
+mod span_fields;
+
 use crate::config::{ConfigError, Log, LogFormat, invalid};
+use span_fields::SpanFields;
 use std::io::{self, IsTerminal};
 use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
@@ -20,12 +23,12 @@ pub fn start(log: &Log) -> Result<(), ConfigError> {
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // Only the first of several applications in one process (tests) gets to install its own.
     let _already_started = if pretty {
-        let subscriber = builder.with_ansi(io::stderr().is_terminal()).finish();
-        subscriber.with(filter_fn(is_discreet)).try_init()
+        let builder = builder.with_ansi(io::stderr().is_terminal());
+        builder.finish().with(filter_fn(is_discreet)).try_init()
     } else {
-        let builder = builder.json().flatten_event(true);
-        let subscriber = builder.with_current_span(true).with_span_list(false).finish();
-        subscriber.with(filter_fn(is_discreet)).try_init()
+        let builder = builder.json().flatten_event(true).with_span_list(false);
+        let builder = builder.fmt_fields(SpanFields);
+        builder.finish().with(filter_fn(is_discreet)).try_init()
     };
     Ok(())
 }

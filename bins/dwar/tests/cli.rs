@@ -17,6 +17,7 @@ on_both_databases! {
     doctor_tells_what_is_well_and_what_is_not;
     migrate_prepares_an_empty_database;
     a_command_that_only_reads_leaves_an_old_schema_as_it_is;
+    operators_come_and_go_and_each_change_is_in_the_log;
 }
 
 fn error_of(output: &Output) -> (Option<i32>, String) {
@@ -236,4 +237,56 @@ fn wrong_usage_is_2_and_a_refusal_is_1() {
     for command in ["serve", "migrate", "project", "key", "wallet", "signing-key", "doctor"] {
         assert!(world.run(&[command, "--help"]).status.success(), "{command}");
     }
+}
+
+async fn operators_come_and_go_and_each_change_is_in_the_log(database: Database) {
+    let service = Service::start(database);
+    let world = &service.world;
+    let project = world.project("5");
+    let id = project.id.as_str();
+    let invited = world.cli(&["operator", "invite", "--name", "Asha", "--owner"]);
+    let link = invited["link"].as_str().unwrap();
+    assert!(link.starts_with("http://127.0.0.1:8081/invite#svc_lnk_"), "{link}");
+    assert_eq!(invited["access"]["everything"], true);
+    let support = ["--project", id, "--role", "support"];
+    let invite = ["operator", "invite", "--name", "Meena"];
+    let role = &world.cli(&[invite, support].concat())["access"]["projects"][0];
+    assert_eq!(role, &json!({ "project_id": id, "role": "support" }));
+
+    let again = world.run(&["operator", "invite", "--name", "ASHA", "--owner"]);
+    assert!(error_of(&again).1.contains("already"), "{again:?}");
+    let bare = world.run(&["operator", "invite", "--name", "Ravi"]);
+    assert_eq!(error_of(&bare).0, Some(2), "neither an owner nor a role");
+    let listed = world.cli(&["operator", "list"]);
+    assert_eq!(listed["operators"].as_array().unwrap().len(), 2);
+    assert!(!listed.to_string().contains("svc_lnk_"));
+
+    let reset = world.cli(&["operator", "reset", "asha"]);
+    assert_ne!(reset["link"], invited["link"]);
+    assert_eq!(world.cli(&["operator", "remove", "Meena"])["removed"], true);
+    let gone = world.run(&["operator", "remove", "Meena"]);
+    assert_eq!(error_of(&gone).0, Some(1));
+
+    let read = |more: &[&str]| {
+        let output = world.run(&[&["--json", "audit"], more].concat());
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!text.contains("svc_"), "{text}");
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let actions = |lines: &[Value]| {
+        let mut actions: Vec<_> =
+            lines.iter().rev().map(|line| line["action"].as_str().unwrap().to_owned()).collect();
+        actions.sort_unstable();
+        actions
+    };
+    let lines = read(&[]);
+    let ours = ["invited", "invited", "removed", "reset"].map(|done| format!("operator.{done}"));
+    assert_eq!(actions(&lines), [&ours[..], &["project.created".to_owned()]].concat());
+    assert!(lines.iter().all(|line| line["actor"]["kind"] == "command_line"));
+    let within = actions(&read(&["--project", id]));
+    assert_eq!(within, ["operator.invited", "operator.removed", "project.created"]);
+    assert!(read(&["--since", "2100-01-01"]).is_empty());
+    let wrong = world.run(&["audit", "--since", "yesterday"]);
+    assert_eq!(error_of(&wrong).0, Some(2));
 }

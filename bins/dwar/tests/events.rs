@@ -19,6 +19,8 @@ on_both_databases! {
     everything_that_happens_is_told;
     what_was_not_taken_is_told_again_even_after_a_crash;
     a_replaced_secret_signs_along;
+    what_was_told_is_on_record_and_told_again;
+    an_instance_is_on_record_while_it_runs;
 }
 
 /// One request to an endpoint.
@@ -220,7 +222,9 @@ async fn what_was_not_taken_is_told_again_even_after_a_crash(database: Database)
         assert!(Instant::now() < until);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert_eq!(service.world.database.number("SELECT count(*) FROM events").await, 0);
+    // Its calls keep an event, and nothing else does.
+    let kept = "SELECT count(*) FROM events WHERE id NOT IN (SELECT event_id FROM webhook_calls)";
+    assert_eq!(service.world.database.number(kept).await, 0);
 }
 
 async fn a_replaced_secret_signs_along(database: Database) {
@@ -259,4 +263,72 @@ fn addresses_inside_are_refused() {
         assert_eq!(output.status.code(), Some(1), "{url}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("events.allow_private"));
     }
+}
+
+async fn what_was_told_is_on_record_and_told_again(database: Database) {
+    let service = Service::start_in(world(database));
+    let project = service.world.project("0");
+    let endpoint = Endpoint::start().await;
+    let added = tell(&service.world, &project, &endpoint, &[]);
+    let id = added["endpoint_id"].as_str().unwrap();
+    let run = |command: &str, more: &[&str]| {
+        let of = ["webhook", command, "--project", &project.id, "--endpoint", id];
+        [of.as_slice(), more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let cli =
+        |line: Vec<String>| service.world.cli(&line.iter().map(String::as_str).collect::<Vec<_>>());
+    let tested = cli(run("test", &[]));
+    assert_eq!((&tested["type"], &tested["status"]), (&json!("webhook.test"), &json!(200)));
+    let told = endpoint.hears("webhook.test").await;
+    assert_eq!(told.body["data"]["endpoint_id"], added["endpoint_id"]);
+    assert_eq!(told.signature, signature(added["secret"].as_str().unwrap(), &told));
+
+    service.send(&project.test, &service.world.phone()).await.ok();
+    let told = endpoint.hears("otp.sent").await;
+    let again = run("resend", &["--event", &told.id]);
+    let again: Vec<&str> = again.iter().map(String::as_str).collect();
+    let until = Instant::now() + Duration::from_secs(30);
+    assert!(!service.world.run(&again).status.success(), "a moment after it was told");
+    while !service.world.run(&again).status.success() {
+        assert!(Instant::now() < until, "never sent again");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    while endpoint.told().iter().filter(|it| it.id == told.id).count() < 2 {
+        assert!(Instant::now() < until, "never told again");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let of_event = || {
+        let log = cli(run("log", &[]));
+        let calls = log["calls"].as_array().unwrap().clone();
+        assert!(!log.to_string().contains("127.0.0.1"), "{log}");
+        calls.into_iter().filter(|call| call["event_id"] == told.id.as_str()).collect::<Vec<_>>()
+    };
+    while of_event().len() < 2 {
+        assert!(Instant::now() < until, "the second call is not on record");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(cli(run("log", &["--failed"]))["calls"], json!([]));
+    // Another project's log is not there.
+    let other = service.world.project("0");
+    let strange = ["webhook", "log", "--project", &other.id, "--endpoint", id];
+    assert!(!service.world.run(&strange).status.success());
+}
+
+async fn an_instance_is_on_record_while_it_runs(database: Database) {
+    let mut service = Service::start_in(world(database));
+    let pid = service.pid();
+    let doctor = || {
+        let report = service.world.cli(&["doctor"]);
+        let checks = report["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "instances").unwrap()
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    while !doctor()["detail"].as_str().unwrap().contains(&format!("process {pid},")) {
+        assert!(Instant::now() < until, "{}", doctor());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(doctor()["status"], "ok");
+    service.terminate();
+    assert!(service.wait(Duration::from_secs(20)).is_some(), "it does not stop");
+    assert_eq!(service.world.database.number("SELECT count(*) FROM instances").await, 0);
 }

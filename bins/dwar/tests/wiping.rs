@@ -49,7 +49,7 @@ fn of_text<T>(value: T, text: impl Fn(&T) -> &str) -> [Vec<u8>; 2] {
 }
 
 fn refresh_token(key: &MasterKey, now: Timestamp) -> RefreshToken {
-    let entropy = Arc::new(SystemEntropy);
+    let entropy = Arc::new(SystemEntropy::default());
     let vault = RustCryptoVault::new(key.clone(), [], None, entropy.clone());
     let (project, session) =
         (ProjectId::new(now, entropy.as_ref()), SessionId::new(now, entropy.as_ref()));
@@ -59,7 +59,7 @@ fn refresh_token(key: &MasterKey, now: Timestamp) -> RefreshToken {
 
 #[test]
 fn a_dropped_secret_leaves_nothing_in_memory() {
-    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy::default());
     let entropy = entropy.as_ref();
     let key = MasterKey::generate(entropy);
     for (name, [before, after]) in [

@@ -1,6 +1,5 @@
 use crate::{Limits, Toolbox};
-use dwar_kernel::StoreError;
-use dwar_project::Caller;
+use dwar_kernel::{ApiKeyId, KeyMode, StoreError};
 use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
 use std::sync::Arc;
 
@@ -8,19 +7,19 @@ use std::sync::Arc;
 pub struct AdmitRequest {
     pub tools: Toolbox,
     pub limiter: Arc<dyn RequestLimiter>,
-    /// How many per minute.
     pub limits: Limits,
 }
 
 impl AdmitRequest {
-    /// Judges and, if admitted, counts one request of `caller`; `None` where nothing bounds it.
+    /// Judges and, if admitted, counts one request by `key`; `None` where nothing bounds it.
     pub async fn admit(
         &self,
-        caller: &Caller,
+        key: ApiKeyId,
+        mode: KeyMode,
         scope: RequestScope,
     ) -> Result<Option<Admission>, StoreError> {
-        let Some(quota) = self.limits.of(caller.mode).requests(scope) else { return Ok(None) };
-        let key = RequestKey { key: caller.key, scope };
+        let Some(quota) = self.limits.of(mode).requests(scope) else { return Ok(None) };
+        let key = RequestKey { key, scope };
         self.limiter.hit(key, quota, self.tools.now()).await.map(Some)
     }
 }

@@ -1,4 +1,4 @@
-use crate::{Chores, ProviderWatch, RecordReceipt, Toolbox};
+use crate::{Chores, Deliver, ProviderWatch};
 use async_trait::async_trait;
 use dwar_kernel::StoreError;
 use dwar_otp::{KeptReceipt, MAX_UNKNOWN, ReceiptRoom, ReceiptStore, Reviewed};
@@ -15,14 +15,11 @@ const LEASE: Duration = Duration::from_secs(10);
 /// One that cannot be applied is tried for this long.
 const TRIED_FOR: Duration = Duration::from_secs(600);
 
-/// Applies the receipts that are on record, each by [`RecordReceipt`], side by side; those about
+/// Applies the receipts that are on record, each by [`Deliver::receipt`], side by side; those about
 /// one message in the order in which they came.
 pub struct ApplyReceipts {
-    pub tools: Toolbox,
-    /// Keeps receipts until they are applied.
     pub receipts: Arc<dyn ReceiptStore>,
-    pub record: RecordReceipt,
-    /// Sees what they say of their provider.
+    pub deliver: Arc<Deliver>,
     pub watch: ProviderWatch,
 }
 
@@ -39,11 +36,11 @@ impl Chores for ApplyReceipts {
             calling: left(CALLING, calling),
             others: left(OTHERS, under_way.len() - calling),
         };
-        self.receipts.claim(self.tools.now(), LEASE, room).await
+        self.receipts.claim(self.deliver.tools.now(), LEASE, room).await
     }
 
     async fn perform(&self, kept: &KeptReceipt) -> Result<(), StoreError> {
-        match self.record.record(kept.receipt.clone()).await {
+        match self.deliver.receipt(kept.receipt.clone()).await {
             // What the sandbox plays says nothing about a provider.
             Ok(Some(about)) if about.mode.is_test() => {}
             Ok(Some(about)) => self.watch.note(&kept.receipt, about.project).await?,
@@ -52,7 +49,7 @@ impl Chores for ApplyReceipts {
             Err(cause) if cause.is_transient() => return Err(cause),
             Err(cause) => {
                 tracing::error!(error = %cause, "a receipt cannot be applied");
-                if self.tools.now() < kept.received_at + TRIED_FOR {
+                if self.deliver.tools.now() < kept.received_at + TRIED_FOR {
                     return Ok(());
                 }
             }
@@ -65,7 +62,7 @@ impl ApplyReceipts {
     /// Looks again at receipts whose message was not on record when they came, and bounds their
     /// number.
     pub async fn review(&self) -> Result<Reviewed, StoreError> {
-        let reviewed = self.receipts.review(self.tools.now(), MAX_UNKNOWN).await?;
+        let reviewed = self.receipts.review(self.deliver.tools.now(), MAX_UNKNOWN).await?;
         if reviewed.crowded_out > 0 {
             tracing::warn!(
                 dropped = reviewed.crowded_out,

@@ -1,34 +1,81 @@
-use dwar_kernel::StoreError;
+use crate::Toolbox;
+use crate::refusals::refusals;
+use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId};
 use dwar_project::{ApiKey, Caller, ProjectStore};
+use dwar_session::{AccessToken, RefreshToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
 
-use crate::Toolbox;
+/// For whom a request says it speaks; nobody has looked it up yet.
+#[derive(Debug)]
+pub enum Claim {
+    /// Whoever holds this key.
+    Key(ApiKey),
+    /// The test mode of a project, without a key: who asks has been let into the project already.
+    TestMode(ProjectId),
+}
 
-/// Recognises who is calling by the `X-Api-Key` header (docs/contract.md, Callers).
+/// Recognises who is calling, for clients by the `X-Api-Key` header (docs/contract.md, Callers).
 pub struct Authenticate {
     pub tools: Toolbox,
     pub projects: Arc<dyn ProjectStore>,
+    pub sessions: Arc<dyn SessionStore>,
+    pub signer: Arc<dyn TokenSigner>,
 }
 
-/// Why a key was not recognised.
-#[derive(Debug, thiserror::Error)]
-pub enum AuthenticateError {
-    /// No key of ours, or one that was replaced.
-    #[error("unrecognised API key")]
-    Unrecognised,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why a key was not recognised.
+    AuthenticateError { Unrecognised = "unrecognised API key" }
 }
 
 impl Authenticate {
-    /// Whom `header` speaks for. A malformed key costs no look-up.
+    /// Whom the request speaks for.
     ///
     /// # Errors
-    /// [`AuthenticateError::Unrecognised`] for every key that is not in force at this instant.
-    pub async fn caller(&self, header: &str) -> Result<Caller, AuthenticateError> {
-        let key: ApiKey = header.parse().map_err(|_| AuthenticateError::Unrecognised)?;
-        let caller = self.projects.caller(key.digest(self.tools.vault.as_ref())).await?;
+    /// [`AuthenticateError::Unrecognised`] for every key that is not in force at this instant, and
+    /// for a project that is not there; the same for the other two.
+    pub async fn caller(&self, claim: &Claim) -> Result<Caller, AuthenticateError> {
+        let caller = self.projects.caller(self.digest(claim).await?).await?;
         caller.ok_or(AuthenticateError::Unrecognised)
+    }
+
+    /// Whom the request speaks for, and the session that `token` names, if it is theirs. Nothing else of
+    /// the token has been looked at: strangers cost no signature.
+    pub async fn with_access_token(
+        &self,
+        claim: &Claim,
+        token: Option<&AccessToken>,
+    ) -> Result<Sought, AuthenticateError> {
+        self.seek(claim, token.and_then(|token| self.signer.session_of(token))).await
+    }
+
+    /// As [`Authenticate::with_access_token`], by a refresh token.
+    pub async fn with_refresh_token(
+        &self,
+        claim: &Claim,
+        token: Option<&str>,
+    ) -> Result<Sought, AuthenticateError> {
+        self.seek(claim, token.and_then(RefreshToken::session_of)).await
+    }
+
+    async fn seek(
+        &self,
+        claim: &Claim,
+        session: Option<SessionId>,
+    ) -> Result<Sought, AuthenticateError> {
+        let sought = self.sessions.seek(self.digest(claim).await?, session).await?;
+        sought.ok_or(AuthenticateError::Unrecognised)
+    }
+
+    /// What the key in question is on record by. A project's own test key stands for its test mode,
+    /// so requests without a key see and count as those of that key do.
+    async fn digest(&self, claim: &Claim) -> Result<Digest, AuthenticateError> {
+        match claim {
+            Claim::Key(key) => Ok(key.digest(self.tools.vault.as_ref())),
+            Claim::TestMode(project) => {
+                let keys = self.projects.keys(*project).await?;
+                let test = keys.iter().find(|key| key.mode == KeyMode::Test);
+                Ok(test.ok_or(AuthenticateError::Unrecognised)?.digest)
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 use crate::Toolbox;
+use crate::refusals::refusals;
 use dwar_identity::{Erased, IdentityStore};
-use dwar_kernel::{IdentityId, StoreError};
+use dwar_kernel::IdentityId;
 use dwar_project::Caller;
 use std::sync::Arc;
 
@@ -10,18 +11,12 @@ pub struct DeleteIdentity {
     pub identities: Arc<dyn IdentityStore>,
 }
 
-/// Why nothing was erased.
-#[derive(Debug, thiserror::Error)]
-pub enum DeleteIdentityError {
-    /// Deletion is off for the project.
-    #[error("identity deletion is not enabled")]
-    Disabled,
-    /// No such identity in the caller's project and mode.
-    #[error("no such identity")]
-    NotFound,
-    /// The store failed: the identity may be gone or not.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why nothing was erased.
+    DeleteIdentityError {
+        Disabled = "identity deletion is not enabled",
+        NotFound = "no such identity",
+    }
 }
 
 impl DeleteIdentity {

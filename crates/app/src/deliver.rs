@@ -2,10 +2,10 @@ use crate::message_text::{brand_of, language_of, sms_text_of};
 use crate::{PriceList, Routes, Toolbox};
 use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Unsealable};
 use dwar_otp::{
-    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reach, Reason, Report,
-    Reported, Route, Step,
+    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reach, Reason, Receipt,
+    ReceiptTarget, Report, Reported, Route, Step,
 };
-use dwar_project::Project;
+use dwar_project::{Project, ProjectStore};
 use dwar_ratelimit::{SendKey, SendLimiter};
 use dwar_wallet::{Settlement, WalletStore};
 use std::sync::Arc;
@@ -17,13 +17,12 @@ use zeroize::Zeroizing;
 /// Each provider's answer is on disk before the next one is asked, so that whoever takes over
 /// after a crash knows how far it came.
 pub struct Deliver {
-    /// Time, ids, and the vault that opens phones and codes.
     pub tools: Toolbox,
     pub otps: Arc<dyn OtpStore>,
+    pub projects: Arc<dyn ProjectStore>,
     pub wallets: Arc<dyn WalletStore>,
     /// Gets back the place of a send that is certain to have reached nobody.
     pub sends: Arc<dyn SendLimiter>,
-    /// Which providers, in which order.
     pub routes: Routes,
     /// What a message costs unless the project has its own price.
     pub prices: PriceList,
@@ -51,28 +50,37 @@ impl Deliver {
         self.follow(&way, otp, Step::Try(attempt)).await
     }
 
-    /// Applies a report that came from outside (a receipt, the sweep) and follows the route.
-    pub async fn report(
-        &self,
-        project: &Project,
-        mode: KeyMode,
-        otp: OtpId,
-        attempt: AttemptId,
-        report: Report,
-    ) -> Result<Option<Otp>, StoreError> {
-        let way = Way { project, route: self.routes.of(project, mode), contents: None };
-        let request = Reported::Id(project.id, otp);
-        match self.record(&way, request, attempt, report).await? {
-            Some((otp, step)) => {
-                // Whoever took this report in before may have died before the money was settled.
-                let step = match (step, otp.delivery.charge()) {
-                    (Step::Wait, Some(charge)) => Step::Settle(charge),
-                    (step, _) => step,
-                };
-                self.follow(&way, otp, step).await.map(Some)
-            }
+    /// Applies what a provider reports (docs/contract.md, Delivery) and gives what it is about;
+    /// `None` if no attempt has its reference. Repetition is harmless.
+    pub async fn receipt(&self, receipt: Receipt) -> Result<Option<ReceiptTarget>, StoreError> {
+        let Receipt { provider, provider_ref, report } = receipt;
+        match self.otps.find_attempt(provider, provider_ref).await? {
+            Some(about) => Ok(self.report(about, report).await?.map(|_| about)),
             None => Ok(None),
         }
+    }
+
+    /// Applies a report that came from outside (a receipt, the sweep) and follows the route;
+    /// `None` if there is no such request.
+    pub async fn report(
+        &self,
+        about: ReceiptTarget,
+        report: Report,
+    ) -> Result<Option<Otp>, StoreError> {
+        let ReceiptTarget { project, mode, otp, attempt } = about;
+        let Some(project) = self.projects.find(project).await? else { return Ok(None) };
+        let route = self.routes.of(&project, mode);
+        let way = Way { project: &project, route, contents: None };
+        let request = Reported::Id(project.id, otp);
+        let Some((otp, step)) = self.record(&way, request, attempt, report).await? else {
+            return Ok(None);
+        };
+        // Whoever took this report in before may have died before the money was settled.
+        let step = match (step, otp.delivery.charge()) {
+            (Step::Wait, Some(charge)) => Step::Settle(charge),
+            (step, _) => step,
+        };
+        self.follow(&way, otp, step).await.map(Some)
     }
 
     /// Ends a send: settles its money, and gives its place back if it is certain to have reached

@@ -1,4 +1,5 @@
 use crate::Toolbox;
+use crate::refusals::refusals;
 use dwar_identity::{Identity, IdentityStore};
 use dwar_kernel::{IdentityId, Phone, StoreError, Timestamp};
 use dwar_project::Caller;
@@ -15,24 +16,16 @@ pub struct FindIdentity {
 pub struct FoundIdentity {
     pub id: IdentityId,
     pub phone: Phone,
-    /// When it was verified first.
     pub created_at: Timestamp,
-    /// When it was verified last.
     pub last_verified_at: Timestamp,
 }
 
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum FindIdentityError {
-    /// Look-up is off for the project.
-    #[error("identity look-up is not enabled")]
-    Disabled,
-    /// No such identity in the caller's project and mode.
-    #[error("no such identity")]
-    NotFound,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why there is no answer.
+    FindIdentityError {
+        Disabled = "identity look-up is not enabled",
+        NotFound = "no such identity",
+    }
 }
 
 impl FindIdentity {

@@ -5,9 +5,7 @@ use dwar_ratelimit::{Quota, RequestScope, SendQuota};
 /// Every limit of both modes (docs/contract.md, Limits).
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// With a live key.
     pub live: ModeLimits,
-    /// With a test key.
     pub test: ModeLimits,
     /// Wrong codes across resends; live keys only.
     pub guesses: GuessPolicy,
@@ -31,7 +29,6 @@ pub struct ModeLimits {
 }
 
 impl Limits {
-    /// The limits of a mode.
     pub const fn of(&self, mode: KeyMode) -> &ModeLimits {
         match mode {
             KeyMode::Live => &self.live,

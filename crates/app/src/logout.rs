@@ -1,8 +1,7 @@
 use crate::Toolbox;
-use crate::validate_session::claims_of;
-use dwar_kernel::StoreError;
-use dwar_project::Caller;
-use dwar_session::{AccessToken, SessionStore, TokenSigner};
+use crate::refusals::refusals;
+use crate::validate_session::named;
+use dwar_session::{AccessToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
 
 /// Ends the session of an access token (`POST /v1/session/logout`).
@@ -12,25 +11,21 @@ pub struct Logout {
     pub sessions: Arc<dyn SessionStore>,
 }
 
-/// Why nothing was ended.
-#[derive(Debug, thiserror::Error)]
-pub enum LogoutError {
-    /// The token does not count; a client with an expired one refreshes first.
-    #[error("invalid access token")]
-    Invalid,
-    /// A store failed: the session may live on.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why nothing was ended.
+    LogoutError {
+        /// A client whose token has expired refreshes first.
+        Invalid = "invalid access token",
+    }
 }
 
 impl Logout {
     /// Revokes both tokens of the session that `token` names (docs/contract.md, Sessions).
-    pub async fn logout(&self, caller: &Caller, token: &AccessToken) -> Result<(), LogoutError> {
+    pub async fn logout(&self, sought: &Sought, token: &AccessToken) -> Result<(), LogoutError> {
         let now = self.tools.now();
-        let claims = claims_of(self.signer.as_ref(), caller, token, now).await?;
-        let claims = claims.ok_or(LogoutError::Invalid)?;
-        let (project, mode) = (caller.project.id, caller.mode);
-        let ended = self.sessions.revoke(project, mode, claims.session, claims.token, now).await?;
+        let named = named(self.signer.as_ref(), sought, token, now).await?;
+        let (session, token) = named.ok_or(LogoutError::Invalid)?;
+        let ended = self.sessions.revoke(session.clone(), token, now).await?;
         if ended { Ok(()) } else { Err(LogoutError::Invalid) }
     }
 }

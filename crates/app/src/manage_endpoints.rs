@@ -1,6 +1,8 @@
-use crate::Toolbox;
+use crate::refusals::refusals;
+use crate::{Audit, Change, Toolbox};
 use dwar_event::{Endpoint, EventStore, NewSecret, WebhookSecret, WebhookSender};
-use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed, StoreError};
+use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed};
+use dwar_operator::{Action, By, Facts};
 use dwar_project::ProjectStore;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,36 +13,28 @@ const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 /// Names the addresses that a project's events go to; driven by the command line.
 pub struct ManageEndpoints {
     pub tools: Toolbox,
-    /// Knows which projects exist.
     pub projects: Arc<dyn ProjectStore>,
     pub events: Arc<dyn EventStore>,
-    /// Knows which addresses are allowed.
     pub sender: Arc<dyn WebhookSender>,
+    pub audit: Audit,
 }
 
-/// Why an endpoint was not made or changed.
-#[derive(Debug, thiserror::Error)]
-pub enum EndpointError {
-    /// There is no such project.
-    #[error("there is no project with this id")]
-    NoSuchProject,
-    /// The project has no such endpoint.
-    #[error("the project has no endpoint with this id")]
-    NoSuchEndpoint,
-    /// The address is not one that events may go to.
-    #[error(
-        "events go to https:// addresses of public hosts only; events.allow_private allows others"
-    )]
-    Forbidden,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why an endpoint was not made or changed.
+    EndpointError {
+        NoSuchProject = "there is no project with this id",
+        NoSuchEndpoint = "the project has no endpoint with this id",
+        Forbidden = "events go to https:// addresses of public hosts only; \
+                     events.allow_private allows others",
+        NotAllowed = "your role does not allow this",
+    }
 }
 
 impl ManageEndpoints {
     /// Adds an endpoint; its secret is in the clear here and never again.
     pub async fn add(
         &self,
+        by: &By,
         project: ProjectId,
         url: &str,
         full_phone: bool,
@@ -61,6 +55,8 @@ impl ManageEndpoints {
             failing: None,
             disabled_at: None,
         };
+        let change = Change::new(Action::EndpointAdded, id).within(project);
+        self.audit.record(by, change.after(facts(&endpoint))).await?;
         self.events.add_endpoint(endpoint.clone()).await?;
         Ok((endpoint, secret))
     }
@@ -74,9 +70,11 @@ impl ManageEndpoints {
     /// Removes an endpoint, and what it has not been told yet.
     pub async fn remove(
         &self,
+        by: &By,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<(), EndpointError> {
+        self.record(by, Action::EndpointRemoved, project, endpoint).await?;
         let removed = self.events.remove_endpoint(project, endpoint).await?;
         if removed { Ok(()) } else { Err(EndpointError::NoSuchEndpoint) }
     }
@@ -84,9 +82,11 @@ impl ManageEndpoints {
     /// Switches an endpoint on that was switched off for failing.
     pub async fn enable(
         &self,
+        by: &By,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<(), EndpointError> {
+        self.record(by, Action::EndpointEnabled, project, endpoint).await?;
         let enabled = self.events.enable_endpoint(project, endpoint).await?;
         if enabled { Ok(()) } else { Err(EndpointError::NoSuchEndpoint) }
     }
@@ -94,14 +94,31 @@ impl ManageEndpoints {
     /// Gives an endpoint a new secret; the old one signs along for a day.
     pub async fn rotate_secret(
         &self,
+        by: &By,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<WebhookSecret, EndpointError> {
+        self.record(by, Action::EndpointSecretRotated, project, endpoint).await?;
         let secret = WebhookSecret::generate(self.tools.entropy.as_ref());
         let sealed = self.seal(endpoint, &secret);
         let new = NewSecret { secret: sealed, previous_until: self.tools.now() + OVERLAP };
         let replaced = self.events.replace_secret(project, endpoint, new).await?;
         if replaced { Ok(secret) } else { Err(EndpointError::NoSuchEndpoint) }
+    }
+
+    /// What is about to be done to an endpoint of the project.
+    async fn record(
+        &self,
+        by: &By,
+        action: Action,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<(), EndpointError> {
+        let endpoints = self.events.endpoints(project).await?;
+        let known = endpoints.iter().find(|known| known.id == endpoint);
+        let known = known.ok_or(EndpointError::NoSuchEndpoint)?;
+        let change = Change::new(action, endpoint).within(project).before(facts(known));
+        Ok(self.audit.record(by, change).await?)
     }
 
     fn seal(&self, endpoint: EndpointId, secret: &WebhookSecret) -> Sealed {
@@ -113,4 +130,15 @@ impl ManageEndpoints {
         let found = self.projects.find(project).await?;
         found.map(drop).ok_or(EndpointError::NoSuchProject)
     }
+}
+
+/// The host alone of an address: what follows it may be a secret of its receiver.
+fn facts(endpoint: &Endpoint) -> Facts {
+    let rest = endpoint.url.split_once("://").map_or(endpoint.url.as_str(), |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    Facts::new()
+        .text("host", host)
+        .flag("full_phone", endpoint.full_phone)
+        .flag("enabled", endpoint.disabled_at.is_none())
 }

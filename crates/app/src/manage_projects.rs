@@ -1,5 +1,7 @@
-use crate::Toolbox;
+use crate::refusals::refusals;
+use crate::{AdminError, Audit, Change, Toolbox};
 use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_operator::{Action, By, Facts};
 use dwar_project::{ApiKey, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
 use dwar_wallet::{Credit, Paise, WalletStore};
 use std::sync::Arc;
@@ -8,8 +10,8 @@ use std::sync::Arc;
 pub struct ManageProjects {
     pub tools: Toolbox,
     pub projects: Arc<dyn ProjectStore>,
-    /// Takes the opening balance.
     pub wallets: Arc<dyn WalletStore>,
+    pub audit: Audit,
 }
 
 /// A project that was just made; the only time its keys are in the clear.
@@ -22,35 +24,48 @@ pub struct CreatedProject {
     pub balance: Paise,
 }
 
-/// Why no key was made.
-#[derive(Debug, thiserror::Error)]
-pub enum RegenerateKeyError {
-    /// There is no such project.
-    #[error("there is no project with this id")]
-    NoSuchProject,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why no key was made.
+    RegenerateKeyError {
+        NoSuchProject = "there is no project with this id",
+        Forbidden = "your role does not allow this",
+    }
 }
 
 impl ManageProjects {
     /// Makes a project with a key per mode and an opening balance.
-    pub async fn create(&self, name: &str, balance: Paise) -> Result<CreatedProject, StoreError> {
+    pub async fn create(
+        &self,
+        by: &By,
+        name: &str,
+        balance: Paise,
+    ) -> Result<CreatedProject, AdminError> {
         let now = self.tools.now();
         let (new, created) = self.compose(name, balance, now);
+        self.audit.record(by, creation(&created)).await?;
         self.projects.create(new, self.records(&created, now)).await?;
         self.open_wallet(&created, now).await?;
         Ok(created)
     }
 
-    /// As [`ManageProjects::create`], but only if the store holds no project yet.
+    /// As [`ManageProjects::create`], by whoever started the service, but only if the store holds
+    /// no project yet.
     pub async fn create_first(
         &self,
         name: &str,
         balance: Paise,
     ) -> Result<Option<CreatedProject>, StoreError> {
+        // Else each start would leave a line.
+        if !self.projects.list().await?.is_empty() {
+            return Ok(None);
+        }
         let now = self.tools.now();
         let (new, created) = self.compose(name, balance, now);
+        match self.audit.record(&By::command_line(), creation(&created)).await {
+            Ok(()) => {}
+            Err(AdminError::Forbidden) => return Ok(None),
+            Err(AdminError::Store(cause)) => return Err(cause),
+        }
         if !self.projects.create_first(new, self.records(&created, now)).await? {
             return Ok(None);
         }
@@ -61,11 +76,18 @@ impl ManageProjects {
     /// Puts a fresh key in the place of the present one, which ends before this returns.
     pub async fn regenerate_key(
         &self,
+        by: &By,
         project: ProjectId,
         mode: KeyMode,
     ) -> Result<ApiKey, RegenerateKeyError> {
+        let keys = self.projects.keys(project).await?;
+        let present = keys.iter().find(|key| key.mode == mode);
+        let present = present.ok_or(RegenerateKeyError::NoSuchProject)?;
         let key = ApiKey::generate(mode, self.tools.entropy.as_ref());
         let record = self.record(&key, self.tools.now());
+        let change = Change::new(Action::KeyRegenerated, format!("{mode} key")).within(project);
+        let change = change.before(of_key(present)).after(of_key(&record));
+        self.audit.record(by, change).await?;
         let replaced = self.projects.replace_key(project, record).await?;
         if replaced { Ok(key) } else { Err(RegenerateKeyError::NoSuchProject) }
     }
@@ -73,10 +95,13 @@ impl ManageProjects {
     /// Changes settings, for the very next request; `None` if there is no such project.
     pub async fn change(
         &self,
+        by: &By,
         project: ProjectId,
         change: ProjectChange,
-    ) -> Result<Option<Project>, StoreError> {
-        self.projects.change(project, change).await
+    ) -> Result<Option<Project>, AdminError> {
+        let Some(before) = self.projects.find(project).await? else { return Ok(None) };
+        self.audit.record(by, alteration(&before, &change)).await?;
+        Ok(self.projects.change(project, change).await?)
     }
 
     /// Every project, oldest first.
@@ -126,4 +151,44 @@ impl ManageProjects {
         }
         Ok(())
     }
+}
+
+fn creation(created: &CreatedProject) -> Change {
+    let facts = Facts::new().text("name", &created.name).number("balance_paise", created.balance.0);
+    Change::new(Action::ProjectCreated, created.id).within(created.id).after(facts)
+}
+
+/// A price takes a right of its own, whatever else changes with it.
+fn alteration(before: &Project, change: &ProjectChange) -> Change {
+    let reprices = change.whatsapp_price.is_some() || change.sms_price.is_some();
+    let action = if reprices { Action::ProjectRepriced } else { Action::ProjectChanged };
+    let mut after = before.clone();
+    after.apply(change.clone());
+    let (was, is_to_be) = Facts::difference(&of_project(before), &of_project(&after));
+    Change::new(action, before.id).within(before.id).before(was).after(is_to_be)
+}
+
+/// A key, by what may be shown of it.
+fn of_key(key: &KeyRecord) -> Facts {
+    Facts::new().word("key_id", key.id).word("ending", &key.ending)
+}
+
+fn of_project(project: &Project) -> Facts {
+    let (messages, routing) = (&project.messages, &project.routing);
+    Facts::new()
+        .text("name", &project.name)
+        .flag("identity_lookup", project.identity_lookup)
+        .flag("identity_delete", project.identity_delete)
+        .maybe_number("whatsapp_price_paise", project.prices.whatsapp.map(|paise| paise.0))
+        .maybe_number("sms_price_paise", project.prices.sms.map(|paise| paise.0))
+        .maybe("brand", messages.brand.as_deref())
+        .maybe("language", messages.language.as_deref())
+        .maybe("sms_text", messages.text.as_deref())
+        .maybe("sms_template_id", messages.template_id.as_deref())
+        .maybe("webotp_domain", messages.domain.as_deref())
+        .maybe("app_hash", messages.app_hash.as_deref())
+        .list("whatsapp_providers", routing.whatsapp.as_deref())
+        .list("sms_providers", routing.sms.as_deref())
+        .maybe_number("fallback_seconds", routing.fallback_seconds)
+        .maybe_number("low_balance_paise", project.low_balance.map(|paise| paise.0))
 }

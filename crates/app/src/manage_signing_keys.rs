@@ -1,6 +1,7 @@
-use crate::Toolbox;
 use crate::tokens::whole_second;
+use crate::{AdminError, Audit, Change, Toolbox};
 use dwar_kernel::{StoreError, Timestamp};
+use dwar_operator::{Action, By, Facts};
 use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +12,12 @@ pub struct ManageSigningKeys {
     pub keys: Arc<dyn SigningKeyStore>,
     pub signer: Arc<dyn TokenSigner>,
     pub policy: SigningKeyPolicy,
+    pub audit: Audit,
 }
 
 /// How signing keys overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningKeyPolicy {
-    /// What new keys are.
     pub algorithm: Algorithm,
     /// For how long a new key is published before it signs: longer than verifiers cache.
     pub publish_before: Duration,
@@ -41,7 +42,7 @@ impl ManageSigningKeys {
             return Ok(());
         }
         if SigningKey::active(&keys, now).is_some() {
-            return self.rotate().await.map(drop);
+            return self.publish(self.successor()?).await;
         }
         // A token is signed by the key that is active at its `iat`, a whole second.
         let key = self.signer.generate(self.policy.algorithm, now, whole_second(now))?;
@@ -49,12 +50,26 @@ impl ManageSigningKeys {
     }
 
     /// Publishes a new key now, which takes over once verifiers have seen it.
-    pub async fn rotate(&self) -> Result<SigningKey, StoreError> {
+    pub async fn rotate(&self, by: &By) -> Result<SigningKey, AdminError> {
+        let key = self.successor()?;
+        let facts = Facts::new()
+            .word("algorithm", key.algorithm)
+            .word("signs_from", key.signs_from.to_rfc3339());
+        let change = Change::new(Action::SigningKeyRotated, &key.kid).after(facts);
+        self.audit.record(by, change).await?;
+        self.publish(key.clone()).await?;
+        Ok(key)
+    }
+
+    fn successor(&self) -> Result<SigningKey, StoreError> {
         let now = self.tools.now();
         let signs_from = whole_second(now + self.policy.publish_before);
-        let key = self.signer.generate(self.policy.algorithm, now, signs_from)?;
-        self.keys.rotate(key.clone(), signs_from + self.policy.publish_after).await?;
-        Ok(key)
+        self.signer.generate(self.policy.algorithm, now, signs_from)
+    }
+
+    async fn publish(&self, key: SigningKey) -> Result<(), StoreError> {
+        let retire_until = key.signs_from + self.policy.publish_after;
+        self.keys.rotate(key, retire_until).await
     }
 
     /// Every key that is not gone, oldest first, with where it stands.

@@ -1,4 +1,5 @@
-use dwar_kernel::{OtpId, StoreError};
+use crate::refusals::refusals;
+use dwar_kernel::OtpId;
 use dwar_otp::{Otp, OtpStore};
 use dwar_project::Caller;
 use std::sync::Arc;
@@ -8,15 +9,9 @@ pub struct OtpStatus {
     pub otps: Arc<dyn OtpStore>,
 }
 
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum OtpStatusError {
-    /// No request with this id in the caller's project and mode.
-    #[error("no such OTP request")]
-    NotFound,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why there is no answer.
+    OtpStatusError { NotFound = "no such OTP request" }
 }
 
 impl OtpStatus {

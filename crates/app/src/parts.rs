@@ -1,11 +1,14 @@
 use crate::{
-    AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity, Idempotency,
-    Limits, Logout, ManageEndpoints, ManageProjects, ManageSigningKeys, ManageWallets, OtpPolicy,
-    OtpStatus, PriceList, ProviderWatch, PublicKeys, ReceiveWebhook, RecordReceipt, RefreshSession,
-    Retention, Routes, SandboxMessages, SendOtp, SessionPolicy, SigningKeyPolicy, Stores, Sweep,
-    TellEvents, Tokens, Toolbox, UnlockPhone, ValidateSession, VerifyOtp,
+    About, Activity, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver,
+    EndpointLog, EraseIdentity, FindIdentity, Heartbeat, Idempotency, KeepFigures, Limits, Logout,
+    ManageEndpoints, ManageLedger, ManageProjects, ManageSessions, ManageSigningKeys,
+    ManageWallets, OtpPolicy, OtpStatus, PriceList, ProviderWatch, PublicKeys, ReadFigures,
+    ReceiveWebhook, RefreshSession, Retention, Routes, SandboxMessages, SendOtp, SessionPolicy,
+    SigningKeyPolicy, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox, UnlockPhone,
+    ValidateSession, VerifyOtp,
 };
 use dwar_event::{SwitchOff, WebhookSender};
+use dwar_kernel::KeeperId;
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
@@ -19,37 +22,29 @@ use std::sync::Arc;
 pub struct Parts {
     pub tools: Toolbox,
     pub stores: Stores,
-    /// Signs and checks access tokens.
     pub signer: Arc<dyn TokenSigner>,
     pub codes: Arc<CodeKeys>,
-    /// What was decided for this installation.
     pub policies: Policies,
 }
 
 /// Every number and choice that the use cases go by.
 #[derive(Clone)]
 pub struct Policies {
-    /// How often callers may ask.
     pub limits: Limits,
-    /// How long codes live.
     pub otp: OtpPolicy,
-    /// How long sessions and tokens live.
     pub session: SessionPolicy,
     /// How signing keys overlap.
     pub signing_keys: SigningKeyPolicy,
     pub prices: PriceList,
-    /// How long first answers count.
     pub idempotency: Lifetimes,
     /// When an endpoint that keeps failing is switched off; `None` is never.
     pub switch_off: Option<SwitchOff>,
-    /// How long rows are kept.
     pub retention: Retention,
 }
 
 /// What a service needs beside its [`Parts`]: the ways to the world outside.
 pub struct Outside {
     pub requests: Arc<dyn RequestLimiter>,
-    /// Providers that carry messages.
     pub routes: Routes,
     /// Providers that report what became of them.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
@@ -58,65 +53,96 @@ pub struct Outside {
 
 /// The whole service: what requests ask for, and what goes on beside them.
 pub struct Service {
-    /// What requests ask for.
     pub use_cases: UseCases,
-    /// Finishes what nobody else does.
     pub sweep: Arc<Sweep>,
-    /// Applies what providers have reported.
     pub apply_receipts: Arc<ApplyReceipts>,
-    /// Tells endpoints what happened.
     pub tell_events: Arc<TellEvents>,
+    pub keep_figures: Arc<KeepFigures>,
+    /// What requests leave behind for people.
+    pub tally: Arc<Tally>,
 }
 
 /// Every use case that a request can ask for.
 #[derive(Clone)]
 pub struct UseCases {
     pub tools: Toolbox,
-    /// Behind `X-Api-Key`.
     pub authenticate: Arc<Authenticate>,
-    /// Behind the request limits.
     pub admit_request: Arc<AdmitRequest>,
-    /// `POST /v1/otp/send`.
     pub send_otp: Arc<SendOtp>,
-    /// `GET /v1/otp/status/{otp_id}`.
     pub otp_status: Arc<OtpStatus>,
-    /// `POST /v1/otp/verify`.
     pub verify_otp: Arc<VerifyOtp>,
-    /// `POST /v1/session/validate`.
     pub validate_session: Arc<ValidateSession>,
-    /// `POST /v1/session/refresh`.
     pub refresh_session: Arc<RefreshSession>,
-    /// `POST /v1/session/logout`.
     pub logout: Arc<Logout>,
-    /// `GET /v1/identity…`.
     pub find_identity: Arc<FindIdentity>,
-    /// `DELETE /v1/identity/{id}`.
     pub delete_identity: Arc<DeleteIdentity>,
-    /// `GET /.well-known/jwks.json`.
     pub public_keys: Arc<PublicKeys>,
-    /// `GET /v1/sandbox/messages`.
     pub sandbox_messages: Arc<SandboxMessages>,
-    /// `/webhooks/{provider}`.
     pub receive_webhook: Arc<ReceiveWebhook>,
+    pub tally: Arc<Tally>,
 }
 
 impl Parts {
     /// Creates and changes projects.
     pub fn manage_projects(&self) -> ManageProjects {
         let Self { tools, stores, .. } = self.clone();
-        ManageProjects { tools, projects: stores.projects, wallets: stores.wallets }
+        ManageProjects {
+            tools,
+            projects: stores.projects,
+            wallets: stores.wallets,
+            audit: self.audit(),
+        }
     }
 
     /// Pays in and looks into wallets.
     pub fn manage_wallets(&self) -> ManageWallets {
         let Self { tools, stores, .. } = self.clone();
-        ManageWallets { tools, projects: stores.projects, wallets: stores.wallets }
+        ManageWallets {
+            tools,
+            projects: stores.projects,
+            wallets: stores.wallets,
+            audit: self.audit(),
+        }
+    }
+
+    /// Reads ledgers and proves them.
+    pub fn manage_ledger(&self) -> ManageLedger {
+        let Self { tools, stores, .. } = self.clone();
+        ManageLedger { tools, ledger: stores.ledger, audit: self.audit() }
+    }
+
+    /// Shows the sessions of an identity and ends them.
+    pub fn manage_sessions(&self) -> ManageSessions {
+        let Self { tools, stores, .. } = self.clone();
+        ManageSessions { tools, sessions: stores.identity_sessions, audit: self.audit() }
     }
 
     /// Names the addresses that events go to.
     pub fn manage_endpoints(&self, sender: Arc<dyn WebhookSender>) -> ManageEndpoints {
         let Self { tools, stores, .. } = self.clone();
-        ManageEndpoints { tools, projects: stores.projects, events: stores.events, sender }
+        ManageEndpoints {
+            tools,
+            projects: stores.projects,
+            events: stores.events,
+            sender,
+            audit: self.audit(),
+        }
+    }
+
+    /// Shows what endpoints were told, and tells it again.
+    pub fn endpoint_log(&self, sender: Arc<dyn WebhookSender>) -> EndpointLog {
+        EndpointLog { tell: Arc::new(self.tell_events(sender)), audit: self.audit() }
+    }
+
+    fn tell_events(&self, sender: Arc<dyn WebhookSender>) -> TellEvents {
+        let Self { tools, stores, policies, .. } = self.clone();
+        TellEvents {
+            tools,
+            events: stores.events,
+            calls: stores.calls,
+            sender,
+            switch_off: policies.switch_off,
+        }
     }
 
     /// Makes and rotates signing keys.
@@ -127,64 +153,102 @@ impl Parts {
             keys: stores.signing_keys,
             signer,
             policy: policies.signing_keys,
+            audit: self.audit(),
         }
     }
 
     /// Lifts the limits of a phone.
     pub fn unlock_phone(&self) -> UnlockPhone {
         let Self { tools, stores, policies, .. } = self.clone();
-        UnlockPhone { tools, projects: stores.projects, otps: stores.otps, limits: policies.limits }
+        UnlockPhone {
+            tools,
+            projects: stores.projects,
+            otps: stores.otps,
+            limits: policies.limits,
+            audit: self.audit(),
+        }
     }
 
-    /// Puts the whole service together.
+    /// Erases an identity for an operator.
+    pub fn erase_identity(&self) -> EraseIdentity {
+        let Self { tools, stores, .. } = self.clone();
+        EraseIdentity { tools, identities: stores.identities, audit: self.audit() }
+    }
+
+    /// Says that a process runs the service.
+    pub fn heartbeat(&self, about: About) -> Heartbeat {
+        Heartbeat::new(self.tools.clone(), self.stores.instances.clone(), about)
+    }
+
+    /// Reads the figures of a project.
+    pub fn read_figures(&self) -> ReadFigures {
+        ReadFigures { tools: self.tools.clone(), store: self.stores.figures.clone() }
+    }
+
+    /// Shows what was sent and what became of it.
+    pub fn activity(&self) -> Activity {
+        let Self { tools, stores, policies, .. } = self.clone();
+        Activity {
+            tools,
+            activity: stores.activity,
+            refusals: stores.refusals,
+            otps: stores.otps,
+            sends: stores.sends,
+            charges: stores.charges,
+            limits: policies.limits,
+            audit: self.audit(),
+        }
+    }
+
+    /// The whole service, put together.
     pub fn service(&self, outside: Outside) -> Service {
         let Self { tools, stores, policies, .. } = self.clone();
         let Outside { requests, routes, sources, sender } = outside;
         let deliver = Arc::new(Deliver {
             tools: tools.clone(),
-            otps: stores.otps.clone(),
-            wallets: stores.wallets.clone(),
-            sends: stores.sends.clone(),
+            otps: stores.otps,
+            projects: stores.projects,
+            wallets: stores.wallets,
+            sends: stores.sends,
             routes,
             prices: policies.prices,
         });
+        let (refusals, key_uses) = (stores.refusals.clone(), stores.key_uses);
+        let tally = Arc::new(Tally::new(tools.clone(), refusals, key_uses));
         Service {
-            use_cases: self.use_cases(&deliver, requests.clone(), sources),
+            use_cases: self.use_cases(&deliver, &tally, requests.clone(), sources),
             apply_receipts: Arc::new(ApplyReceipts {
-                tools: tools.clone(),
                 receipts: stores.receipts,
-                record: RecordReceipt {
-                    otps: stores.otps.clone(),
-                    projects: stores.projects.clone(),
-                    deliver: deliver.clone(),
-                },
-                watch: ProviderWatch::new(tools.clone(), stores.events.clone()),
+                deliver: deliver.clone(),
+                watch: ProviderWatch::new(tools.clone(), stores.events),
             }),
-            tell_events: Arc::new(TellEvents {
+            keep_figures: Arc::new(KeepFigures {
+                keeper: KeeperId::new(tools.now(), tools.entropy.as_ref()),
                 tools: tools.clone(),
-                events: stores.events,
-                sender,
-                switch_off: policies.switch_off,
+                store: stores.figures,
             }),
+            tell_events: Arc::new(self.tell_events(sender)),
             sweep: Arc::new(Sweep {
-                tools,
-                otps: stores.otps,
-                projects: stores.projects,
-                wallets: stores.wallets,
+                deliver,
                 sessions: stores.sessions,
-                sends: stores.sends,
                 requests,
                 idempotency: stores.idempotency,
                 test_quota: stores.test_quota,
-                deliver,
+                operators: stores.operators,
+                admin_tokens: stores.admin_tokens,
+                audit: stores.audit,
+                calls: stores.calls,
+                refusals: stores.refusals,
                 retention: policies.retention,
             }),
+            tally,
         }
     }
 
     fn use_cases(
         &self,
         deliver: &Arc<Deliver>,
+        tally: &Arc<Tally>,
         limiter: Arc<dyn RequestLimiter>,
         sources: HashMap<String, Arc<dyn ReceiptSource>>,
     ) -> UseCases {
@@ -196,38 +260,35 @@ impl Parts {
         let tokens = Tokens { tools: tools(), signer: signer(), policy: policies.session };
         UseCases {
             tools: tools(),
-            authenticate: Arc::new(Authenticate { tools: tools(), projects: projects() }),
+            authenticate: Arc::new(Authenticate {
+                tools: tools(),
+                projects: projects(),
+                sessions: sessions(),
+                signer: signer(),
+            }),
             admit_request: Arc::new(AdmitRequest { tools: tools(), limiter, limits }),
             send_otp: Arc::new(SendOtp {
-                tools: tools(),
                 idempotency: Idempotency {
                     tools: tools(),
                     store: stores.idempotency.clone(),
                     lifetimes: policies.idempotency,
                 },
-                otps: otps(),
-                sends: stores.sends.clone(),
-                wallets: stores.wallets.clone(),
                 deliver: deliver.clone(),
                 codes: codes.clone(),
                 policy: policies.otp,
                 limits,
+                tally: tally.clone(),
             }),
             otp_status: Arc::new(OtpStatus { otps: otps() }),
             verify_otp: Arc::new(VerifyOtp {
                 tools: tools(),
                 otps: otps(),
-                identities: identities(),
                 sessions: sessions(),
                 tokens: tokens.clone(),
                 codes: codes.clone(),
                 limits,
             }),
-            validate_session: Arc::new(ValidateSession {
-                tools: tools(),
-                signer: signer(),
-                sessions: sessions(),
-            }),
+            validate_session: Arc::new(ValidateSession { tools: tools(), signer: signer() }),
             refresh_session: Arc::new(RefreshSession { sessions: sessions(), tokens }),
             logout: Arc::new(Logout { tools: tools(), signer: signer(), sessions: sessions() }),
             find_identity: Arc::new(FindIdentity { tools: tools(), identities: identities() }),
@@ -242,6 +303,7 @@ impl Parts {
                 sources,
                 receipts: stores.receipts.clone(),
             }),
+            tally: tally.clone(),
         }
     }
 }

@@ -27,7 +27,7 @@ struct Provider {
 }
 
 impl ProviderWatch {
-    /// Has seen nothing yet.
+    /// A watch that has seen nothing yet.
     pub fn new(tools: Toolbox, events: Arc<dyn EventStore>) -> Self {
         Self { tools, events, providers: Mutex::default() }
     }

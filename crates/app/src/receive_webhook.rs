@@ -1,4 +1,5 @@
 use crate::Toolbox;
+use crate::refusals::refusals;
 use dwar_kernel::{ReceiptId, StoreError};
 use dwar_otp::{
     KeptReceipt, Receipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
@@ -13,25 +14,16 @@ pub struct ReceiveWebhook {
     pub tools: Toolbox,
     /// Who may call, by the last part of the address.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
-    /// Keeps receipts until they are applied.
     pub receipts: Arc<dyn ReceiptStore>,
 }
 
-/// Why a call was turned away.
-#[derive(Debug, thiserror::Error)]
-pub enum ReceiveWebhookError {
-    /// No provider of this name is configured.
-    #[error("no such provider")]
-    UnknownProvider,
-    /// It is not the provider who calls.
-    #[error("the call is not authenticated")]
-    Unauthenticated,
-    /// Nothing can be read from it.
-    #[error("the call cannot be read")]
-    Unreadable,
-    /// The store failed; the provider will call again.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why a call was turned away.
+    ReceiveWebhookError {
+        UnknownProvider = "no such provider",
+        Unauthenticated = "the call is not authenticated",
+        Unreadable = "the call cannot be read",
+    }
 }
 
 impl From<WebhookError> for ReceiveWebhookError {
@@ -83,7 +75,7 @@ impl ReceiveWebhook {
         Ok(self.source(provider)?.receipts(call)?)
     }
 
-    /// Puts receipts on record; gives their number.
+    /// Puts receipts on record before they are answered; gives their number.
     pub async fn keep(&self, receipts: Vec<Receipt>) -> Result<usize, StoreError> {
         let now = self.tools.now();
         let keep = |receipt| KeptReceipt {

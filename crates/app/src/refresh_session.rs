@@ -1,10 +1,10 @@
+use crate::refusals::refusals;
 use crate::{TokenPair, Tokens};
-use dwar_kernel::{Digest, IdentityId, Purpose, Sealed, StoreError, Timestamp};
+use dwar_kernel::{Digest, IdentityId, ProjectId, Purpose, Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::IdempotencyKey;
-use dwar_project::Caller;
 use dwar_session::{
     AccessToken, Place, Presented, RefreshToken, Replay, Rotation, RotationPolicy, Session,
-    SessionStore, Successor,
+    SessionStore, Sought, Successor,
 };
 use std::sync::Arc;
 
@@ -17,39 +17,36 @@ pub struct RefreshSession {
     pub tokens: Tokens,
 }
 
-/// Why there is no new pair.
-#[derive(Debug, thiserror::Error)]
-pub enum RefreshSessionError {
-    /// Expired, used, revoked, or no token of ours.
-    #[error("the session has expired")]
-    Expired,
-    /// A store failed. The old pair may be spent; the same `Idempotency-Key` gets the new one.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why there is no new pair.
+    RefreshSessionError {
+        /// Or the token was used, revoked, or none of ours.
+        Expired = "the session has expired",
+    }
 }
 
 impl RefreshSession {
     /// Rotates `token`; of any number of calls with one token exactly one gets a new pair.
     ///
     /// With an `Idempotency-Key`, the same token and key get the same pair again for a minute: a
-    /// lost response must not cost a login. What is no token of this project and mode costs no
-    /// look-up.
+    /// lost response must not cost a login. The same holds if a store failed after the old pair was
+    /// spent.
     pub async fn refresh(
         &self,
-        caller: &Caller,
+        sought: Sought,
         token: &str,
         key: Option<&IdempotencyKey>,
     ) -> Result<TokenPair, RefreshSessionError> {
         let (vault, now) = (self.tokens.tools.vault.as_ref(), self.tokens.tools.now());
-        let (project, mode) = (caller.project.id, caller.mode);
+        let Sought { project, mode, session, .. } = sought;
         let token = RefreshToken::read(token, project, mode, vault);
         let token = token.ok_or(RefreshSessionError::Expired)?;
         let place = token.place();
-        let seen = self.sessions.find(project, mode, place.session).await?;
+        let seen = session.filter(|seen| seen.id == place.session);
         let seen = seen.ok_or(RefreshSessionError::Expired)?;
 
         let refresh = token.digest(vault);
-        let key = key.map(|key| self.digest(caller, refresh, key));
+        let key = key.map(|key| self.digest(project, refresh, key));
         let presented = Presented { generation: place.generation, refresh, key };
         let place = Place { generation: place.generation.saturating_add(1), ..place };
         let (next, pair) = self.successor(&seen, place, key, now).await?;
@@ -92,8 +89,8 @@ impl RefreshSession {
         RotationPolicy { leeway: self.tokens.policy.leeway, replay: self.tokens.policy.replay }
     }
 
-    fn digest(&self, caller: &Caller, token: Digest, key: &IdempotencyKey) -> Digest {
-        let project = caller.project.id.uuid();
+    fn digest(&self, project: ProjectId, token: Digest, key: &IdempotencyKey) -> Digest {
+        let project = project.uuid();
         let parts: [&[u8]; 4] = [b"refresh", project.as_bytes(), &token.0, key.expose().as_bytes()];
         self.tokens.tools.vault.digest(Purpose::Idempotency, &parts)
     }

@@ -1,9 +1,9 @@
 use crate::Toolbox;
+use crate::refusals::refusals;
 use dwar_kernel::{OtpId, Phone, StoreError, Timestamp};
 use dwar_otp::sandbox::{Content, SandboxInbox};
 use dwar_otp::{Channel, Code};
 use dwar_project::Caller;
-use std::fmt;
 use std::sync::Arc;
 
 const NEWEST: u32 = 50;
@@ -15,32 +15,19 @@ pub struct SandboxMessages {
 }
 
 /// A message as it would have reached the phone; `Debug` hides what it says.
+#[derive(derive_more::Debug)]
+#[debug("SandboxMessage({otp} over {channel} at {at})")]
 pub struct SandboxMessage {
-    /// The request it belongs to.
     pub otp: OtpId,
-    /// The channel it would have taken.
     pub channel: Channel,
     pub text: String,
-    /// The code in it.
     pub code: Code,
     pub at: Timestamp,
 }
 
-impl fmt::Debug for SandboxMessage {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "SandboxMessage({} over {} at {})", self.otp, self.channel.as_str(), self.at)
-    }
-}
-
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum SandboxMessagesError {
-    /// Live keys have no sandbox.
-    #[error("the sandbox is for test keys")]
-    LiveKey,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why there is no answer.
+    SandboxMessagesError { LiveKey = "the sandbox is for test keys" }
 }
 
 impl SandboxMessages {

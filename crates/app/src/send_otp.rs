@@ -2,18 +2,18 @@ use crate::deliver::Way;
 use crate::idempotency::Begun;
 use crate::sent_otp::{again, first_answer};
 use crate::tokens::seconds;
-use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Toolbox};
+use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Tally, Toolbox};
 use dwar_kernel::{
     AttemptId, BlindIndex, EntryId, OtpId, Phone, Purpose, StoreError, Timestamp, Unsealable,
 };
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
-    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, OtpStore, Reach, Route,
+    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
 };
 use dwar_project::Caller;
-use dwar_ratelimit::{SendKey, SendLimiter};
-use dwar_wallet::{HoldOutcome, Paise, WalletStore};
+use dwar_ratelimit::{SendBound, SendKey, SendQuota};
+use dwar_wallet::{HoldOutcome, Paise};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,20 +22,14 @@ const ROUTE: &str = "otp/send";
 
 /// Sends a code to a phone: limit, hold, issue, deliver, settle (`POST /v1/otp/send`).
 pub struct SendOtp {
-    pub tools: Toolbox,
-    /// Gives a repeated request its first answer.
     pub idempotency: Idempotency,
-    pub otps: Arc<dyn OtpStore>,
-    /// Counts codes per phone.
-    pub sends: Arc<dyn SendLimiter>,
-    pub wallets: Arc<dyn WalletStore>,
-    /// Takes the code to the phone.
+    /// Takes the code to the phone, over the ports that hold, issue and settle.
     pub deliver: Arc<Deliver>,
     pub codes: Arc<CodeKeys>,
-    /// How long codes live.
     pub policy: OtpPolicy,
-    /// How many may be sent.
     pub limits: Limits,
+    /// Counts what is refused, for people who ask why no code came.
+    pub tally: Arc<Tally>,
 }
 
 /// What holds for every code.
@@ -59,7 +53,21 @@ impl SendOtp {
         phone: &Phone,
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
-        let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
+        let index = self.deliver.tools.vault.phone_index(caller.project.id, caller.mode, phone);
+        let outcome = self.send_once(caller, (phone, index), key).await;
+        let quota = &self.limits.of(caller.mode).send;
+        if let Some(reason) = outcome.as_ref().err().and_then(|refused| reason_of(refused, quota)) {
+            self.tally.refused((caller.project.id, caller.mode), Some(index), reason);
+        }
+        outcome
+    }
+
+    async fn send_once(
+        &self,
+        caller: &Caller,
+        (phone, index): (&Phone, BlindIndex),
+        key: Option<&IdempotencyKey>,
+    ) -> Result<SentOtp, SendOtpError> {
         let Some(key) = key else {
             return self.send_fresh(caller, phone, index).await;
         };
@@ -83,21 +91,22 @@ impl SendOtp {
         phone: &Phone,
         index: BlindIndex,
     ) -> Result<SentOtp, SendOtpError> {
-        let now = self.tools.now();
+        let Deliver { tools, sends, routes, .. } = self.deliver.as_ref();
+        let now = tools.now();
         let (project, mode) = (caller.project.id, caller.mode);
-        let route = self.deliver.routes.of(&caller.project, mode);
-        let id = OtpId::new(now, self.tools.entropy.as_ref());
-        let code = Code::generate(self.tools.entropy.as_ref());
+        let route = routes.of(&caller.project, mode);
+        let id = OtpId::new(now, tools.entropy.as_ref());
+        let code = Code::generate(tools.entropy.as_ref());
         let otp = self.compose(caller, (phone, index), (id, &code), &route, now);
 
         let key = SendKey { project, mode, phone: index };
         let (quota, guesses) = (self.limits.of(mode).send, self.limits.guesses(mode));
-        let admission = self.sends.admit(key, otp.id, quota, guesses, now).await?;
+        let admission = sends.admit(key, otp.id, quota, guesses, now).await?;
         if !admission.counted.admitted {
             return Err(SendOtpError::RateLimited(admission.counted));
         }
         if self.hold(caller, phone, &route, otp.id, now).await? == HoldOutcome::Insufficient {
-            self.sends.withdraw(key, otp.id).await?;
+            sends.withdraw(key, otp.id).await?;
             return Err(SendOtpError::InsufficientBalance(Some(admission.withdrawn)));
         }
         let contents = Some((phone.clone(), code));
@@ -117,14 +126,14 @@ impl SendOtp {
             status: otp.delivery.status,
             channel: otp.delivery.channel(),
             expires_at: otp.expires_at,
-            expires_in: seconds(otp.expires_at, self.tools.now()),
+            expires_in: seconds(otp.expires_at, tools.now()),
             admission: Some(admission.counted),
         })
     }
 
     async fn deliver_first(&self, way: Way<'_>, mut otp: Otp) -> Result<Otp, StoreError> {
         if let Some(first) = otp.delivery.attempts.last().cloned() {
-            self.otps.issue(otp.clone()).await?;
+            self.deliver.otps.issue(otp.clone()).await?;
             return self.deliver.attempt(way, otp, first).await;
         }
         // Without a provider it supersedes the phone's present code like any other, and leaves no
@@ -133,7 +142,7 @@ impl SendOtp {
         otp.state = OtpState::Void;
         otp.sealed_code = None;
         otp.delivery.status = DeliveryStatus::Failed;
-        self.otps.issue(otp.clone()).await?;
+        self.deliver.otps.issue(otp.clone()).await?;
         self.deliver.conclude(way.project, &otp, Charge::Nothing).await?;
         Ok(otp)
     }
@@ -154,8 +163,8 @@ impl SendOtp {
         if price == Paise::ZERO {
             return Ok(HoldOutcome::Held);
         }
-        let entry = EntryId::new(now, self.tools.entropy.as_ref());
-        self.wallets.hold(caller.project.id, send, price, entry, now).await
+        let entry = EntryId::new(now, self.deliver.tools.entropy.as_ref());
+        self.deliver.wallets.hold(caller.project.id, send, price, entry, now).await
     }
 
     fn compose(
@@ -166,7 +175,7 @@ impl SendOtp {
         route: &Route,
         now: Timestamp,
     ) -> Otp {
-        let Toolbox { entropy, vault, .. } = &self.tools;
+        let Toolbox { entropy, vault, .. } = &self.deliver.tools;
         let (project, mode) = (caller.project.id, caller.mode);
         let digits = code.expose().as_bytes();
         Otp {
@@ -180,9 +189,25 @@ impl SendOtp {
             state: OtpState::Active,
             wrong: 0,
             max_wrong: self.limits.of(mode).max_wrong,
+            guesses: Vec::new(),
             created_at: now,
             expires_at: now + self.policy.lifetime,
             delivery: Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now),
         }
+    }
+}
+
+/// What somebody who waits for the code is to be told; nothing where a request is on record, or
+/// another one is under way.
+const fn reason_of(refused: &SendOtpError, quota: &SendQuota) -> Option<Refusal> {
+    match refused {
+        SendOtpError::RateLimited(admission) => Some(match quota.bound(admission) {
+            SendBound::Limit => Refusal::Limit,
+            SendBound::Pace => Refusal::Pace,
+            SendBound::Stop => Refusal::Stop,
+        }),
+        SendOtpError::InsufficientBalance(_) => Some(Refusal::Balance),
+        SendOtpError::Reused => Some(Refusal::KeyReused),
+        SendOtpError::Undeliverable(_) | SendOtpError::Conflict | SendOtpError::Store(_) => None,
     }
 }

@@ -1,4 +1,5 @@
-use dwar_kernel::{KeyMode, OtpId, StoreError, Timestamp};
+use crate::refusals::refusals;
+use dwar_kernel::{KeyMode, OtpId, Timestamp};
 use dwar_otp::{Channel, DeliveryStatus};
 use dwar_ratelimit::Admission;
 
@@ -6,7 +7,6 @@ use dwar_ratelimit::Admission;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentOtp {
     pub otp: OtpId,
-    /// The world it belongs to.
     pub mode: KeyMode,
     /// How far the code had come.
     pub status: DeliveryStatus,
@@ -20,28 +20,19 @@ pub struct SentOtp {
     pub admission: Option<Admission>,
 }
 
-/// Why no code was sent.
-#[derive(Debug, thiserror::Error)]
-pub enum SendOtpError {
-    /// More codes for this phone than the limit, or than its wrong guesses leave room for.
-    #[error("too many codes for this phone number")]
-    RateLimited(Admission),
-    /// Balance minus open holds is under the price. Nothing was sent or charged. Without an
-    /// allowance, this is the first answer to an `Idempotency-Key`, given again.
-    #[error("the wallet balance is too low")]
-    InsufficientBalance(Option<Admission>),
-    /// Every channel failed. Nothing was charged. Without an allowance, as above.
-    #[error("no channel could deliver the code")]
-    Undeliverable(Option<Admission>),
-    /// The first request with this `Idempotency-Key` is still at work.
-    #[error("the first request with this key is still running")]
-    Conflict,
-    /// The `Idempotency-Key` was used with another body.
-    #[error("the key was used with another body")]
-    Reused,
-    /// A store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why no code was sent.
+    SendOtpError {
+        /// More than the limit, or than the phone's wrong guesses leave room for.
+        RateLimited(Admission) = "too many codes for this phone number",
+        /// Nothing was sent or charged. Without an allowance, this is the first answer to an
+        /// `Idempotency-Key`, given again.
+        InsufficientBalance(Option<Admission>) = "the wallet balance is too low",
+        /// Nothing was charged. Without an allowance, as above.
+        Undeliverable(Option<Admission>) = "no channel could deliver the code",
+        Conflict = "the first request with this key is still running",
+        Reused = "the key was used with another body",
+    }
 }
 
 const POOR: &str = "insufficient_balance";

@@ -1,35 +1,55 @@
-use dwar_event::EventStore;
+use dwar_activity::FiguresStore;
+use dwar_event::{CallLog, EventStore};
 use dwar_identity::IdentityStore;
+use dwar_operator::{
+    AdminTokenStore, AuditStore, InstanceStore, OperatorStore, PasskeyStore, QueueStore,
+};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::sandbox::SandboxInbox;
-use dwar_otp::{OtpStore, ReceiptStore, TestQuotaStore};
-use dwar_project::ProjectStore;
+use dwar_otp::{ActivityStore, OtpStore, ReceiptStore, RefusalStore, TestQuotaStore};
+use dwar_project::{KeyUseStore, ProjectStore};
 use dwar_ratelimit::SendLimiter;
-use dwar_session::{SessionStore, SigningKeyStore};
-use dwar_wallet::WalletStore;
+use dwar_session::{IdentitySessions, SessionStore, SigningKeyStore};
+use dwar_wallet::{ChargeStore, LedgerStore, WalletStore};
 use std::sync::Arc;
 
 /// Every port that a database implements.
 #[derive(Clone)]
 pub struct Stores {
-    /// Projects and API keys.
     pub projects: Arc<dyn ProjectStore>,
     pub otps: Arc<dyn OtpStore>,
-    /// Messages of test keys.
     pub inbox: Arc<dyn SandboxInbox>,
-    /// What test keys may leave behind.
     pub test_quota: Arc<dyn TestQuotaStore>,
-    /// Sessions and refresh tokens.
     pub sessions: Arc<dyn SessionStore>,
+    pub identity_sessions: Arc<dyn IdentitySessions>,
     pub signing_keys: Arc<dyn SigningKeyStore>,
     pub identities: Arc<dyn IdentityStore>,
     pub wallets: Arc<dyn WalletStore>,
+    pub ledger: Arc<dyn LedgerStore>,
     pub sends: Arc<dyn SendLimiter>,
     pub idempotency: Arc<dyn IdempotencyStore>,
-    /// Receipts until they are applied.
     pub receipts: Arc<dyn ReceiptStore>,
-    /// Endpoints, and what they have to be told.
     pub events: Arc<dyn EventStore>,
+    /// What endpoints were told.
+    pub calls: Arc<dyn CallLog>,
+    /// Those who run the service, what lets them in, and how they stand.
+    pub operators: Arc<dyn OperatorStore>,
+    pub passkeys: Arc<dyn PasskeyStore>,
+    pub admin_tokens: Arc<dyn AdminTokenStore>,
+    /// What they changed.
+    pub audit: Arc<dyn AuditStore>,
+    /// The processes that run the service, and what waits for them.
+    pub instances: Arc<dyn InstanceStore>,
+    pub queues: Arc<dyn QueueStore>,
+    pub figures: Arc<dyn FiguresStore>,
+    /// What was sent, for people to look at.
+    pub activity: Arc<dyn ActivityStore>,
+    /// Sends that were refused.
+    pub refusals: Arc<dyn RefusalStore>,
+    /// When keys were used last.
+    pub key_uses: Arc<dyn KeyUseStore>,
+    /// What sends cost.
+    pub charges: Arc<dyn ChargeStore>,
 }
 
 impl Stores {
@@ -41,13 +61,27 @@ impl Stores {
             + SandboxInbox
             + TestQuotaStore
             + SessionStore
+            + IdentitySessions
             + SigningKeyStore
             + IdentityStore
             + WalletStore
+            + LedgerStore
             + SendLimiter
             + IdempotencyStore
             + ReceiptStore
             + EventStore
+            + CallLog
+            + OperatorStore
+            + PasskeyStore
+            + AdminTokenStore
+            + AuditStore
+            + InstanceStore
+            + QueueStore
+            + FiguresStore
+            + ActivityStore
+            + RefusalStore
+            + KeyUseStore
+            + ChargeStore
             + 'static,
     {
         Self {
@@ -56,13 +90,27 @@ impl Stores {
             inbox: Arc::<S>::clone(store),
             test_quota: Arc::<S>::clone(store),
             sessions: Arc::<S>::clone(store),
+            identity_sessions: Arc::<S>::clone(store),
             signing_keys: Arc::<S>::clone(store),
             identities: Arc::<S>::clone(store),
             wallets: Arc::<S>::clone(store),
+            ledger: Arc::<S>::clone(store),
             sends: Arc::<S>::clone(store),
             idempotency: Arc::<S>::clone(store),
             receipts: Arc::<S>::clone(store),
             events: Arc::<S>::clone(store),
+            calls: Arc::<S>::clone(store),
+            operators: Arc::<S>::clone(store),
+            passkeys: Arc::<S>::clone(store),
+            admin_tokens: Arc::<S>::clone(store),
+            audit: Arc::<S>::clone(store),
+            instances: Arc::<S>::clone(store),
+            queues: Arc::<S>::clone(store),
+            figures: Arc::<S>::clone(store),
+            activity: Arc::<S>::clone(store),
+            refusals: Arc::<S>::clone(store),
+            key_uses: Arc::<S>::clone(store),
+            charges: Arc::<S>::clone(store),
         }
     }
 }

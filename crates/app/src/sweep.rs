@@ -1,11 +1,14 @@
-use crate::{Deliver, Toolbox};
+use crate::Deliver;
+use dwar_event::CallLog;
 use dwar_kernel::{KeyMode, OtpId, StoreError};
+use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore};
 use dwar_otp::idempotency::IdempotencyStore;
-use dwar_otp::{Charge, Otp, OtpStore, Report, TestQuota, TestQuotaStore};
-use dwar_project::ProjectStore;
-use dwar_ratelimit::{RequestLimiter, SendLimiter};
+use dwar_otp::{
+    Charge, Otp, ReceiptTarget, RefusalStore, RefusedSends, Report, TestQuota, TestQuotaStore,
+};
+use dwar_ratelimit::RequestLimiter;
 use dwar_session::SessionStore;
-use dwar_wallet::{OpenHold, WalletStore};
+use dwar_wallet::OpenHold;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,21 +21,17 @@ const AT_ONCE: usize = 16;
 /// Finishes what a crash or a silent provider left open, and drops what has expired: overdue sends,
 /// stale holds, old rows.
 pub struct Sweep {
-    pub tools: Toolbox,
-    pub otps: Arc<dyn OtpStore>,
-    /// Knows names and prices.
-    pub projects: Arc<dyn ProjectStore>,
-    pub wallets: Arc<dyn WalletStore>,
+    /// Follows routes and settles money; its ports are swept, too.
+    pub deliver: Arc<Deliver>,
     pub sessions: Arc<dyn SessionStore>,
-    /// Keeps places of sends.
-    pub sends: Arc<dyn SendLimiter>,
     pub requests: Arc<dyn RequestLimiter>,
     pub idempotency: Arc<dyn IdempotencyStore>,
-    /// Bounds what test keys leave behind.
     pub test_quota: Arc<dyn TestQuotaStore>,
-    /// Follows routes and settles money.
-    pub deliver: Arc<Deliver>,
-    /// How long things are kept.
+    pub operators: Arc<dyn OperatorStore>,
+    pub admin_tokens: Arc<dyn AdminTokenStore>,
+    pub audit: Arc<dyn AuditStore>,
+    pub calls: Arc<dyn CallLog>,
+    pub refusals: Arc<dyn RefusalStore>,
     pub retention: Retention,
 }
 
@@ -48,6 +47,10 @@ pub struct Retention {
     /// Places of sends: the longest window in force.
     pub sends: Duration,
     pub idempotency: Duration,
+    /// Lines of the audit log, and tokens of the admin API from their end.
+    pub audit: Duration,
+    /// Calls to endpoints, and what they were told.
+    pub calls: Duration,
     /// A hold open for longer than this is settled by what its request says.
     pub holds: Duration,
     /// What the test keys of a project may leave behind; `None` bounds nothing.
@@ -61,6 +64,15 @@ pub struct Swept {
     pub sessions: u64,
     pub sends: u64,
     pub idempotency: u64,
+    /// Links and sessions of operators, and their failures to sign in.
+    pub operators: u64,
+    pub admin_tokens: u64,
+    /// Lines of the audit log.
+    pub audit: u64,
+    /// Calls to endpoints.
+    pub calls: u64,
+    /// Counts of refused sends.
+    pub refusals: u64,
     /// Records of test keys beyond their quota.
     pub tests: u64,
 }
@@ -70,8 +82,8 @@ impl Sweep {
     ///
     /// Several instances share the work: each request goes to one of them. Gives their number.
     pub async fn follow_up(&self) -> Result<u64, StoreError> {
-        let lease = self.deliver.routes.live.lease;
-        let due = self.otps.claim_due(self.tools.now(), lease, BATCH).await?;
+        let Deliver { tools, otps, routes, .. } = self.deliver.as_ref();
+        let due = otps.claim_due(tools.now(), routes.live.lease, BATCH).await?;
         let mut done = 0;
         for some in due.chunks(AT_ONCE) {
             let followed = join_all(some.iter().map(|otp| self.follow_up_one(otp))).await;
@@ -84,9 +96,9 @@ impl Sweep {
 
     /// Settles holds whose send nobody is looking after any more; gives their number.
     pub async fn settle_stale_holds(&self) -> Result<u64, StoreError> {
-        let before = self.tools.now() - self.retention.holds;
+        let before = self.deliver.tools.now() - self.retention.holds;
         let mut settled = 0;
-        for hold in self.wallets.stale_holds(before, BATCH).await? {
+        for hold in self.deliver.wallets.stale_holds(before, BATCH).await? {
             let ended = self.settle(&hold).await;
             settled += u64::from(go_on(ended, "a stale hold", hold.send)?.unwrap_or_default());
         }
@@ -95,14 +107,20 @@ impl Sweep {
 
     /// Drops what is no longer needed.
     pub async fn tidy(&self) -> Result<Swept, StoreError> {
-        let now = self.tools.now();
+        let Deliver { tools, otps, sends, .. } = self.deliver.as_ref();
+        let now = tools.now();
         let keep = &self.retention;
         self.requests.sweep(now).await?;
         Ok(Swept {
-            requests: self.otps.sweep(now - keep.requests, now - keep.guesses).await?,
+            requests: otps.sweep(now - keep.requests, now - keep.guesses).await?,
             sessions: self.sessions.sweep(now - keep.sessions).await?,
-            sends: self.sends.sweep(now - keep.sends).await?,
+            sends: sends.sweep(now - keep.sends).await?,
             idempotency: self.idempotency.sweep(now - keep.idempotency).await?,
+            operators: self.operators.sweep(now).await?,
+            admin_tokens: self.admin_tokens.sweep(now - keep.audit).await?,
+            audit: self.audit.sweep(now - keep.audit).await?,
+            calls: self.calls.sweep_calls(now - keep.calls).await?,
+            refusals: self.refusals.sweep(now - RefusedSends::KEPT).await?,
             tests: match keep.tests {
                 Some(quota) => self.test_quota.trim(quota, now).await?,
                 None => 0,
@@ -111,23 +129,21 @@ impl Sweep {
     }
 
     async fn follow_up_one(&self, otp: &Otp) -> Result<(), StoreError> {
-        let project = self.projects.find(otp.project).await?;
-        let (Some(project), Some(last)) = (project, otp.delivery.attempts.last()) else {
-            return Ok(());
-        };
+        let Some(last) = otp.delivery.attempts.last() else { return Ok(()) };
         tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),
             provider = %last.provider, "overdue: no receipt, or the outcome of the call is unknown");
         let overdue = Report::Overdue { seen: last.status };
-        self.deliver.report(&project, otp.mode, otp.id, last.id, overdue).await?;
-        Ok(())
+        let (project, mode, otp, attempt) = (otp.project, otp.mode, otp.id, last.id);
+        let about = ReceiptTarget { project, mode, otp, attempt };
+        self.deliver.report(about, overdue).await.map(drop)
     }
 
     /// Only live sends are held for. A request that is still on its way is left alone.
     async fn settle(&self, hold: &OpenHold) -> Result<bool, StoreError> {
-        let Some(project) = self.projects.find(hold.project).await? else {
+        let Some(project) = self.deliver.projects.find(hold.project).await? else {
             return Ok(false);
         };
-        let otp = self.otps.find(hold.project, KeyMode::Live, hold.send).await?;
+        let otp = self.deliver.otps.find(hold.project, KeyMode::Live, hold.send).await?;
         let charge = otp.as_ref().map_or(Some(Charge::Nothing), |otp| otp.delivery.charge());
         let Some(charge) = charge else {
             return Ok(false);

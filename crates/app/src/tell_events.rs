@@ -1,13 +1,12 @@
 use crate::{Chores, Toolbox};
 use async_trait::async_trait;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventStore, FailedCall, Room, SendFailure, Subject, SwitchOff,
-    WebhookRequest, WebhookSecret, WebhookSender, wait_after,
+    CALL_LEASE, CALLS_KEPT, Call, CallLog, Dispatch, Endpoint, Event, EventKind, EventStore, Room,
+    SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret, WebhookSender, wait_after,
 };
-use dwar_kernel::{EndpointId, Purpose, Sealed, StoreError, Timestamp};
+use dwar_kernel::{CallId, EndpointId, Purpose, Sealed, StoreError, Timestamp};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// Calls under way at once, of this process.
@@ -16,14 +15,12 @@ const TOTAL: u32 = 128;
 const FAILING: u32 = TOTAL / 2;
 /// Calls under way at once to one endpoint.
 const PER_ENDPOINT: u32 = 4;
-/// Longer than a call to an endpoint may take.
-const LEASE: Duration = Duration::from_secs(60);
 
 /// Tells endpoints what happened (Standard Webhooks), each at least once.
 pub struct TellEvents {
     pub tools: Toolbox,
-    /// Knows who has to be told.
     pub events: Arc<dyn EventStore>,
+    pub calls: Arc<dyn CallLog>,
     pub sender: Arc<dyn WebhookSender>,
     /// When an endpoint that keeps failing is switched off; `None` is never.
     pub switch_off: Option<SwitchOff>,
@@ -38,23 +35,11 @@ impl Chores for TellEvents {
         if room.total == 0 {
             return Ok(Vec::new());
         }
-        self.events.claim_due(self.tools.now(), LEASE, room).await
+        self.events.claim_due(self.tools.now(), CALL_LEASE, room).await
     }
 
     async fn perform(&self, dispatch: &Dispatch) -> Result<(), StoreError> {
-        let Dispatch { endpoint, event, failures } = dispatch;
-        let id = event.id();
-        let request = match self.request(endpoint, event) {
-            Ok(request) => request,
-            Err(cause) => {
-                tracing::error!(endpoint = %endpoint.id, error = %cause, "an event cannot be told");
-                return self.events.give_up(endpoint.id, id).await;
-            }
-        };
-        match self.sender.post(request).await {
-            Ok(()) => self.events.delivered(endpoint.id, id).await,
-            Err(cause) => self.not_taken(endpoint, id, *failures, &cause).await,
-        }
+        self.tell(dispatch).await.map(drop)
     }
 }
 
@@ -64,24 +49,45 @@ impl TellEvents {
         self.events.drop_untold().await
     }
 
-    async fn not_taken(
-        &self,
-        endpoint: &Endpoint,
-        event: String,
-        failures: u32,
-        cause: &SendFailure,
-    ) -> Result<(), StoreError> {
-        // An address that leads where we do not go will not lead elsewhere tomorrow.
-        let wait = match cause {
-            SendFailure::Forbidden => None,
-            _ => wait_after(failures.saturating_add(1)),
-        };
-        tracing::warn!(endpoint = %endpoint.id, event, %cause,
-            again_in_seconds = wait.map(|wait| wait.as_secs()), "an event was not taken");
+    /// Makes one call and puts it on record; gives it.
+    pub(crate) async fn tell(&self, dispatch: &Dispatch) -> Result<Call, StoreError> {
+        let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
-        let (again, switch_off) = (wait.map(|wait| at + wait), self.switch_off);
-        let call = FailedCall { at, again, switch_off };
-        let Some(off) = self.events.failed(endpoint.id, event, call).await? else {
+        let outcome = match self.request(endpoint, event) {
+            Ok(request) => self.sender.post(request).await,
+            Err(cause) => {
+                tracing::error!(endpoint = %endpoint.id, error = %cause, "an event cannot be told");
+                Err(SendFailure::Unsigned)
+            }
+        };
+        let (ended, number) = (self.tools.now(), failures.saturating_add(1));
+        let call = Call {
+            id: CallId::new(at, self.tools.entropy.as_ref()),
+            endpoint: endpoint.id,
+            event: event.id(),
+            kind: event.kind,
+            number,
+            at,
+            took: (ended - at).to_std().unwrap_or_default(),
+            outcome,
+            again: next_try(event.kind, outcome, number, ended),
+        };
+        match call.outcome {
+            Ok(_) => self.events.delivered(call.clone()).await?,
+            Err(SendFailure::Unsigned) => self.events.give_up(call.clone()).await?,
+            Err(cause) => self.not_taken(call.clone(), cause).await?,
+        }
+        if call.asks_for_a_trim() {
+            self.calls.trim_calls(call.endpoint, CALLS_KEPT).await?;
+        }
+        Ok(call)
+    }
+
+    async fn not_taken(&self, call: Call, cause: SendFailure) -> Result<(), StoreError> {
+        let wait = call.again.map(|again| (again - call.ended()).num_seconds());
+        tracing::warn!(endpoint = %call.endpoint, event = call.event, %cause,
+            again_in_seconds = wait, "an event was not taken");
+        let Some(off) = self.events.failed(call, self.switch_off).await? else {
             return Ok(());
         };
         let failures = off.failing.map(|failing| failing.failures);
@@ -128,6 +134,21 @@ impl TellEvents {
         };
         let phone = self.tools.vault.open_phone(event.project, &phone.sealed)?;
         Ok(Some(if endpoint.full_phone { phone.e164() } else { phone.to_string() }))
+    }
+}
+
+/// When an event is tried again after the `number`th call that ended at `ended`. An address that
+/// leads where we do not go will not lead elsewhere tomorrow, and a test is one call.
+fn next_try(
+    kind: EventKind,
+    outcome: Result<u16, SendFailure>,
+    number: u32,
+    ended: Timestamp,
+) -> Option<Timestamp> {
+    match outcome {
+        Ok(_) | Err(SendFailure::Forbidden | SendFailure::Unsigned) => None,
+        Err(_) if kind == EventKind::WebhookTest => None,
+        Err(_) => wait_after(number).map(|wait| ended + wait),
     }
 }
 

@@ -11,7 +11,6 @@ use std::time::Duration;
 pub struct Tokens {
     pub tools: Toolbox,
     pub signer: Arc<dyn TokenSigner>,
-    /// How long they live.
     pub policy: SessionPolicy,
 }
 

@@ -1,5 +1,7 @@
-use crate::{Limits, Toolbox};
-use dwar_kernel::{KeyMode, Phone, ProjectId, StoreError};
+use crate::refusals::refusals;
+use crate::{Audit, Change, Limits, Toolbox};
+use dwar_kernel::{KeyMode, Phone, ProjectId};
+use dwar_operator::{Action, By};
 use dwar_otp::{GuessBudget, OtpStore, SendPace};
 use dwar_project::ProjectStore;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ pub struct UnlockPhone {
     pub otps: Arc<dyn OtpStore>,
     /// What the counts meant.
     pub limits: Limits,
+    pub audit: Audit,
 }
 
 /// What was lifted.
@@ -23,15 +26,12 @@ pub struct Unlocked {
     pub pace: SendPace,
 }
 
-/// Why nothing was lifted.
-#[derive(Debug, thiserror::Error)]
-pub enum UnlockPhoneError {
-    /// There is no such project.
-    #[error("no such project")]
-    NoSuchProject,
-    /// A store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why nothing was lifted.
+    UnlockPhoneError {
+        NoSuchProject = "no such project",
+        Forbidden = "your role does not allow this",
+    }
 }
 
 impl UnlockPhone {
@@ -40,12 +40,15 @@ impl UnlockPhone {
     /// A code that is locked stays locked until it is over or a new one takes its place.
     pub async fn unlock(
         &self,
+        by: &By,
         project: ProjectId,
         phone: &Phone,
     ) -> Result<Unlocked, UnlockPhoneError> {
         if self.projects.find(project).await?.is_none() {
             return Err(UnlockPhoneError::NoSuchProject);
         }
+        let change = Change::new(Action::PhoneUnlocked, phone).within(project);
+        self.audit.record(by, change).await?;
         let (mode, now) = (KeyMode::Live, self.tools.now());
         let policy = self.limits.guesses(mode);
         let index = self.tools.vault.phone_index(project, mode, phone);

@@ -1,16 +1,14 @@
 use crate::Toolbox;
+use crate::refusals::refusals;
 use crate::tokens::seconds;
-use dwar_kernel::{IdentityId, SessionId, StoreError, Timestamp};
-use dwar_project::Caller;
-use dwar_session::{AccessToken, Claims, SessionStore, TokenSigner};
+use dwar_kernel::{IdentityId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_session::{AccessToken, Session, Sought, TokenSigner};
 use std::sync::Arc;
 
 /// Tells whether an access token counts right now (`POST /v1/session/validate`).
 pub struct ValidateSession {
     pub tools: Toolbox,
     pub signer: Arc<dyn TokenSigner>,
-    /// Knows what was revoked or superseded.
-    pub sessions: Arc<dyn SessionStore>,
 }
 
 /// A token that counts.
@@ -18,7 +16,6 @@ pub struct ValidateSession {
 pub struct ValidSession {
     pub session: SessionId,
     pub identity: IdentityId,
-    /// When the token was issued.
     pub issued_at: Timestamp,
     /// The first instant at which it no longer counts.
     pub expires_at: Timestamp,
@@ -26,30 +23,28 @@ pub struct ValidSession {
     pub expires_in: i64,
 }
 
-/// Why a token does not count.
-#[derive(Debug, thiserror::Error)]
-pub enum ValidateSessionError {
-    /// Malformed, badly signed, expired, revoked, superseded, or of another project or mode.
-    #[error("invalid access token")]
-    Invalid,
-    /// A store failed: whether the token counts is unknown.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why a token does not count.
+    ValidateSessionError {
+        /// Malformed, badly signed, expired, revoked, superseded, or of another project or mode.
+        Invalid = "invalid access token",
+    }
 }
 
 impl ValidateSession {
-    /// Checks `token` for `caller`; never answers from memory about revocation.
+    /// Checks `token` against what was `sought` for this very request; never answers from memory
+    /// about revocation.
     pub async fn validate(
         &self,
-        caller: &Caller,
+        sought: &Sought,
         token: &AccessToken,
     ) -> Result<ValidSession, ValidateSessionError> {
         let now = self.tools.now();
-        let claims = claims_of(self.signer.as_ref(), caller, token, now).await?;
-        let claims = claims.ok_or(ValidateSessionError::Invalid)?;
-        let session = self.sessions.find(caller.project.id, caller.mode, claims.session).await?;
-        let session = session.filter(|found| found.honours(claims.token, now));
-        let session = session.ok_or(ValidateSessionError::Invalid)?;
+        let named = named(self.signer.as_ref(), sought, token, now).await?;
+        let (session, token) = named.ok_or(ValidateSessionError::Invalid)?;
+        if !session.honours(token, now) {
+            return Err(ValidateSessionError::Invalid);
+        }
         let expires_at = session.access.expires_at.min(session.expires_at);
         Ok(ValidSession {
             session: session.id,
@@ -61,13 +56,17 @@ impl ValidateSession {
     }
 }
 
-/// The claims of a well-signed, unexpired token of the caller's project and mode.
-pub(crate) async fn claims_of(
+/// The session that was sought, and which of its tokens `token` is, if it is well signed, has not
+/// expired, and names this session of the caller's project and mode.
+pub(crate) async fn named<'sought>(
     signer: &dyn TokenSigner,
-    caller: &Caller,
+    sought: &'sought Sought,
     token: &AccessToken,
     now: Timestamp,
-) -> Result<Option<Claims>, StoreError> {
+) -> Result<Option<(&'sought Session, TokenId)>, StoreError> {
+    let Some(session) = &sought.session else { return Ok(None) };
     let claims = signer.verify(token, now).await?.ok();
-    Ok(claims.filter(|claims| claims.project == caller.project.id && claims.mode == caller.mode))
+    let theirs = (session.id, sought.project, sought.mode);
+    let claims = claims.filter(|claims| (claims.session, claims.project, claims.mode) == theirs);
+    Ok(claims.map(|claims| (session, claims.token)))
 }

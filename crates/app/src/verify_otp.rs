@@ -1,19 +1,15 @@
+use crate::refusals::refusals;
 use crate::{Limits, TokenPair, Tokens, Toolbox};
-use dwar_identity::{IdentityStore, Sighting};
 use dwar_kernel::{BlindIndex, IdentityId, OtpId, Phone, StoreError, Timestamp};
 use dwar_otp::{Allowance, Code, CodeKeys, Guess, OtpStore, Verdict};
 use dwar_project::Caller;
-use dwar_session::{SessionStore, Started};
+use dwar_session::{Login, Session, SessionStore};
 use std::sync::Arc;
 
-/// How often a login is tried again when its identity is deleted under it.
-const RACES_WITH_DELETION: usize = 3;
-
-/// Judges a code and opens a session: judge, recognise, start (`POST /v1/otp/verify`).
+/// Judges a code and opens a session: judge, start (`POST /v1/otp/verify`).
 pub struct VerifyOtp {
     pub tools: Toolbox,
     pub otps: Arc<dyn OtpStore>,
-    pub identities: Arc<dyn IdentityStore>,
     pub sessions: Arc<dyn SessionStore>,
     pub tokens: Tokens,
     pub codes: Arc<CodeKeys>,
@@ -23,27 +19,20 @@ pub struct VerifyOtp {
 /// A login.
 #[derive(Debug)]
 pub struct VerifiedOtp {
-    /// The new session's tokens.
     pub tokens: TokenPair,
     /// The code's guesses as they stood.
     pub allowance: Allowance,
 }
 
-/// Why a code opened nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum VerifyOtpError {
-    /// The phone has no active code, or the named request is not the one whose code is active.
-    #[error("no active code for this phone number")]
-    NotFound,
-    /// The code is wrong; this was counted.
-    #[error("the code is incorrect")]
-    Wrong(Allowance),
-    /// Too many wrong codes; it is locked.
-    #[error("too many incorrect attempts")]
-    Locked(Allowance),
-    /// A store failed. If that was after the code was accepted, the code is used up.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+refusals! {
+    /// Why a code opened nothing.
+    VerifyOtpError {
+        /// Or the named request is not the one whose code is active.
+        NotFound = "no active code for this phone number",
+        /// This was counted.
+        Wrong(Allowance) = "the code is incorrect",
+        Locked(Allowance) = "too many incorrect attempts",
+    }
 }
 
 impl VerifyOtp {
@@ -51,7 +40,8 @@ impl VerifyOtp {
     /// right one logs in, exactly once.
     ///
     /// # Errors
-    /// Every wrong guess is counted on disk before this answers.
+    /// Every wrong guess is counted on disk before this answers. If a store fails after the code was
+    /// accepted, the code is used up.
     pub async fn verify(
         &self,
         caller: &Caller,
@@ -78,35 +68,19 @@ impl VerifyOtp {
     async fn log_in(
         &self,
         caller: &Caller,
-        phone: (&Phone, BlindIndex),
-        now: Timestamp,
-    ) -> Result<TokenPair, StoreError> {
-        for _ in 0..RACES_WITH_DELETION {
-            let identity = self.recognise(caller, phone, now).await?;
-            let (session, refresh) =
-                self.tokens.open(caller.project.id, caller.mode, identity, now);
-            let pair = self.tokens.pair(&session, refresh, now).await?;
-            if self.sessions.start(session).await? == Started::Started {
-                return Ok(pair);
-            }
-        }
-        Err(StoreError::Unavailable("the identity is being deleted over and over".to_owned()))
-    }
-
-    async fn recognise(
-        &self,
-        caller: &Caller,
         (phone, index): (&Phone, BlindIndex),
         now: Timestamp,
-    ) -> Result<IdentityId, StoreError> {
+    ) -> Result<TokenPair, StoreError> {
         let Toolbox { entropy, vault, .. } = &self.tools;
-        let sighting = Sighting {
-            mode: caller.mode,
-            index,
-            phone: vault.seal_phone(caller.project.id, phone),
-            fresh: IdentityId::new(now, entropy.as_ref()),
-            at: now,
+        let (project, mode) = (caller.project.id, caller.mode);
+        let fresh = IdentityId::new(now, entropy.as_ref());
+        let (session, refresh) = self.tokens.open(project, mode, fresh, now);
+        let login = Login {
+            session: session.clone(),
+            phone: index,
+            sealed_phone: vault.seal_phone(project, phone),
         };
-        self.identities.recognise(caller.project.id, sighting).await
+        let identity = self.sessions.start(login).await?;
+        self.tokens.pair(&Session { identity, ..session }, refresh, now).await
     }
 }

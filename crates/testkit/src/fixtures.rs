@@ -1,9 +1,12 @@
 use crate::{ClearVault, SeededEntropy};
-use dwar_event::Endpoint;
-use dwar_identity::Sighting;
+use dwar_event::{Call, Endpoint, EventKind, SendFailure};
 use dwar_kernel::{
-    BlindIndex, Digest, Entropy, IdentityId, KeyMode, Phone, ProjectId, Purpose, Sealed, Timestamp,
-    Vault,
+    BlindIndex, Digest, EndpointId, Entropy, IdentityId, KeyMode, Phone, ProjectId, Purpose,
+    Sealed, Timestamp, Vault,
+};
+use dwar_operator::{
+    Access, Action, Actor, AdminToken, AuditEntry, Link, LinkKind, Operator, OperatorSession,
+    PasswordHash,
 };
 use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
@@ -14,7 +17,7 @@ use dwar_otp::{
 use dwar_project::{ApiKey, KeyRecord, NewProject};
 use dwar_ratelimit::SendKey;
 use dwar_session::{
-    Algorithm, CurrentAccess, Presented, Rotations, Session, SigningKey, Successor,
+    Algorithm, CurrentAccess, Login, Presented, Rotations, Session, SigningKey, Successor,
 };
 use dwar_wallet::{Credit, Paise};
 use std::hash::{BuildHasher, RandomState};
@@ -164,6 +167,7 @@ impl Fixtures {
             state: OtpState::Active,
             wrong: 0,
             max_wrong: 5,
+            guesses: Vec::new(),
             created_at: now,
             expires_at: now + minutes(10),
             delivery: Delivery::begin(&self.route(), self.id(), now),
@@ -181,15 +185,15 @@ impl Fixtures {
         InboxMessage { otp, phone, channel: Channel::Whatsapp, content: self.sealed(), at }
     }
 
-    /// A verification of the line's phone.
-    pub fn sighting(&self, line: &Line) -> Sighting {
-        Sighting {
-            mode: line.mode,
-            index: line.index,
-            phone: self.vault.seal_phone(line.project, &line.phone),
-            fresh: self.id(),
-            at: START,
-        }
+    /// A login on this phone at [`START`], of a new identity if the phone has none.
+    pub fn login(&self, line: &Line) -> Login {
+        self.login_of(line, self.session(line, self.id()))
+    }
+
+    /// A login on this phone that begins this session.
+    pub fn login_of(&self, line: &Line, session: Session) -> Login {
+        let sealed_phone = self.vault.seal_phone(line.project, &line.phone);
+        Login { session, phone: line.index, sealed_phone }
     }
 
     /// A fresh session: access 15 minutes, refresh 30 days, 90 days in all.
@@ -258,6 +262,27 @@ impl Fixtures {
         KeptReceipt { id, receipt: Receipt { provider, provider_ref, report }, received_at: START }
     }
 
+    /// A call to an endpoint that was taken, and took no time.
+    pub fn call(&self, endpoint: EndpointId, event: &str) -> Call {
+        Call {
+            id: self.id(),
+            endpoint,
+            event: event.to_owned(),
+            kind: EventKind::OtpSent,
+            number: 1,
+            at: START,
+            took: Duration::ZERO,
+            outcome: Ok(204),
+            again: None,
+        }
+    }
+
+    /// As [`Fixtures::call`], refused with a 500 and to be made again at an instant, if at all.
+    pub fn failed_call(&self, endpoint: EndpointId, event: &str, again: Option<Timestamp>) -> Call {
+        let outcome = Err(SendFailure::Status(500));
+        Call { outcome, again, ..self.call(endpoint, event) }
+    }
+
     /// An endpoint that is shown masked numbers and has had one secret so far.
     pub fn endpoint(&self, project: ProjectId) -> Endpoint {
         let id = self.id();
@@ -271,6 +296,67 @@ impl Fixtures {
             created_at: START,
             failing: None,
             disabled_at: None,
+        }
+    }
+
+    /// An owner of the installation who has a password, and a name that nobody else has.
+    pub fn operator(&self) -> Operator {
+        let id = self.id();
+        Operator {
+            id,
+            name: format!("Asha {id}").parse().expect("a name"),
+            access: Access::everything(),
+            password: Some(PasswordHash::new("$right")),
+            totp: None,
+            created_at: START,
+            signed_in_at: None,
+        }
+    }
+
+    /// A link by which the operator chooses a password, for three days.
+    pub fn link(&self, operator: &Operator) -> Link {
+        Link {
+            digest: self.digest(),
+            operator: operator.id,
+            kind: LinkKind::Password,
+            made_at: START,
+            expires_at: START + Link::INVITE,
+        }
+    }
+
+    /// A session of the operator that begins at `now`, from an address.
+    pub fn operator_session(&self, operator: &Operator, now: Timestamp) -> OperatorSession {
+        let from = Some([192, 0, 2, 7].into());
+        OperatorSession::begin(self.digest(), operator.id, from, now)
+    }
+
+    /// A token of the admin API for a day, never used.
+    pub fn admin_token(&self) -> AdminToken {
+        AdminToken {
+            id: self.id(),
+            digest: self.digest(),
+            name: "deploy".to_owned(),
+            access: Access::everything(),
+            made_by: "Asha".to_owned(),
+            made_at: START,
+            expires_at: START + days(1),
+            used_at: None,
+            used_from: None,
+        }
+    }
+
+    /// A line of the audit log with all there can be in one.
+    pub fn audit_entry(&self, project: ProjectId, at: Timestamp) -> AuditEntry {
+        AuditEntry {
+            id: self.id(),
+            at,
+            actor: Actor::Operator { id: self.id(), name: "Asha".to_owned() },
+            from: Some("2001:db8::7".parse().expect("an address")),
+            project: Some(project),
+            action: Action::ProjectChanged,
+            subject: "Chai & Co".to_owned(),
+            before: Some(r#"{"name":"Chai"}"#.to_owned()),
+            after: Some(r#"{"name":"Chai & Co"}"#.to_owned()),
         }
     }
 

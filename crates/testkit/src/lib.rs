@@ -14,7 +14,7 @@ mod parts;
 mod race;
 mod scene;
 
-pub use doubles::{ClearVault, FixedClock, SeededEntropy};
+pub use doubles::{ClearVault, FixedClock, PlainHasher, SeededEntropy};
 pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, seconds};
 pub use outside::{Post, Postbox, outside};
 pub use parts::{ListSigner, POLICIES, parts};

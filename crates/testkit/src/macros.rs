@@ -66,6 +66,58 @@ macro_rules! shared_store_contract_tests {
                 changes_at_once_lose_nothing
                 the_list_is_oldest_first
             }
+            operator {
+                an_invitation_keeps_everything
+                a_name_is_taken_in_any_case
+                invitations_at_once_take_a_name_once
+                changes_come_back_and_touch_nobody_else
+                a_changed_password_ends_the_other_sessions
+                a_reset_leaves_nothing_that_lets_in
+                a_removal_leaves_nothing
+                a_link_lets_in_once_until_the_exact_instant
+                a_link_ends_all_that_let_in_before
+                links_at_once_let_in_once
+                attempts_are_admitted_as_the_domain_says
+                attempts_at_once_are_admitted_up_to_the_lock
+                an_attempt_is_taken_back
+                a_sign_in_needs_a_proof_that_holds
+                a_time_step_at_once_lets_in_once
+                a_sign_in_and_a_reset_at_once_leave_no_session
+                sessions_are_newest_first_and_noted_once_a_minute
+                sessions_end_one_by_one_or_all
+            }
+            passkey {
+                passkeys_come_back_oldest_first
+                a_passkey_has_one_owner
+                passkeys_at_once_are_bounded
+                a_use_lets_in_and_is_noted
+                a_copied_passkey_is_refused
+                uses_at_once_with_one_counter_let_in_once
+                a_removal_ends_the_other_sessions
+                a_reset_and_a_removal_of_the_operator_take_them_along
+            }
+            admin_token {
+                tokens_come_back_oldest_first
+                a_use_is_noted_once_a_minute
+                a_revoked_token_is_unknown_at_once
+            }
+            audit {
+                entries_come_back_newest_first
+                pages_follow_one_another
+                a_page_is_what_the_filter_wants
+            }
+            activity {
+                requests_come_back_in_pages
+                requests_of_a_phone_stay_inside_it
+                counts_of_several_tallies_add_up
+                counts_at_once_lose_nothing
+                counts_stay_inside_project_mode_and_phone
+                an_erasure_takes_the_counts
+                a_key_use_is_noted_once_a_minute
+                a_new_key_was_never_used
+                charges_are_those_of_the_sends
+                the_log_says_what_admit_will_say
+            }
             otp {
                 issue_keeps_everything
                 find_stays_inside_project_and_mode
@@ -75,6 +127,7 @@ macro_rules! shared_store_contract_tests {
                 the_right_code_is_accepted_once
                 wrong_codes_are_counted_and_the_last_one_locks
                 the_right_code_is_accepted_at_the_last_try
+                each_guess_that_was_judged_is_on_record_with_its_instant
                 a_code_ends_at_the_exact_instant
                 guesses_stay_inside_project_mode_and_phone
                 right_codes_at_once_are_accepted_once
@@ -108,8 +161,8 @@ macro_rules! shared_store_contract_tests {
             }
             session {
                 start_keeps_everything
-                start_needs_the_identity
-                find_stays_inside_project_and_mode
+                seek_stays_inside_project_and_mode
+                seek_knows_keys_in_force_alone
                 rotate_exchanges_the_pair
                 rotate_stays_inside_project_and_mode
                 the_leeway_ends_at_the_exact_instant
@@ -129,9 +182,9 @@ macro_rules! shared_store_contract_tests {
                 no_refresh_survives_a_logout
             }
             identity {
-                recognise_makes_once_and_then_recognises
+                logins_make_once_and_then_recognise
                 identities_stay_inside_project_and_mode
-                sightings_at_once_make_one_identity
+                logins_at_once_make_one_identity
                 erase_takes_identity_and_sessions
                 erase_takes_every_trace_of_the_phone
                 erasures_at_once_erase_once
@@ -141,6 +194,7 @@ macro_rules! shared_store_contract_tests {
             }
             wallet {
                 a_project_without_a_wallet_has_nothing
+                balances_are_told_of_the_projects_asked_for
                 a_reference_pays_in_once
                 a_hold_needs_the_whole_amount
                 a_capture_spends_and_gives_the_rest_back
@@ -160,6 +214,25 @@ macro_rules! shared_store_contract_tests {
                 corrections_at_once_take_what_is_there
                 corrections_at_once_take_what_no_hold_needs
                 one_correction_at_once_is_booked_once
+            }
+            ledger {
+                pages_follow_one_another_newest_first
+                a_page_has_what_the_filter_wants
+                statements_stay_inside_their_project
+                sums_and_stand_are_what_was_booked
+                the_stand_is_of_one_instant
+                proofs_at_once_begin_once
+                a_dead_run_makes_room_at_the_exact_instant
+                a_run_that_was_replaced_changes_nothing
+                the_newest_proofs_stay_and_the_last_sound_one
+            }
+            identity_sessions {
+                sessions_are_newest_first_in_pages
+                sessions_end_one_by_one
+                all_sessions_of_one_identity_end
+                ends_stay_inside_project_mode_and_identity
+                ends_at_once_end_a_session_once
+                no_refresh_survives_an_end
             }
             sends {
                 admit_answers_as_the_log_does
@@ -199,6 +272,20 @@ macro_rules! fresh_store_contract_tests {
                 create_first_answers_true_once
                 create_first_yields_to_any_project
             }
+            operator {
+                invite_first_answers_true_once
+                the_list_is_oldest_first
+                sweep_drops_what_counts_no_more
+            }
+            admin_token {
+                sweep_drops_what_ended
+            }
+            audit {
+                sweep_drops_by_age_alone
+            }
+            activity {
+                sweep_drops_old_counts
+            }
             otp {
                 claim_due_is_oldest_first_and_bounded
                 claim_due_keeps_the_instant_and_the_lease
@@ -220,6 +307,18 @@ macro_rules! fresh_store_contract_tests {
                 trim_bounds_events
                 trim_drops_counts_of_test_guesses
                 trims_at_once_drop_what_one_would
+            }
+            figures {
+                figures_are_what_a_plain_recount_says
+                a_request_counts_where_it_was_made_to_the_millisecond
+                what_comes_late_is_counted_until_the_minute_is_settled
+                a_gap_of_hours_is_caught_up_with
+                what_was_there_before_is_counted_too
+                requests_are_read_in_order_and_each_once
+                one_keeper_works_and_who_lost_the_lease_writes_nothing
+                leads_at_once_go_to_one_keeper
+                settlements_at_once_count_once
+                a_sweep_drops_old_figures
             }
             session {
                 sweep_drops_ended_sessions
@@ -268,6 +367,7 @@ macro_rules! fresh_store_contract_tests {
                 a_stop_is_recorded_once_in_a_period
                 a_logout_is_recorded
                 a_theft_is_recorded
+                an_end_by_an_operator_is_recorded
                 logouts_at_once_are_recorded_once
                 an_erasure_is_recorded
                 an_erasure_takes_the_phone_from_what_was_recorded
@@ -290,6 +390,20 @@ macro_rules! fresh_store_contract_tests {
                 what_a_switched_off_endpoint_was_not_told_is_dropped
                 failures_at_once_switch_an_endpoint_off_once
                 an_event_of_its_own_is_recorded_once
+                calls_come_back_newest_first_to_their_project
+                a_log_is_cut_to_its_newest_calls
+                an_event_is_kept_as_long_as_its_calls
+                an_event_is_sent_again_to_one_endpoint
+                what_waits_for_its_next_try_is_brought_forward
+                wishes_at_once_are_queued_once
+                an_event_is_addressed_to_one_endpoint_once
+                an_erasure_takes_the_phone_from_what_was_told
+            }
+            instances {
+                instances_are_what_they_said_last
+                instances_beat_at_once
+                queues_tell_what_waits
+                a_long_queue_is_not_counted_to_its_end
             }
             sends {
                 sweep_drops_old_places

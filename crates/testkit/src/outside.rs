@@ -79,9 +79,9 @@ impl WebhookSender for Post {
         format!("v1,{id}")
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<(), SendFailure> {
+    async fn post(&self, request: WebhookRequest) -> Result<u16, SendFailure> {
         self.0.lock().unwrap().push(request.body);
-        Ok(())
+        Ok(204)
     }
 
     fn allows(&self, _: &str) -> Result<(), SendFailure> {

@@ -5,7 +5,7 @@ use dwar_app::{
     SigningKeyPolicy, Stores, Toolbox,
 };
 use dwar_event::SwitchOff;
-use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_kernel::{Sealed, SessionId, StoreError, Timestamp};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
@@ -67,6 +67,8 @@ pub const POLICIES: Policies = Policies {
         sessions: days(1),
         sends: minutes(12 * 60),
         idempotency: days(1),
+        audit: days(365),
+        calls: days(7),
         holds: minutes(5),
         tests: Some(TestQuota { kept: 1_000, in_use: minutes(10) }),
     },
@@ -109,6 +111,11 @@ impl TokenSigner for ListSigner {
         let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let claims = list.get(token.expose()).filter(|claims| now < claims.expires_at);
         Ok(claims.cloned().ok_or(InvalidToken))
+    }
+
+    fn session_of(&self, token: &AccessToken) -> Option<SessionId> {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(list.get(token.expose())?.session)
     }
 
     async fn public_keys(&self, _: Timestamp) -> Result<JwkSet, StoreError> {

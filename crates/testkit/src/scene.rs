@@ -1,7 +1,7 @@
 use crate::{Fixtures, Line};
 use dwar_app::Stores;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId};
-use dwar_session::{Session, Started};
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId};
+use dwar_session::Session;
 
 /// A project that no other test knows, and what it takes to fill it.
 pub(crate) struct Scene {
@@ -35,20 +35,35 @@ impl Scene {
         [Line { mode: KeyMode::Test, ..line.clone() }, Line { project, ..line.clone() }]
     }
 
-    /// The identity of a phone, as just verified.
+    /// The identity of a phone that has just logged in.
     pub async fn identity(&self, line: &Line) -> IdentityId {
-        let sighting = self.make.sighting(line);
-        self.stores.identities.recognise(line.project, sighting).await.unwrap()
+        self.stores.sessions.start(self.make.login(line)).await.unwrap()
     }
 
-    /// A session that is on record, of an identity that is too.
+    /// A session that is on record.
     pub async fn session(&self, line: &Line) -> Session {
-        let identity = self.identity(line).await;
-        let session = self.make.session(line, identity);
-        let started = self.stores.sessions.start(session.clone()).await.unwrap();
-        assert_eq!(started, Started::Started);
-        session
+        self.log_in(line, self.make.login(line).session).await
     }
+
+    /// Puts this session on record; it becomes one of the phone's identity.
+    pub async fn log_in(&self, line: &Line, session: Session) -> Session {
+        let login = self.make.login_of(line, session.clone());
+        let identity = self.stores.sessions.start(login).await.unwrap();
+        Session { identity, ..session }
+    }
+}
+
+/// What is on record of a session, as a caller of this project and mode sees it.
+pub(crate) async fn stored_session(
+    stores: &Stores,
+    (project, mode): (ProjectId, KeyMode),
+    session: SessionId,
+) -> Option<Session> {
+    let keys = stores.projects.keys(project).await.unwrap();
+    let key = keys.into_iter().find(|key| key.mode == mode).unwrap();
+    let sought = stores.sessions.seek(key.digest, Some(session)).await.unwrap().unwrap();
+    assert_eq!((sought.key, sought.project, sought.mode), (key.id, project, mode));
+    sought.session
 }
 
 async fn new_project(stores: &Stores, make: &Fixtures) -> ProjectId {

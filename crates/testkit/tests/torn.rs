@@ -29,6 +29,18 @@ broken_by_a_torn_store! {
         changes_at_once_lose_nothing
         create_first_answers_true_once
     }
+    operator {
+        invitations_at_once_take_a_name_once
+        invite_first_answers_true_once
+        links_at_once_let_in_once
+        attempts_at_once_are_admitted_up_to_the_lock
+        a_time_step_at_once_lets_in_once
+        a_sign_in_and_a_reset_at_once_leave_no_session
+    }
+    passkey {
+        passkeys_at_once_are_bounded
+        uses_at_once_with_one_counter_let_in_once
+    }
     otp {
         many_issues_leave_one_code_in_force
         right_codes_at_once_are_accepted_once
@@ -46,12 +58,19 @@ broken_by_a_torn_store! {
         logouts_at_once_revoke_once
         no_refresh_survives_a_logout
     }
+    identity_sessions {
+        ends_at_once_end_a_session_once
+        no_refresh_survives_an_end
+    }
+    ledger {
+        proofs_at_once_begin_once
+    }
     signing_key {
         add_first_answers_true_once
         rotations_at_once_leave_one_open_key
     }
     identity {
-        sightings_at_once_make_one_identity
+        logins_at_once_make_one_identity
         erasures_at_once_erase_once
         nothing_in_flight_survives_an_erasure
     }
@@ -64,6 +83,10 @@ broken_by_a_torn_store! {
         corrections_at_once_take_what_is_there
         corrections_at_once_take_what_no_hold_needs
         one_correction_at_once_is_booked_once
+    }
+    figures {
+        leads_at_once_go_to_one_keeper
+        settlements_at_once_count_once
     }
     sends {
         sends_at_once_are_admitted_up_to_the_quota
@@ -84,5 +107,10 @@ broken_by_a_torn_store! {
         endpoints_come_and_go_while_things_happen
         shares_at_once_are_handed_to_one_caller_each
         failures_at_once_switch_an_endpoint_off_once
+        wishes_at_once_are_queued_once
+        an_event_is_addressed_to_one_endpoint_once
+    }
+    instances {
+        instances_beat_at_once
     }
 }

@@ -29,7 +29,7 @@ pub fn problem(url: &str) -> Option<String> {
     }
 }
 
-/// What was asked for in so many words and surprises all the same: what can be read or answered by
+/// What production allows, was asked for in so many words and surprises all the same: what can be read or answered by
 /// somebody between, and what is not kept.
 pub fn remark(url: &str) -> Option<String> {
     if url == MEMORY {
@@ -49,7 +49,8 @@ pub fn remark(url: &str) -> Option<String> {
     }
 }
 
-/// Whether libpq would take part of the user or the password for something else, and quote it.
+/// Whether libpq would take part of the user or the password for something else, and quote it in
+/// the log.
 pub fn garbled(url: &str) -> bool {
     let Some(rest) = rest(url) else { return false };
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];

@@ -53,12 +53,20 @@ pub const RULES: &[Rule] = &[
     rule("database.url", "`sqlite://` or `postgres://`", "`memory:` forgets projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
     rule("database.synchronous", "`full`", "a power cut could make a used code, an ended session or a replaced API key good again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
     rule("events.allow_private", "`false`", "whoever names an endpoint could reach what this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
+    rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
+    rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the way can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
     rule("log.level", "`info` at the most", "finer lines may quote what clients sent and what databases hold", chatty),
 ];
 
 fn console(providers: &[String], variable: &str) -> Option<String> {
     let named = providers.iter().any(|name| name == "console");
     named.then(|| format!("names console: set it ({variable}) to providers, or to nothing"))
+}
+
+fn bare_dashboard(config: &Config) -> Option<String> {
+    let address = config.dashboard.address(true)?;
+    let exposed = dwar_dashboard::is_exposed(&config.dashboard, address);
+    exposed.then(|| format!("{address} can be reached from other machines, without TLS"))
 }
 
 fn plain(url: &BaseUrl) -> Option<String> {

@@ -26,6 +26,12 @@ impl Answer {
     }
 }
 
+/// A line for each of `all`; `none` if there is none.
+pub fn lines<T>(all: &[T], line: impl Fn(&T) -> String, none: &str) -> String {
+    let lines: Vec<String> = all.iter().map(line).collect();
+    if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+}
+
 /// An instant as the API writes it: RFC 3339, UTC, whole milliseconds at most.
 pub fn instant(at: Timestamp) -> String {
     at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true)

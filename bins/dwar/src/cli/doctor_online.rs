@@ -1,21 +1,19 @@
 //! The service that runs: the way from the world to it, as providers take it, and its loops.
 
-use super::Failure;
-use super::doctor::{Check, failed, ok, warning};
+use super::answer::lines;
+use crate::checks::{Check, Finding, OBEY, failed, ok, warning};
 use crate::config::Config;
 use crate::wiring::{http_client, public_url, reporting_providers};
 use dwar_gateways::{BaseUrl, HttpClient, Method, Secret, Seen};
 use serde_json::Value;
 
 const ADDRESS: &str = "public address";
-const WEBHOOK: &str = "webhook";
-const LOOPS: &str = "loops";
 const ADVICE: &str = "check gateways.public_url, its name and certificate, and that the proxy \
                       passes path, query and body on unchanged";
 
 /// Asks the service itself, where it listens, for the loops that had to be started again. No proxy
 /// stands between: `/readyz` is not for the world.
-pub async fn loops(config: &Config, id: &str) -> Check {
+pub async fn loops(config: &Config, id: &str) -> Finding {
     let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let url = format!("http://{address}/readyz");
     let (connect, call) = (config.gateways.connect_timeout, config.gateways.call_timeout);
@@ -28,26 +26,19 @@ pub async fn loops(config: &Config, id: &str) -> Check {
         Ok(Seen { status: 200, body, .. }) => {
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let Some(fallen) = body["loops"].as_array() else {
-                return ok(LOOPS, "none had to be started again");
+                return ok("none had to be started again");
             };
-            let name = |it: &Value| {
+            let line = |it: &Value| {
                 let state = if it["running"] == true { "runs again" } else { "is down" };
-                format!(
-                    "{} {state}, restarts: {}",
-                    it["name"].as_str().unwrap_or("?"),
-                    it["restarts"]
-                )
+                let name = it["name"].as_str().unwrap_or("?");
+                format!("{name} {state}, restarts: {}", it["restarts"])
             };
-            let names: Vec<String> = fallen.iter().map(name).collect();
-            return warning(
-                LOOPS,
-                names.join("\n"),
-                "search the log for \"a background loop ended\"",
-            );
+            let advice = "search the log for \"a background loop ended\"";
+            return warning(lines(fallen, line, ""), advice);
         }
         Ok(Seen { status, .. }) => format!("{url} answers {status}, so nothing is known of them"),
     };
-    warning(LOOPS, problem, "run this where the service runs, once it is ready")
+    warning(problem, "run this where the service runs, once it is ready")
 }
 
 /// Calls the service through `gateways.public_url`: its health, and the webhook of each provider
@@ -57,60 +48,57 @@ pub async fn run(config: &Config, id: &str) -> Vec<Check> {
     let (url, client) = match (public_url(config), http_client(&config.gateways)) {
         (Ok(Some(url)), Ok(client)) => (url, client),
         (Ok(None), Ok(_)) => {
-            return vec![warning(
-                ADDRESS,
-                "gateways.public_url is empty, so nothing was called".to_owned(),
+            let finding = warning(
+                "gateways.public_url is empty, so nothing was called",
                 "set it if providers report to this service",
-            )];
+            );
+            return vec![(ADDRESS, finding)];
         }
-        (Err(cause), _) | (_, Err(cause)) => {
-            return vec![failed(ADDRESS, &cause, "do what it says, then run this again")];
-        }
+        (Err(cause), _) | (_, Err(cause)) => return vec![(ADDRESS, failed(cause, OBEY))],
     };
-    let mut checks = vec![health(&client, &url, id).await];
+    let mut checks = vec![(ADDRESS, health(&client, &url, id).await)];
     // A configuration that names impossible providers was told above.
     for provider in reporting_providers(config).unwrap_or_default() {
-        checks.push(webhook(&client, &url, &provider, id).await);
+        checks.push(("webhook", webhook(&client, &url, &provider, id).await));
     }
     checks
 }
 
-async fn health(client: &HttpClient, url: &BaseUrl, id: &str) -> Check {
+async fn health(client: &HttpClient, url: &BaseUrl, id: &str) -> Finding {
     let url = format!("{url}/healthz");
     let answer = client.look(Method::GET, &url, id).await;
-    judge(ADDRESS, &url, answer, id, |status, body| status == 200 && body["status"] == "ok")
+    judge(&url, answer, id, |status, body| status == 200 && body["status"] == "ok")
 }
 
-async fn webhook(client: &HttpClient, url: &BaseUrl, provider: &str, id: &str) -> Check {
+async fn webhook(client: &HttpClient, url: &BaseUrl, provider: &str, id: &str) -> Finding {
     let url = format!("{url}/webhooks/{provider}");
     let answer = client.look(Method::POST, &url, id).await;
     if let Ok(Seen { status: 404, request_id: Some(given), .. }) = &answer
         && given == id
     {
-        let unknown = Failure(format!("{url} is ours, and does not know this provider"));
-        return failed(WEBHOOK, &unknown, "restart the service with these settings");
+        let unknown = format!("{url} is ours, and does not know this provider");
+        return failed(unknown, "restart the service with these settings");
     }
-    judge(WEBHOOK, &url, answer, id, |status, body| {
+    judge(&url, answer, id, |status, body| {
         status == 401 && body["code"] == "WEBHOOK_UNAUTHENTICATED"
     })
 }
 
 fn judge(
-    name: &'static str,
     url: &str,
     answer: Result<Seen, String>,
     id: &str,
     expected: impl Fn(u16, &Value) -> bool,
-) -> Check {
+) -> Finding {
     let problem = match answer {
         Err(problem) => format!("{url} cannot be reached: {problem}"),
         Ok(Seen { status, request_id, body }) => {
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             if expected(status, &body) && request_id.as_deref() == Some(id) {
-                return ok(name, format!("{url} answers as ours"));
+                return ok(format!("{url} answers as ours"));
             }
             format!("{url} answers {status}, and not as this service does")
         }
     };
-    failed(name, &Failure(problem), ADVICE)
+    failed(problem, ADVICE)
 }

@@ -1,16 +1,16 @@
 //! The command line: what can be asked, and how answers are printed.
 
+mod admin_token;
 mod answer;
+mod audit;
 mod doctor;
 mod doctor_online;
 mod key;
-mod migrate;
+mod operator;
 mod project;
 mod project_settings;
-mod project_view;
 mod serve;
 mod signing_key;
-mod unlock;
 mod wallet;
 mod webhook;
 
@@ -19,7 +19,9 @@ use crate::wiring::{Core, Location, WiringError};
 use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
+use dwar_app::AdminError;
 use dwar_kernel::{ProjectId, StoreError};
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -63,32 +65,45 @@ enum Command {
     /// Name the addresses that a project's events go to
     #[command(subcommand)]
     Webhook(webhook::Command),
+    /// Invite, list, reset and remove those who run the service
+    #[command(subcommand)]
+    Operator(operator::Command),
+    /// Make, list and revoke bearer tokens of the admin API
+    #[command(subcommand)]
+    AdminToken(admin_token::Command),
+    /// Print who changed what, when and from where
+    Audit(audit::Args),
     /// Check configuration, database, migrations, keys and gateways, and say what to do
     Doctor(doctor::Args),
 }
 
-/// Why a command did not do what it was asked, as a sentence for a person.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Failure(String);
-
-impl From<ConfigError> for Failure {
-    fn from(cause: ConfigError) -> Self {
-        Self(format!("configuration: {cause}"))
-    }
+#[derive(clap::Args)]
+struct OneProject {
+    /// The project's id
+    #[arg(long, value_name = "ID")]
+    project: ProjectId,
 }
 
-impl From<WiringError> for Failure {
-    fn from(cause: WiringError) -> Self {
-        Self(cause.to_string())
-    }
+/// Why a command did not do what it was asked, as a sentence for a person.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("{0}")]
+    Refused(String),
+    #[error("there is no project {0}; `dwar project list` shows those there are")]
+    NoSuchProject(ProjectId),
+    #[error("configuration: {0}")]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Wiring(#[from] WiringError),
+    #[error(transparent)]
+    System(#[from] std::io::Error),
 }
 
 /// The cause goes to the log alone: it may name what a person at the terminal need not see.
 impl From<StoreError> for Failure {
     fn from(cause: StoreError) -> Self {
         tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
-        Self(match cause {
+        Self::Refused(match cause {
             StoreError::Unavailable(_) => {
                 "the database is out of reach; `dwar doctor` says more".to_owned()
             }
@@ -102,9 +117,12 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(cause: std::io::Error) -> Self {
-        Self(cause.to_string())
+impl From<AdminError> for Failure {
+    fn from(cause: AdminError) -> Self {
+        match cause {
+            AdminError::Forbidden => Self::Refused(cause.to_string()),
+            AdminError::Store(cause) => cause.into(),
+        }
     }
 }
 
@@ -123,7 +141,9 @@ pub fn run() -> ExitCode {
 
 fn execute(args: Args) -> Result<ExitCode, Failure> {
     hardening::seal_process().map_err(|cause| {
-        Failure(format!("the system does not let this process keep its memory to itself: {cause}"))
+        Failure::Refused(format!(
+            "the system does not let this process keep its memory to itself: {cause}"
+        ))
     })?;
     let config = match config::load(args.config.as_deref(), std::env::vars_os()) {
         Ok(config) => config,
@@ -135,7 +155,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
     telemetry::start(&config.log)?;
     let serving = matches!(args.command, None | Some(Command::Serve));
     if !serving && Location::of(&config.database)? == Location::Memory {
-        return Err(Failure(
+        return Err(Failure::Refused(
             "database.url is memory:, which lives inside `dwar serve` and dies with it; no other \
              command can reach it"
                 .to_owned(),
@@ -143,12 +163,15 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
     }
     match args.command.unwrap_or(Command::Serve) {
         Command::Serve => serve::run(config),
-        Command::Migrate => answer(args.json, migrate::run(config)),
+        Command::Migrate => answer(args.json, migrate(config)),
         Command::Project(command) => answer(args.json, project::run(config, command)),
         Command::Key(command) => answer(args.json, key::run(config, command)),
         Command::Wallet(command) => answer(args.json, wallet::run(config, command)),
         Command::SigningKey(command) => answer(args.json, signing_key::run(config, command)),
         Command::Webhook(command) => answer(args.json, webhook::run(config, command)),
+        Command::Operator(command) => answer(args.json, operator::run(config, command)),
+        Command::AdminToken(command) => answer(args.json, admin_token::run(config, command)),
+        Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
     }
 }
@@ -158,29 +181,35 @@ fn answer(
     json: bool,
     command: impl Future<Output = Result<Answer, Failure>>,
 ) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(command)?.print(json)
+    runtime()?.block_on(command)?.print(json)
 }
 
-/// Opens the store for a command that changes something, and brings it up to date.
-async fn open(config: Config) -> Result<Core, Failure> {
-    let core = Core::open(config)?;
-    core.database.migrate().await?;
-    Ok(core)
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-/// Opens the store for a command that only looks; migrating is for those who mean to.
-async fn look(config: Config) -> Result<Core, Failure> {
+async fn migrate(config: Config) -> Result<Answer, Failure> {
+    let applied = Core::open(config)?.database.migrate().await?;
+    let text = match applied.as_slice() {
+        [] => "The database is up to date.".to_owned(),
+        applied => format!("Applied {}.", applied.join(", ")),
+    };
+    Ok(Answer::new(json!({ "applied": applied }), text))
+}
+
+/// Opens the store and brings it up to date; not for a command that only `looks`, since migrating
+/// is for those who mean to.
+async fn open(config: Config, looks: bool) -> Result<Core, Failure> {
     let core = Core::open(config)?;
+    if !looks {
+        core.database.migrate().await?;
+        return Ok(core);
+    }
     match core.database.pending_migrations().await?.len() {
         0 => Ok(core),
-        lacking => Err(Failure(format!(
+        lacking => Err(Failure::Refused(format!(
             "the database lacks {lacking} of this version's migrations, and this command only \
              reads: run `dwar migrate`, or start the service"
         ))),
     }
-}
-
-fn no_such_project(id: ProjectId) -> Failure {
-    Failure(format!("there is no project {id}; `dwar project list` shows those there are"))
 }

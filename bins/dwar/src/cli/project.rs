@@ -1,96 +1,93 @@
-use super::answer::instant;
+use super::answer::{instant, lines};
 use super::project_settings::Settings;
-use super::project_view::{json_of, text_of};
-use super::{Answer, Failure, look, no_such_project, open, unlock};
+use super::{Answer, Failure, OneProject, open};
 use crate::config::Config;
 use crate::wiring::{Available, available_providers};
-use clap::{Args, Subcommand};
-use dwar_app::ManageProjects;
+use clap::Subcommand;
+use dwar_app::{
+    CreatedProject, ManageProjects, UnlockPhone, UnlockPhoneError, Unlocked, sms_text_of,
+};
 use dwar_kernel::{Phone, ProjectId};
-use dwar_project::{KeyRecord, Project};
+use dwar_operator::By;
+use dwar_otp::{GuessBudget, SendPace};
+use dwar_project::{KeyRecord, Project, ProjectName};
 use dwar_wallet::Paise;
 use serde_json::{Value, json};
-use std::fmt::Write;
+
+/// What the length of a text is shown for.
+const MINUTES: u32 = 10;
+const AS_CONFIGURED: &str = "as configured";
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Create a project and print its two API keys, once
-    Create(Create),
+    Create {
+        /// What people call it; it stands in the messages too
+        #[arg(long)]
+        name: String,
+        /// Opening balance of its wallet, such as 100 or 99.50
+        #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Paise::from_rupees)]
+        balance_rupees: Paise,
+    },
     /// List every project
     List,
     /// Show one project, its settings and the last characters of its keys
-    Show {
-        /// The project's id
-        #[arg(long, value_name = "ID")]
-        project: ProjectId,
-    },
+    Show(OneProject),
     /// Change a project's settings, for the very next request
-    Set(Box<Set>),
+    Set {
+        #[command(flatten)]
+        of: OneProject,
+        #[command(flatten)]
+        settings: Box<Settings>,
+    },
     /// Lift what wrong codes put in the way of a phone, for its very next send with the live key
     Unlock {
-        /// The project's id
-        #[arg(long, value_name = "ID")]
-        project: ProjectId,
+        #[command(flatten)]
+        of: OneProject,
         /// The phone number, with or without +91
         #[arg(long, value_name = "NUMBER")]
         phone: Phone,
     },
 }
 
-#[derive(Args)]
-pub struct Create {
-    /// What people call it; it stands in the messages too
-    #[arg(long)]
-    name: String,
-    /// Opening balance of its wallet, such as 100 or 99.50
-    #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Paise::from_rupees)]
-    balance_rupees: Paise,
-}
-
-#[derive(Args)]
-pub struct Set {
-    /// The project's id
-    #[arg(long, value_name = "ID")]
-    project: ProjectId,
-    #[command(flatten)]
-    settings: Settings,
-}
-
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let providers = available_providers(&config)?;
-    let core = match command {
-        Command::List | Command::Show { .. } => look(config).await?,
-        _ => open(config).await?,
-    };
+    let core = open(config, matches!(command, Command::List | Command::Show(_))).await?;
     let projects = core.parts.manage_projects();
     match command {
-        Command::Create(create) => created(&projects, create).await,
-        Command::List => listed(&projects).await,
-        Command::Show { project } => {
-            let found = projects.show(project).await?.ok_or_else(|| no_such_project(project))?;
+        Command::Create { name, balance_rupees } => {
+            Ok(created(&projects.create(&By::command_line(), &named(name)?, balance_rupees).await?))
+        }
+        Command::List => Ok(listed(&projects.list().await?)),
+        Command::Show(OneProject { project }) => {
+            let found =
+                projects.show(project).await?.ok_or_else(|| Failure::NoSuchProject(project))?;
             Ok(shown(&found.0, &found.1))
         }
-        Command::Set(set) => changed(&projects, *set, &providers).await,
-        Command::Unlock { project, phone } => {
-            unlock::run(&core.parts.unlock_phone(), project, &phone).await
+        Command::Set { of, settings } => {
+            changed(&projects, of.project, *settings, &providers).await
+        }
+        Command::Unlock { of, phone } => {
+            unlocked(&core.parts.unlock_phone(), of.project, &phone).await
         }
     }
 }
 
 async fn changed(
     projects: &ManageProjects,
-    set: Set,
+    project: ProjectId,
+    settings: Settings,
     providers: &Available,
 ) -> Result<Answer, Failure> {
-    let unknown = || no_such_project(set.project);
-    let (before, _) = projects.show(set.project).await?.ok_or_else(unknown)?;
-    let change = set.settings.change(&before, providers)?;
-    let changed = projects.change(set.project, change).await?.ok_or_else(unknown)?;
+    let unknown = || Failure::NoSuchProject(project);
+    let (before, _) = projects.show(project).await?.ok_or_else(unknown)?;
+    let change = settings.change(&before, providers)?;
+    let changed = projects.change(&By::command_line(), project, change).await?;
+    let changed = changed.ok_or_else(unknown)?;
     Ok(Answer::new(json_of(&changed), text_of(&changed)))
 }
 
-async fn created(projects: &ManageProjects, create: Create) -> Result<Answer, Failure> {
-    let project = projects.create(&named(create.name)?, create.balance_rupees).await?;
+fn created(project: &CreatedProject) -> Answer {
     let json = json!({
         "project_id": project.id.to_string(),
         "name": project.name,
@@ -107,54 +104,142 @@ async fn created(projects: &ManageProjects, create: Create) -> Result<Answer, Fa
         project.live_key.expose(),
         project.test_key.expose(),
     );
-    Ok(Answer::new(json, text))
-}
-
-async fn listed(projects: &ManageProjects) -> Result<Answer, Failure> {
-    let all = projects.list().await?;
-    let json: Vec<Value> = all.iter().map(json_of).collect();
-    let lines: Vec<String> = all.iter().map(|one| format!("{}  {}", one.id, one.name)).collect();
-    let text = if lines.is_empty() {
-        "There is no project yet; `dwar project create` makes one.".to_owned()
-    } else {
-        lines.join("\n")
-    };
-    Ok(Answer::new(json!({ "projects": json }), text))
-}
-
-fn shown(project: &Project, keys: &[KeyRecord]) -> Answer {
-    let mut json = json_of(project);
-    json["keys"] = keys
-        .iter()
-        .map(|key| {
-            json!({
-                "id": key.id.to_string(),
-                "mode": key.mode.as_str(),
-                "last_four": key.last_four,
-                "created_at": instant(key.created_at),
-            })
-        })
-        .collect();
-    let mut text = text_of(project);
-    for key in keys {
-        // Writing to a String cannot fail.
-        let _ = write!(
-            text,
-            "\n{:<18} …{} since {}",
-            format!("{} key", key.mode),
-            key.last_four,
-            instant(key.created_at)
-        );
-    }
     Answer::new(json, text)
 }
 
-/// Names stand in messages: something visible, on one line, not too long.
-pub fn named(name: String) -> Result<String, Failure> {
-    let fits = !name.trim().is_empty() && name.chars().count() <= 60;
-    if fits && !name.chars().any(char::is_control) {
-        Ok(name)
+fn listed(all: &[Project]) -> Answer {
+    let json: Vec<Value> = all.iter().map(json_of).collect();
+    let line = |one: &Project| format!("{}  {}", one.id, one.name);
+    let none = "There is no project yet; `dwar project create` makes one.";
+    Answer::new(json!({ "projects": json }), lines(all, line, none))
+}
+
+fn shown(project: &Project, keys: &[KeyRecord]) -> Answer {
+    let json_of_key = |key: &KeyRecord| {
+        json!({
+            "id": key.id.to_string(),
+            "mode": key.mode.as_str(),
+            "ending": key.ending,
+            "created_at": instant(key.created_at),
+        })
+    };
+    let line = |key: &KeyRecord| {
+        let name = format!("{} key", key.mode);
+        format!("{name:<18} …{} since {}", key.ending, instant(key.created_at))
+    };
+    let mut json = json_of(project);
+    json["keys"] = keys.iter().map(json_of_key).collect();
+    Answer::new(json, format!("{}\n{}", text_of(project), lines(keys, line, "")))
+}
+
+async fn unlocked(
+    phones: &UnlockPhone,
+    project: ProjectId,
+    phone: &Phone,
+) -> Result<Answer, Failure> {
+    let unlocked = phones.unlock(&By::command_line(), project, phone).await;
+    let unlocked = unlocked.map_err(|cause| match cause {
+        UnlockPhoneError::NoSuchProject => Failure::NoSuchProject(project),
+        UnlockPhoneError::Forbidden => Failure::Refused(cause.to_string()),
+        UnlockPhoneError::Store(cause) => cause.into(),
+    })?;
+    let Unlocked { guesses, pace } = unlocked;
+    let (was, seconds, lifted) = match pace {
+        SendPace::Usual => ("usual", None, "Sends were not slowed down.".to_owned()),
+        SendPace::OnePer(window) => {
+            let seconds = window.as_secs();
+            ("slowed", Some(seconds), format!("Lifted: one send per {seconds} s."))
+        }
+        SendPace::Stopped(rest) => {
+            let seconds = rest.as_secs();
+            ("stopped", Some(seconds), format!("Lifted: no sends for another {seconds} s."))
+        }
+    };
+    let (in_a_row, in_period) = (guesses.wrong, guesses.period.map_or(0, |period| period.wrong));
+    let json = json!({
+        "project_id": project.to_string(),
+        "phone": phone.e164(),
+        "was": was,
+        "seconds": seconds,
+        "wrong_in_a_row": in_a_row,
+        "wrong_in_period": in_period,
+        "period_began_at": guesses.period.map(|period| instant(period.began_at)),
+    });
+    let text = if guesses == GuessBudget::default() {
+        "There was nothing to lift: no wrong codes are on record for this phone.".to_owned()
     } else {
-        Err(Failure("a project's name is 1 to 60 visible characters on one line".to_owned()))
+        format!("{lifted}\nForgotten: {in_a_row} wrong codes in a row, {in_period} in the period.")
+    };
+    Ok(Answer::new(json, text))
+}
+
+fn json_of(project: &Project) -> Value {
+    let (messages, routing) = (&project.messages, &project.routing);
+    json!({
+        "project_id": project.id.to_string(),
+        "name": project.name,
+        "identity_lookup": project.identity_lookup,
+        "identity_delete": project.identity_delete,
+        "whatsapp_price_paise": project.prices.whatsapp.map(|paise| paise.0),
+        "sms_price_paise": project.prices.sms.map(|paise| paise.0),
+        "brand": messages.brand,
+        "language": messages.language,
+        "sms_text": messages.text,
+        "sms_template_id": messages.template_id,
+        "webotp_domain": messages.domain,
+        "app_hash": messages.app_hash,
+        "sms_parts": sms_text_of(project).ok().map(|text| text.segments(MINUTES).parts),
+        "whatsapp_providers": routing.whatsapp,
+        "sms_providers": routing.sms,
+        "fallback_seconds": routing.fallback_seconds,
+        "low_balance_paise": project.low_balance.map(|paise| paise.0),
+        "created_at": instant(project.created_at),
+    })
+}
+
+fn text_of(project: &Project) -> String {
+    let (messages, routing) = (&project.messages, &project.routing);
+    let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
+    let price = |own: Option<Paise>| own.map(|paise| paise.to_string());
+    let list = |own: &Option<Vec<String>>| {
+        own.as_ref().map(|names| match names.as_slice() {
+            [] => "none".to_owned(),
+            names => names.join(", "),
+        })
+    };
+    let or = |own: Option<String>, default: &str| own.unwrap_or_else(|| default.to_owned());
+    let sms = match sms_text_of(project) {
+        Ok(text) => text.segments(MINUTES).to_string(),
+        Err(cause) => format!("cannot be sent: {cause}"),
+    };
+    let fallback = routing.fallback_seconds.map(|seconds| match seconds {
+        0 => "never".to_owned(),
+        seconds => format!("after {seconds} s without a receipt"),
+    });
+    let rows = [
+        ("Project", format!("{} ({})", project.name, project.id)),
+        ("Identity look-up", switch(project.identity_lookup)),
+        ("Identity deletion", switch(project.identity_delete)),
+        ("WhatsApp price", or(price(project.prices.whatsapp), AS_CONFIGURED)),
+        ("SMS price", or(price(project.prices.sms), AS_CONFIGURED)),
+        ("WhatsApp over", or(list(&routing.whatsapp), AS_CONFIGURED)),
+        ("SMS over", or(list(&routing.sms), AS_CONFIGURED)),
+        ("SMS as fallback", or(fallback, AS_CONFIGURED)),
+        ("Brand", or(messages.brand.clone(), "the project's name")),
+        ("Language", or(messages.language.clone(), "en")),
+        ("SMS text", or(messages.text.clone(), "the language's own")),
+        ("SMS length", sms),
+        ("SMS template id", or(messages.template_id.clone(), AS_CONFIGURED)),
+        ("WebOTP domain", or(messages.domain.clone(), "none")),
+        ("Android app hash", or(messages.app_hash.clone(), "none")),
+        ("Low balance", or(price(project.low_balance), "tells nothing")),
+    ];
+    lines(&rows, |(name, value)| format!("{name:<18} {value}"), "")
+}
+
+pub fn named(name: String) -> Result<String, Failure> {
+    match name.parse::<ProjectName>() {
+        Ok(_) => Ok(name),
+        Err(cause) => Err(Failure::Refused(cause.to_string())),
     }
 }

@@ -2,12 +2,15 @@
 
 use super::Failure;
 use super::project::named;
+use crate::config;
 use crate::wiring::Available;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dwar_app::sms_text_of;
 use dwar_otp::Channel;
 use dwar_project::{Messages, Project, ProjectChange, Routing};
-use dwar_wallet::Paise;
+use dwar_wallet::{InvalidAmount, Paise};
+use std::convert::Infallible;
 use std::str::FromStr;
 
 #[derive(Args)]
@@ -17,11 +20,11 @@ pub struct Settings {
     #[arg(long)]
     name: Option<String>,
     /// Whether GET /v1/identity answers
-    #[arg(long, value_name = "on|off")]
-    identity_lookup: Option<Switch>,
+    #[arg(long, value_name = "on|off", value_parser = switch())]
+    identity_lookup: Option<bool>,
     /// Whether DELETE /v1/identity deletes
-    #[arg(long, value_name = "on|off")]
-    identity_delete: Option<Switch>,
+    #[arg(long, value_name = "on|off", value_parser = switch())]
+    identity_delete: Option<bool>,
     /// Price of one code over WhatsApp in paise, or `default`
     #[arg(long, value_name = "PAISE")]
     whatsapp_price_paise: Option<OrDefault<u32>>,
@@ -29,11 +32,11 @@ pub struct Settings {
     #[arg(long, value_name = "PAISE")]
     sms_price_paise: Option<OrDefault<u32>>,
     /// Providers over WhatsApp in order, separated by commas; `none` skips WhatsApp; or `default`
-    #[arg(long, value_name = "NAMES")]
-    whatsapp_providers: Option<OrDefault<Names>>,
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    whatsapp_providers: Option<OrDefault<Vec<String>>>,
     /// Providers over SMS in order, separated by commas; `none` skips SMS; or `default`
-    #[arg(long, value_name = "NAMES")]
-    sms_providers: Option<OrDefault<Names>>,
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    sms_providers: Option<OrDefault<Vec<String>>>,
     /// Seconds without a receipt before SMS is tried; 0 waits for none; or `default`
     #[arg(long, value_name = "SECONDS")]
     fallback_seconds: Option<OrDefault<u32>>,
@@ -56,71 +59,60 @@ pub struct Settings {
     #[arg(long, value_name = "HASH")]
     app_hash: Option<OrDefault<String>>,
     /// A balance below this raises the event wallet.low; `default` raises none
-    #[arg(long, value_name = "RUPEES")]
-    low_balance_rupees: Option<OrDefault<Rupees>>,
+    #[arg(long, value_name = "RUPEES", value_parser = rupees)]
+    low_balance_rupees: Option<OrDefault<Paise>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
+fn switch() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
 /// A value of the project's own, or the word `default`.
 #[derive(Clone)]
 struct OrDefault<T>(Option<T>);
 
+impl<T> OrDefault<T> {
+    fn read<E>(text: &str, own: impl FnOnce(&str) -> Result<T, E>) -> Result<Self, E> {
+        if text == "default" { Ok(Self(None)) } else { own(text).map(|own| Self(Some(own))) }
+    }
+}
+
 impl<T: FromStr> FromStr for OrDefault<T> {
     type Err = T::Err;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "default" { Ok(Self(None)) } else { text.parse().map(|own| Self(Some(own))) }
+        Self::read(text, str::parse)
     }
 }
 
 /// Names separated by commas, or `none`.
-#[derive(Clone)]
-struct Names(Vec<String>);
-
-impl FromStr for Names {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let names = if text == "none" { Vec::new() } else { crate::config::names(text) };
-        Ok(Self(names))
-    }
+fn names(text: &str) -> Result<OrDefault<Vec<String>>, Infallible> {
+    let own = |text: &str| Ok(if text == "none" { Vec::new() } else { config::names(text) });
+    OrDefault::read(text, own)
 }
 
-#[derive(Clone)]
-struct Rupees(Paise);
-
-impl FromStr for Rupees {
-    type Err = dwar_wallet::InvalidAmount;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Paise::from_rupees(text).map(Self)
-    }
+fn rupees(text: &str) -> Result<OrDefault<Paise>, InvalidAmount> {
+    OrDefault::read(text, Paise::from_rupees)
 }
 
 impl Settings {
     /// What is to change of `before`; checked, so that no send finds out that it cannot work.
     pub fn change(self, before: &Project, providers: &Available) -> Result<ProjectChange, Failure> {
-        let on = |switch: Switch| switch == Switch::On;
         let price = |own: OrDefault<u32>| own.0.map(|paise| Paise(paise.into()));
         let (messages, routing) = (self.messages(before), self.routing(before, providers)?);
         let change = ProjectChange {
             name: self.name.map(named).transpose()?,
-            identity_lookup: self.identity_lookup.map(on),
-            identity_delete: self.identity_delete.map(on),
+            identity_lookup: self.identity_lookup,
+            identity_delete: self.identity_delete,
             whatsapp_price: self.whatsapp_price_paise.map(price),
             sms_price: self.sms_price_paise.map(price),
             messages,
             routing,
-            low_balance: self.low_balance_rupees.map(|own| own.0.map(|rupees| rupees.0)),
+            low_balance: self.low_balance_rupees.map(|own| own.0),
         };
         let mut after = before.clone();
         after.apply(change.clone());
-        sms_text_of(&after).map_err(|cause| Failure(cause.to_string()))?;
+        sms_text_of(&after).map_err(|cause| Failure::Refused(cause.to_string()))?;
         Ok(change)
     }
 
@@ -150,10 +142,10 @@ impl Settings {
         ];
         for (channel, given, setting) in given {
             let Some(OrDefault(own)) = given else { continue };
-            *setting = own.as_ref().map(|names| names.0.clone());
+            setting.clone_from(own);
             let objection = providers.objection(channel, setting.as_deref().unwrap_or_default());
             if let Some(objection) = objection {
-                return Err(Failure(objection));
+                return Err(Failure::Refused(objection));
             }
         }
         if let Some(OrDefault(own)) = self.fallback_seconds {

@@ -1,9 +1,8 @@
 use super::Failure;
 use crate::config::Config;
 use crate::descriptors;
-use crate::wiring::{Application, Core, keep_preparing, prepare};
+use crate::wiring::{Application, Core, StopHandle, keep_preparing, prepare};
 use dwar_app::CreatedProject;
-use dwar_http::StopHandle;
 use dwar_kernel::StoreError;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -15,6 +14,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// A phone number for the examples; nothing is sent to it.
 const PHONE: &str = "9876543210";
+/// Introduces the link to the playground, which is the last line that a first start prints.
+const INVITATION: &str =
+    "  Or look at it in your browser. This link opens the playground, once, within an hour:";
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal to stop.
@@ -33,7 +35,8 @@ async fn serve(config: Config) -> Result<ExitCode, Failure> {
     let prepared = Arc::new(AtomicBool::new(false));
     let first = prepare(&core).await;
     let application = Application::build(core.clone(), Arc::clone(&prepared))?;
-    let addresses = application.addresses();
+    let addresses = application.server.addresses().to_vec();
+    let door = application.front_door();
     for address in &addresses {
         tracing::info!("Dwar is listening on http://{address}");
     }
@@ -48,7 +51,13 @@ async fn serve(config: Config) -> Result<ExitCode, Failure> {
         };
         let created = created?;
         prepared.store(true, Ordering::Release);
-        announce(created.as_ref(), &addresses);
+        if let (Some(project), Some(address)) = (created, addresses.first()) {
+            let link = match door {
+                Some(door) => door.first_link().await?,
+                None => None,
+            };
+            greet(&project, *address, link.as_deref());
+        }
         Ok::<_, StoreError>(())
     };
     let stopping = tokio::spawn(stop_on_signal(application.stop_handle()));
@@ -79,10 +88,11 @@ async fn stop_on_signal(server: StopHandle) -> io::Result<()> {
 }
 
 /// Greets whoever started this for the first time.
-fn announce(created: Option<&CreatedProject>, addresses: &[SocketAddr]) {
-    if let (Some(project), Some(address)) = (created, addresses.first()) {
-        // Whoever closed standard output does not want to know.
-        let _ = writeln!(io::stdout(), "{}", welcome(project, *address));
+fn greet(project: &CreatedProject, address: SocketAddr, link: Option<&str>) {
+    // Whoever closed standard output does not want to know.
+    let _ = writeln!(io::stdout(), "{}", welcome(project, address));
+    if let Some(link) = link {
+        let _ = writeln!(io::stdout(), "{INVITATION}\n\n  {link}");
     }
 }
 

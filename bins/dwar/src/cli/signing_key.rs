@@ -1,7 +1,8 @@
-use super::answer::instant;
-use super::{Answer, Failure, look, open};
+use super::answer::{instant, lines};
+use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
+use dwar_operator::By;
 use dwar_session::{KeyState, SigningKey};
 use serde_json::{Value, json};
 
@@ -14,38 +15,30 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let core = match command {
-        Command::List => look(config).await?,
-        Command::Rotate => open(config).await?,
-    };
+    let core = open(config, matches!(command, Command::List)).await?;
     let keys = core.parts.manage_signing_keys();
     match command {
         Command::List => {
             let listed = keys.list().await?;
-            let json: Vec<Value> = listed.iter().map(|(key, state)| json_of(key, *state)).collect();
-            let lines: Vec<String> = listed.iter().map(|(key, state)| line(key, *state)).collect();
-            let text = if lines.is_empty() {
-                "There is no signing key yet; `dwar serve` makes the first.".to_owned()
-            } else {
-                lines.join("\n")
-            };
-            Ok(Answer::new(json!({ "keys": json }), text))
+            let json: Vec<Value> = listed.iter().map(json_of).collect();
+            let none = "There is no signing key yet; `dwar serve` makes the first.";
+            Ok(Answer::new(json!({ "keys": json }), lines(&listed, line, none)))
         }
         Command::Rotate => {
             keys.ensure().await?;
-            let key = keys.rotate().await?;
+            let key = keys.rotate(&By::command_line()).await?;
             let text = format!(
                 "New {} key {}\nPublished now, signs from {}.",
                 key.algorithm,
                 key.kid,
                 instant(key.signs_from)
             );
-            Ok(Answer::new(json_of(&key, KeyState::Next), text))
+            Ok(Answer::new(json_of(&(key, KeyState::Next)), text))
         }
     }
 }
 
-fn json_of(key: &SigningKey, state: KeyState) -> Value {
+fn json_of((key, state): &(SigningKey, KeyState)) -> Value {
     json!({
         "kid": key.kid,
         "algorithm": key.algorithm.as_str(),
@@ -57,7 +50,7 @@ fn json_of(key: &SigningKey, state: KeyState) -> Value {
     })
 }
 
-fn line(key: &SigningKey, state: KeyState) -> String {
+fn line((key, state): &(SigningKey, KeyState)) -> String {
     let from = instant(key.signs_from);
     format!("{:<8} {:<6} {}  signs from {from}", state.as_str(), key.algorithm.as_str(), key.kid)
 }

@@ -1,19 +1,19 @@
-use super::answer::instant;
-use super::{Answer, Failure, look, no_such_project, open};
+use super::answer::{instant, lines};
+use super::{Answer, Failure, OneProject, open};
 use crate::config::Config;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use dwar_app::EndpointError;
-use dwar_event::{Endpoint, WebhookSecret};
-use dwar_kernel::{EndpointId, ProjectId};
+use dwar_event::{Call, CallFilter, Endpoint, LoggedCall, Resend, WebhookSecret};
+use dwar_kernel::EndpointId;
+use dwar_operator::By;
 use serde_json::{Value, json};
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Add an address that the project's events are posted to, and print its secret, once
     Add {
-        /// The project's id
-        #[arg(long, value_name = "ID")]
-        project: ProjectId,
+        #[command(flatten)]
+        of: OneProject,
         /// Where events go
         #[arg(long, value_name = "URL")]
         url: String,
@@ -22,84 +22,159 @@ pub enum Command {
         full_phone: bool,
     },
     /// List the addresses of a project
-    List {
-        /// The project's id
-        #[arg(long, value_name = "ID")]
-        project: ProjectId,
-    },
+    List(OneProject),
     /// Remove an address; what it has not been told yet is dropped
-    Remove {
-        /// The project's id
-        #[arg(long, value_name = "ID")]
-        project: ProjectId,
-        /// The address's id
-        #[arg(long, value_name = "ID")]
-        endpoint: EndpointId,
-    },
+    Remove(OneEndpoint),
     /// Switch an address on again that was switched off because it kept failing
-    Enable {
-        /// The project's id
-        #[arg(long, value_name = "ID")]
-        project: ProjectId,
-        /// The address's id
-        #[arg(long, value_name = "ID")]
-        endpoint: EndpointId,
-    },
+    Enable(OneEndpoint),
     /// Give an address a new secret; the old one signs along for a day
-    RotateSecret {
-        /// The project's id
+    RotateSecret(OneEndpoint),
+    /// Show the calls to an address, the newest first
+    Log {
+        #[command(flatten)]
+        it: OneEndpoint,
+        /// Only those that were not taken
+        #[arg(long)]
+        failed: bool,
+        /// How many
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+        limit: u32,
+    },
+    /// Call an address with a test, now and once, and say what came of it
+    Test(OneEndpoint),
+    /// Send an event again to an address that was called with it
+    Resend {
+        #[command(flatten)]
+        it: OneEndpoint,
+        /// Its webhook-id, as the log shows it
         #[arg(long, value_name = "ID")]
-        project: ProjectId,
-        /// The address's id
-        #[arg(long, value_name = "ID")]
-        endpoint: EndpointId,
+        event: String,
     },
 }
 
+#[derive(Args)]
+pub struct OneEndpoint {
+    #[command(flatten)]
+    of: OneProject,
+    /// The address's id
+    #[arg(long, value_name = "ID")]
+    endpoint: EndpointId,
+}
+
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let core = match command {
-        Command::List { .. } => look(config).await?,
-        _ => open(config).await?,
-    };
+    let reads = matches!(command, Command::List(_) | Command::Log { .. });
+    let core = open(config, reads).await?;
     let endpoints = core.parts.manage_endpoints(core.webhook_sender()?);
+    let log = core.parts.endpoint_log(core.webhook_sender()?);
+    let by = By::command_line();
+    let project = match &command {
+        Command::Add { of, .. } | Command::List(of) => of.project,
+        Command::Remove(it)
+        | Command::Enable(it)
+        | Command::RotateSecret(it)
+        | Command::Test(it)
+        | Command::Log { it, .. }
+        | Command::Resend { it, .. } => it.of.project,
+    };
+    let refused = |cause| match cause {
+        EndpointError::NoSuchProject => Failure::NoSuchProject(project),
+        EndpointError::Store(cause) => cause.into(),
+        cause => Failure::Refused(cause.to_string()),
+    };
     match command {
-        Command::Add { project, url, full_phone } => {
-            let added = endpoints.add(project, &url, full_phone).await;
-            let (endpoint, secret) = added.map_err(|cause| failure(cause, project))?;
+        Command::Add { url, full_phone, .. } => {
+            let added = endpoints.add(&by, project, &url, full_phone).await;
+            let (endpoint, secret) = added.map_err(refused)?;
             let mut json = json_of(&endpoint);
             json["secret"] = secret.expose().into();
             Ok(Answer::new(json, format!("{}\n{}", line(&endpoint), shown_once(&secret))))
         }
-        Command::List { project } => {
-            let listed = endpoints.list(project).await.map_err(|cause| failure(cause, project))?;
-            let lines: Vec<String> = listed.iter().map(line).collect();
-            let text = if lines.is_empty() {
-                "Nobody is told anything.".to_owned()
-            } else {
-                lines.join("\n")
-            };
+        Command::List(_) => {
+            let listed = endpoints.list(project).await.map_err(refused)?;
             let json: Vec<Value> = listed.iter().map(json_of).collect();
+            let text = lines(&listed, line, "Nobody is told anything.");
             Ok(Answer::new(json!({ "endpoints": json }), text))
         }
-        Command::Remove { project, endpoint } => {
-            let removed = endpoints.remove(project, endpoint).await;
-            removed.map_err(|cause| failure(cause, project))?;
+        Command::Remove(OneEndpoint { endpoint, .. }) => {
+            endpoints.remove(&by, project, endpoint).await.map_err(refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "removed": true });
             Ok(Answer::new(json, "Removed.".to_owned()))
         }
-        Command::Enable { project, endpoint } => {
-            let enabled = endpoints.enable(project, endpoint).await;
-            enabled.map_err(|cause| failure(cause, project))?;
+        Command::Enable(OneEndpoint { endpoint, .. }) => {
+            endpoints.enable(&by, project, endpoint).await.map_err(refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "enabled": true });
             Ok(Answer::new(json, "It is told what happens from now on.".to_owned()))
         }
-        Command::RotateSecret { project, endpoint } => {
-            let rotated = endpoints.rotate_secret(project, endpoint).await;
-            let secret = rotated.map_err(|cause| failure(cause, project))?;
+        Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
+            let rotated = endpoints.rotate_secret(&by, project, endpoint).await;
+            let secret = rotated.map_err(refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "secret": secret.expose() });
             Ok(Answer::new(json, shown_once(&secret)))
         }
+        Command::Log { it, failed, limit } => {
+            let filter = CallFilter { failed, before: None };
+            // An unknown endpoint is told from one that was not called yet.
+            log.endpoint(project, it.endpoint).await.map_err(refused)?;
+            let calls = log.calls(project, it.endpoint, filter, limit).await.map_err(refused)?;
+            let json: Vec<Value> = calls.iter().map(call_json).collect();
+            let text = lines(&calls, |logged| call_line(&logged.call), "It was not called.");
+            Ok(Answer::new(json!({ "calls": json }), text))
+        }
+        Command::Test(OneEndpoint { endpoint, .. }) => {
+            let call = log.test(&by, project, endpoint).await.map_err(refused)?;
+            let call = call.ok_or_else(|| {
+                Failure::Refused("it was tried a moment ago; see `dwar webhook log`".to_owned())
+            })?;
+            let (good, text) = (call.outcome.is_ok(), call_line(&call));
+            let json = call_json(&LoggedCall { call, on_record: true });
+            Ok(Answer { json, text, good })
+        }
+        Command::Resend { it, event } => {
+            let answer = log.resend(&by, project, it.endpoint, &event).await.map_err(refused)?;
+            let refuse = |sentence: &str| Err(Failure::Refused(sentence.to_owned()));
+            match answer {
+                Resend::Queued => {
+                    let json = json!({ "event_id": event, "queued": true });
+                    Ok(Answer::new(json, "It goes out with what else is due.".to_owned()))
+                }
+                Resend::UnderWay => refuse("it is under way, or was sent a moment ago"),
+                Resend::Off => refuse("the endpoint is switched off; see `dwar webhook enable`"),
+                Resend::Gone => refuse(
+                    "the endpoint was not called with this event, or it is not on record any more",
+                ),
+            }
+        }
     }
+}
+
+fn call_json(LoggedCall { call, on_record }: &LoggedCall) -> Value {
+    let (outcome, status) = match call.outcome {
+        Ok(status) => ("taken", Some(status)),
+        Err(cause) => cause.word(),
+    };
+    json!({
+        "call_id": call.id.to_string(),
+        "endpoint_id": call.endpoint.to_string(),
+        "event_id": call.event,
+        "type": call.kind.as_str(),
+        "number": call.number,
+        "at": instant(call.at),
+        "took_ms": u64::try_from(call.took.as_millis()).unwrap_or(u64::MAX),
+        "outcome": outcome,
+        "status": status,
+        "again_at": call.again.map(instant),
+        "can_be_resent": on_record,
+    })
+}
+
+fn call_line(call: &Call) -> String {
+    let outcome = match call.outcome {
+        Ok(status) => format!("taken, {status}"),
+        Err(cause) => cause.to_string(),
+    };
+    let again = call.again.map(|at| format!(", again {}", instant(at))).unwrap_or_default();
+    let (at, took) = (instant(call.at), call.took.as_millis());
+    format!("{at}  {}  try {}: {outcome} ({took} ms){again}", call.event, call.number)
 }
 
 fn shown_once(secret: &WebhookSecret) -> String {
@@ -129,12 +204,4 @@ fn line(endpoint: &Endpoint) -> String {
         (None, None) => String::new(),
     };
     format!("{}  {}{phone}{state}", endpoint.id, endpoint.url)
-}
-
-fn failure(cause: EndpointError, project: ProjectId) -> Failure {
-    match cause {
-        EndpointError::NoSuchProject => no_such_project(project),
-        EndpointError::Store(cause) => cause.into(),
-        cause => Failure(cause.to_string()),
-    }
 }

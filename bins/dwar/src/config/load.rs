@@ -3,7 +3,7 @@
 //! No sentence here repeats what a setting holds, nor a line of a file: any of them may be a
 //! secret, and sentences end up in logs.
 
-use super::{Config, ConfigError, OwnFile, RunMode, invalid, names};
+use super::{Config, ConfigError, RunMode, invalid, names};
 use crate::bounds;
 use config::{File, FileFormat, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
     let defaults = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
     let known: BTreeSet<&str> = defaults.keys().map(String::as_str).collect();
     let mut given = BTreeSet::new();
-    let (mut own, mut layer) = (None, None);
+    let (mut secret_file, mut layer) = (None, None);
     if let Some((path, text)) = read_file(file)? {
         let used = keys_of(&text)
             .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
@@ -71,11 +71,10 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
             given.extend(open(key));
         }
         layer = Some(File::from_str(&text, FileFormat::Toml));
-        let secrets = used.values().any(|leaf| leaf.secret);
-        own = Some(OwnFile { path, secrets });
+        secret_file = used.values().any(|leaf| leaf.secret).then_some(path);
     }
     let overrides = overrides(environment, &defaults)?;
-    given.extend(overrides.iter().filter_map(|(key, _)| OPEN.into_iter().find(|open| open == key)));
+    given.extend(OPEN.into_iter().filter(|open| overrides.contains_key(*open)));
     let defaults = File::from_str(&defaults_without(&given), FileFormat::Toml);
     let mut builder = config::Config::builder().add_source(defaults);
     builder = builder.add_source(layer.into_iter().collect::<Vec<_>>());
@@ -85,9 +84,8 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
     let merged = builder.build().map_err(unreadable)?;
     let number = |key: &str| merged.get(key).ok();
     let mut config: Config = merged.clone().try_deserialize().map_err(unreadable)?;
-    config.file = own;
+    config.secret_file = secret_file;
     config.check(number)?;
-    bounds::refuse_garbled_database_url(&config)?;
     bounds::refuse_exposed_development(&config)?;
     config.objections = bounds::objections(&config, number);
     if config.environment == RunMode::Production && !config.objections.is_empty() {
@@ -96,14 +94,25 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
     Ok(config)
 }
 
-/// What the variables say, each with its key.
+/// What the variables that are ours say, by key.
 fn overrides<N: Into<OsString>, V: Into<OsString>>(
     environment: impl IntoIterator<Item = (N, V)>,
     defaults: &BTreeMap<String, Leaf>,
-) -> Result<Vec<(String, Value)>, ConfigError> {
-    let mut overrides = Vec::new();
-    for (name, value) in variables(environment)? {
-        let key = path_of(&name);
+) -> Result<BTreeMap<String, Value>, ConfigError> {
+    let unreadable = |problem| ConfigError::Unreadable(format!("environment: {problem}"));
+    let mut overrides = BTreeMap::new();
+    for (name, value) in environment {
+        let (name, value): (OsString, OsString) = (name.into(), value.into());
+        if !name.to_string_lossy().to_ascii_uppercase().starts_with(PREFIX) {
+            continue;
+        }
+        let Some(name) = name.to_str() else {
+            return Err(unreadable("a DWAR__ variable's name is not UTF-8".to_owned()));
+        };
+        let Ok(value) = value.into_string() else {
+            return Err(unreadable(format!("the value of {name} is not UTF-8")));
+        };
+        let key = path_of(name);
         let value = match (defaults.get(&key), OPEN.into_iter().find(|open| *open == key)) {
             (Some(Leaf { list: true, .. }), _) => names(&value).into(),
             (Some(_), _) => value.into(),
@@ -121,7 +130,7 @@ fn overrides<N: Into<OsString>, V: Into<OsString>>(
                 return Err(unknown("environment".to_owned(), &key, &key, &known));
             }
         };
-        overrides.push((key, value));
+        overrides.insert(key, value);
     }
     Ok(overrides)
 }
@@ -151,27 +160,6 @@ fn defaults_without(given: &BTreeSet<&str>) -> String {
 fn table(text: &str) -> Option<Value> {
     let mut read: BTreeMap<String, Value> = toml::from_str(&format!("it = {text}")).ok()?;
     Some(read.remove("it")?.into_table().ok()?.into())
-}
-
-/// The variables that are ours.
-fn variables<N: Into<OsString>, V: Into<OsString>>(
-    all: impl IntoIterator<Item = (N, V)>,
-) -> Result<BTreeMap<String, String>, ConfigError> {
-    let ours = |name: &OsString| name.to_string_lossy().to_ascii_uppercase().starts_with(PREFIX);
-    let text = |(name, value): (OsString, OsString)| {
-        let name = name.into_string().map_err(|_| {
-            ConfigError::Unreadable("environment: a DWAR__ variable's name is not UTF-8".to_owned())
-        })?;
-        match value.into_string() {
-            Ok(value) => Ok((name, value)),
-            Err(_) => {
-                let problem = format!("environment: the value of {name} is not UTF-8");
-                Err(ConfigError::Unreadable(problem))
-            }
-        }
-    };
-    let all = all.into_iter().map(|(name, value)| (name.into(), value.into()));
-    all.filter(|(name, _)| ours(name)).map(text).collect()
 }
 
 fn read_file(file: Option<&Path>) -> Result<Option<(PathBuf, Zeroizing<String>)>, ConfigError> {
@@ -266,19 +254,16 @@ fn unknown(origin: String, shown: &str, key: &str, known: &BTreeSet<&str>) -> Co
 /// What is wrong with a value, in words that do not hold it.
 fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String {
     use config::ConfigError as Cause;
-    let at = |key: Option<&str>, problem: &str| match key {
-        Some(key) => format!("{key}: {problem}"),
-        None => problem.to_owned(),
-    };
-    match cause {
+    let (key, problem) = match cause {
+        Cause::At { error, key: inner, .. } => return sentence(error, inner.as_deref().or(key)),
         Cause::Type { expected, key: inner, .. } => {
-            at(inner.as_deref().or(key), &format!("is not {}", in_toml(expected)))
+            (inner.as_deref().or(key), format!("is not {}", in_toml(expected)))
         }
-        Cause::At { error, key: inner, .. } => sentence(error, inner.as_deref().or(key)),
-        Cause::NotFound(missing) => at(Some(missing), "is missing"),
-        Cause::Message(message) => at(key, &without_content(message)),
-        _ => at(key, "cannot be read"),
-    }
+        Cause::NotFound(missing) => (Some(missing.as_str()), "is missing".to_owned()),
+        Cause::Message(message) => (key, without_content(message)),
+        _ => (key, "cannot be read".to_owned()),
+    };
+    key.map_or_else(|| problem.clone(), |key| format!("{key}: {problem}"))
 }
 
 /// The end of a message of serde, which says what would be right; what comes before it quotes

@@ -1,10 +1,12 @@
 use super::background::{Background, Restarts};
 use super::core::{Core, WiringError};
+use super::dashboard::{self, FrontDoor, Pages};
 use super::gateways::{self, Providers};
 use super::stores::Database;
+use crate::config::RunMode;
 use async_trait::async_trait;
-use dwar_app::{CreatedProject, Demo, FirstStart, Outside};
-use dwar_http::{LoopHealth, Readiness, Server, StopHandle};
+use dwar_app::{About, CreatedProject, Outside};
+use dwar_http::{LoopHealth, Readiness, Server};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
 use dwar_wallet::Paise;
@@ -18,63 +20,107 @@ const DEMO_BALANCE: Paise = Paise(10_000);
 
 /// The whole service, bound to its address but not yet serving.
 pub struct Application {
-    server: Server,
+    pub server: Server,
     background: Background,
     restarts: Arc<Restarts>,
+    dashboard: Option<Pages>,
+}
+
+/// Stops the whole service from elsewhere.
+pub struct StopHandle {
+    server: dwar_http::StopHandle,
+    dashboard: Option<dwar_dashboard::StopHandle>,
+}
+
+impl StopHandle {
+    /// Refuses new connections, lets requests in flight finish, and returns when they have.
+    pub async fn stop(&self) {
+        let pages = async {
+            if let Some(dashboard) = &self.dashboard {
+                dashboard.stop().await;
+            }
+        };
+        tokio::join!(self.server.stop(), pages);
+    }
 }
 
 impl Application {
     /// Puts the service together and takes its address. Answers nothing yet.
-    ///
-    /// # Errors
-    /// [`WiringError::Listen`] if the address is not to be had.
     pub fn build(core: Core, prepared: Arc<AtomicBool>) -> Result<Self, WiringError> {
-        let Providers { routes, sources } = gateways::build(&core)?;
+        let Providers { routes, sources, carriers } = gateways::build(&core)?;
         let service = core.parts.service(Outside {
             requests: Arc::new(MemoryRequestLimiter::default()),
             routes,
             sources,
             sender: core.webhook_sender()?,
         });
-        let (database, restarts) = (core.database, Arc::<Restarts>::default());
-        let background = Background::new(&service, database.clone());
-        let ready = Arc::new(Ready { database, prepared, restarts: restarts.clone() });
-        let server = Server::bind(core.config.http.clone(), service.use_cases, ready);
+        let (database, restarts) = (core.database.clone(), Arc::<Restarts>::default());
+        let (version, parts) = (super::operations::version(), &core.parts);
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let ready =
+            Arc::new(Ready { database: database.clone(), prepared, restarts: restarts.clone() });
+        let server = Server::bind(core.config.http.clone(), service.use_cases.clone(), ready);
         let address = core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
-        Ok(Self { server, background, restarts })
+        let dashboard = dashboard::build(&core, &server, carriers, &restarts)?;
+        let shown = |addresses: &[SocketAddr]| {
+            addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        };
+        let heartbeat = Arc::new(parts.heartbeat(About {
+            version,
+            host,
+            pid: std::process::id(),
+            api: shown(server.addresses()),
+            dashboard: dashboard.as_ref().map(|pages| shown(pages.addresses())),
+        }));
+        let background = Background::new(&service, heartbeat, database);
+        Ok(Self { server, background, restarts, dashboard })
     }
 
-    /// The addresses it listens on.
-    pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.server.addresses().to_vec()
+    /// The way into the dashboard for whoever starts this first; `None` without a dashboard.
+    pub fn front_door(&self) -> Option<FrontDoor> {
+        self.dashboard.as_ref().map(Pages::front_door)
     }
 
     /// What makes [`Application::run`] end.
     pub fn stop_handle(&self) -> StopHandle {
-        self.server.stop_handle()
+        let dashboard = self.dashboard.as_ref().map(Pages::stop_handle);
+        StopHandle { server: self.server.stop_handle(), dashboard }
     }
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
         let background = self.background.start(&self.restarts);
-        let served = self.server.run().await;
+        let stop = self.dashboard.as_ref().map(Pages::stop_handle);
+        let api = async {
+            let served = self.server.run().await;
+            if let Some(stop) = stop {
+                stop.stop().await;
+            }
+            served
+        };
+        let pages = async {
+            if let Some(pages) = self.dashboard {
+                pages.run().await;
+            }
+        };
+        let (served, ()) = tokio::join!(api, pages);
         background.stop().await;
         served
     }
 }
 
-/// Brings the database up to date and sees to signing keys and demo project.
-///
-/// # Errors
-/// A database that is out of reach gives a transient error; see [`keep_preparing`].
+/// Brings the database up to date and sees to signing keys and demo project. A database that is out
+/// of reach is a transient error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
     core.database.migrate().await?;
     core.parts.manage_signing_keys().ensure().await?;
     // Fails if the master key cannot open what is stored, before the first client finds out.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
-    let demo = core.wants_demo().then(|| Demo { name: "Demo".to_owned(), balance: DEMO_BALANCE });
-    FirstStart { projects: Arc::new(core.parts.manage_projects()), demo }.run().await
+    if !core.config.demo || core.config.environment != RunMode::Development {
+        return Ok(None);
+    }
+    core.parts.manage_projects().create_first("Demo", DEMO_BALANCE).await
 }
 
 /// Prepares again and again for as long as the database is out of reach.

@@ -1,11 +1,14 @@
 //! What goes on beside the requests: loops, each of which is started again when it ends.
 
 use super::stores::Database;
-use dwar_app::{ApplyReceipts, Service, Sweep, TellEvents, keep_going};
+use dwar_app::{
+    ApplyReceipts, Heartbeat, KeepFigures, Service, Sweep, Tally, TellEvents, keep_going,
+};
 use dwar_http::LoopHealth;
 use dwar_kernel::StoreError;
-use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::{Stream, unfold};
+use dwar_operator::HEARTBEAT;
+use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
+use futures_util::stream::{Stream, StreamExt, unfold};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +20,11 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);
 const TELL: Duration = Duration::from_secs(1);
+const TALLY: Duration = Duration::from_secs(1);
 const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
+/// Figures are at most this old, and as long as it takes to count them.
+const COUNT: Duration = Duration::from_secs(20);
 /// How long a stop waits for calls to endpoints and providers that are under way.
 const FINISH: Duration = Duration::from_secs(5);
 /// A loop that ended waits this long before it is started again, twice as long each time,
@@ -30,25 +36,66 @@ const STEADY: Duration = Duration::from_secs(300);
 
 /// Closed when the service stops.
 type Stopped = watch::Receiver<()>;
-type Start = fn(Arc<Background>, Stopped) -> BoxFuture<'static, ()>;
+type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 
 /// Every loop, by the name that the log and `/readyz` give it.
-const LOOPS: [(&str, Start); 8] = [
-    ("follow_up", |it, stopped| follow_up(it, stopped).boxed()),
-    ("settle_stale_holds", |it, stopped| settle_stale_holds(it, stopped).boxed()),
-    ("tidy", |it, stopped| tidy(it, stopped).boxed()),
-    ("apply_receipts", |it, stopped| apply_receipts(it, stopped).boxed()),
-    ("review_receipts", |it, stopped| review_receipts(it, stopped).boxed()),
-    ("tell_events", |it, stopped| tell_events(it, stopped).boxed()),
-    ("drop_untold", |it, stopped| drop_untold(it, stopped).boxed()),
-    ("look_for_room", |it, stopped| look_for_room(it, stopped).boxed()),
+const LOOPS: [(&str, Start); 11] = [
+    ("follow_up", |it, stopped| {
+        let trouble = "overdue sends could not be looked after";
+        every(FOLLOW_UP, stopped, trouble, move || it.sweep.follow_up()).boxed()
+    }),
+    ("settle_stale_holds", |it, stopped| {
+        let trouble = "stale holds could not be settled";
+        every(FOLLOW_UP, stopped, trouble, move || it.sweep.settle_stale_holds()).boxed()
+    }),
+    ("tidy", |it, stopped| {
+        let tidy = move || it.sweep.tidy().inspect_ok(|swept| tracing::debug!(?swept, "tidied"));
+        every(TIDY, stopped, "expired rows could not be dropped", tidy).boxed()
+    }),
+    ("apply_receipts", |it, stopped| {
+        let trouble = "receipts could not be applied";
+        keep_going(it.apply.as_ref(), ticks(APPLY, stopped), trouble).boxed()
+    }),
+    ("review_receipts", |it, stopped| {
+        let trouble = "unknown receipts could not be reviewed";
+        every(APPLY, stopped, trouble, move || it.apply.review()).boxed()
+    }),
+    ("tell_events", |it, stopped| {
+        keep_going(it.events.as_ref(), ticks(TELL, stopped), "events could not be told").boxed()
+    }),
+    ("drop_untold", |it, stopped| {
+        let trouble = "what nobody is told could not be dropped";
+        every(TIDY, stopped, trouble, move || it.events.drop_untold()).boxed()
+    }),
+    ("heartbeat", |it, stopped| be_on_record(&it.heartbeat, stopped).boxed()),
+    ("keep_figures", |it, stopped| {
+        let trouble = "figures could not be counted";
+        every(COUNT, stopped, trouble, move || it.figures.run()).boxed()
+    }),
+    ("write_tally", |it, stopped| {
+        let trouble = "refused sends and uses of keys could not be written down";
+        every(TALLY, stopped, trouble, move || it.tally.write()).boxed()
+    }),
+    // A store that ran out of room is well again without anybody asking.
+    ("look_for_room", |it, stopped| {
+        let trouble = "the database cannot be asked for room";
+        every(LOOK_FOR_ROOM, stopped, trouble, move || it.database.room()).boxed()
+    }),
 ];
+
+/// The names of all loops.
+pub fn loop_names() -> impl Iterator<Item = &'static str> {
+    LOOPS.into_iter().map(|(name, _)| name)
+}
 
 /// The work of the loops.
 pub struct Background {
     sweep: Arc<Sweep>,
     apply: Arc<ApplyReceipts>,
     events: Arc<TellEvents>,
+    heartbeat: Arc<Heartbeat>,
+    figures: Arc<KeepFigures>,
+    tally: Arc<Tally>,
     database: Arc<dyn Database>,
 }
 
@@ -56,6 +103,7 @@ pub struct Background {
 pub struct Running {
     stop: watch::Sender<()>,
     tasks: JoinSet<()>,
+    tally: Arc<Tally>,
 }
 
 /// How often each loop had to be started again; those that never had are not in it.
@@ -63,11 +111,14 @@ pub struct Running {
 pub struct Restarts(Mutex<BTreeMap<&'static str, LoopHealth>>);
 
 impl Background {
-    pub fn new(service: &Service, database: Arc<dyn Database>) -> Self {
+    pub fn new(service: &Service, heartbeat: Arc<Heartbeat>, database: Arc<dyn Database>) -> Self {
         Self {
             sweep: service.sweep.clone(),
             apply: service.apply_receipts.clone(),
             events: service.tell_events.clone(),
+            heartbeat,
+            figures: service.keep_figures.clone(),
+            tally: service.tally.clone(),
             database,
         }
     }
@@ -75,23 +126,28 @@ impl Background {
     /// Starts every loop.
     pub fn start(self, restarts: &Arc<Restarts>) -> Running {
         let (this, (stop, stopped)) = (Arc::new(self), watch::channel(()));
-        let mut tasks = JoinSet::new();
+        let (mut tasks, tally) = (JoinSet::new(), this.tally.clone());
         for (name, start) in LOOPS {
             let (this, stopped) = (Arc::clone(&this), stopped.clone());
             tasks.spawn(supervise(name, start, this, stopped, Arc::clone(restarts)));
         }
-        Running { stop, tasks }
+        Running { stop, tasks, tally }
     }
 }
 
 impl Running {
     /// Ends every loop. Calls that are under way may finish within five seconds; what does not comes
-    /// back when its lease is over.
+    /// back when its lease is over. What was counted since the last write is written last.
     pub async fn stop(self) {
-        let Self { stop, mut tasks } = self;
+        let Self { stop, mut tasks, tally } = self;
         drop(stop);
         let finish = async { while tasks.join_next().await.is_some() {} };
         let _in_time = timeout(FINISH, finish).await;
+        // A task of its own, so that no panic in there keeps anybody from stopping.
+        let last = tokio::spawn(async move { tally.write().await });
+        if !matches!(timeout(FINISH, last).await, Ok(Ok(Ok(())))) {
+            tracing::warn!("what was counted last could not be written down");
+        }
     }
 }
 
@@ -122,7 +178,7 @@ async fn supervise(
     let mut pause = FIRST_PAUSE;
     loop {
         let began = Instant::now();
-        let end = AssertUnwindSafe(start(Arc::clone(&work), stopped.clone())).catch_unwind().await;
+        let end = AssertUnwindSafe(start(&work, stopped.clone())).catch_unwind().await;
         if stopped.has_changed().is_err() {
             return;
         }
@@ -158,76 +214,42 @@ fn ticks(period: Duration, stopped: Stopped) -> impl Stream<Item = ()> + Send {
     })
 }
 
+/// Keeps this instance on record until the service stops, and then takes it off. A stop lets a beat
+/// that is under way come to its end, lest it come after that.
+async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
+    let beats = ticks(HEARTBEAT, stopped).for_each(|()| async {
+        match heartbeat.beat().await {
+            Ok(()) | Err(StoreError::NoRoom) => {}
+            Err(error) => tracing::warn!(%error, "this instance could not be put on record"),
+        }
+    });
+    beats.await;
+    if let Err(error) = heartbeat.leave().await {
+        tracing::warn!(%error, "this instance stays on record until it is forgotten");
+    }
+}
+
 /// Does `work` again and again, `period` apart; a failure is logged as `trouble` and not the end. A
 /// stop cuts it short.
-async fn every<W>(
+async fn every<T, W>(
     period: Duration,
     mut stopped: Stopped,
     trouble: &'static str,
     work: impl Fn() -> W,
 ) where
-    W: Future<Output = Result<(), StoreError>>,
+    W: Future<Output = Result<T, StoreError>>,
 {
-    let mut tick = interval(period);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let work = async {
-        loop {
-            tick.tick().await;
-            match work().await {
-                // A store without room has said so itself, once.
-                Ok(()) | Err(StoreError::NoRoom) => {}
-                Err(error) => tracing::warn!(%error, "{trouble}"),
-            }
+    let work = ticks(period, stopped.clone()).for_each(|()| async {
+        match work().await {
+            // A store without room has said so itself, once.
+            Ok(_) | Err(StoreError::NoRoom) => {}
+            Err(error) => tracing::warn!(%error, "{trouble}"),
         }
-    };
+    });
     tokio::select! {
         () = work => {}
         _ = stopped.changed() => {}
     }
-}
-
-async fn apply_receipts(it: Arc<Background>, stopped: Stopped) {
-    let trouble = "receipts could not be applied";
-    keep_going(it.apply.as_ref(), ticks(APPLY, stopped), trouble).await;
-}
-
-async fn review_receipts(it: Arc<Background>, stopped: Stopped) {
-    let review = || async { it.apply.review().await.map(drop) };
-    every(APPLY, stopped, "unknown receipts could not be reviewed", review).await;
-}
-
-async fn tell_events(it: Arc<Background>, stopped: Stopped) {
-    keep_going(it.events.as_ref(), ticks(TELL, stopped), "events could not be told").await;
-}
-
-async fn drop_untold(it: Arc<Background>, stopped: Stopped) {
-    let drop_untold = || async { it.events.drop_untold().await.map(drop) };
-    every(TIDY, stopped, "what nobody is told could not be dropped", drop_untold).await;
-}
-
-async fn follow_up(it: Arc<Background>, stopped: Stopped) {
-    let follow_up = || async { it.sweep.follow_up().await.map(drop) };
-    every(FOLLOW_UP, stopped, "overdue sends could not be looked after", follow_up).await;
-}
-
-async fn settle_stale_holds(it: Arc<Background>, stopped: Stopped) {
-    let settle = || async { it.sweep.settle_stale_holds().await.map(drop) };
-    every(FOLLOW_UP, stopped, "stale holds could not be settled", settle).await;
-}
-
-async fn tidy(it: Arc<Background>, stopped: Stopped) {
-    let tidy = || async {
-        let swept = it.sweep.tidy().await?;
-        tracing::debug!(?swept, "tidied");
-        Ok(())
-    };
-    every(TIDY, stopped, "expired rows could not be dropped", tidy).await;
-}
-
-/// A store that ran out of room is well again without anybody asking.
-async fn look_for_room(it: Arc<Background>, stopped: Stopped) {
-    let look = || async { it.database.room().await.map(drop) };
-    every(LOOK_FOR_ROOM, stopped, "the database cannot be asked for room", look).await;
 }
 
 #[cfg(test)]

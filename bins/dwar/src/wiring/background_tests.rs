@@ -1,23 +1,27 @@
 use super::*;
 use async_trait::async_trait;
-use dwar_app::{Parts, Stores};
+use dwar_app::{About, Parts, Stores};
 use dwar_kernel::KeyMode;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
-use dwar_otp::{DeliveryStatus, Report, Reported, Route};
+use dwar_operator::By;
+use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
 use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, minutes, outside, parts, seconds};
 use dwar_wallet::Paise;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Which step each loop begins with.
-const STEPS: [(&str, &str); 8] = [
+const STEPS: [(&str, &str); 11] = [
     ("apply_receipts", "ReceiptStore::claim"),
     ("drop_untold", "EventStore::drop_untold"),
     ("follow_up", "OtpStore::claim_due"),
+    ("heartbeat", "InstanceStore::beat"),
+    ("keep_figures", "FiguresStore::lead"),
     ("look_for_room", "room"),
     ("review_receipts", "ReceiptStore::review"),
     ("settle_stale_holds", "WalletStore::stale_holds"),
     ("tell_events", "EventStore::claim_due"),
     ("tidy", "OtpStore::sweep"),
+    ("write_tally", "RefusalStore::count"),
 ];
 
 /// A database whose room can be asked for, and whose store it is.
@@ -84,7 +88,16 @@ impl Scene {
         let requests = Arc::new(MemoryRequestLimiter::new());
         let outside = outside(requests, &Arc::default(), &self.post);
         let service = self.parts.service(outside);
-        Background::new(&service, self.room.clone()).start(&self.restarts)
+        let heartbeat = Arc::new(self.parts.heartbeat(About::default()));
+        // Somebody is refused all the time, so there is always something to write down.
+        let (tally, project) = (service.tally.clone(), self.make.id());
+        tokio::spawn(async move {
+            loop {
+                tally.refused((project, KeyMode::Live), None, Refusal::Ceiling);
+                sleep(TALLY / 2).await;
+            }
+        });
+        Background::new(&service, heartbeat, self.room.clone()).start(&self.restarts)
     }
 
     /// The first step of every loop panics.
@@ -159,9 +172,9 @@ async fn the_work_of_loops_that_panicked_is_done() {
 
     // An endpoint that has to be told of a login.
     let endpoints = parts.manage_endpoints(scene.post.clone());
-    endpoints.add(id, "https://events.example.com", false).await.unwrap();
+    endpoints.add(&By::command_line(), id, "https://events.example.com", false).await.unwrap();
     let third = make.line(id, KeyMode::Live);
-    let identity = stores.identities.recognise(id, make.sighting(&third)).await.unwrap();
+    let identity = stores.sessions.start(make.login(&third)).await.unwrap();
     stores.identities.erase(id, KeyMode::Live, identity, START).await.unwrap().unwrap();
 
     scene.kill_each_once();
@@ -177,6 +190,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
     assert_eq!(stores.wallets.balance(id).await.unwrap().held, Paise::ZERO);
     assert_eq!(find(old.id).await.unwrap(), None);
     assert!(!scene.post.bodies().is_empty(), "nobody was told");
+    assert_eq!(stores.figures.progress().await.unwrap().as_of, Some(START + minutes(6)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@ use super::policies;
 use super::stores::{Database, Location, Opened};
 use crate::bounds;
 use crate::config::{Config, ConfigError, RunMode, invalid};
-use crate::modes::{self, Guarded};
+use crate::modes;
 use dwar_app::{Parts, Toolbox};
 use dwar_event::WebhookSender;
 use dwar_josekit::JosekitSigner;
@@ -44,39 +44,31 @@ pub enum WiringError {
 }
 
 impl Core {
-    /// Opens stores and secrets as configured.
-    ///
-    /// # Errors
-    /// [`WiringError::OpenToOthers`] in production; elsewhere it is said in the log.
+    /// Opens stores and secrets as configured. Files that others can read are refused in
+    /// production; elsewhere it is said in the log.
     pub fn open(config: Config) -> Result<Self, WiringError> {
         let location = Location::of(&config.database)?;
         let source = KeySource::of(&config.secrets, &location);
         if location == Location::Memory && !config.demo {
-            return Err(
-                invalid("demo", "is false, so nobody would have a key: memory: needs it").into()
-            );
+            let problem = "is false, so nobody would have a key: memory: needs it";
+            return Err(invalid("demo", problem).into());
         }
         keep_to_ourselves(&config)?;
-        let entropy = Arc::new(SystemEntropy);
+        let entropy = Arc::new(SystemEntropy::default());
         let policies = policies::all(&config)?;
-        let secrets = keys::secrets(&source, &config, &location, entropy.clone())?;
+        let (vault, codes) = keys::secrets(&source, &config, &location, entropy.clone())?;
         let Opened { stores, database } = Opened::open(&location, &config.database)?;
-        let vault = Arc::new(secrets.vault);
+        let vault = Arc::new(vault);
         let issuer = config.tokens.issuer.clone();
         let signer = JosekitSigner::new(stores.signing_keys.clone(), vault.clone(), issuer);
         let parts = Parts {
             tools: Toolbox { clock: Arc::new(SystemClock), entropy, vault },
             stores,
             signer: Arc::new(signer),
-            codes: Arc::new(secrets.codes),
+            codes: Arc::new(codes),
             policies,
         };
         Ok(Self { config: Arc::new(config), database, parts })
-    }
-
-    /// Whether an empty database gets a demo project.
-    pub fn wants_demo(&self) -> bool {
-        self.config.demo && self.config.environment == RunMode::Development
     }
 
     /// Posts events.
@@ -90,21 +82,19 @@ pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
     let location = Location::of(&config.database)?;
     let mut files = Vec::new();
     if let KeySource::File(path) = KeySource::of(&config.secrets, &location) {
-        files.push(Guarded::new(path, "the master key"));
+        files.push((path, "the master key"));
     }
     if let Location::Sqlite(path) = &location {
         let beside = |suffix: &str| {
             let mut name = path.clone().into_os_string();
             name.push(suffix);
-            Guarded::new(name, "the database")
+            (PathBuf::from(name), "the database")
         };
         files.extend(["", "-wal", "-shm"].map(beside));
     }
-    if let Some(own) = config.file.as_ref().filter(|own| own.secrets) {
-        files.push(Guarded::new(&own.path, "the secrets in it"));
-    }
-    let providers = &config.gateways.generic_files;
-    files.extend(providers.iter().map(|path| Guarded::new(path, "a provider's credentials")));
+    files.extend(config.secret_file.clone().map(|path| (path, "the secrets in it")));
+    let providers = config.gateways.generic_files.iter().cloned();
+    files.extend(providers.map(|path| (path, "a provider's credentials")));
     Ok(modes::open_to_others(files))
 }
 
@@ -113,7 +103,7 @@ fn keep_to_ourselves(config: &Config) -> Result<(), WiringError> {
     if config.environment == RunMode::Production && !open.is_empty() {
         return Err(WiringError::OpenToOthers(open));
     }
-    for sentence in open.into_iter().chain(bounds::remarks(config)) {
+    for sentence in open.into_iter().chain(bounds::remark(config.database.url.expose())) {
         tracing::warn!("{sentence}");
     }
     Ok(())

@@ -6,9 +6,9 @@ use super::policies;
 use crate::config::{Config, ConfigError, RunMode, invalid, toml_sentence};
 use dwar_app::Routes;
 use dwar_gateways::{
-    BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, DiscreetGateway,
-    DiscreetSource, GenericHttpGateway, GenericHttpSettings, GupshupGateway, HttpClient,
-    Msg91Gateway, SandboxGateway, Settings, TimedGateway, TwilioGateway, WhatsappCloudGateway,
+    BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, Discreet,
+    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Settings,
+    TimedGateway, Twilio,
 };
 use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
 use std::collections::{BTreeMap, HashMap};
@@ -24,6 +24,14 @@ pub struct Providers {
     pub routes: Routes,
     /// Who reports what became of it.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
+    pub carriers: Arc<Carriers>,
+}
+
+/// The providers in use, for those who look at them.
+pub struct Carriers {
+    pub available: Available,
+    /// What guards each of them, by name.
+    pub breakers: BTreeMap<String, Arc<BreakerGateway>>,
 }
 
 /// A provider that is configured.
@@ -42,21 +50,21 @@ impl Provider {
 }
 
 /// The configured providers by name.
-type Known = BTreeMap<String, Provider>;
-
-/// Which provider serves which channels, for those who choose among them.
-#[derive(Debug)]
-pub struct Available(BTreeMap<String, Vec<Channel>>);
+pub struct Available(BTreeMap<String, Provider>);
 
 impl Available {
+    /// Those that serve `channel`.
+    pub fn names(&self, channel: Channel) -> impl Iterator<Item = &str> {
+        let serving =
+            self.0.iter().filter(move |(_, provider)| provider.channels.contains(&channel));
+        serving.map(|(name, _)| name.as_str())
+    }
+
     /// The first name that serves nothing over `channel`, as a sentence.
     pub fn objection(&self, channel: Channel, names: &[String]) -> Option<String> {
-        let serves =
-            |name: &&String| self.0.get(*name).is_some_and(|channels| channels.contains(&channel));
-        let name = names.iter().find(|name| !serves(name))?;
-        let others = self.0.iter().filter(|(_, channels)| channels.contains(&channel));
-        let others: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
-        let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+        let serve: Vec<&str> = self.names(channel).collect();
+        let name = names.iter().find(|name| !serve.contains(&name.as_str()))?;
+        let others = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
         Some(format!(
             "`{name}` is not configured to carry {}; of those that are there: {others}",
             channel.as_str()
@@ -65,13 +73,9 @@ impl Available {
 }
 
 /// Puts every configured provider together.
-///
-/// # Errors
-/// A provider that is named but not configured, or one that could not work.
 pub fn build(core: &Core) -> Result<Providers, WiringError> {
     let settings = &core.config.gateways;
-    let known = configured(&core.config)?;
-    check(settings, &available_of(&known))?;
+    let known = available(&core.config)?;
     let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(core));
     let test = sandbox.provider();
     let hops = |channel, names: Vec<String>| {
@@ -83,78 +87,73 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
         receipt_window: (!window.is_zero()).then_some(window),
         lease: policies::lease(settings),
     };
+    let (gateways, breakers) = guarded(&known, sandbox, core);
     let routes = Routes {
         live: route(settings.whatsapp.clone(), settings.sms.clone()),
         test: route(vec![test.clone()], vec![test.clone()]),
-        gateways: guarded(&known, sandbox, core),
+        gateways,
     };
-    let source = |(name, known): (String, Provider)| {
+    let source = |(name, known): (&String, &Provider)| {
         let vault = core.parts.tools.vault.clone();
-        let source: Arc<dyn ReceiptSource> = Arc::new(DiscreetSource::new(known.source?, vault));
-        Some((name, source))
+        let inner = known.source.clone()?;
+        let source: Arc<dyn ReceiptSource> = Arc::new(Discreet { inner, vault });
+        Some((name.clone(), source))
     };
-    Ok(Providers { routes, sources: known.into_iter().filter_map(source).collect() })
+    let sources = known.0.iter().filter_map(source).collect();
+    Ok(Providers { routes, sources, carriers: Arc::new(Carriers { available: known, breakers }) })
 }
 
-/// The providers that projects may choose from.
-///
-/// # Errors
-/// A configuration that could not work, the lists of providers included.
+/// The providers that projects may choose from; an error if `gateways.whatsapp` or `gateways.sms`
+/// names another.
 pub fn available(config: &Config) -> Result<Available, WiringError> {
-    let available = available_of(&configured(config)?);
-    check(&config.gateways, &available)?;
+    let available = configured(config)?;
+    for (key, channel, names) in [
+        ("gateways.whatsapp", Channel::Whatsapp, &config.gateways.whatsapp),
+        ("gateways.sms", Channel::Sms, &config.gateways.sms),
+    ] {
+        if let Some(objection) = available.objection(channel, names) {
+            return Err(invalid(key, objection).into());
+        }
+    }
     Ok(available)
 }
 
 /// The providers that report what became of a message, by name.
-///
-/// # Errors
-/// A configuration that could not work.
 pub fn reporting(config: &Config) -> Result<Vec<String>, WiringError> {
     let reports = |(name, known): (String, Provider)| known.source.map(|_| name);
-    Ok(configured(config)?.into_iter().filter_map(reports).collect())
+    Ok(configured(config)?.0.into_iter().filter_map(reports).collect())
 }
 
-fn available_of(known: &Known) -> Available {
-    let channels = |(name, known): (&String, &Provider)| (name.clone(), known.channels.clone());
-    Available(known.iter().map(channels).collect())
-}
-
-fn check(settings: &Settings, available: &Available) -> Result<(), ConfigError> {
-    for (key, channel, names) in [
-        ("gateways.whatsapp", Channel::Whatsapp, &settings.whatsapp),
-        ("gateways.sms", Channel::Sms, &settings.sms),
-    ] {
-        if let Some(objection) = available.objection(channel, names) {
-            return Err(invalid(key, objection));
-        }
-    }
-    Ok(())
-}
+type Gateways = HashMap<String, Arc<dyn Gateway>>;
+type Breakers = BTreeMap<String, Arc<BreakerGateway>>;
 
 /// Each call is bounded in time. Of a real provider nothing it calls a message is kept as it came,
 /// it is left alone for a while when it keeps failing, and the number of its calls is bounded: the
 /// innermost guard first.
-fn guarded(
-    known: &Known,
-    sandbox: Arc<dyn Gateway>,
-    core: &Core,
-) -> HashMap<String, Arc<dyn Gateway>> {
+fn guarded(known: &Available, sandbox: Arc<dyn Gateway>, core: &Core) -> (Gateways, Breakers) {
     let settings = &core.config.gateways;
     let timed = |gateway| -> Arc<dyn Gateway> {
-        Arc::new(TimedGateway::new(gateway, settings.call_timeout))
+        Arc::new(TimedGateway { inner: gateway, limit: settings.call_timeout })
     };
     let breaker =
         BreakerSettings { faults: settings.breaker_faults, cool_down: settings.breaker_cool_down };
-    let guard = |(name, known): (&String, &Provider)| -> (String, Arc<dyn Gateway>) {
+    let guard = |(name, known): (&String, &Provider)| {
         let vault = core.parts.tools.vault.clone();
-        let timed = timed(Arc::new(DiscreetGateway::new(known.gateway.clone(), vault)));
-        let breaker = Arc::new(BreakerGateway::new(timed, breaker));
-        (name.clone(), Arc::new(BulkheadGateway::new(breaker, settings.calls_at_once)))
+        let timed = timed(Arc::new(Discreet { inner: known.gateway.clone(), vault }));
+        (name.clone(), Arc::new(BreakerGateway::new(timed, breaker)))
     };
-    let mut gateways: HashMap<_, _> = known.iter().map(guard).collect();
+    let breakers: BTreeMap<_, _> = known.0.iter().map(guard).collect();
+    let bulkhead =
+        |(name, breaker): (&String, &Arc<BreakerGateway>)| -> (String, Arc<dyn Gateway>) {
+            let calls = settings.calls_at_once;
+            (
+                name.clone(),
+                Arc::new(BulkheadGateway::new(Arc::<BreakerGateway>::clone(breaker), calls)),
+            )
+        };
+    let mut gateways: HashMap<_, _> = breakers.iter().map(bulkhead).collect();
     gateways.insert(sandbox.provider(), timed(sandbox));
-    gateways
+    (gateways, breakers)
 }
 
 fn sandbox(core: &Core) -> SandboxGateway {
@@ -170,20 +169,14 @@ fn sandbox(core: &Core) -> SandboxGateway {
 }
 
 /// The client of every call to a provider.
-///
-/// # Errors
-/// `gateways.proxy` is no address, or the platform has no TLS.
 pub fn http_client(settings: &Settings) -> Result<HttpClient, ConfigError> {
     let Settings { connect_timeout, call_timeout, proxy, .. } = settings;
     let client = HttpClient::new(*connect_timeout, *call_timeout, proxy);
     client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))
 }
 
-/// Where the world reaches this service; `None` if that is not configured.
-///
-/// # Errors
-/// Production would be reached unencrypted from another machine: tokens of webhooks would travel
-/// in the clear.
+/// Where the world reaches this service, if that is configured. Production is not reached
+/// unencrypted from another machine: tokens of webhooks would travel in the clear.
 pub fn public_url(config: &Config) -> Result<Option<BaseUrl>, ConfigError> {
     let url = &config.gateways.public_url;
     if let (RunMode::Production, Some(url)) = (config.environment, url) {
@@ -192,11 +185,11 @@ pub fn public_url(config: &Config) -> Result<Option<BaseUrl>, ConfigError> {
     Ok(url.clone())
 }
 
-fn configured(config: &Config) -> Result<Known, WiringError> {
+fn configured(config: &Config) -> Result<Available, WiringError> {
     let Settings { whatsapp_cloud, twilio, msg91, gupshup, generic_files, .. } = &config.gateways;
     let public_url = public_url(config)?;
     let client = http_client(&config.gateways)?;
-    let mut known = Known::new();
+    let mut known = BTreeMap::new();
     let mut add = |provider: Provider| known.insert(provider.gateway.provider(), provider);
     if config.environment == RunMode::Development {
         let gateway = Arc::new(ConsoleGateway::stdout());
@@ -207,25 +200,25 @@ fn configured(config: &Config) -> Result<Known, WiringError> {
         needed("gateways.whatsapp_cloud.app_secret", whatsapp_cloud.app_secret.expose())?;
         encrypted("gateways.whatsapp_cloud.base_url", &whatsapp_cloud.base_url)?;
         needed("gateways.whatsapp_cloud.phone_number_id", &whatsapp_cloud.phone_number_id)?;
-        let gateway = WhatsappCloudGateway::new(whatsapp_cloud.clone(), client.clone());
+        let gateway = HttpGateway::new(whatsapp_cloud.clone(), client.clone());
         add(Provider::new(gateway, vec![Channel::Whatsapp]));
     }
     if !twilio.auth_token.is_empty() {
         encrypted("gateways.twilio.base_url", &twilio.base_url)?;
         needed("gateways.twilio.account_sid", &twilio.account_sid)?;
         let channels = channels(twilio.whatsapp_sender.is_some(), twilio.sms_sender.is_some());
-        let gateway = TwilioGateway::new(twilio.clone(), public_url, client.clone());
-        add(Provider::new(gateway, channels));
+        let vendor = Twilio { settings: twilio.clone(), public_url };
+        add(Provider::new(HttpGateway::new(vendor, client.clone()), channels));
     }
     if !msg91.auth_key.is_empty() {
         encrypted("gateways.msg91.base_url", &msg91.base_url)?;
         let channels = channels(msg91.whatsapp_number.is_some(), msg91.sms_template_id.is_some());
-        add(Provider::new(Msg91Gateway::new(msg91.clone(), client.clone()), channels));
+        add(Provider::new(HttpGateway::new(msg91.clone(), client.clone()), channels));
     }
     if !gupshup.password.is_empty() {
         encrypted("gateways.gupshup.base_url", &gupshup.base_url)?;
         needed("gateways.gupshup.user_id", &gupshup.user_id)?;
-        let gateway = GupshupGateway::new(gupshup.clone(), client.clone());
+        let gateway = HttpGateway::new(gupshup.clone(), client.clone());
         add(Provider::new(gateway, vec![Channel::Sms]));
     }
     for path in generic_files {
@@ -236,7 +229,7 @@ fn configured(config: &Config) -> Result<Known, WiringError> {
         }
         known.insert(name, Provider::new(gateway, BOTH.to_vec()));
     }
-    Ok(known)
+    Ok(Available(known))
 }
 
 const BOTH: [Channel; 2] = [Channel::Whatsapp, Channel::Sms];
@@ -246,11 +239,12 @@ fn channels(whatsapp: bool, sms: bool) -> Vec<Channel> {
     BOTH.into_iter().zip([whatsapp, sms]).filter_map(carried).collect()
 }
 
-fn generic(path: &Path, client: HttpClient) -> Result<GenericHttpGateway, ConfigError> {
+fn generic(path: &Path, client: HttpClient) -> Result<HttpGateway<GenericHttp>, ConfigError> {
     let text = std::fs::read_to_string(path).map_err(|cause| unusable(path, cause))?;
     let settings: GenericHttpSettings =
         toml::from_str(&text).map_err(|cause| unusable(path, toml_sentence(&text, &cause)))?;
-    GenericHttpGateway::new(&settings, client).map_err(|cause| unusable(path, cause))
+    let vendor = GenericHttp::new(settings).map_err(|cause| unusable(path, cause))?;
+    Ok(HttpGateway::new(vendor, client))
 }
 
 fn unusable(path: &Path, problem: impl Display) -> ConfigError {

@@ -4,11 +4,11 @@ use crate::config::{self, Config, ConfigError, RunMode, invalid};
 use dwar_kernel::Entropy;
 use dwar_otp::CodeKeys;
 use dwar_system::{MasterKey, RustCryptoVault};
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 /// Where the master key comes from.
@@ -20,12 +20,6 @@ pub enum KeySource {
     File(PathBuf),
     /// Drawn at each start, like the database it belongs to.
     Drawn,
-}
-
-/// The server's secrets, ready to work.
-pub struct Secrets {
-    pub vault: RustCryptoVault,
-    pub codes: CodeKeys,
 }
 
 impl KeySource {
@@ -55,7 +49,7 @@ pub fn secrets(
     config: &Config,
     location: &Location,
     entropy: Arc<dyn Entropy>,
-) -> Result<Secrets, WiringError> {
+) -> Result<(RustCryptoVault, CodeKeys), WiringError> {
     let secrets = &config.secrets;
     let current = match source {
         KeySource::Configured => parse("secrets.master_key", secrets.master_key.expose())?,
@@ -63,11 +57,8 @@ pub fn secrets(
         KeySource::Drawn => MasterKey::generate(entropy.as_ref()),
     };
     // One that is configured was looked at with the configuration.
-    match current.weakness() {
-        Some(problem) if config.environment == RunMode::Production => {
-            return Err(invalid("secrets.master_key_file", format!("the key {problem}")).into());
-        }
-        _ => {}
+    if let (Some(problem), RunMode::Production) = (current.weakness(), config.environment) {
+        return Err(invalid("secrets.master_key_file", format!("the key {problem}")).into());
     }
     let older = secrets.older_master_keys.iter();
     let older = older.map(|key| parse("secrets.older_master_keys", key.expose()));
@@ -77,7 +68,7 @@ pub fn secrets(
         text => Some(parse("secrets.lookup_key", text)?),
     };
     let codes = CodeKeys::new(*current.code_secret(), older.iter().map(|key| *key.code_secret()));
-    Ok(Secrets { vault: RustCryptoVault::new(current, older, lookup, entropy), codes })
+    Ok((RustCryptoVault::new(current, older, lookup, entropy), codes))
 }
 
 fn parse(key: &'static str, text: &str) -> Result<MasterKey, ConfigError> {
@@ -112,23 +103,14 @@ fn keep(path: &Path, location: &Location, entropy: &dyn Entropy) -> Result<Maste
     }
 }
 
-/// Appears with its whole content or not at all, so that nobody reads half a key.
+/// Appears with its whole content or not at all, so that nobody reads half a key; for its owner
+/// alone, as every temporary file.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}", std::process::id()));
-    let draft = PathBuf::from(draft);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&draft)?;
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| file.write_all(b"\n"))
-        .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::hard_link(&draft, path));
-    std::fs::remove_file(&draft)?;
-    written
+    let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    writeln!(draft, "{text}")?;
+    draft.as_file().sync_all()?;
+    draft.persist_noclobber(path)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -141,8 +123,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("dwar.db.key");
         let location = Location::Sqlite(dir.path().join("dwar.db"));
-        let first = keep(&path, &location, &SystemEntropy).unwrap();
-        assert!(first == keep(&path, &location, &SystemEntropy).unwrap());
+        let first = keep(&path, &location, &SystemEntropy::default()).unwrap();
+        assert!(first == keep(&path, &location, &SystemEntropy::default()).unwrap());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -157,7 +139,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let database = dir.path().join("dwar.db");
         std::fs::write(&database, "something").unwrap();
-        let lost = keep(&dir.path().join("key"), &Location::Sqlite(database), &SystemEntropy);
+        let lost =
+            keep(&dir.path().join("key"), &Location::Sqlite(database), &SystemEntropy::default());
         assert!(matches!(lost, Err(WiringError::KeyLost(_))));
     }
 }

@@ -3,12 +3,14 @@
 mod application;
 mod background;
 mod core;
+mod dashboard;
 mod gateways;
 mod keys;
+mod operations;
 mod policies;
 mod stores;
 
-pub use application::{Application, keep_preparing, prepare};
+pub use application::{Application, StopHandle, keep_preparing, prepare};
 pub use core::{Core, WiringError, open_files};
 pub use gateways::{
     Available, available as available_providers, http_client, public_url,

@@ -16,12 +16,22 @@ const VERIFIER_SKEW: Duration = Duration::from_secs(60);
 
 /// Everything the use cases go by.
 pub fn all(config: &Config) -> Result<Policies, ConfigError> {
+    let session = &config.session;
     Ok(Policies {
         limits: limits(&config.limits),
         otp: OtpPolicy { lifetime: Duration::from_secs(config.otp.lifetime_seconds) },
-        session: session(&config.session),
+        session: SessionPolicy {
+            access: Duration::from_secs(session.access_seconds),
+            refresh: Duration::from_secs(session.refresh_seconds),
+            session: Duration::from_secs(session.session_seconds),
+            leeway: Duration::from_secs(session.leeway_seconds),
+            replay: Duration::from_secs(session.replay_seconds),
+        },
         signing_keys: signing_keys(config)?,
-        prices: prices(&config.prices),
+        prices: PriceList {
+            whatsapp: Paise(config.prices.whatsapp_paise.into()),
+            sms: Paise(config.prices.sms_paise.into()),
+        },
         idempotency: idempotency(&config.retention),
         switch_off: config.events.switch_off(),
         retention: retention(config),
@@ -71,16 +81,6 @@ const fn ceiling(per_minute: u32) -> Option<Quota> {
     }
 }
 
-const fn session(session: &config::Session) -> SessionPolicy {
-    SessionPolicy {
-        access: Duration::from_secs(session.access_seconds),
-        refresh: Duration::from_secs(session.refresh_seconds),
-        session: Duration::from_secs(session.session_seconds),
-        leeway: Duration::from_secs(session.leeway_seconds),
-        replay: Duration::from_secs(session.replay_seconds),
-    }
-}
-
 fn signing_keys(config: &Config) -> Result<SigningKeyPolicy, ConfigError> {
     let algorithm = config.tokens.algorithm.parse();
     Ok(SigningKeyPolicy {
@@ -89,10 +89,6 @@ fn signing_keys(config: &Config) -> Result<SigningKeyPolicy, ConfigError> {
         publish_before: Duration::from_secs(config.tokens.publish_before_seconds),
         publish_after: Duration::from_secs(config.session.access_seconds) + VERIFIER_SKEW,
     })
-}
-
-fn prices(prices: &config::Prices) -> PriceList {
-    PriceList { whatsapp: Paise(prices.whatsapp_paise.into()), sms: Paise(prices.sms_paise.into()) }
 }
 
 const fn idempotency(retention: &config::Retention) -> Lifetimes {
@@ -121,6 +117,8 @@ fn retention(config: &Config) -> Retention {
         guesses.slower_pace,
         guesses.stop_pace,
     ];
+    let in_use = idempotency(&config.retention).lease.max(test.send.places.window);
+    let kept = config.retention.test_records;
     Retention {
         requests: hours(config.retention.requests_hours).max(seconds(config.otp.lifetime_seconds)),
         // Counts in a row and periods are over this long after the last wrong code.
@@ -128,14 +126,10 @@ fn retention(config: &Config) -> Retention {
         sessions: hours(config.retention.sessions_hours),
         sends: windows.into_iter().max().unwrap_or_default(),
         idempotency: hours(config.retention.idempotency_hours),
+        audit: hours(config.retention.audit_days.saturating_mul(24)),
+        calls: hours(config.retention.calls_days.saturating_mul(24)),
         holds: (lease(gateways) + gateways.fallback_window) * 2 + gateways.grace,
-        tests: test_quota(&config.retention, test.send.places.window),
+        // 0 stands for none.
+        tests: (kept > 0).then_some(TestQuota { kept, in_use }),
     }
-}
-
-/// 0 stands for none.
-fn test_quota(retention: &config::Retention, send_window: Duration) -> Option<TestQuota> {
-    let in_use = idempotency(retention).lease.max(send_window);
-    let kept = retention.test_records;
-    (kept > 0).then_some(TestQuota { kept, in_use })
 }

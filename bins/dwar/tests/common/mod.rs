@@ -77,6 +77,7 @@ impl World {
             ("DWAR__HTTP__ADDRESS", "127.0.0.1:0"),
             ("DWAR__LOG__FORMAT", "json"),
             ("DWAR__DEMO", "false"),
+            ("DWAR__DASHBOARD__ADDRESS", ""),
             ("DWAR__HTTP__WORKERS", "2"),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));

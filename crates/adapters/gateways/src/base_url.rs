@@ -13,32 +13,19 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     text: String,
-    scheme: Scheme,
-    loopback: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scheme {
-    Http,
-    Https,
+    private: bool,
 }
 
 /// The text is no usable address; says why, without repeating it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidBaseUrl {
-    /// Another scheme, or none.
-    #[error("it begins with https:// or http://")]
-    Scheme,
-    /// A user or a password.
-    #[error("it must name no user and no password")]
-    User,
-    /// A query or a fragment.
-    #[error("it must have no query and no fragment")]
-    Tail,
-    /// No host, or a port or path that cannot be read.
-    #[error("it is not an address such as https://otp.example.com")]
-    Unreadable,
-}
+#[error("{0}")]
+pub struct InvalidBaseUrl(&'static str);
+
+const SCHEME: InvalidBaseUrl = InvalidBaseUrl("it begins with https:// or http://");
+const USER: InvalidBaseUrl = InvalidBaseUrl("it must name no user and no password");
+const TAIL: InvalidBaseUrl = InvalidBaseUrl("it must have no query and no fragment");
+const UNREADABLE: InvalidBaseUrl =
+    InvalidBaseUrl("it is not an address such as https://otp.example.com");
 
 impl BaseUrl {
     /// As text, without a slash at the end.
@@ -49,7 +36,7 @@ impl BaseUrl {
     /// Whether nobody on the way can read calls to it: they are encrypted, or never leave this
     /// machine.
     pub fn is_private(&self) -> bool {
-        self.scheme == Scheme::Https || self.loopback
+        self.private
     }
 }
 
@@ -63,28 +50,25 @@ impl FromStr for BaseUrl {
     type Err = InvalidBaseUrl;
 
     fn from_str(text: &str) -> Result<Self, InvalidBaseUrl> {
-        let (scheme, rest) = match text.split_once("://") {
-            Some(("https", rest)) => (Scheme::Https, rest),
-            Some(("http", rest)) => (Scheme::Http, rest),
-            _ => return Err(InvalidBaseUrl::Scheme),
-        };
+        let (scheme, rest) = text.split_once("://").ok_or(SCHEME)?;
+        if !["https", "http"].contains(&scheme) {
+            return Err(SCHEME);
+        }
         let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
         if authority.contains('@') {
-            return Err(InvalidBaseUrl::User);
+            return Err(USER);
         }
         if rest.contains(['?', '#']) {
-            return Err(InvalidBaseUrl::Tail);
+            return Err(TAIL);
         }
         let plain = rest.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-        let url = Url::parse(text).map_err(|_| InvalidBaseUrl::Unreadable)?;
+        let url = Url::parse(text).map_err(|_| UNREADABLE)?;
         let host = url.host_str().filter(|_| plain && !authority.is_empty());
-        let host = host.ok_or(InvalidBaseUrl::Unreadable)?;
+        let host = host.ok_or(UNREADABLE)?;
         let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
-        Ok(Self {
-            text: url.as_str().trim_end_matches('/').to_owned(),
-            scheme,
-            loopback: address.map_or(host == "localhost", |address| address.is_loopback()),
-        })
+        let loopback = address.map_or(host == "localhost", |address| address.is_loopback());
+        let text = url.as_str().trim_end_matches('/').to_owned();
+        Ok(Self { text, private: scheme == "https" || loopback })
     }
 }
 
@@ -122,30 +106,29 @@ mod tests {
 
     #[test]
     fn what_hides_where_it_leads_is_refused() {
-        use InvalidBaseUrl::{Scheme, Tail, Unreadable, User};
         for (text, why) in [
-            ("", Scheme),
-            ("otp.example.com", Scheme),
-            ("ftp://x", Scheme),
-            ("HTTPS:otp.example.com", Scheme),
-            ("https:/otp.example.com", Scheme),
-            ("javascript://x", Scheme),
-            (" https://otp.example.com", Scheme),
-            ("https://user:pw@otp.example.com", User),
-            ("https://@otp.example.com", User),
-            ("http://localhost:x@evil.example", User),
-            ("http://127.0.0.1:80@evil.example/", User),
-            ("https://otp.example.com?a=1", Tail),
-            ("https://otp.example.com/#x", Tail),
-            ("https://", Unreadable),
-            ("https:///path", Unreadable),
-            ("https://otp.example.com:x", Unreadable),
-            ("https://otp.example.com:99999", Unreadable),
-            ("https://otp example.com", Unreadable),
-            ("https://otp.example.com/a b", Unreadable),
-            ("https://otp.example.com\\@evil.example", Unreadable),
-            ("https://otp.exa\tmple.com", Unreadable),
-            ("https://otp.example.com\n", Unreadable),
+            ("", SCHEME),
+            ("otp.example.com", SCHEME),
+            ("ftp://x", SCHEME),
+            ("HTTPS:otp.example.com", SCHEME),
+            ("https:/otp.example.com", SCHEME),
+            ("javascript://x", SCHEME),
+            (" https://otp.example.com", SCHEME),
+            ("https://user:pw@otp.example.com", USER),
+            ("https://@otp.example.com", USER),
+            ("http://localhost:x@evil.example", USER),
+            ("http://127.0.0.1:80@evil.example/", USER),
+            ("https://otp.example.com?a=1", TAIL),
+            ("https://otp.example.com/#x", TAIL),
+            ("https://", UNREADABLE),
+            ("https:///path", UNREADABLE),
+            ("https://otp.example.com:x", UNREADABLE),
+            ("https://otp.example.com:99999", UNREADABLE),
+            ("https://otp example.com", UNREADABLE),
+            ("https://otp.example.com/a b", UNREADABLE),
+            ("https://otp.example.com\\@evil.example", UNREADABLE),
+            ("https://otp.exa\tmple.com", UNREADABLE),
+            ("https://otp.example.com\n", UNREADABLE),
         ] {
             assert_eq!(read(text), Err(why), "{text:?}");
         }

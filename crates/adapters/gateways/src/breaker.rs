@@ -1,11 +1,7 @@
 use async_trait::async_trait;
 use dwar_otp::{Gateway, Message, Outcome, Reason};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Tells monotonic time: it never goes back, and no one can set it.
-type Monotonic = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The bound of the doubling, for cool-downs that begin below it.
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(240);
@@ -19,12 +15,15 @@ pub struct BreakerSettings {
     pub cool_down: Duration,
 }
 
-/// Where a breaker stands.
+/// How a provider stands, as seen by this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BreakerState {
-    Closed,
-    Open,
-    HalfOpen,
+pub struct BreakerState {
+    /// For how long no call is let through; `None` while calls are.
+    pub open_for: Option<Duration>,
+    /// Of the latest calls, 128 at most, how many there are.
+    pub calls: u32,
+    /// How many of these failed by a fault of the provider.
+    pub faults: u32,
 }
 
 /// Leaves a provider alone that keeps failing, so that the next stop of the route is tried without
@@ -45,28 +44,32 @@ pub(crate) enum BreakerState {
 pub struct BreakerGateway {
     inner: Arc<dyn Gateway>,
     settings: BreakerSettings,
-    clock: Monotonic,
+    clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     circuit: Mutex<Circuit>,
 }
 
 impl BreakerGateway {
     /// Guards `inner`, on the system's monotonic clock.
     pub fn new(inner: Arc<dyn Gateway>, settings: BreakerSettings) -> Self {
-        Self::with_clock(inner, settings, Arc::new(Instant::now))
+        let circuit = Circuit {
+            phase: Phase::Closed { faults: 0 },
+            cool_down: settings.cool_down,
+            epoch: 0,
+            calls: 0,
+            recent: 0,
+        };
+        Self { inner, settings, clock: Arc::new(Instant::now), circuit: Mutex::new(circuit) }
     }
 
-    fn with_clock(inner: Arc<dyn Gateway>, settings: BreakerSettings, clock: Monotonic) -> Self {
-        let circuit =
-            Circuit { phase: Phase::Closed { faults: 0 }, cool_down: settings.cool_down, epoch: 0 };
-        Self { inner, settings, clock, circuit: Mutex::new(circuit) }
-    }
-
-    pub(crate) fn state(&self) -> BreakerState {
-        match self.circuit().phase {
-            Phase::Closed { .. } => BreakerState::Closed,
-            Phase::Open { .. } => BreakerState::Open,
-            Phase::HalfOpen => BreakerState::HalfOpen,
-        }
+    /// How the provider stands.
+    pub fn standing(&self) -> BreakerState {
+        let (now, circuit) = ((self.clock)(), self.circuit());
+        let open_for = match circuit.phase {
+            Phase::Closed { .. } => None,
+            Phase::HalfOpen => Some(Duration::ZERO),
+            Phase::Open { until } => Some(until.saturating_duration_since(now)),
+        };
+        BreakerState { open_for, calls: circuit.calls, faults: circuit.recent.count_ones() }
     }
 
     fn circuit(&self) -> MutexGuard<'_, Circuit> {
@@ -76,26 +79,6 @@ impl BreakerGateway {
     fn admit(&self) -> Option<Pass<'_>> {
         let epoch = self.circuit().admit((self.clock)())?;
         Some(Pass { breaker: self, epoch })
-    }
-
-    fn settle(&self, epoch: u64, healthy: bool) {
-        let change = self.circuit().settle(epoch, healthy, (self.clock)(), &self.settings);
-        let provider = || self.inner.provider();
-        match change {
-            Change::None => {}
-            Change::Opened(cool_down) => tracing::warn!(
-                provider = provider(),
-                seconds = cool_down.as_secs_f32(),
-                "the provider keeps failing; no calls to it for a while"
-            ),
-            Change::Closed => tracing::warn!(provider = provider(), "the provider works again"),
-        }
-    }
-}
-
-impl fmt::Debug for BreakerGateway {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "BreakerGateway({}, {:?})", self.inner.provider(), self.state())
     }
 }
 
@@ -116,19 +99,17 @@ impl Gateway for BreakerGateway {
 }
 
 const fn is_fault(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Accepted { .. } => false,
-        Outcome::Refused(reason) => match reason {
-            Reason::ProviderUnavailable
-            | Reason::Timeout
-            | Reason::ProviderAuth
-            | Reason::ProviderThrottled
-            | Reason::Unknown => true,
-            Reason::NotOnChannel
-            | Reason::RejectedNumber
-            | Reason::Blocked
-            | Reason::TemplateRejected => false,
-        },
+    let Outcome::Refused(reason) = outcome else { return false };
+    match reason {
+        Reason::ProviderUnavailable
+        | Reason::Timeout
+        | Reason::ProviderAuth
+        | Reason::ProviderThrottled
+        | Reason::Unknown => true,
+        Reason::NotOnChannel
+        | Reason::RejectedNumber
+        | Reason::Blocked
+        | Reason::TemplateRejected => false,
     }
 }
 
@@ -139,8 +120,20 @@ struct Pass<'breaker> {
 }
 
 impl Pass<'_> {
+    /// Counts how the call went.
     fn settle(self, healthy: bool) {
-        self.breaker.settle(self.epoch, healthy);
+        let BreakerGateway { inner, settings, clock, .. } = self.breaker;
+        let change = self.breaker.circuit().settle(self.epoch, healthy, clock(), settings);
+        let provider = || inner.provider();
+        match change {
+            Change::None => {}
+            Change::Opened(cool_down) => tracing::warn!(
+                provider = provider(),
+                seconds = cool_down.as_secs_f32(),
+                "the provider keeps failing; no calls to it for a while"
+            ),
+            Change::Closed => tracing::warn!(provider = provider(), "the provider works again"),
+        }
     }
 }
 
@@ -168,6 +161,10 @@ struct Circuit {
     cool_down: Duration,
     /// Changes with the phase, so that a straggler of an earlier one decides nothing.
     epoch: u64,
+    /// How many calls `recent` tells of.
+    calls: u32,
+    /// The latest calls, the last in the lowest bit: whether each failed.
+    recent: u128,
 }
 
 impl Circuit {
@@ -189,6 +186,8 @@ impl Circuit {
         now: Instant,
         settings: &BreakerSettings,
     ) -> Change {
+        self.calls = (self.calls + 1).min(u128::BITS);
+        self.recent = self.recent << 1 | u128::from(!healthy);
         if epoch != self.epoch {
             return Change::None;
         }

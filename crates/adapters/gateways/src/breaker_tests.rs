@@ -1,6 +1,6 @@
 use super::*;
-use crate::captured_logs::CapturedLogs;
-use crate::fixtures::message;
+use crate::tests::captured_logs::CapturedLogs;
+use crate::tests::fixtures::message;
 use dwar_kernel::KeyMode;
 use dwar_otp::Channel;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -8,6 +8,24 @@ use tokio::sync::Semaphore;
 
 const ACCEPTED: Outcome = Outcome::Accepted { provider_ref: None, awaits_receipt: false };
 const DOWN: Outcome = Outcome::Refused(Reason::ProviderUnavailable);
+
+/// Where a breaker stands.
+#[derive(Debug, PartialEq)]
+enum State {
+    Closed,
+    Open,
+    HalfOpen,
+}
+
+impl BreakerGateway {
+    fn state(&self) -> State {
+        match self.circuit().phase {
+            Phase::Closed { .. } => State::Closed,
+            Phase::Open { .. } => State::Open,
+            Phase::HalfOpen => State::HalfOpen,
+        }
+    }
+}
 
 /// Answers as told, and counts.
 struct Scripted {
@@ -47,7 +65,8 @@ impl World {
             calls: AtomicU32::new(0),
             gate: Semaphore::new(Semaphore::MAX_PERMITS),
         });
-        let breaker = BreakerGateway::with_clock(Arc::clone(&inner) as _, settings, clock);
+        let breaker =
+            BreakerGateway { clock, ..BreakerGateway::new(Arc::clone(&inner) as _, settings) };
         Self { inner, breaker: Arc::new(breaker), elapsed_ms }
     }
 
@@ -69,10 +88,10 @@ impl World {
 
     async fn open(&self) {
         for _ in 0..3 {
-            assert_eq!(self.breaker.state(), BreakerState::Closed);
+            assert_eq!(self.breaker.state(), State::Closed);
             self.deliver().await;
         }
-        assert_eq!(self.breaker.state(), BreakerState::Open);
+        assert_eq!(self.breaker.state(), State::Open);
     }
 }
 
@@ -101,7 +120,7 @@ async fn stays_closed_whatever_is_wrong_with_numbers_or_templates() {
         for _ in 0..20 {
             assert_eq!(world.deliver().await, Outcome::Refused(reason));
         }
-        assert_eq!((world.calls(), world.breaker.state()), (20, BreakerState::Closed));
+        assert_eq!((world.calls(), world.breaker.state()), (20, State::Closed));
     }
 }
 
@@ -116,7 +135,7 @@ async fn any_sign_of_life_ends_the_row() {
         world.answers(ACCEPTED);
         world.deliver().await;
     }
-    assert_eq!(world.breaker.state(), BreakerState::Closed);
+    assert_eq!(world.breaker.state(), State::Closed);
 }
 
 #[tokio::test]
@@ -129,7 +148,7 @@ async fn closes_when_the_probe_succeeds_and_counts_from_nothing() {
     world.pass(1);
     world.answers(ACCEPTED);
     assert_eq!(world.deliver().await, ACCEPTED);
-    assert_eq!((world.calls(), world.breaker.state()), (4, BreakerState::Closed));
+    assert_eq!((world.calls(), world.breaker.state()), (4, State::Closed));
     world.answers(DOWN);
     world.open().await;
     world.pass(10_000);
@@ -149,13 +168,13 @@ async fn doubles_the_cool_down_up_to_its_bound() {
         world.pass(1);
         world.deliver().await;
         calls += 1;
-        assert_eq!((world.calls(), world.breaker.state()), (calls, BreakerState::Open));
+        assert_eq!((world.calls(), world.breaker.state()), (calls, State::Open));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_hundred_calls_at_once_exactly_one_is_the_probe() {
-    for (answer, then) in [(ACCEPTED, BreakerState::Closed), (DOWN, BreakerState::Open)] {
+    for (answer, then) in [(ACCEPTED, State::Closed), (DOWN, State::Open)] {
         let world = World::new(DOWN);
         world.open().await;
         world.pass(10_000);
@@ -172,7 +191,7 @@ async fn of_two_hundred_calls_at_once_exactly_one_is_the_probe() {
         while calls.iter().filter(|call| call.is_finished()).count() < 199 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(world.breaker.state(), BreakerState::HalfOpen);
+        assert_eq!(world.breaker.state(), State::HalfOpen);
         world.inner.gate.add_permits(permits);
         let mut outcomes = Vec::new();
         for call in calls {
@@ -197,11 +216,11 @@ async fn a_dropped_probe_makes_room_for_another_at_once() {
         _ = world.deliver() => panic!("the gate is shut"),
         () = tokio::task::yield_now() => {}
     }
-    assert_eq!((world.calls(), world.breaker.state()), (4, BreakerState::Open));
+    assert_eq!((world.calls(), world.breaker.state()), (4, State::Open));
     world.inner.gate.add_permits(permits);
     world.answers(ACCEPTED);
     assert_eq!(world.deliver().await, ACCEPTED);
-    assert_eq!(world.breaker.state(), BreakerState::Closed);
+    assert_eq!(world.breaker.state(), State::Closed);
 }
 
 #[tokio::test]
@@ -216,7 +235,7 @@ async fn dropped_calls_count_as_nothing() {
         }
     }
     world.inner.gate.add_permits(permits);
-    assert_eq!((world.calls(), world.breaker.state()), (20, BreakerState::Closed));
+    assert_eq!((world.calls(), world.breaker.state()), (20, State::Closed));
 }
 
 #[tokio::test]
@@ -234,10 +253,10 @@ async fn a_straggler_of_an_earlier_phase_decides_nothing() {
     for _ in 0..3 {
         world.breaker.admit().unwrap().settle(false);
     }
-    assert_eq!(world.breaker.state(), BreakerState::Open);
+    assert_eq!(world.breaker.state(), State::Open);
     world.inner.gate.add_permits(permits);
     assert_eq!(straggler.await.unwrap(), ACCEPTED);
-    assert_eq!(world.breaker.state(), BreakerState::Open, "it was asked before the faults");
+    assert_eq!(world.breaker.state(), State::Open, "it was asked before the faults");
 }
 
 #[tokio::test]
@@ -256,4 +275,29 @@ async fn warns_when_it_opens_and_when_it_closes_and_never_in_between() {
     assert!(lines[0].contains("WARN") && lines[0].contains("keeps failing"), "{text}");
     assert!(lines[1].contains("WARN") && lines[1].contains("works again"), "{text}");
     assert!(lines.iter().all(|line| line.contains("provider=\"scripted\"")), "{text}");
+}
+
+#[tokio::test]
+async fn tells_how_the_latest_calls_went_and_for_how_long_none_is_let_through() {
+    let world = World::new(ACCEPTED);
+    for _ in 0..127 {
+        world.deliver().await;
+    }
+    world.answers(DOWN);
+    world.open().await;
+    let open_for = Some(Duration::from_secs(10));
+    assert_eq!(world.breaker.standing(), BreakerState { open_for, calls: 128, faults: 3 });
+    // What is refused here was no call.
+    world.deliver().await;
+    world.pass(9_999);
+    let open_for = Some(Duration::from_millis(1));
+    assert_eq!(world.breaker.standing(), BreakerState { open_for, calls: 128, faults: 3 });
+    world.answers(ACCEPTED);
+    world.pass(1);
+    world.deliver().await;
+    assert_eq!(world.breaker.standing(), BreakerState { open_for: None, calls: 128, faults: 3 });
+    for _ in 0..128 {
+        world.deliver().await;
+    }
+    assert_eq!(world.breaker.standing().faults, 0);
 }

@@ -27,23 +27,6 @@ impl BulkheadGateway {
         let room = Semaphore::new(calls_at_once);
         Self { inner, room, calls_at_once, full: AtomicBool::new(false) }
     }
-
-    /// One line when it fills up; the next only after half of it was free again.
-    fn note_full(&self) {
-        if !self.full.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                provider = self.inner.provider(),
-                calls_at_once = self.calls_at_once,
-                "too many calls to the provider are under way; more go to the next stop"
-            );
-        }
-    }
-
-    fn note_room(&self) {
-        if self.room.available_permits() >= self.calls_at_once / 2 {
-            self.full.store(false, Ordering::Relaxed);
-        }
-    }
 }
 
 #[async_trait]
@@ -54,10 +37,19 @@ impl Gateway for BulkheadGateway {
 
     async fn deliver(&self, message: Message) -> Outcome {
         let Ok(_place) = self.room.try_acquire() else {
-            self.note_full();
+            if !self.full.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    provider = self.provider(),
+                    calls_at_once = self.calls_at_once,
+                    "too many calls to the provider are under way; more go to the next stop"
+                );
+            }
             return Outcome::Refused(Reason::ProviderUnavailable);
         };
-        self.note_room();
+        // The next time it fills up is worth a line only after half of it was free again.
+        if self.room.available_permits() >= self.calls_at_once / 2 {
+            self.full.store(false, Ordering::Relaxed);
+        }
         self.inner.deliver(message).await
     }
 }

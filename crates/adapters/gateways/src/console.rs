@@ -1,7 +1,6 @@
 use async_trait::async_trait;
 use dwar_otp::{Gateway, Message, Outcome, Reason};
 use serde::Serialize;
-use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +10,8 @@ const PROVIDER: &str = "console";
 /// which scripts may read: `gateway`, `channel`, `to`, `text`, `otp_id`.
 ///
 /// Showing the code is its purpose: it stands in for a provider during development with a live
-/// key. Whoever can read the output can log in as anyone; it MUST NOT be wired in production.
+/// key. Whoever can read the output can log in as anyone; it MUST NOT be wired in production. No
+/// `Debug`: what is buffered in the output are codes and numbers.
 pub struct ConsoleGateway {
     output: Arc<Mutex<Box<dyn Write + Send>>>,
 }
@@ -35,13 +35,6 @@ impl ConsoleGateway {
     /// A gateway that writes to `output`, one whole line at a time.
     pub fn new(output: Box<dyn Write + Send>) -> Self {
         Self { output: Arc::new(Mutex::new(output)) }
-    }
-}
-
-impl fmt::Debug for ConsoleGateway {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A derived one would show what is buffered in the output: codes and numbers.
-        out.write_str("ConsoleGateway")
     }
 }
 

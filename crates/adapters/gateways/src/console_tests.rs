@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixtures::{OTP, TEXT, message};
+use crate::tests::fixtures::{OTP, TEXT, message};
 use dwar_kernel::KeyMode;
 use dwar_otp::Channel;
 
@@ -95,11 +95,4 @@ async fn a_failed_write_or_flush_is_a_refusal() {
         let outcome = gateway.deliver(live(Channel::Sms)).await;
         assert_eq!(outcome, Outcome::Refused(Reason::ProviderUnavailable));
     }
-}
-
-#[tokio::test]
-async fn debug_shows_neither_code_nor_phone() {
-    let gateway = ConsoleGateway::new(Box::new(io::BufWriter::new(Kept::default())));
-    gateway.deliver(live(Channel::Sms)).await;
-    assert_eq!(format!("{gateway:?}"), "ConsoleGateway");
 }

@@ -9,24 +9,33 @@
 //! (receipts); the causes of failed deliveries are listed in SuprSend's manual
 //! (`docs.suprsend.com/docs/gupshup-sms-errors`).
 
-mod receipts;
-
 use crate::http_client::Answer;
-use crate::wire::{word, word_at};
+use crate::vendor::Vendor;
+use crate::webhook_token::admit;
+use crate::wire::{form_field, word, word_at};
 use crate::{BaseUrl, HttpClient, Secret};
-use async_trait::async_trait;
-use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
+use dwar_otp::{
+    Channel, Message, Reason, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
+};
+use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_with::{As, NoneAsEmptyString};
 
 const PROVIDER: &str = "gupshup";
 
+/// At most 20 reports to a call (`docs.gupshup.io/docs/real-time-delivery-reports`), each well
+/// under 1 KiB of JSON, encoded as a form at the worst.
+const LONGEST_BODY: usize = 64 * 1_024;
+
 /// An Enterprise SMS account at Gupshup and its DLT registration: the section
-/// `[gateways.gupshup]`.
+/// `[gateways.gupshup]`. It sends SMS alone.
+///
+/// The text goes out as it is: it must equal the registered template outside of its variables. The
+/// API answers refusals with HTTP 200, and signs nothing: callbacks are known by a shared secret.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GupshupSettings {
+pub struct Gupshup {
     /// The API's host: `https://enterprise.smsgupshup.com`.
     pub base_url: BaseUrl,
     pub user_id: String,
@@ -44,113 +53,88 @@ pub struct GupshupSettings {
     pub webhook_token: Secret,
 }
 
-/// Sends SMS over Gupshup and reads its real-time delivery reports.
-///
-/// The text goes out as it is: it must equal the registered template outside of its variables. The
-/// API answers refusals with HTTP 200, and signs nothing: callbacks are known by a shared secret.
-#[derive(Clone, Debug)]
-pub struct GupshupGateway {
-    settings: GupshupSettings,
-    client: HttpClient,
-}
-
-impl GupshupGateway {
-    /// A gateway for one account.
-    pub fn new(settings: GupshupSettings, client: HttpClient) -> Self {
-        Self { settings, client }
-    }
-
+impl Gupshup {
     fn form(&self, message: &Message) -> Vec<(&'static str, String)> {
-        let settings = &self.settings;
-        let template = message.template_id.as_ref().unwrap_or(&settings.template_id);
+        let template = message.template_id.as_ref().unwrap_or(&self.template_id);
         let kind = if message.text.is_ascii() { "TEXT" } else { "Unicode_Text" };
         let mut form = vec![
             ("method", "SendMessage".to_owned()),
             ("v", "1.1".to_owned()),
             ("format", "json".to_owned()),
             ("auth_scheme", "plain".to_owned()),
-            ("userid", settings.user_id.clone()),
-            ("password", settings.password.expose().to_owned()),
+            ("userid", self.user_id.clone()),
+            ("password", self.password.expose().to_owned()),
             ("send_to", format!("91{}", message.phone.national())),
             ("msg", message.text.clone()),
             ("msg_type", kind.to_owned()),
-            ("principalEntityId", settings.entity_id.clone()),
+            ("principalEntityId", self.entity_id.clone()),
             ("dltTemplateId", template.clone()),
         ];
-        form.extend(settings.sender.clone().map(|sender| ("mask", sender)));
+        form.extend(self.sender.clone().map(|sender| ("mask", sender)));
         form
     }
-
-    fn judge(&self, answer: &Answer) -> Outcome {
-        let verdict = Verdict::read(answer);
-        match verdict {
-            Some(Verdict { success: true, id }) if answer.is_success() => {
-                let awaits_receipt = !self.settings.webhook_token.is_empty() && id.is_some();
-                Outcome::Accepted { provider_ref: id, awaits_receipt }
-            }
-            verdict => {
-                let refused = verdict.as_ref().is_some_and(|verdict| !verdict.success);
-                let code = verdict.and_then(|verdict| verdict.id?.parse().ok());
-                let open = || if refused { answer.refusal() } else { answer.reason() };
-                let reason = code.and_then(reason).unwrap_or_else(open);
-                answer.log_refusal(PROVIDER, code, reason);
-                Outcome::Refused(reason)
-            }
-        }
-    }
 }
 
-/// Sends SMS alone; anything else is refused as [`Reason::ProviderUnavailable`].
-#[async_trait]
-impl Gateway for GupshupGateway {
-    fn provider(&self) -> String {
-        PROVIDER.to_owned()
+impl Vendor for Gupshup {
+    fn name(&self) -> &str {
+        PROVIDER
     }
 
-    async fn deliver(&self, message: Message) -> Outcome {
+    fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
         if message.channel != Channel::Sms {
             tracing::warn!(provider = PROVIDER, otp = %message.otp, "it only sends SMS");
-            return Outcome::Refused(Reason::ProviderUnavailable);
+            return Err(Reason::ProviderUnavailable);
         }
         // A form and not the query that the page shows: addresses end up in logs on the way.
-        let url = format!("{}/GatewayAPI/rest", self.settings.base_url);
-        let call = self.client.post(&url).form(&self.form(&message));
-        match self.client.send(PROVIDER, call).await {
-            Ok(answer) => self.judge(&answer),
-            Err(reason) => Outcome::Refused(reason),
+        let url = format!("{}/GatewayAPI/rest", self.base_url);
+        Ok(client.post(&url).form(&self.form(message)))
+    }
+
+    fn judge(&self, _: Channel, answer: &Answer) -> Result<Option<String>, Reason> {
+        let (status, id) = verdict(&answer.body).unwrap_or_default();
+        if status == "success" && answer.status.is_success() {
+            return Ok(id);
         }
+        let refused = status == "error";
+        let code = id.filter(|_| refused).and_then(|id| id.parse().ok());
+        let refusal = || refused.then(|| answer.refusal());
+        Err(answer.refused(PROVIDER, code, code.and_then(reason).or_else(refusal)))
+    }
+
+    fn reports(&self) -> bool {
+        !self.webhook_token.is_empty()
+    }
+
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        admit(head, &self.webhook_token, LONGEST_BODY)
+    }
+
+    /// Reads both kinds of callback: one report in the query of a `GET` (the default), or up to 20
+    /// in the JSON array of a `POST`, bare or as the form field or member `response`.
+    fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
+        if call.body.is_empty() {
+            let field = |name: &str| call.head.parameter(name).map(str::to_owned);
+            field("externalId")?;
+            return Some(report(field).into_iter().collect());
+        }
+        let events = events(&call.body)?;
+        Some(events.iter().filter_map(|event| report(|name| word(event.get(name)?))).collect())
     }
 }
 
-/// What the answer says; `id` is the message's on success and the error code otherwise.
-struct Verdict {
-    success: bool,
-    id: Option<String>,
-}
-
-impl Verdict {
-    /// Reads `{"response": {"status", "id", …}}` and, should the API not heed the format asked for,
-    /// the `status | … | …` of its text format.
-    fn read(answer: &Answer) -> Option<Self> {
-        if let Some(body) = answer.json::<Value>() {
-            let response = body.get("response")?;
-            let status = response.get("status").and_then(word)?;
-            return Self::new(&status, word_at(response, "/id"));
-        }
-        let text = std::str::from_utf8(answer.body()).ok()?;
-        let mut parts = text.trim().split('|').map(|part| part.trim().to_owned());
-        let (status, second, third) = (parts.next()?, parts.next(), parts.next());
-        let id = if status.eq_ignore_ascii_case("success") { third } else { second };
-        Self::new(&status, id.filter(|id| !id.is_empty()))
-    }
-
-    fn new(status: &str, id: Option<String>) -> Option<Self> {
-        match status.to_ascii_lowercase().as_str() {
-            "success" => Some(Self { success: true, id }),
-            "error" => Some(Self { success: false, id }),
-            _ => None,
-        }
-    }
+/// The status in small letters, and the message's id (`success`) or the error code (`error`).
+///
+/// Reads `{"response": {"status", "id", …}}` and, should the API not heed the format asked for, the
+/// `status | … | …` of its text format.
+fn verdict(body: &Value) -> Option<(String, Option<String>)> {
+    let Value::String(text) = body else {
+        let status = word_at(body, "/response/status")?;
+        return Some((status.to_ascii_lowercase(), word_at(body, "/response/id")));
+    };
+    let mut parts = text.trim().split('|').map(|part| part.trim().to_owned());
+    let (status, second, third) = (parts.next()?.to_ascii_lowercase(), parts.next(), parts.next());
+    let id = if status == "success" { third } else { second };
+    Some((status, id.filter(|id| !id.is_empty())))
 }
 
 /// What Gupshup's error codes mean.
@@ -166,5 +150,45 @@ const fn reason(code: i64) -> Option<Reason> {
     }
 }
 
+fn events(body: &[u8]) -> Option<Vec<Value>> {
+    let document: Option<Value> = serde_json::from_slice(body).ok();
+    match document.or_else(|| serde_json::from_str(&form_field(body, "response")?).ok())? {
+        Value::Array(events) => Some(events),
+        Value::Object(mut object) => match object.remove("response") {
+            Some(Value::Array(events)) => Some(events),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn report(field: impl Fn(&str) -> Option<String>) -> Option<(String, Report)> {
+    let provider_ref = field("externalId")?;
+    let status = field("status").or_else(|| field("eventType"))?;
+    let report = match status.to_ascii_uppercase().as_str() {
+        "SUCCESS" | "DELIVERED" => Report::Delivered,
+        "FAIL" | "FAILED" | "FAILURE" | "UNDELIVERED" => {
+            let why = [field("cause"), field("errCode")];
+            let reason = why.into_iter().flatten().find_map(|why| cause(&why));
+            Report::Failed(reason.unwrap_or(Reason::Unknown))
+        }
+        _ => return None,
+    };
+    Some((provider_ref, report))
+}
+
+/// What the cause of a failed delivery, or its code, means.
+fn cause(why: &str) -> Option<Reason> {
+    match why.to_ascii_uppercase().as_str() {
+        "ABSENT_SUBSCRIBER" | "001" => Some(Reason::Unknown),
+        "UNKNOWN_SUBSCRIBER" | "003" => Some(Reason::RejectedNumber),
+        "CALL_BARRED" | "002" | "DND_FAIL" | "006" | "BLOCKED" | "007" => Some(Reason::Blocked),
+        "DND_TIMEOUT" | "008" | "OUTSIDE_WORKING_HOURS" | "009" => Some(Reason::Blocked),
+        "SERVICE_DOWN" | "004" | "SYSTEM_FAILURE" | "005" => Some(Reason::ProviderUnavailable),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
+#[path = "gupshup_tests.rs"]
 mod tests;

@@ -1,9 +1,9 @@
 use crate::Secret;
 use dwar_otp::Reason;
 use reqwest::{Client, Method, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::error::Error;
-use std::fmt::{self, Write};
+use std::iter;
 use std::time::Duration;
 
 const MAX_ANSWER: usize = 64 * 1024;
@@ -24,16 +24,10 @@ pub struct UnusableHttpClient;
 
 /// The pooled HTTP client that all gateways share; clones share its connections.
 ///
-/// It follows no redirect, repeats no call, and reads at most 64 KiB of an answer.
+/// It follows no redirect, repeats no call, and reads at most 64 KiB of an answer. No `Debug`: the
+/// proxy's URL may hold a password.
 #[derive(Clone)]
 pub struct HttpClient(Client);
-
-impl fmt::Debug for HttpClient {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A derived one would show the proxy's URL.
-        out.write_str("HttpClient")
-    }
-}
 
 impl HttpClient {
     /// A client that takes `connect_timeout` at most for a connection, TLS included, and `timeout`
@@ -65,12 +59,12 @@ impl HttpClient {
 
     /// The start of a `POST` to `url`.
     pub(crate) fn post(&self, url: &str) -> RequestBuilder {
-        self.0.post(url)
+        self.request(Method::POST, url)
     }
 
-    /// The start of a `GET` of `url`.
-    pub(crate) fn get(&self, url: &str) -> RequestBuilder {
-        self.0.get(url)
+    /// The start of a call of `url`.
+    pub(crate) fn request(&self, method: Method, url: &str) -> RequestBuilder {
+        self.0.request(method, url)
     }
 
     /// The provider's answer, whatever its status.
@@ -91,19 +85,35 @@ impl HttpClient {
         let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
         // It goes to the log: a number that is no time could be anything, a phone's too.
         let retry_after = retry_after.filter(|seconds| *seconds <= LONGEST_RETRY_AFTER);
+        let answer = |body: &[u8]| Answer { status, retry_after, body: document(body) };
         match read(&mut response).await {
-            Ok(body) => Ok(Answer { status, retry_after, body }),
+            Ok(Some(body)) => Ok(answer(&body)),
             // The status alone tells what became of it.
-            Err(_) if !status.is_success() => Ok(Answer { status, retry_after, body: Vec::new() }),
-            Err(Unread::TooLong) => {
+            _ if !status.is_success() => Ok(answer(&[])),
+            Ok(None) => {
                 tracing::warn!(provider, status = status.as_u16(), "the answer is too long");
                 Err(Reason::Unknown)
             }
-            Err(Unread::Broken(error)) => match lost(provider, error) {
+            Err(error) => match lost(provider, error) {
                 Reason::Timeout => Err(Reason::Timeout),
                 _ => Err(Reason::Unknown),
             },
         }
+    }
+
+    /// Calls an address of ours as a provider would, with an empty `POST`, or with a `GET`; no
+    /// redirect is followed.
+    ///
+    /// # Errors
+    /// A sentence: what kept the answer from coming.
+    pub async fn look(&self, method: Method, url: &str, id: &str) -> Result<Seen, String> {
+        let request = self.request(method, url).header(REQUEST_ID, id);
+        let mut response = request.send().await.map_err(|error| chain(&error.without_url()))?;
+        let request_id = response.headers().get(REQUEST_ID);
+        let request_id = request_id.and_then(|value| Some(value.to_str().ok()?.to_owned()));
+        let status = response.status().as_u16();
+        let body = read(&mut response).await.ok().flatten().unwrap_or_default();
+        Ok(Seen { status, request_id, body })
     }
 }
 
@@ -117,51 +127,16 @@ pub struct Seen {
     pub body: Vec<u8>,
 }
 
-impl HttpClient {
-    /// Calls an address of ours as a provider would, with an empty `POST`, or with a `GET`; no
-    /// redirect is followed.
-    ///
-    /// # Errors
-    /// A sentence: what kept the answer from coming.
-    pub async fn look(&self, method: Method, url: &str, id: &str) -> Result<Seen, String> {
-        let request = self.0.request(method, url).header(REQUEST_ID, id);
-        let mut response = request.send().await.map_err(|error| chain(&error.without_url()))?;
-        let request_id = response.headers().get(REQUEST_ID);
-        let request_id = request_id.and_then(|value| Some(value.to_str().ok()?.to_owned()));
-        let status = response.status().as_u16();
-        let body = read(&mut response).await.unwrap_or_default();
-        Ok(Seen { status, request_id, body })
-    }
-}
-
 /// A provider's answer. No `Debug`: bodies may name phone numbers and codes.
-pub(crate) struct Answer {
-    status: StatusCode,
+pub struct Answer {
+    pub(crate) status: StatusCode,
     retry_after: Option<u64>,
-    body: Vec<u8>,
+    /// The body. One that is no JSON counts as a JSON string of its whole text, one that could not
+    /// be read as the empty string.
+    pub(crate) body: Value,
 }
 
 impl Answer {
-    /// Whether the status is 2xx.
-    pub(crate) fn is_success(&self) -> bool {
-        self.status.is_success()
-    }
-
-    /// The status, for logs and tables.
-    pub(crate) fn status(&self) -> u16 {
-        self.status.as_u16()
-    }
-
-    /// The body as it came; empty if it could not be read.
-    pub(crate) fn body(&self) -> &[u8] {
-        &self.body
-    }
-
-    /// The body as `T`; `None` if it is not one.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Option<T> {
-        serde_json::from_slice(&self.body).ok()
-    }
-
     /// Why a call was refused, as far as the status alone tells; only for answers whose body says
     /// nothing better.
     ///
@@ -188,14 +163,23 @@ impl Answer {
     /// one that leaves it open whether the message was taken.
     pub(crate) fn refusal(&self) -> Reason {
         match self.reason() {
-            Reason::Timeout | Reason::Unknown => Reason::ProviderUnavailable,
+            Reason::Unknown => Reason::ProviderUnavailable,
             reason => reason,
         }
     }
 
-    /// Notes a refusal in the log, with the provider's own error code where it gave one; as a
-    /// warning unless it is about the recipient alone, which is daily business.
-    pub(crate) fn log_refusal(&self, provider: &str, code: Option<i64>, reason: Reason) {
+    /// Why it was refused: as the provider's own code or text was `understood`, or else
+    /// [`Answer::reason`].
+    ///
+    /// It is noted in the log, with that code where there is one; as a warning unless it is about
+    /// the recipient alone, which is daily business.
+    pub(crate) fn refused(
+        &self,
+        provider: &str,
+        code: Option<i64>,
+        understood: Option<Reason>,
+    ) -> Reason {
+        let reason = understood.unwrap_or_else(|| self.reason());
         let code = code.filter(|code| (0..=LARGEST_CODE).contains(code));
         let (status, retry_after, word) = (self.status.as_u16(), self.retry_after, reason.as_str());
         match reason {
@@ -204,23 +188,25 @@ impl Answer {
             }
             _ => tracing::warn!(provider, status, code, retry_after, reason = word, "{REFUSED}"),
         }
+        reason
     }
 }
 
-enum Unread {
-    TooLong,
-    Broken(reqwest::Error),
-}
-
-async fn read(response: &mut Response) -> Result<Vec<u8>, Unread> {
+/// The body; `None` if it is too long.
+async fn read(response: &mut Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
+    while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(Unread::TooLong);
+            return Ok(None);
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(body)
+    Ok(Some(body))
+}
+
+fn document(body: &[u8]) -> Value {
+    let text = || Value::String(String::from_utf8_lossy(body).into_owned());
+    serde_json::from_slice(body).unwrap_or_else(|_| text())
 }
 
 fn lost(provider: &str, error: reqwest::Error) -> Reason {
@@ -239,13 +225,8 @@ fn lost(provider: &str, error: reqwest::Error) -> Reason {
 }
 
 fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let _ = write!(text, ": {cause}");
-        source = cause.source();
-    }
-    text
+    let causes = iter::successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
-use crate::captured_logs::CapturedLogs;
-use crate::fake_vendor::{FakeVendor, Play};
-use serde_json::{Value, json};
+use crate::tests::captured_logs::CapturedLogs;
+use crate::tests::fake_vendor::{FakeVendor, Play};
+use serde_json::json;
 use std::net::TcpListener;
 
 const SHORT: Duration = Duration::from_millis(150);
@@ -100,8 +100,7 @@ async fn every_status_has_its_reason() {
     ] {
         let play = Play::json(status, &json!({})).with_header("Retry-After", "7");
         let answer = send(play, &client).await.unwrap_or_else(|_| panic!("{status}"));
-        assert_eq!((answer.status(), answer.reason()), (status, expected));
-        assert_eq!(answer.is_success(), status == 200);
+        assert_eq!((answer.status.as_u16(), answer.reason()), (status, expected));
         let open = [Reason::Unknown, Reason::Timeout];
         assert!(!open.contains(&answer.refusal()), "{status}: a refusal is one");
         assert_eq!(answer.retry_after, Some(7));
@@ -114,8 +113,8 @@ async fn a_number_that_is_no_time_and_no_code_stays_out_of_the_log() {
     let play = Play::json(429, &json!({})).with_header("Retry-After", "9876543210");
     let answer = send(play, &client()).await.ok().unwrap();
     assert_eq!(answer.retry_after, None);
-    answer.log_refusal("fake", Some(9_876_543_210), answer.reason());
-    answer.log_refusal("fake", Some(131_026), answer.reason());
+    answer.refused("fake", Some(9_876_543_210), None);
+    answer.refused("fake", Some(131_026), None);
     assert!(!logs.text().contains("9876543210") && logs.text().contains("131026"));
 }
 
@@ -123,16 +122,14 @@ async fn a_number_that_is_no_time_and_no_code_stays_out_of_the_log() {
 async fn a_refusal_with_an_unreadable_body_keeps_its_status() {
     let huge = "x".repeat(MAX_ANSWER + 1);
     let answer = send(Play::text(503, "text/html", &huge), &client()).await.ok().unwrap();
-    assert_eq!((answer.reason(), answer.body()), (Reason::ProviderUnavailable, &b""[..]));
+    assert_eq!((answer.reason(), answer.body), (Reason::ProviderUnavailable, json!("")));
 }
 
 #[tokio::test]
 async fn a_body_of_the_largest_size_is_read_whole() {
     let largest = format!("\"{}\"", "x".repeat(MAX_ANSWER - 2));
     let answer = send(Play::text(200, "application/json", &largest), &client()).await.ok().unwrap();
-    assert_eq!(answer.body().len(), MAX_ANSWER);
-    assert!(answer.json::<String>().is_some());
-    assert!(answer.json::<Vec<Value>>().is_none());
+    assert_eq!(answer.body.as_str().map(str::len), Some(MAX_ANSWER - 2));
 }
 
 #[tokio::test]
@@ -143,7 +140,7 @@ async fn redirects_are_not_followed_and_connections_are_kept() {
     let client = client();
     for _ in 0..2 {
         let answer = client.send("fake", client.post(&vendor.base_url())).await.ok().unwrap();
-        assert_eq!(answer.status(), 307);
+        assert_eq!(answer.status, 307);
     }
     assert!(elsewhere.requests().is_empty());
     for request in vendor.requests() {
@@ -159,7 +156,7 @@ async fn a_configured_proxy_takes_every_call() {
     let answer = client.send("fake", client.post("http://provider.invalid/send")).await;
     assert_eq!(answer.ok().map(|answer| answer.reason()), Some(Reason::ProviderAuth));
     assert_eq!(proxy.only_request().target, "http://provider.invalid/send");
-    assert!(!format!("{address:?} {client:?}").contains("password"));
+    assert!(!format!("{address:?}").contains("password"));
 
     let none = HttpClient::new(LONG, LONG, &Secret::new("http://"));
     assert_eq!(none.err(), Some(UnusableHttpClient));

@@ -16,36 +16,28 @@ mod settings;
 mod signature;
 mod timed;
 mod twilio;
+mod vendor;
 mod webhook_token;
 mod whatsapp_cloud;
 mod wire;
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
-pub use breaker::{BreakerGateway, BreakerSettings};
+pub use breaker::{BreakerGateway, BreakerSettings, BreakerState};
 pub use bulkhead::BulkheadGateway;
 pub use console::ConsoleGateway;
-pub use generic_http::{
-    GenericAnswer, GenericHttpGateway, GenericHttpSettings, GenericMatch, GenericMethod,
-    GenericPayload, GenericReceipts, GenericRequest, GenericRule, GenericSecretPlace,
-    InvalidGateway,
-};
-pub use gupshup::{GupshupGateway, GupshupSettings};
+pub use generic_http::{GenericHttp, GenericHttpSettings, InvalidGateway};
+pub use gupshup::Gupshup;
 pub use http_client::{HttpClient, Seen, UnusableHttpClient};
-pub use msg91::{Msg91Gateway, Msg91Settings, Msg91Variable};
-pub use references::{DiscreetGateway, DiscreetSource};
+pub use msg91::{Msg91, Msg91Variable};
+pub use references::Discreet;
 pub use reqwest::Method;
 pub use sandbox::{SandboxGateway, SandboxOptions};
 pub use secret::Secret;
 pub use settings::Settings;
 pub use timed::TimedGateway;
-pub use twilio::{TwilioGateway, TwilioSender, TwilioSettings};
-pub use whatsapp_cloud::{WhatsappCloudGateway, WhatsappCloudSettings, WhatsappTemplate};
+pub use twilio::{Twilio, TwilioSettings};
+pub use vendor::HttpGateway;
+pub use whatsapp_cloud::{WhatsappCloud, WhatsappTemplate};
 
 #[cfg(test)]
-mod captured_logs;
-#[cfg(test)]
-mod contract;
-#[cfg(test)]
-mod fake_vendor;
-#[cfg(test)]
-mod fixtures;
+mod tests;

@@ -4,14 +4,16 @@
 //! `msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url` (receipts v2 to
 //! v4) and `msg91.com/help/webhook-new/…` («Webhook (New)», for SMS and for WhatsApp).
 
-mod receipts;
-
 use crate::http_client::Answer;
 use crate::language::for_language;
-use crate::wire::{word, word_at};
+use crate::vendor::Vendor;
+use crate::webhook_token::admit;
+use crate::wire::{first_word, form_field, items, word_at};
 use crate::{BaseUrl, HttpClient, Secret, WhatsappTemplate};
-use async_trait::async_trait;
-use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
+use dwar_otp::{
+    Channel, Message, Reason, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
+};
+use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use serde_with::{As, NoneAsEmptyString};
@@ -19,10 +21,18 @@ use std::collections::BTreeMap;
 
 const PROVIDER: &str = "msg91";
 
+/// MSG91 names no bound. A report is some 200 bytes of JSON
+/// (`msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url`): this is room
+/// for a thousand of them, encoded as a form.
+const LONGEST_BODY: usize = 512 * 1_024;
+
 /// An account at MSG91 and what is registered there: the section `[gateways.msg91]`.
+///
+/// One request has one recipient, so the request id names the message. MSG91 answers some refusals
+/// with HTTP 200, and signs nothing: its webhooks are known by a shared secret alone.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Msg91Settings {
+pub struct Msg91 {
     /// The API's host: `https://control.msg91.com`.
     pub base_url: BaseUrl,
     /// The account's `authkey`. Empty: there is no account.
@@ -61,72 +71,107 @@ pub enum Msg91Variable {
     Minutes,
 }
 
-/// Sends over MSG91 and reads its webhooks.
-///
-/// One request has one recipient, so the request id names the message. MSG91 answers some refusals
-/// with HTTP 200, and signs nothing: its webhooks are known by a shared secret alone.
-#[derive(Clone, Debug)]
-pub struct Msg91Gateway {
-    settings: Msg91Settings,
-    client: HttpClient,
-}
-
-impl Msg91Gateway {
-    /// A gateway for one account.
-    pub fn new(settings: Msg91Settings, client: HttpClient) -> Self {
-        Self { settings, client }
+impl Vendor for Msg91 {
+    fn name(&self) -> &str {
+        PROVIDER
     }
 
-    fn request(&self, message: &Message) -> Option<(&'static str, Value)> {
-        match message.channel {
-            Channel::Sms => Some(("/api/v5/flow", flow(&self.settings, message)?)),
+    /// Channels and languages that are not configured are [`Reason::ProviderUnavailable`].
+    fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
+        let (path, body) = match message.channel {
+            Channel::Sms => ("/api/v5/flow", self.flow(message)),
             Channel::Whatsapp => {
-                let path = "/api/v5/whatsapp/whatsapp-outbound-message/bulk/";
-                Some((path, outbound(&self.settings, message)?))
+                ("/api/v5/whatsapp/whatsapp-outbound-message/bulk/", self.outbound(message))
             }
-        }
+        };
+        let Some(body) = body else {
+            tracing::warn!(provider = PROVIDER, otp = %message.otp, "nothing is configured for it");
+            return Err(Reason::ProviderUnavailable);
+        };
+        let call = client
+            .post(&format!("{}{path}", self.base_url))
+            .header("authkey", self.auth_key.expose())
+            .header("accept", "application/json");
+        Ok(call.json(&body))
     }
 
-    fn judge(&self, channel: Channel, answer: &Answer) -> Outcome {
-        let body: Value = answer.json().unwrap_or_default();
-        if !answer.is_success() || !says_success(&body) {
-            let code = error_code(&body);
-            let open = || if says_error(&body) { answer.refusal() } else { answer.reason() };
-            let reason = code.and_then(reason).unwrap_or_else(open);
-            answer.log_refusal(PROVIDER, code, reason);
-            return Outcome::Refused(reason);
+    fn judge(&self, channel: Channel, answer: &Answer) -> Result<Option<String>, Reason> {
+        let body = &answer.body;
+        let verdict = verdict(body);
+        if verdict != Some(true) || !answer.status.is_success() {
+            let code = first_word(body, &["code", "apiError"]).and_then(|code| code.parse().ok());
+            let refusal = || (verdict == Some(false)).then(|| answer.refusal());
+            return Err(answer.refused(PROVIDER, code, code.and_then(reason).or_else(refusal)));
         }
-        let provider_ref = match channel {
-            Channel::Sms => word_at(&body, "/message"),
-            Channel::Whatsapp => word_at(&body, "/request_id"),
-        };
-        let awaits_receipt = !self.settings.webhook_token.is_empty() && provider_ref.is_some();
-        Outcome::Accepted { provider_ref, awaits_receipt }
+        Ok(match channel {
+            Channel::Sms => word_at(body, "/message"),
+            Channel::Whatsapp => word_at(body, "/request_id"),
+        })
+    }
+
+    fn reports(&self) -> bool {
+        !self.webhook_token.is_empty()
+    }
+
+    fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
+        admit(head, &self.webhook_token, LONGEST_BODY)
+    }
+
+    /// Reads «Webhook» v2 (a form whose field `data` is JSON) and v3 (flat JSON), and «Webhook
+    /// (New)» of SMS and WhatsApp as long as its payload keeps `requestId` and `status` (or
+    /// `eventName`). v4 names no request, so nothing can be read from it.
+    fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
+        let document = document(&call.body)?;
+        Some(items(&document)?.iter().flat_map(of_request).collect())
     }
 }
 
-/// Refuses channels and languages that are not configured as [`Reason::ProviderUnavailable`].
-#[async_trait]
-impl Gateway for Msg91Gateway {
-    fn provider(&self) -> String {
-        PROVIDER.to_owned()
+impl Msg91 {
+    fn flow(&self, message: &Message) -> Option<Value> {
+        let template_id = self.sms_template_id.as_ref()?;
+        let mut recipient = Map::new();
+        for (name, variable) in &self.sms_variables {
+            let value = match variable {
+                Msg91Variable::Code => message.code.expose().to_owned(),
+                Msg91Variable::Brand => message.brand.clone(),
+                Msg91Variable::Minutes => message.minutes.to_string(),
+            };
+            recipient.insert(name.clone(), Value::String(value));
+        }
+        recipient.insert("mobiles".to_owned(), Value::String(digits(message)));
+        Some(json!({
+            "template_id": message.template_id.as_ref().unwrap_or(template_id),
+            // A shortened link would no longer be the registered text.
+            "short_url": "0",
+            "recipients": [recipient],
+        }))
     }
 
-    async fn deliver(&self, message: Message) -> Outcome {
-        let Some((path, body)) = self.request(&message) else {
-            tracing::warn!(provider = PROVIDER, otp = %message.otp, "nothing is configured for it");
-            return Outcome::Refused(Reason::ProviderUnavailable);
-        };
-        let call = self
-            .client
-            .post(&format!("{}{path}", self.settings.base_url))
-            .header("authkey", self.settings.auth_key.expose())
-            .header("accept", "application/json")
-            .json(&body);
-        match self.client.send(PROVIDER, call).await {
-            Ok(answer) => self.judge(message.channel, &answer),
-            Err(reason) => Outcome::Refused(reason),
+    fn outbound(&self, message: &Message) -> Option<Value> {
+        let number = self.whatsapp_number.as_ref()?;
+        let template = for_language(&self.whatsapp_templates, &message.language)?;
+        let code = message.code.expose();
+        let mut components = json!({"body_1": {"type": "text", "value": code}});
+        if self.whatsapp_code_button {
+            components["button_1"] = json!({"subtype": "url", "type": "text", "value": code});
         }
+        let mut body = json!({
+            "integrated_number": number,
+            "content_type": "template",
+            "payload": {
+                "messaging_product": "whatsapp",
+                "type": "template",
+                "template": {
+                    "name": template.name,
+                    "language": {"code": template.language, "policy": "deterministic"},
+                    "to_and_components": [{"to": [digits(message)], "components": components}],
+                },
+            },
+        });
+        if let Some(namespace) = &self.whatsapp_namespace {
+            body["payload"]["template"]["namespace"] = json!(namespace);
+        }
+        Some(body)
     }
 }
 
@@ -134,79 +179,19 @@ fn digits(message: &Message) -> String {
     format!("91{}", message.phone.national())
 }
 
-fn flow(settings: &Msg91Settings, message: &Message) -> Option<Value> {
-    let template_id = settings.sms_template_id.as_ref()?;
-    let mut recipient = Map::new();
-    for (name, variable) in &settings.sms_variables {
-        let value = match variable {
-            Msg91Variable::Code => message.code.expose().to_owned(),
-            Msg91Variable::Brand => message.brand.clone(),
-            Msg91Variable::Minutes => message.minutes.to_string(),
-        };
-        recipient.insert(name.clone(), Value::String(value));
+/// Whether it says that the message was taken, or that it was not. Flow says `type`, the WhatsApp
+/// API `status`; a failure of either may say nothing else, or `msgType`.
+fn verdict(body: &Value) -> Option<bool> {
+    if body.get("hasError").and_then(Value::as_bool) == Some(true) {
+        return Some(false);
     }
-    recipient.insert("mobiles".to_owned(), Value::String(digits(message)));
-    Some(json!({
-        "template_id": message.template_id.as_ref().unwrap_or(template_id),
-        // A shortened link would no longer be the registered text.
-        "short_url": "0",
-        "recipients": [recipient],
-    }))
-}
-
-fn outbound(settings: &Msg91Settings, message: &Message) -> Option<Value> {
-    let number = settings.whatsapp_number.as_ref()?;
-    let template = for_language(&settings.whatsapp_templates, &message.language)?;
-    let code = message.code.expose();
-    let mut components = json!({"body_1": {"type": "text", "value": code}});
-    if settings.whatsapp_code_button {
-        components["button_1"] = json!({"subtype": "url", "type": "text", "value": code});
+    let said = |name: &str| body.get(name)?.as_str().map(str::to_ascii_lowercase);
+    match said("type").or_else(|| said("status")).as_deref() {
+        Some("success") => Some(true),
+        Some("error" | "fail" | "failed") => Some(false),
+        Some(_) => None,
+        None => matches!(said("msgType")?.as_str(), "error" | "fail" | "failed").then_some(false),
     }
-    let mut body = json!({
-        "integrated_number": number,
-        "content_type": "template",
-        "payload": {
-            "messaging_product": "whatsapp",
-            "type": "template",
-            "template": {
-                "name": template.name,
-                "language": {"code": template.language, "policy": "deterministic"},
-                "to_and_components": [{"to": [digits(message)], "components": components}],
-            },
-        },
-    });
-    if let Some(namespace) = &settings.whatsapp_namespace {
-        body["payload"]["template"]["namespace"] = json!(namespace);
-    }
-    Some(body)
-}
-
-/// Flow says `type`, the WhatsApp API `status`; a failure of either may say nothing else.
-fn says_success(body: &Value) -> bool {
-    verdict(body).is_some_and(|verdict| verdict.eq_ignore_ascii_case("success")) && !has_error(body)
-}
-
-/// Whether it says in so many words that nothing was taken.
-fn says_error(body: &Value) -> bool {
-    let verdict = verdict(body).or_else(|| body.get("msgType")?.as_str());
-    let negative = |verdict: &str| {
-        ["error", "fail", "failed"].iter().any(|word| verdict.eq_ignore_ascii_case(word))
-    };
-    has_error(body) || verdict.is_some_and(negative)
-}
-
-fn verdict(body: &Value) -> Option<&str> {
-    let said = |name: &str| body.get(name).and_then(Value::as_str);
-    said("type").or_else(|| said("status"))
-}
-
-fn has_error(body: &Value) -> bool {
-    body.get("hasError").and_then(Value::as_bool) == Some(true)
-}
-
-fn error_code(body: &Value) -> Option<i64> {
-    let code = ["code", "apiError"].into_iter().find_map(|name| word(body.get(name)?));
-    code?.parse().ok()
 }
 
 /// What MSG91's error codes mean, as integrations of its classic SMS API list them (of the vendor's
@@ -228,5 +213,64 @@ const fn reason(code: i64) -> Option<Reason> {
     }
 }
 
+/// The JSON of the call: the body itself, or what its field `data` holds.
+fn document(body: &[u8]) -> Option<Value> {
+    let direct: Option<Value> = serde_json::from_slice(body).ok();
+    match direct {
+        Some(Value::Object(object)) => match object.get("data") {
+            Some(Value::String(inner)) => serde_json::from_str(inner).ok(),
+            _ => Some(Value::Object(object)),
+        },
+        Some(other) => Some(other),
+        None => serde_json::from_str(&form_field(body, "data")?).ok(),
+    }
+}
+
+fn of_request(request: &Value) -> Vec<(String, Report)> {
+    let Some(provider_ref) = word_at(request, "/requestId") else { return Vec::new() };
+    let reports = match request.get("report") {
+        Some(Value::Array(reports)) => reports.as_slice(),
+        _ => std::slice::from_ref(request),
+    };
+    reports.iter().filter_map(|entry| Some((provider_ref.clone(), report(entry)?))).collect()
+}
+
+fn report(entry: &Value) -> Option<Report> {
+    let report = meaning(&first_word(entry, &["status", "eventName"])?)?;
+    if report != Report::Failed(Reason::Unknown) {
+        return Some(report);
+    }
+    let why = first_word(entry, &["failedReason", "failureReason", "reason"]);
+    Some(Report::Failed(why.map_or(Reason::Unknown, |why| cause(&why))))
+}
+
+/// What a status means: the numbers of v2 and v3 (1 delivered, 2 failed, 9 NDNC, 16 and 25
+/// rejected, 17 blocked number) and the words of «Webhook (New)». Others are on the way.
+fn meaning(status: &str) -> Option<Report> {
+    match status.to_ascii_lowercase().as_str() {
+        "1" | "delivered" | "read" => Some(Report::Delivered),
+        "2" | "failed" | "undelivered" => Some(Report::Failed(Reason::Unknown)),
+        "9" | "16" | "17" | "25" | "ndnc" | "rejected" | "blocked" | "blocked number" => {
+            Some(Report::Failed(Reason::Blocked))
+        }
+        _ => None,
+    }
+}
+
+/// Why WhatsApp failed, where the reason names one of Meta's codes (six digits).
+fn cause(why: &str) -> Reason {
+    let codes = why.split(|character: char| !character.is_ascii_digit());
+    let meaning = |code: &str| match code {
+        "131026" => Some(Reason::NotOnChannel),
+        "131049" | "131050" | "130472" => Some(Reason::Blocked),
+        "130429" | "131048" | "131056" => Some(Reason::ProviderThrottled),
+        "131000" | "131016" => Some(Reason::ProviderUnavailable),
+        code if code.len() == 6 && code.starts_with("132") => Some(Reason::TemplateRejected),
+        _ => None,
+    };
+    codes.into_iter().find_map(meaning).unwrap_or(Reason::Unknown)
+}
+
 #[cfg(test)]
+#[path = "msg91_tests.rs"]
 mod tests;

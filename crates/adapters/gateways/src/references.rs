@@ -11,36 +11,16 @@ use std::sync::Arc;
 /// Stands between a provider's answers and everything of ours that keeps or logs what it calls a
 /// message.
 ///
-/// A reference is checked ([`is_reference`], [`gives_away`]) and goes on as its keyed digest, here and
-/// in [`DiscreetSource`] alike, so that answers and receipts still meet. The text itself is kept
-/// nowhere: it may lead back to the phone. WhatsApp's, for one, holds the number in Base64.
+/// A reference is checked ([`is_reference`], [`gives_away`]) and goes on as its keyed digest, in
+/// answers and receipts alike, so that they still meet. The text itself is kept nowhere: it may
+/// lead back to the phone. WhatsApp's, for one, holds the number in Base64.
 ///
 /// A message that was accepted under a reference that cannot be taken stays accepted and awaits no
-/// receipt.
-pub struct DiscreetGateway {
-    inner: Arc<dyn Gateway>,
-    vault: Arc<dyn Vault>,
-}
-
-impl DiscreetGateway {
-    /// Wraps `inner`; digests are made by `vault`.
-    pub fn new(inner: Arc<dyn Gateway>, vault: Arc<dyn Vault>) -> Self {
-        Self { inner, vault }
-    }
-}
-
-/// The same for the receipts of a provider; one with a reference that cannot be taken is dropped,
-/// since no message is known by it.
-pub struct DiscreetSource {
-    inner: Arc<dyn ReceiptSource>,
-    vault: Arc<dyn Vault>,
-}
-
-impl DiscreetSource {
-    /// Wraps `inner`; digests are made by `vault`.
-    pub fn new(inner: Arc<dyn ReceiptSource>, vault: Arc<dyn Vault>) -> Self {
-        Self { inner, vault }
-    }
+/// receipt. A receipt with such a reference is dropped, since no message is known by it.
+pub struct Discreet<T: ?Sized> {
+    pub inner: Arc<T>,
+    /// Makes the digests.
+    pub vault: Arc<dyn Vault>,
 }
 
 fn digest(vault: &dyn Vault, provider: &str, reference: &str) -> String {
@@ -49,18 +29,16 @@ fn digest(vault: &dyn Vault, provider: &str, reference: &str) -> String {
 }
 
 #[async_trait]
-impl Gateway for DiscreetGateway {
+impl Gateway for Discreet<dyn Gateway> {
     fn provider(&self) -> String {
         self.inner.provider()
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
         let (phone, code) = (message.phone.clone(), message.code.clone());
-        let (reference, awaits_receipt) = match self.inner.deliver(message).await {
-            Outcome::Accepted { provider_ref: Some(reference), awaits_receipt } => {
-                (reference, awaits_receipt)
-            }
-            other => return other,
+        let outcome = self.inner.deliver(message).await;
+        let Outcome::Accepted { provider_ref: Some(reference), awaits_receipt } = outcome else {
+            return outcome;
         };
         let provider = self.provider();
         if !is_reference(&reference) || gives_away(&reference, &phone, &code) {
@@ -72,7 +50,7 @@ impl Gateway for DiscreetGateway {
     }
 }
 
-impl ReceiptSource for DiscreetSource {
+impl ReceiptSource for Discreet<dyn ReceiptSource> {
     fn provider(&self) -> String {
         self.inner.provider()
     }

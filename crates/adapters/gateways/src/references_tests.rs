@@ -1,6 +1,6 @@
 use super::*;
-use crate::captured_logs::CapturedLogs;
-use crate::fixtures::{CODE, message};
+use crate::tests::captured_logs::CapturedLogs;
+use crate::tests::fixtures::{CODE, message};
 use dwar_kernel::{Digest, KeyMode, Sealed, Unsealable};
 use dwar_otp::{Channel, Report};
 
@@ -65,7 +65,7 @@ impl ReceiptSource for Provider {
 async fn answer(reference: Option<&str>) -> Outcome {
     let reference = reference.map(str::to_owned);
     let provider = Arc::new(Provider { reference, reports: Vec::new() });
-    let gateway = DiscreetGateway::new(provider, Arc::new(SumVault));
+    let gateway: Discreet<dyn Gateway> = Discreet { inner: provider, vault: Arc::new(SumVault) };
     gateway.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
 }
 
@@ -74,7 +74,8 @@ fn reported(references: &[&str]) -> Vec<String> {
     let provider = Arc::new(Provider { reference: None, reports });
     let head =
         WebhookHead { path_and_query: String::new(), query: Vec::new(), headers: Vec::new() };
-    let source = DiscreetSource::new(provider, Arc::new(SumVault));
+    let source: Discreet<dyn ReceiptSource> =
+        Discreet { inner: provider, vault: Arc::new(SumVault) };
     assert_eq!(source.admit(&head).unwrap().longest_body, 7);
     let receipts = source.receipts(&WebhookCall { head, body: Vec::new() }).unwrap();
     receipts.into_iter().map(|receipt| receipt.provider_ref).collect()

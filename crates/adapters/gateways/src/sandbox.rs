@@ -7,7 +7,6 @@ use dwar_otp::{
 use serde::Deserialize;
 use serde_with::{As, DurationMilliSeconds};
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +43,27 @@ pub struct SandboxGateway {
 }
 
 impl SandboxGateway {
+    /// What one channel does in a scenario: it refuses, or accepts and reports this so much later.
+    fn play(&self, scenario: Scenario, channel: Channel) -> Result<(Report, Duration), Reason> {
+        let SandboxOptions { receipt_after, slow_receipt_after } = self.options;
+        match (scenario, channel) {
+            (Scenario::SmsDelivers | Scenario::BothFail, Channel::Whatsapp) => {
+                Err(Reason::NotOnChannel)
+            }
+            (Scenario::BothFail, Channel::Sms) => Err(Reason::RejectedNumber),
+            (Scenario::LateFailure, Channel::Whatsapp) => {
+                Ok((Report::Failed(Reason::NotOnChannel), receipt_after))
+            }
+            // Money is the caller's to check: were it to forget, the code must still not land.
+            (Scenario::InsufficientBalance, _) => Err(Reason::RejectedNumber),
+            (Scenario::SlowDelivery, _) => Ok((Report::Delivered, slow_receipt_after)),
+            (Scenario::Delivered, _)
+            | (Scenario::SmsDelivers | Scenario::LateFailure, Channel::Sms) => {
+                Ok((Report::Delivered, receipt_after))
+            }
+        }
+    }
+
     async fn accept(&self, message: Message, then: Report, after: Duration) -> Outcome {
         let now = self.clock.now();
         let provider_ref = message.attempt.to_string();
@@ -68,12 +88,6 @@ impl SandboxGateway {
     }
 }
 
-impl fmt::Debug for SandboxGateway {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "SandboxGateway({:?})", self.options)
-    }
-}
-
 /// Plays the scenario of the message's number. A live key's message is refused as
 /// [`Reason::ProviderAuth`]: nobody may be charged for, or read in the inbox, what it stands for.
 #[async_trait]
@@ -86,41 +100,9 @@ impl Gateway for SandboxGateway {
         if message.mode != KeyMode::Test {
             return Outcome::Refused(Reason::ProviderAuth);
         }
-        let options = &self.options;
-        match Play::of(Scenario::of(&message.phone), message.channel) {
-            Play::Refuse(reason) => Outcome::Refused(reason),
-            Play::Accept(then) => self.accept(message, then, options.receipt_after).await,
-            Play::AcceptSlowly(then) => {
-                self.accept(message, then, options.slow_receipt_after).await
-            }
-        }
-    }
-}
-
-/// What one channel does in a scenario.
-enum Play {
-    Refuse(Reason),
-    Accept(Report),
-    AcceptSlowly(Report),
-}
-
-impl Play {
-    fn of(scenario: Scenario, channel: Channel) -> Self {
-        match (scenario, channel) {
-            (Scenario::SmsDelivers | Scenario::BothFail, Channel::Whatsapp) => {
-                Self::Refuse(Reason::NotOnChannel)
-            }
-            (Scenario::BothFail, Channel::Sms) => Self::Refuse(Reason::RejectedNumber),
-            (Scenario::LateFailure, Channel::Whatsapp) => {
-                Self::Accept(Report::Failed(Reason::NotOnChannel))
-            }
-            // Money is the caller's to check: were it to forget, the code must still not land.
-            (Scenario::InsufficientBalance, _) => Self::Refuse(Reason::RejectedNumber),
-            (Scenario::SlowDelivery, _) => Self::AcceptSlowly(Report::Delivered),
-            (Scenario::Delivered, _)
-            | (Scenario::SmsDelivers | Scenario::LateFailure, Channel::Sms) => {
-                Self::Accept(Report::Delivered)
-            }
+        match self.play(Scenario::of(&message.phone), message.channel) {
+            Ok((then, after)) => self.accept(message, then, after).await,
+            Err(reason) => Outcome::Refused(reason),
         }
     }
 }

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 /// A secret of the configuration; neither `Debug` nor a log shows it, and dropping it wipes it.
 #[derive(Clone, Default, Deserialize)]
-#[serde(from = "String")]
+#[serde(transparent)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
@@ -28,12 +28,6 @@ impl Secret {
     /// one that was never configured, matches nothing.
     pub(crate) fn matches(&self, candidate: &str) -> bool {
         !self.is_empty() && bool::from(self.0.as_bytes().ct_eq(candidate.as_bytes()))
-    }
-}
-
-impl From<String> for Secret {
-    fn from(secret: String) -> Self {
-        Self::new(secret)
     }
 }
 

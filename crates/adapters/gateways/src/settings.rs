@@ -1,7 +1,4 @@
-use crate::{
-    BaseUrl, GupshupSettings, Msg91Settings, SandboxOptions, Secret, TwilioSettings,
-    WhatsappCloudSettings,
-};
+use crate::{BaseUrl, Gupshup, Msg91, SandboxOptions, Secret, TwilioSettings, WhatsappCloud};
 use serde::Deserialize;
 use serde_with::{As, DurationMilliSeconds, DurationSeconds, NoneAsEmptyString};
 use std::path::PathBuf;
@@ -43,9 +40,8 @@ pub struct Settings {
     pub proxy: Secret,
     /// When test messages are reported on.
     pub sandbox: SandboxOptions,
-    pub whatsapp_cloud: WhatsappCloudSettings,
+    pub whatsapp_cloud: WhatsappCloud,
     pub twilio: TwilioSettings,
-    /// MSG91.
-    pub msg91: Msg91Settings,
-    pub gupshup: GupshupSettings,
+    pub msg91: Msg91,
+    pub gupshup: Gupshup,
 }

@@ -1,17 +1,12 @@
 use crate::Secret;
 use hmac::{KeyInit, Mac};
 
-/// The HMAC of `parts`, one after the other, under `secret`; `None` without a secret, since a
-/// signature under the empty key is anybody's to make.
-pub(crate) fn sign<M: Mac + KeyInit>(secret: &Secret, parts: &[&[u8]]) -> Option<Vec<u8>> {
-    if secret.expose().is_empty() {
-        return None;
-    }
-    let mut mac = <M as KeyInit>::new_from_slice(secret.expose().as_bytes()).ok()?;
-    for part in parts {
-        mac.update(part);
-    }
-    Some(mac.finalize().into_bytes().to_vec())
+/// Whether `given` is the HMAC of `parts`, one after the other, under `secret`; judged in constant
+/// time. Never without a secret, since a signature under the empty key is anybody's to make.
+pub(crate) fn is_signed<M: Mac + KeyInit>(secret: &Secret, parts: &[&[u8]], given: &[u8]) -> bool {
+    let Ok(mac) = <M as KeyInit>::new_from_slice(secret.expose().as_bytes()) else { return false };
+    let mac = parts.iter().fold(mac, |mac, part| mac.chain_update(part));
+    !secret.is_empty() && mac.verify_slice(given).is_ok()
 }
 
 #[cfg(test)]
@@ -28,12 +23,19 @@ mod tests {
             0x64, 0xec, 0x38, 0x43,
         ];
         let parts: [&[u8]; 2] = [b"what do ya want ", b"for nothing?"];
-        let mac = sign::<Hmac<Sha256>>(&Secret::new("Jefe"), &parts);
-        assert_eq!(mac.as_deref(), Some(&expected[..]));
+        let judge = |given: &[u8]| is_signed::<Hmac<Sha256>>(&Secret::new("Jefe"), &parts, given);
+        assert!(judge(&expected));
+        let mut altered = expected;
+        altered[31] ^= 1;
+        for wrong in [&altered[..], &expected[..31], &[]] {
+            assert!(!judge(wrong), "{wrong:?}");
+        }
     }
 
     #[test]
-    fn signs_nothing_without_a_secret() {
-        assert_eq!(sign::<Hmac<Sha256>>(&Secret::new(""), &[b"text"]), None);
+    fn nothing_is_signed_without_a_secret() {
+        let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(b"").unwrap().chain_update(b"text");
+        let made = mac.finalize().into_bytes();
+        assert!(!is_signed::<Hmac<Sha256>>(&Secret::new(""), &[b"text"], &made));
     }
 }

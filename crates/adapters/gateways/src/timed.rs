@@ -8,15 +8,9 @@ use std::time::Duration;
 /// A call that takes longer is given up as [`Reason::Timeout`]; what became of it is unknown
 /// (docs/contract.md, Delivery).
 pub struct TimedGateway {
-    inner: Arc<dyn Gateway>,
-    limit: Duration,
-}
-
-impl TimedGateway {
-    /// Gives each call of `inner` at most `limit`.
-    pub fn new(inner: Arc<dyn Gateway>, limit: Duration) -> Self {
-        Self { inner, limit }
-    }
+    pub inner: Arc<dyn Gateway>,
+    /// How long a call may take at most.
+    pub limit: Duration,
 }
 
 #[async_trait]
@@ -34,7 +28,7 @@ impl Gateway for TimedGateway {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::message;
+    use crate::tests::fixtures::message;
     use dwar_kernel::KeyMode;
     use dwar_otp::Channel;
 
@@ -54,7 +48,7 @@ mod tests {
 
     async fn deliver(needs: u64) -> Outcome {
         let slow = Arc::new(Slow(Duration::from_millis(needs)));
-        let timed = TimedGateway::new(slow, Duration::from_millis(8_000));
+        let timed = TimedGateway { inner: slow, limit: Duration::from_millis(8_000) };
         assert_eq!(timed.provider(), "slow");
         timed.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
     }

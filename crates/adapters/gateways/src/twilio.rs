@@ -1,25 +1,21 @@
 use crate::http_client::Answer;
 use crate::language::for_language;
-use crate::signature::sign;
+use crate::signature::is_signed;
+use crate::vendor::{Vendor, undelivered};
 use crate::{BaseUrl, HttpClient, Secret};
-use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dwar_otp::{
-    Channel, Gateway, Message, Outcome, Reason, Receipt, ReceiptSource, Report, WebhookAdmission,
-    WebhookCall, WebhookError, WebhookHead,
+    Channel, Message, Reason, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
 use hmac::Hmac;
-use reqwest::Url;
+use reqwest::{RequestBuilder, Url};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use serde_with::{As, NoneAsEmptyString};
 use sha1::Sha1;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
-use std::str::FromStr;
-use subtle::ConstantTimeEq;
 
 const PROVIDER: &str = "twilio";
 
@@ -54,17 +50,10 @@ const fn reason_of(code: i64) -> Option<Reason> {
         }
         // Too long; outside the window; DLT; content, language, parameters; rejected, paused,
         // disabled.
-        21_617
-        | 21_655
-        | 21_656
-        | 21_901
-        | 63_005
-        | 63_016
-        | 63_021
-        | 63_027
-        | 63_028
-        | 63_030
-        | 63_040..=63_042 => Reason::TemplateRejected,
+        21_617 | 21_655 | 21_656 | 21_901 => Reason::TemplateRejected,
+        63_005 | 63_016 | 63_021 | 63_027 | 63_028 | 63_030 | 63_040 | 63_041 | 63_042 => {
+            Reason::TemplateRejected
+        }
         // Credentials or the account; suspended.
         10_001 | 20_003 | 20_005 | 20_404 | 30_002 | 63_001 => Reason::ProviderAuth,
         // The sender or its service is not ours; the country is not switched on.
@@ -79,25 +68,6 @@ const fn reason_of(code: i64) -> Option<Reason> {
         30_036 => Reason::Timeout,
         _ => return None,
     })
-}
-
-/// Who a message comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TwilioSender {
-    /// The SID of a messaging service, `MG…`, which picks one of its senders.
-    MessagingService(String),
-    /// A number in E.164 or an alphanumeric sender id (in India the registered header); for
-    /// WhatsApp the number alone, without the prefix `whatsapp:`.
-    Number(String),
-}
-
-impl FromStr for TwilioSender {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        let sender = if text.starts_with("MG") { Self::MessagingService } else { Self::Number };
-        Ok(sender(text.to_owned()))
-    }
 }
 
 /// Our account with Twilio: the section `[gateways.twilio]`.
@@ -115,12 +85,15 @@ pub struct TwilioSettings {
     pub api_key_sid: String,
     /// Its secret; empty means that calls to Twilio use the account's SID and token.
     pub api_key_secret: Secret,
-    /// Who SMS come from; `None` refuses them.
+    /// Who SMS come from: the SID of a messaging service, `MG…`, which picks one of its senders, a
+    /// number in E.164, or an alphanumeric sender id (in India the registered header). `None`
+    /// refuses them.
     #[serde(with = "As::<NoneAsEmptyString>")]
-    pub sms_sender: Option<TwilioSender>,
-    /// An approved WhatsApp sender; `None` refuses such messages.
+    pub sms_sender: Option<String>,
+    /// An approved WhatsApp sender: `MG…` too, or the number alone, without the prefix `whatsapp:`.
+    /// `None` refuses such messages.
     #[serde(with = "As::<NoneAsEmptyString>")]
-    pub whatsapp_sender: Option<TwilioSender>,
+    pub whatsapp_sender: Option<String>,
     /// SIDs, `HX…`, of approved templates of the type `whatsapp/authentication`, by BCP 47 tag; a
     /// language that is not there takes `en`.
     pub whatsapp_templates: BTreeMap<String, String>,
@@ -133,101 +106,51 @@ pub struct TwilioSettings {
 /// Sources: `spec/json/twilio_api_v2010.json` in <https://github.com/twilio/twilio-oai>,
 /// <https://www.twilio.com/docs/messaging/api/message-resource>,
 /// <https://www.twilio.com/docs/content/whatsappauthentication>.
-pub struct TwilioGateway {
-    settings: TwilioSettings,
-    public_url: Option<BaseUrl>,
-    client: HttpClient,
-    url: String,
-    signed_urls: BTreeSet<String>,
+pub struct Twilio {
+    /// Our account.
+    pub settings: TwilioSettings,
+    /// Where the world reaches us: `https://otp.example.com`. Receipts go to `/webhooks/twilio`
+    /// there; `None` asks for none. It has to be configured since behind a proxy we do not see the
+    /// URL that Twilio signs.
+    pub public_url: Option<BaseUrl>,
 }
 
-impl TwilioGateway {
-    /// A gateway for this account.
-    ///
-    /// `public_url` is where the world reaches us: `https://otp.example.com`. Receipts go to
-    /// `/webhooks/twilio` there; `None` asks for none. It has to be configured since behind a proxy
-    /// we do not see the URL that Twilio signs.
-    pub fn new(settings: TwilioSettings, public_url: Option<BaseUrl>, client: HttpClient) -> Self {
-        let TwilioSettings { base_url, account_sid, .. } = &settings;
-        let url = format!("{base_url}/2010-04-01/Accounts/{account_sid}/Messages.json");
-        let signed_urls = public_url.iter().flat_map(spellings).collect();
-        Self { settings, public_url, client, url, signed_urls }
-    }
-
+impl Twilio {
     fn form(&self, message: &Message) -> Result<Vec<(&'static str, String)>, Reason> {
+        let TwilioSettings { sms_sender, whatsapp_sender, whatsapp_templates, .. } = &self.settings;
+        let to = message.phone.e164();
         let mut form = match message.channel {
-            Channel::Sms => self.sms_form(message)?,
-            Channel::Whatsapp => self.whatsapp_form(message)?,
+            Channel::Sms => {
+                let sender = sms_sender.as_ref().ok_or_else(not_configured)?;
+                let validity = (u64::from(message.minutes) * 60).clamp(1, MAX_VALIDITY);
+                vec![
+                    ("To", to),
+                    sender_field(sender, ""),
+                    ("Body", message.text.clone()),
+                    ("ValidityPeriod", validity.to_string()),
+                ]
+            }
+            Channel::Whatsapp => {
+                let sender = whatsapp_sender.as_ref().ok_or_else(not_configured)?;
+                let template = for_language(whatsapp_templates, &message.language);
+                vec![
+                    ("To", format!("whatsapp:{to}")),
+                    sender_field(sender, "whatsapp:"),
+                    ("ContentSid", template.ok_or_else(no_template)?.clone()),
+                    ("ContentVariables", json!({ "1": message.code.expose() }).to_string()),
+                ]
+            }
         };
         if let Some(url) = &self.public_url {
             form.push(("StatusCallback", format!("{url}/webhooks/{PROVIDER}")));
         }
         Ok(form)
     }
-
-    fn sms_form(&self, message: &Message) -> Result<Vec<(&'static str, String)>, Reason> {
-        let sender = self.settings.sms_sender.as_ref().ok_or_else(not_configured)?;
-        let validity = (u64::from(message.minutes) * 60).clamp(1, MAX_VALIDITY);
-        Ok(vec![
-            ("To", message.phone.e164()),
-            sender_field(sender, ""),
-            ("Body", message.text.clone()),
-            ("ValidityPeriod", validity.to_string()),
-        ])
-    }
-
-    fn whatsapp_form(&self, message: &Message) -> Result<Vec<(&'static str, String)>, Reason> {
-        let settings = &self.settings;
-        let sender = settings.whatsapp_sender.as_ref().ok_or_else(not_configured)?;
-        let content_sid = for_language(&settings.whatsapp_templates, &message.language);
-        let Some(content_sid) = content_sid else {
-            tracing::error!(provider = PROVIDER, "no template for the language, and none for en");
-            return Err(Reason::TemplateRejected);
-        };
-        Ok(vec![
-            ("To", format!("whatsapp:{}", message.phone.e164())),
-            sender_field(sender, "whatsapp:"),
-            ("ContentSid", content_sid.clone()),
-            ("ContentVariables", json!({ "1": message.code.expose() }).to_string()),
-        ])
-    }
-
-    fn outcome(&self, answer: &Answer) -> Outcome {
-        if let Some(created) = answer.json::<Created>().filter(|_| answer.is_success()) {
-            return match &*created.status {
-                "failed" | "undelivered" | "canceled" => refused(answer, created.error_code),
-                _ if created.sid.is_empty() => refused(answer, None),
-                _ => Outcome::Accepted {
-                    provider_ref: Some(created.sid),
-                    awaits_receipt: self.public_url.is_some(),
-                },
-            };
-        }
-        refused(answer, answer.json::<VendorError>().map(|error| error.code))
-    }
-
-    /// Twilio signs the URL it called, followed by every parameter, name and value, sorted by name:
-    /// <https://www.twilio.com/docs/usage/webhooks/webhooks-security>. The other kind, over the
-    /// hash of a raw body, is for JSON, which status callbacks are not.
-    fn authenticate(&self, call: &WebhookCall, form: &[Field<'_>]) -> Result<(), WebhookError> {
-        let given = claimed(&call.head)?;
-        let authentic = self.signed_urls.iter().any(|url| {
-            let mut parts = vec![url.as_bytes(), call.head.path_and_query.as_bytes()];
-            parts.extend(form.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
-            let made = sign::<Hmac<Sha1>>(&self.settings.auth_token, &parts);
-            made.is_some_and(|mac| STANDARD.encode(mac).as_bytes().ct_eq(given.as_bytes()).into())
-        });
-        if authentic { Ok(()) } else { Err(WebhookError::Unauthenticated) }
-    }
 }
 
 /// The signature that a call claims to have: 20 bytes in Base64.
-fn claimed(head: &WebhookHead) -> Result<&str, WebhookError> {
-    let given = head.header("x-twilio-signature");
-    let shaped = |given: &&str| {
-        given.len() == 28 && STANDARD.decode(given).is_ok_and(|signature| signature.len() == 20)
-    };
-    given.filter(shaped).ok_or(WebhookError::Unauthenticated)
+fn claimed(head: &WebhookHead) -> Option<[u8; 20]> {
+    STANDARD.decode(head.header("x-twilio-signature")?).ok()?.try_into().ok()
 }
 
 fn not_configured() -> Reason {
@@ -235,114 +158,107 @@ fn not_configured() -> Reason {
     Reason::ProviderUnavailable
 }
 
-fn sender_field(sender: &TwilioSender, prefix: &str) -> (&'static str, String) {
-    match sender {
-        TwilioSender::MessagingService(sid) => ("MessagingServiceSid", sid.clone()),
-        TwilioSender::Number(number) => ("From", format!("{prefix}{number}")),
+fn no_template() -> Reason {
+    tracing::error!(provider = PROVIDER, "no template for the language, and none for en");
+    Reason::TemplateRejected
+}
+
+fn sender_field(sender: &str, prefix: &str) -> (&'static str, String) {
+    if sender.starts_with("MG") {
+        ("MessagingServiceSid", sender.to_owned())
+    } else {
+        ("From", format!("{prefix}{sender}"))
     }
 }
 
 /// The URL with and without its port: which of them Twilio signs depends on the product, and its
 /// own libraries accept both.
-fn spellings(public_url: &BaseUrl) -> Vec<String> {
-    let mut spellings = vec![public_url.to_string()];
+fn spellings(public_url: &BaseUrl) -> BTreeSet<String> {
+    let mut spellings = BTreeSet::from([public_url.to_string()]);
     if let Ok(url) = Url::parse(public_url.as_str())
         && let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default())
     {
         let (scheme, path) = (url.scheme(), url.path().trim_end_matches('/'));
-        spellings.push(format!("{scheme}://{host}{path}"));
-        spellings.push(format!("{scheme}://{host}:{port}{path}"));
+        spellings.insert(format!("{scheme}://{host}{path}"));
+        spellings.insert(format!("{scheme}://{host}:{port}{path}"));
     }
     spellings
 }
 
-#[async_trait]
-impl Gateway for TwilioGateway {
-    fn provider(&self) -> String {
-        PROVIDER.to_owned()
-    }
-
-    async fn deliver(&self, message: Message) -> Outcome {
-        let form = match self.form(&message) {
-            Ok(form) => form,
-            Err(reason) => return Outcome::Refused(reason),
-        };
-        let settings = &self.settings;
-        let (user, password) = if settings.api_key_secret.is_empty() {
-            (&settings.account_sid, &settings.auth_token)
-        } else {
-            (&settings.api_key_sid, &settings.api_key_secret)
-        };
-        let request =
-            self.client.post(&self.url).basic_auth(user, Some(password.expose())).form(&form);
-        match self.client.send(PROVIDER, request).await {
-            Ok(answer) => self.outcome(&answer),
-            Err(reason) => Outcome::Refused(reason),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Created {
-    sid: String,
-    status: String,
-    error_code: Option<i64>,
-}
-
-#[derive(Deserialize)]
-struct VendorError {
-    code: i64,
-}
-
-fn refused(answer: &Answer, code: Option<i64>) -> Outcome {
-    let reason = code.and_then(reason_of).unwrap_or_else(|| answer.reason());
-    answer.log_refusal(PROVIDER, code, reason);
-    Outcome::Refused(reason)
-}
-
-type Field<'body> = (Cow<'body, str>, Cow<'body, str>);
-
-/// The fields sorted by name, then value, each pair once, as Twilio signs them.
-///
-/// # Errors
-/// [`WebhookError::Unauthenticated`]: with so many fields it is not Twilio's. They are counted
-/// before one is decoded.
-fn form(body: &[u8]) -> Result<Vec<Field<'_>>, WebhookError> {
+/// The fields sorted by name, then value, each pair once, as Twilio signs them; `None` if there are
+/// more than any call of Twilio has. They are counted before one is decoded.
+fn form(body: &[u8]) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
     if body.iter().filter(|byte| **byte == b'&').count() >= MOST_FIELDS {
-        return Err(WebhookError::Unauthenticated);
+        return None;
     }
     let mut form: Vec<_> = form_urlencoded::parse(body).collect();
     form.sort_unstable();
     form.dedup();
-    Ok(form)
+    Some(form)
 }
 
-/// A callback for each status after the first, in any order; source:
-/// <https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks>.
-impl ReceiptSource for TwilioGateway {
-    fn provider(&self) -> String {
-        PROVIDER.to_owned()
+impl Vendor for Twilio {
+    fn name(&self) -> &str {
+        PROVIDER
+    }
+
+    fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
+        let form = self.form(message)?;
+        let it = &self.settings;
+        let (user, password) = if it.api_key_secret.is_empty() {
+            (&it.account_sid, &it.auth_token)
+        } else {
+            (&it.api_key_sid, &it.api_key_secret)
+        };
+        let path = format!("2010-04-01/Accounts/{}/Messages.json", it.account_sid);
+        let url = format!("{}/{path}", it.base_url);
+        Ok(client.post(&url).basic_auth(user, Some(password.expose())).form(&form))
+    }
+
+    fn judge(&self, _: Channel, answer: &Answer) -> Result<Option<String>, Reason> {
+        let text = |name| answer.body.get(name).and_then(Value::as_str);
+        let failed = matches!(text("status"), None | Some("failed" | "undelivered" | "canceled"));
+        let taken = answer.status.is_success() && !failed;
+        if let Some(sid) = text("sid").filter(|sid| taken && !sid.is_empty()) {
+            return Ok(Some(sid.to_owned()));
+        }
+        // A message that failed at once says why in another field than a refusal.
+        let code = ["error_code", "code"].iter().find_map(|name| answer.body.get(name)?.as_i64());
+        Err(answer.refused(PROVIDER, code, code.and_then(reason_of)))
+    }
+
+    fn reports(&self) -> bool {
+        self.public_url.is_some()
     }
 
     fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
-        claimed(head)?;
+        claimed(head).ok_or(WebhookError::Unauthenticated)?;
         Ok(WebhookAdmission { longest_body: LONGEST_BODY, proven: false })
     }
 
-    /// The fields are part of what is signed, so they are taken apart first, and not looked at.
-    fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
+    /// Twilio signs the URL it called, followed by every parameter, name and value, sorted by name:
+    /// <https://www.twilio.com/docs/usage/webhooks/webhooks-security>. The other kind, over the
+    /// hash of a raw body, is for JSON, which status callbacks are not.
+    fn is_signed(&self, call: &WebhookCall) -> bool {
+        let (Some(given), Some(form)) = (claimed(&call.head), form(&call.body)) else {
+            return false;
+        };
+        self.public_url.iter().flat_map(spellings).any(|url| {
+            let mut parts = vec![url.as_bytes(), call.head.path_and_query.as_bytes()];
+            parts.extend(form.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
+            is_signed::<Hmac<Sha1>>(&self.settings.auth_token, &parts, &given)
+        })
+    }
+
+    /// A callback for each status after the first, in any order; source:
+    /// <https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks>.
+    fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let form = form(&call.body)?;
-        self.authenticate(call, &form)?;
         let field = |name| form.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
-        let sid = field("MessageSid").ok_or(WebhookError::Unreadable)?;
+        let sid = field("MessageSid")?;
         let status = field("MessageStatus").unwrap_or_default();
         let code = field("ErrorCode").and_then(|code| code.parse().ok());
-        let receipt = report(status, code).map(|report| Receipt {
-            provider: PROVIDER.to_owned(),
-            provider_ref: sid.to_owned(),
-            report,
-        });
-        Ok(receipt.into_iter().collect())
+        Some(report(status, code).map(|report| (sid.to_owned(), report)).into_iter().collect())
     }
 }
 
@@ -350,10 +266,7 @@ fn report(status: &str, code: Option<i64>) -> Option<Report> {
     match status {
         "delivered" | "read" => Some(Report::Delivered),
         "undelivered" | "failed" | "canceled" => {
-            let reason = code.and_then(reason_of).unwrap_or(Reason::Unknown);
-            let word = reason.as_str();
-            tracing::info!(provider = PROVIDER, code, reason = word, "a message was not delivered");
-            Some(Report::Failed(reason))
+            Some(undelivered(PROVIDER, code, code.and_then(reason_of)))
         }
         // On the way (accepted, scheduled, queued, sending, sent, partially_delivered), or a
         // message to us (receiving, received).

@@ -1,10 +1,11 @@
 use super::*;
-use crate::captured_logs::CapturedLogs;
-use crate::contract::{client, survives_a_broken_provider};
-use crate::fake_vendor::{FakeVendor, Play};
-use crate::fixtures::{CODE, TEXT, message};
+use crate::HttpGateway;
+use crate::tests::captured_logs::CapturedLogs;
+use crate::tests::contract::{client, survives_a_broken_provider};
+use crate::tests::fake_vendor::{FakeVendor, Play};
+use crate::tests::fixtures::{CODE, TEXT, message};
 use dwar_kernel::KeyMode;
-use serde_json::Value;
+use dwar_otp::{Gateway, Outcome};
 
 const PHONE: &str = "9876543210";
 const ACCOUNT: &str = "ACaaaabbbbccccddddeeeeffff00001111";
@@ -23,8 +24,8 @@ fn settings() -> TwilioSettings {
         auth_token: Secret::new(AUTH_TOKEN),
         api_key_sid: String::new(),
         api_key_secret: Secret::default(),
-        sms_sender: Some(TwilioSender::MessagingService("MGservice".to_owned())),
-        whatsapp_sender: Some(TwilioSender::Number("+15005550006".to_owned())),
+        sms_sender: Some("MGservice".to_owned()),
+        whatsapp_sender: Some("+15005550006".to_owned()),
         whatsapp_templates: content_sids.map(|(tag, sid)| (tag.to_owned(), sid.to_owned())).into(),
     }
 }
@@ -33,16 +34,21 @@ fn public() -> Option<BaseUrl> {
     Some(PUBLIC.parse().unwrap())
 }
 
-fn gateway(base_url: String, client: &HttpClient) -> TwilioGateway {
-    TwilioGateway::new(
-        TwilioSettings { base_url: base_url.parse().unwrap(), ..settings() },
-        public(),
-        client.clone(),
-    )
+fn gateway_of(
+    settings: TwilioSettings,
+    public_url: Option<BaseUrl>,
+    client: &HttpClient,
+) -> HttpGateway<Twilio> {
+    HttpGateway::new(Twilio { settings, public_url }, client.clone())
 }
 
-fn offline() -> TwilioGateway {
-    TwilioGateway::new(settings(), public(), client())
+fn gateway(base_url: String, client: &HttpClient) -> HttpGateway<Twilio> {
+    let settings = TwilioSettings { base_url: base_url.parse().unwrap(), ..settings() };
+    gateway_of(settings, public(), client)
+}
+
+fn offline() -> HttpGateway<Twilio> {
+    gateway_of(settings(), public(), &client())
 }
 
 fn login(channel: Channel) -> Message {
@@ -144,10 +150,10 @@ async fn an_api_key_and_a_sender_id_are_used_and_no_receipt_is_asked_for_without
         base_url: vendor.base_url().parse().unwrap(),
         api_key_sid: "SKkey".to_owned(),
         api_key_secret: Secret::new("key-secret"),
-        sms_sender: Some(TwilioSender::Number("DWAROT".to_owned())),
+        sms_sender: Some("DWAROT".to_owned()),
         ..settings()
     };
-    let gateway = TwilioGateway::new(settings, None, client());
+    let gateway = gateway_of(settings, None, &client());
     let accepted = Outcome::Accepted { provider_ref: Some(SID.to_owned()), awaits_receipt: false };
     let long = Message { minutes: 100_000, ..login(Channel::Sms) };
     assert_eq!(gateway.deliver(long).await, accepted);
@@ -168,11 +174,11 @@ async fn an_api_key_and_a_sender_id_are_used_and_no_receipt_is_asked_for_without
 async fn what_cannot_be_sent_is_refused_without_a_call() {
     let vendor = FakeVendor::start(created("queued", Value::Null)).await;
     let mut gateway = gateway(vendor.base_url(), &client());
-    gateway.settings.whatsapp_templates.clear();
+    gateway.vendor.settings.whatsapp_templates.clear();
     let refused = Outcome::Refused(Reason::TemplateRejected);
     assert_eq!(gateway.deliver(login(Channel::Whatsapp)).await, refused);
-    gateway.settings.sms_sender = None;
-    gateway.settings.whatsapp_sender = None;
+    gateway.vendor.settings.sms_sender = None;
+    gateway.vendor.settings.whatsapp_sender = None;
     for channel in [Channel::Sms, Channel::Whatsapp] {
         assert_eq!(
             gateway.deliver(login(channel)).await,

@@ -1,4 +1,6 @@
 use super::*;
+use dwar_otp::{Receipt, ReceiptSource};
+use hmac::{KeyInit, Mac};
 
 /// Twilio's signature as its documentation describes it, in its own words: the URL, then each
 /// parameter, sorted, name and value without anything between.
@@ -6,8 +8,12 @@ fn signature(url: &str, fields: &[(String, String)]) -> String {
     let mut sorted = fields.to_vec();
     sorted.sort();
     let text = sorted.iter().fold(url.to_owned(), |text, (name, value)| text + name + value);
-    let mac = sign::<Hmac<Sha1>>(&Secret::new(AUTH_TOKEN), &[text.as_bytes()]).unwrap();
-    STANDARD.encode(mac)
+    signed(AUTH_TOKEN, &text)
+}
+
+fn signed(token: &str, text: &str) -> String {
+    let mac = <Hmac<Sha1> as KeyInit>::new_from_slice(token.as_bytes()).unwrap();
+    STANDARD.encode(mac.chain_update(text.as_bytes()).finalize().into_bytes())
 }
 
 fn call(body: String, signatures: &[&str]) -> WebhookCall {
@@ -114,7 +120,7 @@ fn matches_the_example_that_twilio_publishes() {
     let mut call = call(body.to_owned(), &["RSOYDt4T1cUTdK1PDd93/VVr8B8="]);
     "/myapp.php?foo=1&bar=2".clone_into(&mut call.head.path_and_query);
     // Authentic, but no message.
-    let result = TwilioGateway::new(settings, public_url, client()).receipts(&call);
+    let result = gateway_of(settings, public_url, &client()).receipts(&call);
     assert_eq!(result, Err(WebhookError::Unreadable));
 }
 
@@ -134,7 +140,7 @@ fn the_public_address_counts_with_and_without_its_port() {
     ] {
         let public_url = Some(public.parse().unwrap());
         let signature = signature(&format!("{signed}/webhooks/twilio"), &fields);
-        let gateway = TwilioGateway::new(settings(), public_url, client.clone());
+        let gateway = gateway_of(settings(), public_url, &client);
         let result = gateway.receipts(&call(encode(&fields), &[&signature]));
         assert_eq!(result.is_ok(), accepted, "{public} signed as {signed}");
     }
@@ -149,15 +155,13 @@ fn without_a_token_or_an_address_nobody_is_believed() {
     sorted.sort();
     let text = sorted.iter().fold(url.to_owned(), |text, (name, value)| text + name + value);
     // HMAC-SHA-1 under the empty key, which anybody can make.
-    let mac = <Hmac<Sha1> as hmac::KeyInit>::new_from_slice(b"").unwrap();
-    let mac = hmac::Mac::finalize(hmac::Mac::chain_update(mac, text.as_bytes())).into_bytes();
-    let forged = STANDARD.encode(mac);
+    let forged = signed("", &text);
     let valid = signature(url, &fields);
     for (row, auth_token, public_url, signature) in
         [("token", "", public(), forged), ("address", AUTH_TOKEN, None, valid)]
     {
         let settings = TwilioSettings { auth_token: Secret::new(auth_token), ..settings() };
-        let gateway = TwilioGateway::new(settings, public_url, client.clone());
+        let gateway = gateway_of(settings, public_url, &client);
         let result = gateway.receipts(&call(encode(&fields), &[&signature]));
         assert_eq!(result, Err(WebhookError::Unauthenticated), "{row}");
     }
@@ -256,8 +260,8 @@ fn the_longest_message_of_a_user_is_admitted() {
 fn a_slash_at_the_end_of_the_public_address_changes_nothing() {
     let fields = status_fields(&[("MessageStatus", "delivered")]);
     let public_url = Some(format!("{PUBLIC}/").parse().unwrap());
-    let gateway = TwilioGateway::new(settings(), public_url, client());
-    let form = gateway.form(&login(Channel::Sms)).unwrap();
+    let gateway = gateway_of(settings(), public_url, &client());
+    let form = gateway.vendor.form(&login(Channel::Sms)).unwrap();
     let (_, named) = form.iter().find(|(name, _)| *name == "StatusCallback").unwrap();
     assert_eq!(*named, format!("{PUBLIC}/webhooks/twilio"));
     let call = call(encode(&fields), &[&signature(named, &fields)]);

@@ -1,18 +1,17 @@
 use crate::http_client::Answer;
 use crate::language::for_language;
-use crate::signature::sign;
+use crate::signature::is_signed;
+use crate::vendor::{Vendor, undelivered};
 use crate::{BaseUrl, HttpClient, Secret};
-use async_trait::async_trait;
 use dwar_otp::{
-    Channel, Gateway, Message, Outcome, Reason, Receipt, ReceiptSource, Report, WebhookAdmission,
-    WebhookCall, WebhookError, WebhookHead,
+    Channel, Message, Reason, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
 use hmac::Hmac;
+use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::Sha256;
 use std::collections::BTreeMap;
-use subtle::ConstantTimeEq;
 
 const PROVIDER: &str = "whatsapp_cloud";
 
@@ -57,10 +56,16 @@ pub struct WhatsappTemplate {
     pub language: String,
 }
 
-/// Our account with Meta: the section `[gateways.whatsapp_cloud]`.
+/// Our account with Meta's WhatsApp Cloud API: the section `[gateways.whatsapp_cloud]`.
+///
+/// Codes go as authentication templates: the code stands in the body and in the one-time-password
+/// button, which Meta stores as a URL button at index 0. Success means that Meta took the message,
+/// no more. Sources: `TemplateMessage` of `business-messaging-api_v23.0.yaml` in
+/// <https://github.com/facebook/openapi>,
+/// <https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates/>.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WhatsappCloudSettings {
+pub struct WhatsappCloud {
     /// `https://graph.facebook.com`.
     pub base_url: BaseUrl,
     /// Of the Graph API: `v23.0`. Meta retires old ones.
@@ -81,80 +86,12 @@ pub struct WhatsappCloudSettings {
     pub templates: BTreeMap<String, WhatsappTemplate>,
 }
 
-/// Sends codes over Meta's WhatsApp Cloud API, as authentication templates, and reads its receipts.
-///
-/// The code stands in the body and in the one-time-password button, which Meta stores as a URL
-/// button at index 0. Success means that Meta took the message, no more. Sources: `TemplateMessage`
-/// of `business-messaging-api_v23.0.yaml` in <https://github.com/facebook/openapi>,
-/// <https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates/>.
-pub struct WhatsappCloudGateway {
-    settings: WhatsappCloudSettings,
-    client: HttpClient,
-    url: String,
-}
-
-impl WhatsappCloudGateway {
-    /// A gateway for this account.
-    pub fn new(settings: WhatsappCloudSettings, client: HttpClient) -> Self {
-        let WhatsappCloudSettings { base_url, version, phone_number_id, .. } = &settings;
-        let url = format!("{base_url}/{version}/{phone_number_id}/messages");
-        Self { settings, client, url }
-    }
-
-    /// Whether it is about our number: Meta reports on every number of an account to every app
-    /// that is subscribed to it.
-    fn is_ours(&self, value: &Value) -> bool {
-        let number = value.pointer("/metadata/phone_number_id").and_then(Value::as_str);
-        number == Some(self.settings.phone_number_id.as_str())
-    }
-
-    /// Meta's signature is over the raw bytes; it escapes non-ASCII text before it signs, so a body
-    /// that was parsed and written again would not match.
-    fn authenticate(&self, call: &WebhookCall) -> Result<(), WebhookError> {
-        let given = claimed(&call.head)?;
-        let made = sign::<Hmac<Sha256>>(&self.settings.app_secret, &[&call.body]);
-        match made {
-            Some(made) if made.ct_eq(&given).into() => Ok(()),
-            _ => Err(WebhookError::Unauthenticated),
-        }
-    }
-}
-
 /// The signature that a call claims to have: 64 lower-case hexadecimal digits.
-fn claimed(head: &WebhookHead) -> Result<[u8; 32], WebhookError> {
-    let given = head.header("x-hub-signature-256").and_then(|all| all.strip_prefix("sha256="));
+fn claimed(head: &WebhookHead) -> Option<[u8; 32]> {
+    let given = head.header("x-hub-signature-256")?.strip_prefix("sha256=")?;
     let mut signature = [0; 32];
-    match base16ct::lower::decode(given.unwrap_or_default(), &mut signature) {
-        Ok(read) if read.len() == 32 => Ok(signature),
-        _ => Err(WebhookError::Unauthenticated),
-    }
-}
-
-#[async_trait]
-impl Gateway for WhatsappCloudGateway {
-    fn provider(&self) -> String {
-        PROVIDER.to_owned()
-    }
-
-    async fn deliver(&self, message: Message) -> Outcome {
-        if message.channel != Channel::Whatsapp {
-            tracing::error!(provider = PROVIDER, "routed a message that is not for WhatsApp");
-            return Outcome::Refused(Reason::ProviderUnavailable);
-        }
-        let Some(template) = for_language(&self.settings.templates, &message.language) else {
-            tracing::error!(provider = PROVIDER, "no template for the language, and none for en");
-            return Outcome::Refused(Reason::TemplateRejected);
-        };
-        let request = self
-            .client
-            .post(&self.url)
-            .bearer_auth(self.settings.access_token.expose())
-            .json(&request_body(&message, template));
-        match self.client.send(PROVIDER, request).await {
-            Ok(answer) => outcome(&answer),
-            Err(reason) => Outcome::Refused(reason),
-        }
-    }
+    let read = base16ct::lower::decode(given, &mut signature).ok()?;
+    (read.len() == 32).then_some(signature)
 }
 
 fn request_body(message: &Message, template: &WhatsappTemplate) -> Value {
@@ -177,38 +114,6 @@ fn request_body(message: &Message, template: &WhatsappTemplate) -> Value {
 }
 
 #[derive(Deserialize)]
-struct Accepted {
-    messages: Vec<MessageId>,
-}
-
-#[derive(Deserialize)]
-struct MessageId {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct Refused {
-    error: VendorError,
-}
-
-#[derive(Deserialize)]
-struct VendorError {
-    code: i64,
-}
-
-fn outcome(answer: &Answer) -> Outcome {
-    let accepted = answer.json::<Accepted>().filter(|_| answer.is_success());
-    let id = accepted.and_then(|accepted| accepted.messages.into_iter().next());
-    if let Some(MessageId { id }) = id.filter(|message| !message.id.is_empty()) {
-        return Outcome::Accepted { provider_ref: Some(id), awaits_receipt: true };
-    }
-    let code = answer.json::<Refused>().map(|refused| refused.error.code);
-    let reason = code.and_then(reason_of).unwrap_or_else(|| answer.reason());
-    answer.log_refusal(PROVIDER, code, reason);
-    Outcome::Refused(reason)
-}
-
-#[derive(Deserialize)]
 struct Notification {
     entry: Vec<Entry>,
 }
@@ -224,44 +129,71 @@ struct Change {
     value: Value,
 }
 
-#[derive(Deserialize)]
-struct Status {
-    id: String,
-    status: String,
-    #[serde(default)]
-    errors: Value,
-}
+impl Vendor for WhatsappCloud {
+    fn name(&self) -> &str {
+        PROVIDER
+    }
 
-/// Statuses come several to a call, twice, and in any order; source:
-/// <https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status/>.
-impl ReceiptSource for WhatsappCloudGateway {
-    fn provider(&self) -> String {
-        PROVIDER.to_owned()
+    fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
+        if message.channel != Channel::Whatsapp {
+            tracing::error!(provider = PROVIDER, "routed a message that is not for WhatsApp");
+            return Err(Reason::ProviderUnavailable);
+        }
+        let Some(template) = for_language(&self.templates, &message.language) else {
+            tracing::error!(provider = PROVIDER, "no template for the language, and none for en");
+            return Err(Reason::TemplateRejected);
+        };
+        let Self { base_url, version, phone_number_id, .. } = self;
+        let call = client.post(&format!("{base_url}/{version}/{phone_number_id}/messages"));
+        Ok(call.bearer_auth(self.access_token.expose()).json(&request_body(message, template)))
+    }
+
+    fn judge(&self, _: Channel, answer: &Answer) -> Result<Option<String>, Reason> {
+        let id = answer.body.pointer("/messages/0/id").and_then(Value::as_str);
+        if let Some(id) = id.filter(|id| answer.status.is_success() && !id.is_empty()) {
+            return Ok(Some(id.to_owned()));
+        }
+        let code = answer.body.pointer("/error/code").and_then(Value::as_i64);
+        Err(answer.refused(PROVIDER, code, code.and_then(reason_of)))
+    }
+
+    fn reports(&self) -> bool {
+        true
     }
 
     fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError> {
-        claimed(head)?;
+        claimed(head).ok_or(WebhookError::Unauthenticated)?;
         Ok(WebhookAdmission { longest_body: LONGEST_BODY, proven: false })
     }
 
-    fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError> {
-        self.authenticate(call)?;
-        let notification: Notification =
-            serde_json::from_slice(&call.body).map_err(|_| WebhookError::Unreadable)?;
-        let changes = notification.entry.into_iter().flat_map(|entry| entry.changes);
+    /// Over the raw bytes: Meta escapes non-ASCII text before it signs, so a body that was parsed
+    /// and written again would not match.
+    fn is_signed(&self, call: &WebhookCall) -> bool {
+        claimed(&call.head)
+            .is_some_and(|given| is_signed::<Hmac<Sha256>>(&self.app_secret, &[&call.body], &given))
+    }
+
+    /// Statuses come several to a call, twice, and in any order; source:
+    /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status/>.
+    /// One that cannot be read must not cost the others.
+    fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
+        let notification: Notification = serde_json::from_slice(&call.body).ok()?;
+        // Meta reports on every number of an account to every app that is subscribed to it.
+        let ours = |value: &Value| {
+            let number = value.pointer("/metadata/phone_number_id").and_then(Value::as_str);
+            number == Some(self.phone_number_id.as_str())
+        };
+        let changes = notification.entry.iter().flat_map(|entry| &entry.changes);
         let statuses = changes
-            .filter(|change| change.field == "messages" && self.is_ours(&change.value))
-            .filter_map(|mut change| change.value.get_mut("statuses").map(Value::take))
-            .filter_map(|statuses| serde_json::from_value::<Vec<Value>>(statuses).ok())
+            .filter(|change| change.field == "messages" && ours(&change.value))
+            .filter_map(|change| change.value.get("statuses")?.as_array())
             .flatten();
-        // One that cannot be read must not cost the others of its call.
-        let readable = statuses.filter_map(|status| serde_json::from_value::<Status>(status).ok());
-        Ok(readable.filter_map(receipt).collect())
+        Some(statuses.filter_map(report).collect())
     }
 
     fn handshake(&self, head: &WebhookHead) -> Result<String, WebhookError> {
         let token = head.parameter("hub.verify_token").unwrap_or_default();
-        if !self.settings.verify_token.matches(token) {
+        if !self.verify_token.matches(token) {
             return Err(WebhookError::Unauthenticated);
         }
         match (head.parameter("hub.mode"), head.parameter("hub.challenge")) {
@@ -271,24 +203,20 @@ impl ReceiptSource for WhatsappCloudGateway {
     }
 }
 
-fn receipt(status: Status) -> Option<Receipt> {
-    let report = match status.status.as_str() {
+fn report(status: &Value) -> Option<(String, Report)> {
+    let text = |name: &str| status.get(name)?.as_str();
+    let id = text("id")?.to_owned();
+    match text("status")? {
         // Where a message is read at once, or a voice message played, «delivered» is left out.
-        "delivered" | "read" | "played" => Report::Delivered,
-        "failed" => Report::Failed(failure(&status.errors)),
+        "delivered" | "read" | "played" => Some((id, Report::Delivered)),
+        "failed" => {
+            let code = status.pointer("/errors/0/code").and_then(Value::as_i64);
+            Some((id, undelivered(PROVIDER, code, code.and_then(reason_of))))
+        }
         // «sent» tells no more than the answer did; anything else, of which Meta adds now and
         // then, is no outcome.
-        _ => return None,
-    };
-    Some(Receipt { provider: PROVIDER.to_owned(), provider_ref: status.id, report })
-}
-
-fn failure(errors: &Value) -> Reason {
-    let code = errors.pointer("/0/code").and_then(Value::as_i64);
-    let reason = code.and_then(reason_of).unwrap_or(Reason::Unknown);
-    let word = reason.as_str();
-    tracing::info!(provider = PROVIDER, code, reason = word, "a message was not delivered");
-    reason
+        _ => None,
+    }
 }
 
 #[cfg(test)]

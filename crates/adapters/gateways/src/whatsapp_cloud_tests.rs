@@ -1,9 +1,11 @@
 use super::*;
-use crate::captured_logs::CapturedLogs;
-use crate::contract::{client, survives_a_broken_provider};
-use crate::fake_vendor::{FakeVendor, Play};
-use crate::fixtures::{CODE, message};
+use crate::HttpGateway;
+use crate::tests::captured_logs::CapturedLogs;
+use crate::tests::contract::{client, survives_a_broken_provider};
+use crate::tests::fake_vendor::{FakeVendor, Play};
+use crate::tests::fixtures::{CODE, message};
 use dwar_kernel::KeyMode;
+use dwar_otp::{Gateway, Outcome};
 
 #[path = "whatsapp_cloud_webhook_tests.rs"]
 mod webhook;
@@ -13,13 +15,13 @@ const TOKEN: &str = "EAAJB-token";
 const APP_SECRET: &str = "app secret";
 const WAMID: &str = "wamid.HBgLMTY1MDM4Nzk0MzkVAgARGBI=";
 
-fn gateway(base_url: String, client: &HttpClient) -> WhatsappCloudGateway {
+fn gateway(base_url: String, client: &HttpClient) -> HttpGateway<WhatsappCloud> {
     let template = |name: &str, language: &str| WhatsappTemplate {
         name: name.to_owned(),
         language: language.to_owned(),
     };
     let templates = [("en", template("login", "en_US")), ("hi", template("login_hi", "hi"))];
-    let settings = WhatsappCloudSettings {
+    let vendor = WhatsappCloud {
         base_url: base_url.parse().unwrap(),
         version: "v23.0".to_owned(),
         phone_number_id: "106540352242922".to_owned(),
@@ -28,10 +30,10 @@ fn gateway(base_url: String, client: &HttpClient) -> WhatsappCloudGateway {
         verify_token: Secret::new("agreed word"),
         templates: templates.map(|(tag, template)| (tag.to_owned(), template)).into(),
     };
-    WhatsappCloudGateway::new(settings, client.clone())
+    HttpGateway::new(vendor, client.clone())
 }
 
-fn offline() -> WhatsappCloudGateway {
+fn offline() -> HttpGateway<WhatsappCloud> {
     gateway("http://127.0.0.1:9".to_owned(), &client())
 }
 
@@ -121,7 +123,7 @@ async fn what_cannot_be_sent_is_refused_without_a_call() {
     let mut gateway = gateway(vendor.base_url(), &client());
     let sms = message(KeyMode::Live, Channel::Sms, PHONE);
     assert_eq!(gateway.deliver(sms).await, Outcome::Refused(Reason::ProviderUnavailable));
-    gateway.settings.templates.clear();
+    gateway.vendor.templates.clear();
     assert_eq!(gateway.deliver(login()).await, Outcome::Refused(Reason::TemplateRejected));
     assert!(vendor.requests().is_empty());
 }
@@ -207,7 +209,7 @@ async fn neither_logs_nor_debug_show_code_phone_or_secrets() {
     for play in [taken(), error(400, 131_026), Play::Reset, Play::text(200, "text/plain", CODE)] {
         deliver(play, &client).await;
     }
-    let settings = format!("{:?}", offline().settings);
+    let settings = format!("{:?}", offline().vendor);
     let text = logs.text();
     assert!(text.contains("131026"), "{text}");
     for secret in [CODE, PHONE, TOKEN, APP_SECRET, "agreed word"] {

@@ -17,6 +17,20 @@ pub(crate) fn word_at(document: &Value, pointer: &str) -> Option<String> {
     document.pointer(pointer).and_then(word)
 }
 
+/// The members of an array, or the one object; `None` for anything else.
+pub(crate) fn items(document: &Value) -> Option<&[Value]> {
+    match document {
+        Value::Array(items) => Some(items),
+        Value::Object(_) => Some(std::slice::from_ref(document)),
+        _ => None,
+    }
+}
+
+/// The word of the first of these fields that holds one.
+pub(crate) fn first_word(object: &Value, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| word(object.get(name)?))
+}
+
 /// The only field of this name in an `application/x-www-form-urlencoded` body; none if it came
 /// several times.
 pub(crate) fn form_field(body: &[u8], name: &str) -> Option<String> {

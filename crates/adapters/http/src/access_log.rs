@@ -15,12 +15,6 @@ pub(crate) struct Line {
     began: Instant,
     method: &'static str,
     trail: Rc<Trail>,
-    end: End,
-}
-
-/// How a request ended.
-#[derive(Default)]
-struct End {
     status: Option<u16>,
     code: Option<&'static str>,
     bytes: u64,
@@ -30,17 +24,17 @@ impl Line {
     /// Begins the line; it is written when this is dropped, so that a request whose client hung
     /// up first, and which therefore has no status, has one too.
     pub(crate) fn begin(method: &Method, trail: Rc<Trail>) -> Self {
-        Self { began: Instant::now(), method: known(method), trail, end: End::default() }
+        let (began, method) = (Instant::now(), known(method));
+        Self { began, method, trail, status: None, code: None, bytes: 0 }
     }
 
     /// Notes the answer.
     pub(crate) fn answered(&mut self, response: &HttpResponse, code: Option<ErrorCode>) {
-        let bytes = match response.body().size() {
-            BodySize::Sized(bytes) => bytes,
-            BodySize::None | BodySize::Stream => 0,
-        };
-        let status = Some(response.status().as_u16());
-        self.end = End { status, code: code.map(ErrorCode::as_str), bytes };
+        self.status = Some(response.status().as_u16());
+        self.code = code.map(ErrorCode::as_str);
+        if let BodySize::Sized(bytes) = response.body().size() {
+            self.bytes = bytes;
+        }
     }
 }
 
@@ -50,20 +44,19 @@ impl Drop for Line {
         let project = caller.map(|(project, _)| display(project));
         let mode = caller.map(|(_, mode)| mode.as_str());
         let phone = self.trail.phone.borrow();
-        let End { status, code, bytes } = self.end;
         tracing::info!(
             target: TARGET,
             method = self.method,
             route = self.trail.route.borrow().as_deref().unwrap_or("none"),
-            status,
-            code,
+            status = self.status,
+            code = self.code,
             duration_ms = self.began.elapsed().as_secs_f64() * 1_000.0,
             request_id = self.trail.request_id(),
             project,
             mode,
             phone = phone.as_ref().map(display),
-            bytes,
-            "{}", if status.is_some() { "answered" } else { "client hung up" }
+            bytes = self.bytes,
+            "{}", if self.status.is_some() { "answered" } else { "client hung up" }
         );
     }
 }
@@ -76,14 +69,6 @@ pub(crate) fn route(request: &HttpRequest) -> Option<String> {
 
 /// A method is any word a client likes; only the usual ones are logged as they are.
 fn known(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "other",
-    }
+    let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    usual.into_iter().find(|name| method == name).unwrap_or("other")
 }

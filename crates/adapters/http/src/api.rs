@@ -37,6 +37,8 @@ pub struct Api {
     pub(crate) tasks: Tasks,
     pub(crate) body_timeout: Duration,
     pub(crate) webhook_rooms: Rooms,
+    /// Whether `X-Forwarded-For` is a proxy's word.
+    pub(crate) behind_proxy: bool,
     stopping: OnceLock<Instant>,
 }
 
@@ -54,6 +56,7 @@ impl Api {
             tasks: Tasks::new(runtime),
             body_timeout: settings.body_timeout,
             webhook_rooms: Rooms::default(),
+            behind_proxy: settings.behind_proxy,
             stopping: OnceLock::new(),
         }
     }

@@ -1,7 +1,7 @@
 use crate::call::Call;
 use crate::error::{ApiError, ErrorCode};
 use actix_web::dev::Payload;
-use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use dwar_wire::{declared_length, declares_json};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Call {
             self.refuse_too_large(SMALL)?;
             return Err(ErrorCode::UnsupportedMediaType.into());
         }
-        let bytes = self.raw_body(SMALL).await?;
+        let Body { bytes, .. } = self.raw_body(SMALL, None).await?;
         if bytes.is_empty() {
             return Ok(T::default());
         }
@@ -62,20 +62,13 @@ impl Call {
         serde_json::from_str(text).map_err(|_| ErrorCode::InvalidRequest.into())
     }
 
-    /// Reads the body as it came, whatever it claims to be.
+    /// Reads the body as it came, whatever it claims to be; beyond [`SMALL`] it takes its share of
+    /// `room`, if one is given.
     ///
     /// # Errors
-    /// `PAYLOAD_TOO_LARGE`, or `INVALID_REQUEST` if it is not here in time. Whatever is left
-    /// unread costs the client its connection.
-    pub(crate) async fn raw_body(&self, max: usize) -> Result<Vec<u8>, ApiError> {
-        Ok(self.roomy_body(max, None).await?.bytes)
-    }
-
-    /// As [`Call::raw_body`]; beyond [`SMALL`] the body takes its share of `room`, if one is given.
-    ///
-    /// # Errors
-    /// `SERVICE_UNAVAILABLE` too, if there is no room soon.
-    pub(crate) async fn roomy_body(
+    /// `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST` if it is not here in time, or `SERVICE_UNAVAILABLE`
+    /// if there is no room soon. Whatever is left unread costs the client its connection.
+    pub(crate) async fn raw_body(
         &self,
         max: usize,
         room: Option<&Arc<Semaphore>>,
@@ -115,78 +108,11 @@ async fn collect(
             return Err(ErrorCode::PayloadTooLarge.into());
         }
         if let (Some(room), None, true) = (room, &body.room, length > SMALL) {
-            body.room = Some(enter(room).await?);
+            let entered = timeout(WAIT_FOR_ROOM, room.clone().acquire_owned()).await;
+            let entered = entered.ok().and_then(Result::ok);
+            body.room = Some(entered.ok_or(ErrorCode::ServiceUnavailable)?);
         }
         body.bytes.extend_from_slice(&chunk);
     }
     Ok(body)
-}
-
-async fn enter(room: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
-    let entered = timeout(WAIT_FOR_ROOM, room.clone().acquire_owned()).await;
-    let entered = entered.ok().and_then(Result::ok);
-    entered.ok_or_else(|| ErrorCode::ServiceUnavailable.into())
-}
-
-/// What `Content-Length` says; a length beyond counting is as long as can be.
-fn declared_length(headers: &HeaderMap) -> Option<usize> {
-    let text = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?;
-    Some(text.parse().unwrap_or(usize::MAX))
-}
-
-/// Whether the body claims to be JSON, or claims nothing; compressed is not JSON (RFC 9110
-/// section 15.5.16).
-fn declares_json(headers: &HeaderMap) -> bool {
-    let plain = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
-    headers.get_all(header::CONTENT_TYPE).all(is_json)
-        && headers.get_all(header::CONTENT_ENCODING).all(plain)
-}
-
-/// `application/json` or `application/…+json`; a charset, if named, must be UTF-8 (RFC 8259
-/// section 8.1). Other parameters mean nothing and are ignored.
-fn is_json(value: &HeaderValue) -> bool {
-    let Ok(text) = value.to_str() else { return false };
-    let text = text.to_ascii_lowercase();
-    let mut parts = text.split(';').map(str::trim);
-    let essence = parts.next().unwrap_or_default();
-    let suffixed = essence
-        .strip_prefix("application/")
-        .and_then(|subtype| subtype.strip_suffix("+json"))
-        .is_some_and(|name| !name.is_empty());
-    let charset = |parameter: &str| match parameter.strip_prefix("charset=") {
-        Some(charset) => charset.trim_matches('"') == "utf-8",
-        None => true,
-    };
-    (essence == "application/json" || suffixed) && parts.all(charset)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn knows_json_by_its_media_type() {
-        let json = [
-            "application/json",
-            "Application/JSON",
-            "application/json; charset=utf-8",
-            "application/json;charset=\"UTF-8\"",
-            "application/json; q=1",
-            "application/merge-patch+json",
-        ];
-        let other = [
-            "",
-            "text/plain",
-            "text/json",
-            "application/jsonp",
-            "application/+json",
-            "application/json; charset=utf-16",
-            "application/x-www-form-urlencoded",
-            "application/json, text/plain",
-        ];
-        assert!(json.iter().all(|text| is_json(&HeaderValue::from_static(text))));
-        for text in other {
-            assert!(!is_json(&HeaderValue::from_static(text)), "{text}");
-        }
-    }
 }

@@ -89,19 +89,11 @@ impl FromRequest for Call {
     }
 }
 
-/// A 200 with this body.
-pub(crate) fn ok(body: &impl Serialize) -> Answer {
-    Ok(json(encode(body)?))
-}
-
-/// A 200 with a body that is JSON already.
-pub(crate) fn json(body: Vec<u8>) -> HttpResponse {
-    HttpResponse::Ok().content_type(JSON).body(body)
-}
-
 /// The media type of every body; a constant so that no answer allocates it.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-pub(crate) fn encode(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
-    serde_json::to_vec(body).map_err(|_| ErrorCode::InternalError.into())
+/// A 200 with this body.
+pub(crate) fn ok(body: impl Serialize) -> Answer {
+    let body = serde_json::to_vec(&body).map_err(|_| ErrorCode::InternalError)?;
+    Ok(HttpResponse::Ok().content_type(JSON).body(body))
 }

@@ -1,22 +1,32 @@
 use crate::call::Call;
 use crate::error::{ApiError, ErrorCode};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use crate::in_process::OnBehalf;
+use crate::json::{AccessBody, RefreshBody, Token};
+use actix_web::HttpMessage;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use dwar_app::{Claim, UseCases};
+use dwar_kernel::{ApiKeyId, KeyMode, ProjectId};
+use dwar_otp::Refusal;
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
+use dwar_session::{AccessToken, Sought};
+use std::net::IpAddr;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl Call {
-    /// Who is calling, by `X-Api-Key`.
-    async fn caller(&self) -> Result<Caller, ApiError> {
-        let header = self.single(API_KEY).map_err(|_| ErrorCode::InvalidApiKey)?;
+    /// For whom this request says it speaks, which nobody has looked up yet: by `X-Api-Key`, or by
+    /// what [`InProcess`](crate::InProcess) put beside it.
+    fn claim(&self) -> Result<Claim, ApiError> {
+        if let Some(OnBehalf(project)) = self.request.extensions().get() {
+            return Ok(Claim::TestMode(*project));
+        }
+        let header = self.single(API_KEY, ErrorCode::InvalidApiKey)?;
         let header = header.ok_or(ErrorCode::MissingApiKey)?;
-        let key = header.to_str().map_err(|_| ErrorCode::InvalidApiKey)?;
-        let caller = self.use_cases().authenticate.caller(key).await?;
-        self.trail.caller.set(Some((caller.project.id, caller.mode)));
-        Ok(caller)
+        let key = header.to_str().ok().and_then(|key| key.parse().ok());
+        key.map(Claim::Key).ok_or_else(|| ErrorCode::InvalidApiKey.into())
     }
 
     /// Who is calling, counted against the key's general window.
@@ -37,33 +47,96 @@ impl Call {
         Ok(self.admitted(scope).await?.0)
     }
 
+    /// Who is calling about the session of an access token, and the token, counted as by
+    /// [`Call::counted_caller`]. Key and limit are told about before the body is.
+    pub(crate) async fn access(
+        &self,
+        scope: RequestScope,
+    ) -> Result<(Sought, AccessToken), ApiError> {
+        let claim = self.claim()?;
+        let body = self.body::<AccessBody>().await;
+        let token = body.and_then(|body| body.access_token.or(ErrorCode::MissingAccessToken));
+        let token = token.map(AccessToken::from);
+        let sought = self.use_cases().authenticate.with_access_token(&claim, token.as_ref().ok());
+        let sought = self.counted(sought.await?, scope).await?;
+        Ok((sought, token?))
+    }
+
+    /// As [`Call::access`], of a refresh token, with the key to repeat it by; in the general window.
+    pub(crate) async fn renewal(
+        &self,
+    ) -> Result<(Sought, Token, Option<IdempotencyKey>), ApiError> {
+        let claim = self.claim()?;
+        let body = self.body::<RefreshBody>().await;
+        let token = body.and_then(|body| body.refresh_token.or(ErrorCode::MissingRefreshToken));
+        let text = token.as_ref().ok().map(Token::as_str);
+        let sought = self.use_cases().authenticate.with_refresh_token(&claim, text).await?;
+        let sought = self.counted(sought, RequestScope::General).await?;
+        let repeat = self.idempotency_key()?;
+        Ok((sought, token?, repeat))
+    }
+
+    async fn counted(&self, sought: Sought, scope: RequestScope) -> Result<Sought, ApiError> {
+        let admission = self.admit(sought.key, (sought.project, sought.mode), scope).await?;
+        admission.into_iter().for_each(|admission| self.limited_by(admission));
+        Ok(sought)
+    }
+
     async fn admitted(&self, scope: RequestScope) -> Result<(Caller, Option<Admission>), ApiError> {
-        let caller = self.caller().await?;
-        let admission = self.use_cases().admit_request.admit(&caller, scope).await?;
-        match admission {
+        let caller = self.use_cases().authenticate.caller(&self.claim()?).await?;
+        let admission = self.admit(caller.key, (caller.project.id, caller.mode), scope).await?;
+        Ok((caller, admission))
+    }
+
+    /// Counts the request of a caller who is known now.
+    async fn admit(
+        &self,
+        key: ApiKeyId,
+        (project, mode): (ProjectId, KeyMode),
+        scope: RequestScope,
+    ) -> Result<Option<Admission>, ApiError> {
+        self.trail.caller.set(Some((project, mode)));
+        let UseCases { admit_request, tally, .. } = self.use_cases();
+        if self.request.extensions().get::<OnBehalf>().is_none() {
+            tally.used(key, self.from());
+        }
+        match admit_request.admit(key, mode, scope).await? {
             Some(refusal) if !refusal.admitted => {
+                if scope == RequestScope::Send {
+                    tally.refused((project, mode), None, Refusal::Ceiling);
+                }
                 Err(ApiError::limited(ErrorCode::RateLimited, refusal))
             }
-            admission => Ok((caller, admission)),
+            admission => Ok(admission),
         }
     }
 
-    /// The `Idempotency-Key`, if there is one.
-    ///
-    /// # Errors
-    /// `INVALID_REQUEST` if there are two, or one that is not 1 to 255 visible ASCII characters.
+    /// Where the request comes from: the last address that a proxy in front wrote down, where there
+    /// is one, or else the peer's.
+    fn from(&self) -> Option<IpAddr> {
+        let forwarded = self.request.headers().get(header::X_FORWARDED_FOR);
+        let forwarded = forwarded.filter(|_| self.api.behind_proxy);
+        let last = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next());
+        let forwarded = last.and_then(|address| address.trim().parse().ok());
+        forwarded.or_else(|| self.request.peer_addr().map(|peer| peer.ip()))
+    }
+
+    /// The `Idempotency-Key`, if there is one; `INVALID_REQUEST` if there are two, or one that is
+    /// not 1 to 255 visible ASCII characters.
     pub(crate) fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, ApiError> {
-        let header = self.single(IDEMPOTENCY_KEY).map_err(|_| ErrorCode::InvalidRequest)?;
+        let header = self.single(IDEMPOTENCY_KEY, ErrorCode::InvalidRequest)?;
         let key = header.map(|value| value.to_str().ok().and_then(|text| text.parse().ok()));
         key.map(|key| key.ok_or_else(|| ErrorCode::InvalidRequest.into())).transpose()
     }
 
-    /// A header that must not come twice.
-    fn single(&self, name: HeaderName) -> Result<Option<&HeaderValue>, Twice> {
+    /// A header that must not come `twice`.
+    fn single(
+        &self,
+        name: HeaderName,
+        twice: ErrorCode,
+    ) -> Result<Option<&HeaderValue>, ErrorCode> {
         let mut values = self.request.headers().get_all(name);
         let first = values.next();
-        if values.next().is_some() { Err(Twice) } else { Ok(first) }
+        if values.next().is_some() { Err(twice) } else { Ok(first) }
     }
 }
-
-struct Twice;

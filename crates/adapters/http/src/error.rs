@@ -10,7 +10,7 @@ use dwar_app::{
 use dwar_kernel::StoreError;
 use dwar_ratelimit::Admission;
 use std::error::Error;
-use std::fmt;
+use std::iter::successors;
 
 macro_rules! table {
     ($($variant:ident $code:literal $status:ident $message:literal)+) => {
@@ -137,10 +137,12 @@ impl ErrorCode {
 }
 
 /// A refusal on its way out; the outermost middleware, which knows the request id, words it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}", code.as_str())]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
-    rate: Option<RateLimit>,
+    /// The limit it was measured against.
+    pub(crate) rate: Option<RateLimit>,
     allow: Option<&'static str>,
     replayed: bool,
     cause: Option<Box<StoreError>>,
@@ -166,11 +168,6 @@ impl ApiError {
         }
     }
 
-    /// The limit it was measured against, if any.
-    pub(crate) const fn rate(&self) -> Option<RateLimit> {
-        self.rate
-    }
-
     /// Writes what must never reach a client: which technology failed, and how. A store without
     /// room has said so itself, once and not per request.
     pub(crate) fn log_cause(&self) {
@@ -178,13 +175,8 @@ impl ApiError {
         if matches!(**cause, StoreError::NoRoom) {
             return;
         }
-        let mut chain = cause.to_string();
-        let mut next = cause.source();
-        while let Some(deeper) = next {
-            chain.push_str(": ");
-            chain.push_str(&deeper.to_string());
-            next = deeper.source();
-        }
+        let chain = successors(Some(&**cause as &dyn Error), |&cause| cause.source());
+        let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
         if cause.is_transient() {
             tracing::warn!(cause = chain, "a store is out of reach");
         } else {
@@ -198,12 +190,6 @@ impl ApiError {
             StatusCode::SERVICE_UNAVAILABLE => Some(RETRY_AN_OUTAGE),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for ApiError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.code.as_str())
     }
 }
 

@@ -9,9 +9,9 @@ mod api;
 mod body;
 mod call;
 mod caller;
-mod connection;
 mod error;
 mod handlers;
+mod in_process;
 mod json;
 mod limits;
 mod request_id;
@@ -22,5 +22,6 @@ mod uri;
 
 pub use api::{Api, LoopHealth, Readiness};
 pub use error::ErrorCode;
+pub use in_process::{InProcess, InProcessAnswer, InProcessRequest, NoAnswer};
 pub use routes::app;
 pub use server::{Server, Settings, StopHandle};

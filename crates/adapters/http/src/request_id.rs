@@ -1,27 +1,23 @@
 use crate::access_log::Line;
 use crate::api::Api;
 use crate::call::{JSON, Trail};
-use crate::connection::{Connection, begin};
 use crate::error::{ApiError, ErrorCode};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpMessage, HttpResponse};
 use dwar_app::Toolbox;
+use dwar_wire::{REQUEST_ID, Refused, begun, fresh_id, request_id};
 use futures_util::FutureExt;
-use serde::Serialize;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use tracing::Instrument;
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const LONGEST_REQUEST_ID: usize = 64;
 
 /// The outermost middleware, the only one: gives every request an id, every answer its headers,
 /// every refusal its body, and catches panics, so that one request never takes another with it.
@@ -32,13 +28,9 @@ pub(crate) async fn identify(
     let Some(api) = request.app_data::<Data<Api>>() else {
         return Err(ApiError::from(ErrorCode::InternalError).into());
     };
-    let id = request_id(request.headers(), &api.use_cases.tools);
-    let connection = request.conn_data::<Rc<Connection>>().cloned();
-    let payload = request.take_payload();
-    let payload = match &connection {
-        Some(connection) => begin(connection, request.head(), payload),
-        None => payload,
-    };
+    let tools = &api.use_cases.tools;
+    let id = request_id(request.headers(), tools.entropy.as_ref(), tools.now());
+    let (connection, payload) = begun(&mut request);
     let trail = Rc::new(Trail::new(id, payload));
     request.extensions_mut().insert(Rc::clone(&trail));
     let mut line = Line::begin(request.method(), Rc::clone(&trail));
@@ -73,47 +65,17 @@ pub(crate) async fn identify(
     }
 }
 
-/// A sane incoming id is kept; anything else is replaced by a fresh UUIDv7.
-fn request_id(headers: &HeaderMap, tools: &Toolbox) -> HeaderValue {
-    let mut values = headers.get_all(REQUEST_ID);
-    let sane = |value: &&HeaderValue| {
-        let bytes = value.as_bytes();
-        (1..=LONGEST_REQUEST_ID).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
-    };
-    let first = values.next().filter(sane);
-    match (first, values.next()) {
-        (Some(id), None) => id.clone(),
-        _ => fresh_id(tools),
-    }
-}
-
-fn fresh_id(tools: &Toolbox) -> HeaderValue {
-    let fresh = tools.entropy.uuid(tools.now()).to_string();
-    HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("unknown"))
-}
-
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    error: &'static str,
-    code: &'static str,
-    request_id: &'a str,
-}
-
-impl<'a> ErrorBody<'a> {
-    #[expect(clippy::expect_used, reason = "three texts under text keys become JSON")]
-    fn encode(code: ErrorCode, request_id: &'a str) -> Vec<u8> {
-        let body = Self { error: code.message(), code: code.as_str(), request_id };
-        serde_json::to_vec(&body).expect("it always becomes JSON")
-    }
+fn refusal_body(code: ErrorCode, request_id: &str) -> Vec<u8> {
+    Refused { error: code.message(), code: code.as_str(), request_id }.to_json()
 }
 
 /// A whole answer to what cannot be read as a request; the connection ends with it.
 pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
     let code = ErrorCode::of_status(status);
-    let id = fresh_id(tools);
+    let id = fresh_id(tools.entropy.as_ref(), tools.now());
     let request_id = id.to_str().unwrap_or_default();
     tracing::info!(status = status.as_u16(), code = code.as_str(), request_id, "unreadable");
-    let body = ErrorBody::encode(code, request_id);
+    let body = refusal_body(code, request_id);
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nx-request-id: {request_id}\r\n\
          x-content-type-options: nosniff\r\ncache-control: no-store\r\nconnection: close\r\n\
@@ -128,7 +90,7 @@ pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
 fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<ErrorCode>) {
     let code = refusal(trail, &response);
     if let Some(code) = code {
-        let body = ErrorBody::encode(code, trail.request_id());
+        let body = refusal_body(code, trail.request_id());
         response = response.set_body(BoxBody::new(Bytes::from(body)));
         response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     }
@@ -152,7 +114,7 @@ fn refusal(trail: &Trail, response: &HttpResponse) -> Option<ErrorCode> {
     match response.error().and_then(Error::as_error::<ApiError>) {
         Some(error) => {
             error.log_cause();
-            trail.rate.set(error.rate().or(trail.rate.get()));
+            trail.rate.set(error.rate.or(trail.rate.get()));
             Some(error.code)
         }
         None if response.status().is_client_error() || response.status().is_server_error() => {

@@ -10,8 +10,6 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, Error, Handler, Resource};
 
 const GET: &str = "GET, HEAD";
-const POST: &str = "POST";
-const GET_DELETE: &str = "GET, HEAD, DELETE";
 
 /// The whole API as an actix application, with its one middleware.
 pub fn app(
@@ -42,7 +40,7 @@ fn routes(config: &mut ServiceConfig) {
         .service(post("/session/logout", session::logout))
         .service(get("/identity", identity::by_phone))
         .service(
-            resource("/identity/{id}", GET_DELETE)
+            resource("/identity/{id}", "GET, HEAD, DELETE")
                 .route(web::get().to(identity::by_id))
                 .route(web::head().to(identity::by_id))
                 .route(web::delete().to(identity::delete)),
@@ -73,7 +71,7 @@ fn resource(path: &str, allow: &'static str) -> Resource {
 }
 
 fn post<H: Handler<(Call,), Output = Answer>>(path: &str, handler: H) -> Resource {
-    resource(path, POST).route(web::post().to(handler))
+    resource(path, "POST").route(web::post().to(handler))
 }
 
 fn get<H: Handler<(Call,), Output = Answer>>(path: &str, handler: H) -> Resource {

@@ -1,34 +1,19 @@
 use crate::api::{Api, Readiness};
-use crate::connection::{Edge, Gate, Patience};
+use crate::in_process::InProcess;
 use crate::request_id::unreadable;
 use crate::routes::app;
-use actix_http::{Extensions, HttpService, KeepAlive, Protocol};
-use actix_server::{GracefulShutdownSignal, ServerBuilder, ServerHandle};
-use actix_service::{
-    IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt, apply_fn_factory, map_config,
-};
-use actix_web::dev::AppConfig;
+use actix_server::ServerHandle;
 use actix_web::web::Data;
 use dwar_app::UseCases;
+use dwar_wire::{Patience, Serving, listen, serve};
 use serde::Deserialize;
 use serde_with::{As, DurationSeconds};
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::rc::Rc;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
-
-/// How long a client whose request was answered before it was read is listened to.
-const LINGER: Duration = Duration::from_secs(1);
-/// What the system may keep of answers that a client does not take, per connection, in bytes.
-/// Linux doubles it for its own bookkeeping.
-const SEND_BUFFER: u32 = 32 * 1_024;
-
-/// Connections that the operating system queues, per address, before they are accepted.
-const BACKLOG: u32 = 1_024;
 
 /// Where and how patiently to listen: the section `[http]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -39,6 +24,9 @@ pub struct Settings {
     /// Whether whoever starts a server for development may name an address that other machines
     /// reach. The server itself listens wherever it is told to.
     pub allow_public_development: bool,
+    /// Whether a proxy in front writes down in `X-Forwarded-For` who called it. Where there is
+    /// none, anybody can write that header, so it is not believed.
+    pub behind_proxy: bool,
     /// Threads that serve; 0 is one per core.
     pub workers: usize,
     /// Connections at once, over all workers. The last place of each worker is kept free as long
@@ -90,35 +78,27 @@ impl Server {
     ) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let api = Data::new(Api::new(&settings, use_cases, ready, runtime));
-        let listeners = listen(&settings)?;
+        let listeners = listen(&settings.address)?;
         let addresses =
             listeners.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
-        let workers = match settings.workers {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            workers => workers,
+        let serving = Serving {
+            workers: settings.workers,
+            max_connections: settings.max_connections,
+            patience: Patience {
+                head: settings.head_timeout,
+                write: settings.write_timeout,
+                keep_alive: settings.keep_alive,
+            },
+            shutdown_timeout: settings.shutdown_timeout,
         };
-        let places = settings.max_connections.div_ceil(workers);
-        let mut builder = ServerBuilder::new()
-            .workers(workers)
-            .max_concurrent_connections(places)
-            .shutdown_timeout(settings.shutdown_timeout.as_secs())
-            .disable_signals();
-        let stopping = builder.graceful_shutdown_signal();
-        let patience = Patience {
-            head: settings.head_timeout,
-            write: settings.write_timeout,
-            keep_alive: settings.keep_alive,
+        let routes = {
+            let api = api.clone();
+            move || app(api.clone())
         };
-        // Each listener sees its own connections alone: all together have to make room before the
-        // worker is full, so each does so at its share.
-        let share = places.div_ceil(listeners.len());
-        for listener in listeners {
-            let (api, stopping) = (api.clone(), stopping.clone());
-            let factory = move || connections(&api, patience, share, &stopping);
-            builder = builder.listen("dwar", listener, factory)?;
-        }
+        let tools = api.use_cases.tools.clone();
+        let server = serve(listeners, serving, routes, move |status| unreadable(&tools, status))?;
         let shutdown_timeout = settings.shutdown_timeout;
-        Ok(Self { server: builder.run(), addresses, api, shutdown_timeout })
+        Ok(Self { server, addresses, api, shutdown_timeout })
     }
 
     /// Every address it listens on.
@@ -126,14 +106,17 @@ impl Server {
         &self.addresses
     }
 
-    /// The port of the first address.
-    pub fn port(&self) -> u16 {
-        self.addresses.first().map_or(0, SocketAddr::port)
-    }
-
     /// A handle that stops it. The server itself listens to no signals.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle { server: self.server.handle(), api: self.api.clone() }
+    }
+
+    /// A way into the same API that needs no socket; see [`InProcess`].
+    ///
+    /// # Errors
+    /// The operating system refused a thread.
+    pub fn in_process(&self) -> io::Result<InProcess> {
+        InProcess::start(self.api.clone())
     }
 
     /// Serves until it is stopped and everything begun is done, or the shutdown timeout is over.
@@ -149,69 +132,6 @@ impl Server {
         }
         Ok(())
     }
-}
-
-/// One listener for each address that the setting names.
-fn listen(settings: &Settings) -> io::Result<Vec<TcpListener>> {
-    let addresses = settings.address.to_socket_addrs()?;
-    let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    let mut listeners = Vec::new();
-    for address in addresses {
-        match listen_on(address) {
-            Ok(listener) => listeners.push(listener),
-            Err(cause) => failed = cause,
-        }
-    }
-    if listeners.is_empty() { Err(failed) } else { Ok(listeners) }
-}
-
-fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_reuseaddr(true)?;
-    // Connections inherit it.
-    socket.set_send_buffer_size(SEND_BUFFER)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)?.into_std()
-}
-
-/// What one worker does with its connections. As actix-web's own server does it, with a [`Gate`]
-/// between socket and parser, and every time limit in [`Edge`].
-fn connections(
-    api: &Data<Api>,
-    patience: Patience,
-    places: usize,
-    stopping: &GracefulShutdownSignal,
-) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> + use<>
-{
-    let stopping = stopping.clone();
-    let stops = move || {
-        let stopping = stopping.clone();
-        async move { stopping.notified().await }
-    };
-    let app = app(api.clone()).into_factory().map_err(|error| error.error_response());
-    let http = HttpService::build()
-        .keep_alive(KeepAlive::Os)
-        .client_request_timeout(Duration::ZERO)
-        .client_disconnect_timeout(LINGER)
-        .graceful_shutdown_signal(stops)
-        .on_connect_ext(|gate: &Gate<TcpStream>, data: &mut Extensions| {
-            data.insert(Rc::clone(gate.connection()));
-        })
-        .finish(map_config(app, |()| AppConfig::default()))
-        .map_err(drop);
-    let edge = Rc::new(Edge::new(patience, places));
-    let api = api.clone();
-    let word = Rc::new(move |status| unreadable(&api.use_cases.tools, status));
-    apply_fn_factory(http, move |stream: TcpStream, http| {
-        let _as_before = stream.set_nodelay(true);
-        let visit = edge.admit();
-        let gate = Gate::new(stream, visit.connection(), Rc::clone(&word) as _);
-        let http = http.call((gate, Protocol::Http1, None));
-        async move {
-            visit.serve(http).await;
-            Ok(())
-        }
-    })
 }
 
 impl StopHandle {

@@ -2,11 +2,13 @@ use crate::error::{ApiError, ErrorCode};
 use std::future::Future;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::task::JoinError;
 use tracing::Instrument;
 
 /// Work that goes on when its client hangs up, and that a shutdown waits for.
 ///
-/// It runs on the runtime that outlives the workers: theirs end with their connections.
+/// It runs on the runtime that outlives the workers: theirs end with their connections. A panic is
+/// `INTERNAL_ERROR`, and other tasks never notice.
 pub(crate) struct Tasks {
     runtime: Handle,
     running: watch::Sender<()>,
@@ -18,9 +20,6 @@ impl Tasks {
     }
 
     /// Does `work` to its end, even if this future is dropped before that.
-    ///
-    /// # Errors
-    /// `INTERNAL_ERROR` if it panics; other tasks never notice.
     pub(crate) async fn finish<T, E>(
         &self,
         work: impl Future<Output = Result<T, E>> + Send + 'static,
@@ -35,19 +34,10 @@ impl Tasks {
             drop(running);
             outcome
         };
-        match self.runtime.spawn(work.in_current_span()).await {
-            Ok(outcome) => outcome.map_err(Into::into),
-            Err(cause) => {
-                tracing::error!(panicked = cause.is_panic(), "a task did not finish");
-                Err(ErrorCode::InternalError.into())
-            }
-        }
+        outcome(self.runtime.spawn(work.in_current_span()).await)
     }
 
     /// Does work that keeps a processor busy for milliseconds where no other request waits for it.
-    ///
-    /// # Errors
-    /// `INTERNAL_ERROR` if it panics; other tasks never notice.
     pub(crate) async fn compute<T, E>(
         &self,
         work: impl FnOnce() -> Result<T, E> + Send + 'static,
@@ -57,17 +47,19 @@ impl Tasks {
         E: Into<ApiError> + Send + 'static,
     {
         let span = tracing::Span::current();
-        match self.runtime.spawn_blocking(move || span.in_scope(work)).await {
-            Ok(outcome) => outcome.map_err(Into::into),
-            Err(cause) => {
-                tracing::error!(panicked = cause.is_panic(), "a task did not finish");
-                Err(ErrorCode::InternalError.into())
-            }
-        }
+        outcome(self.runtime.spawn_blocking(move || span.in_scope(work)).await)
     }
 
     /// Waits until no work is left.
     pub(crate) async fn idle(&self) {
         self.running.closed().await;
     }
+}
+
+fn outcome<T, E: Into<ApiError>>(end: Result<Result<T, E>, JoinError>) -> Result<T, ApiError> {
+    let end = end.map_err(|cause| {
+        tracing::error!(panicked = cause.is_panic(), "a task did not finish");
+        ErrorCode::InternalError
+    })?;
+    end.map_err(Into::into)
 }

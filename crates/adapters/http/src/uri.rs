@@ -4,11 +4,8 @@ use dwar_kernel::Phone;
 use std::borrow::Cow;
 
 impl Call {
-    /// The phone number in the query, `?phone=…`.
-    ///
-    /// # Errors
-    /// `INVALID_REQUEST` if any part of the query cannot be read, `INVALID_PHONE` if there is no
-    /// phone, more than one, or no valid one.
+    /// The phone number in the query, `?phone=…`; `INVALID_PHONE` if there is none, more than one,
+    /// or no valid one.
     pub(crate) fn phone_in_query(&self) -> Result<Phone, ApiError> {
         let mut phones = self.query_pairs()?;
         phones.retain(|(name, _)| name == "phone");
@@ -18,10 +15,8 @@ impl Call {
         read_phone(phone).ok_or_else(|| ErrorCode::InvalidPhone.into())
     }
 
-    /// Every parameter of the query, decoded, in order.
-    ///
-    /// # Errors
-    /// `INVALID_REQUEST` if any part cannot be read.
+    /// Every parameter of the query, decoded, in order; `INVALID_REQUEST` if any part cannot be
+    /// read.
     pub(crate) fn query_pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
         let pairs = self.request.query_string().split('&').filter(|pair| !pair.is_empty());
         let decoded = pairs.map(|pair| {
@@ -31,10 +26,7 @@ impl Call {
         decoded.collect()
     }
 
-    /// The last segment of the path.
-    ///
-    /// # Errors
-    /// `INVALID_REQUEST` if the path cannot be read.
+    /// The last segment of the path; `INVALID_REQUEST` if it cannot be read.
     pub(crate) fn id_in_path(&self) -> Result<Cow<'_, str>, ApiError> {
         let path = self.request.uri().path();
         decode(path.rsplit('/').next().unwrap_or_default(), false)

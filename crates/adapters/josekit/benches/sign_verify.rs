@@ -13,6 +13,7 @@ use openssl::nid::Nid;
 use openssl::pkey::{PKey, Private, Public};
 use openssl::rsa::Rsa;
 use openssl::sign::{Signer, Verifier};
+use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -29,8 +30,11 @@ impl Vault for Plain {
         Ok(sealed.0.clone())
     }
 
+    /// Another one each time, so that no token is known again.
     fn digest(&self, _: Purpose, _: &[&[u8]]) -> Digest {
-        Digest([0; 32])
+        let mut digest = [0; 32];
+        digest[..8].copy_from_slice(&RandomState::new().hash_one(0).to_le_bytes());
+        Digest(digest)
     }
 }
 

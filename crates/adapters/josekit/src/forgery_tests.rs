@@ -2,7 +2,7 @@
 //! each check has to stand on its own.
 
 use crate::JosekitSigner;
-use crate::testing::{
+use crate::tests::{
     ALGORITHMS, Forge, at, claims, join, key, part, payload, signed_part, signer_with,
 };
 use dwar_session::{AccessToken, Algorithm, InvalidToken, TokenSigner};

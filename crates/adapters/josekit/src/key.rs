@@ -9,6 +9,7 @@ use josekit::jws::{ES256, EdDSA, JwsSigner, JwsVerifier, RS256};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use zeroize::{Zeroize, Zeroizing};
 
 /// RS256 with 2048 bits would stay below the 128-bit strength of the other two.
@@ -17,7 +18,7 @@ const RSA_BITS: u32 = 3_072;
 /// A signing key, ready for use: parsed once, then only read.
 #[derive(Debug)]
 pub(crate) struct Key {
-    pub(crate) kid: String,
+    pub(crate) kid: Arc<str>,
     /// The first part of each of its tokens, the same for all of them.
     pub(crate) header: String,
     /// The public JWK, serialised.
@@ -39,29 +40,31 @@ enum BadKey {
     Thumbprint,
 }
 
-/// A fresh private key and its kid.
-pub(crate) fn generate(algorithm: Algorithm) -> Result<(String, Jwk), StoreError> {
-    let jwk = match algorithm {
-        Algorithm::Es256 => ES256.generate_key_pair().map(|pair| pair.to_jwk_key_pair()),
-        Algorithm::EdDsa => {
-            EdDSA.generate_key_pair(EdCurve::Ed25519).map(|pair| pair.to_jwk_key_pair())
-        }
-        Algorithm::Rs256 => RS256.generate_key_pair(RSA_BITS).map(|pair| pair.to_jwk_key_pair()),
-    };
-    let jwk = jwk.map_err(failed)?;
-    let kid = thumbprint(algorithm, &jwk).map_err(failed)?;
-    Ok((kid, jwk))
+/// The kid of a fresh private key, and the key sealed for the row of that kid.
+pub(crate) fn generate(
+    algorithm: Algorithm,
+    vault: &dyn Vault,
+) -> Result<(String, Sealed), StoreError> {
+    let failed = |cause: BadKey| StoreError::Failed(Box::new(cause));
+    let private = draw(algorithm).map_err(failed)?;
+    let kid = thumbprint(algorithm, &private).map_err(failed)?;
+    let text = Zeroizing::new(private.to_string());
+    wipe(private);
+    let sealed = vault.seal(Purpose::SigningKey, kid.as_bytes(), text.as_bytes());
+    Ok((kid, sealed))
 }
 
-/// Seals the private key for the row of that kid.
-pub(crate) fn seal(vault: &dyn Vault, kid: &str, private: &Jwk) -> Sealed {
-    let private = Zeroizing::new(private.to_string());
-    vault.seal(Purpose::SigningKey, kid.as_bytes(), private.as_bytes())
+fn draw(algorithm: Algorithm) -> Result<Jwk, BadKey> {
+    Ok(match algorithm {
+        Algorithm::Es256 => ES256.generate_key_pair()?.to_jwk_key_pair(),
+        Algorithm::EdDsa => EdDSA.generate_key_pair(EdCurve::Ed25519)?.to_jwk_key_pair(),
+        Algorithm::Rs256 => RS256.generate_key_pair(RSA_BITS)?.to_jwk_key_pair(),
+    })
 }
 
 /// Wipes a private key that is done with. What signs keeps its own, in OpenSSL's memory, which
 /// OpenSSL wipes when it frees it.
-pub(crate) fn wipe(private: Jwk) {
+fn wipe(private: Jwk) {
     let members: Map<String, Value> = private.into();
     for (_, member) in members {
         if let Value::String(mut text) = member {
@@ -108,7 +111,7 @@ impl Key {
         let public = json!(public).to_string();
         let published = Jwk::from_bytes(&public)?;
         Ok(Self {
-            kid: kid.to_owned(),
+            kid: kid.into(),
             header: URL_SAFE_NO_PAD.encode(
                 json!({ "alg": algorithm.as_str(), "typ": "at+jwt", "kid": kid }).to_string(),
             ),
@@ -150,10 +153,6 @@ fn required(algorithm: Algorithm, jwk: &Jwk) -> Result<BTreeMap<&'static str, &s
     members.iter().copied().map(text).collect()
 }
 
-fn failed(cause: impl std::error::Error + Send + Sync + 'static) -> StoreError {
-    StoreError::Failed(Box::new(cause))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +182,7 @@ mod tests {
     #[test]
     fn coordinates_are_always_32_bytes() {
         for _ in 0..600 {
-            let (_, jwk) = generate(Algorithm::Es256).unwrap();
+            let jwk = draw(Algorithm::Es256).unwrap();
             let members = required(Algorithm::Es256, &jwk).unwrap();
             assert_eq!((members["x"].len(), members["y"].len()), (43, 43));
         }
@@ -191,7 +190,8 @@ mod tests {
 
     #[test]
     fn a_key_under_another_algorithm_or_kid_is_refused() {
-        let (kid, jwk) = generate(Algorithm::Es256).unwrap();
+        let jwk = draw(Algorithm::Es256).unwrap();
+        let kid = thumbprint(Algorithm::Es256, &jwk).unwrap();
         let private = jwk.to_string();
         assert!(Key::parse(&kid, Algorithm::Es256, private.as_bytes()).is_ok());
         for algorithm in [Algorithm::EdDsa, Algorithm::Rs256] {

@@ -15,4 +15,4 @@ pub use signer::JosekitSigner;
 #[cfg(test)]
 mod forgery_tests;
 #[cfg(test)]
-mod testing;
+mod tests;

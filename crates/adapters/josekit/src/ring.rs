@@ -24,7 +24,7 @@ impl Ring {
         previous: Option<&Self>,
         vault: &dyn Vault,
     ) -> Result<Self, StoreError> {
-        let known = |kid: &str| previous.and_then(|ring| ring.keys.iter().find(|k| k.kid == kid));
+        let known = |kid: &str| previous.and_then(|ring| ring.keys.iter().find(|k| *k.kid == *kid));
         let keys = records.iter().map(|record| match known(&record.kid) {
             Some(key) => Ok(Arc::clone(key)),
             None => Key::open(record, vault).map(Arc::new),
@@ -36,7 +36,7 @@ impl Ring {
     /// The key that signs at `now`.
     pub(crate) fn active(&self, now: Timestamp) -> Option<&Key> {
         let kid = &SigningKey::active(&self.records, now)?.kid;
-        self.keys.iter().find(|key| key.kid == *kid).map(AsRef::as_ref)
+        self.keys.iter().find(|key| *key.kid == **kid).map(AsRef::as_ref)
     }
 
     /// The published key whose tokens begin with `header`.
@@ -45,6 +45,11 @@ impl Ring {
     /// once and leaves no room for `crit`, `jwk`, `jku`, `x5u` or a second spelling (RFC 8725).
     pub(crate) fn by_header(&self, header: &str, now: Timestamp) -> Option<&Key> {
         self.published(now).find(|key| key.header == header)
+    }
+
+    /// Whether tokens of this key count at `now`.
+    pub(crate) fn publishes(&self, kid: &str, now: Timestamp) -> bool {
+        self.published(now).any(|key| *key.kid == *kid)
     }
 
     /// The public keys of all that are published at `now`.

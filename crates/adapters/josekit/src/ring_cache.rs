@@ -20,12 +20,10 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// request reads the store and all others wait for the same answer. While the store fails, a
 /// task in the background asks again once a second and nobody waits.
 #[derive(Clone)]
-pub(crate) struct RingCache(Arc<Shared>);
-
-struct Shared {
+pub(crate) struct RingCache {
     store: Arc<dyn SigningKeyStore>,
     vault: Arc<dyn Vault>,
-    state: RwLock<State>,
+    state: Arc<RwLock<State>>,
     /// Whose turn it is to read the store.
     turn: Arc<Mutex<()>>,
 }
@@ -55,8 +53,7 @@ impl State {
 
 impl RingCache {
     pub(crate) fn new(store: Arc<dyn SigningKeyStore>, vault: Arc<dyn Vault>) -> Self {
-        let (state, turn) = (RwLock::default(), Arc::default());
-        Self(Arc::new(Shared { store, vault, state, turn }))
+        Self { store, vault, state: Arc::default(), turn: Arc::default() }
     }
 
     /// The present ring.
@@ -64,7 +61,7 @@ impl RingCache {
     /// # Errors
     /// The store's, or that of an unusable key, when there is no ring within the grace.
     pub(crate) async fn ring(&self, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
-        let seen = self.0.state().clone();
+        let seen = self.state().clone();
         match seen.younger_than(FRESH) {
             Some(ring) => Ok(ring),
             None => self.refresh(&seen, now).await,
@@ -79,7 +76,7 @@ impl RingCache {
     /// As [`RingCache::ring`].
     pub(crate) async fn after_miss(&self, now: Timestamp) -> Result<Option<Arc<Ring>>, StoreError> {
         let seen = {
-            let mut state = self.0.state_mut();
+            let mut state = self.state_mut();
             if state.last_miss.is_some_and(|at| at.elapsed() < FRESH) {
                 return Ok(None);
             }
@@ -91,16 +88,16 @@ impl RingCache {
 
     async fn refresh(&self, seen: &State, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
         let Some(usable) = seen.younger_than(GRACE) else {
-            return self.0.read_in_turn(seen.reads, now).await;
+            return self.read_in_turn(seen.reads, now).await;
         };
         if seen.failing {
             self.probe(now);
             return Ok(usable);
         }
-        match timeout(PATIENCE, self.0.read_in_turn(seen.reads, now)).await {
+        match timeout(PATIENCE, self.read_in_turn(seen.reads, now)).await {
             Ok(answer) => Ok(answer.unwrap_or(usable)),
             Err(_) => {
-                self.0.fail("no answer in time");
+                self.fail("no answer in time");
                 Ok(usable)
             }
         }
@@ -108,21 +105,19 @@ impl RingCache {
 
     /// Asks the store again without holding anybody up, if nobody does already.
     fn probe(&self, now: Timestamp) {
-        if self.0.state().last_read.is_some_and(|at| at.elapsed() < FRESH) {
+        if self.state().last_read.is_some_and(|at| at.elapsed() < FRESH) {
             return;
         }
-        if let Ok(turn) = Arc::clone(&self.0.turn).try_lock_owned() {
-            let shared = Arc::clone(&self.0);
+        if let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() {
+            let cache = self.clone();
             tokio::spawn(async move {
                 // A failure is on record and in the log already.
-                let _ = shared.read(now).await;
+                let _ = cache.read(now).await;
                 drop(turn);
             });
         }
     }
-}
 
-impl Shared {
     /// Reads the store, or takes the answer of a read that ended since `seen`.
     async fn read_in_turn(&self, seen: u64, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
         let _turn = self.turn.lock().await;

@@ -2,11 +2,11 @@ use crate::key;
 use crate::ring_cache::RingCache;
 use crate::token::{self, Unverified};
 use async_trait::async_trait;
-use dwar_kernel::{StoreError, Timestamp, Vault};
+use dwar_kernel::{Digest, Purpose, SessionId, StoreError, Timestamp, Vault};
 use dwar_session::{
     AccessToken, Algorithm, Claims, InvalidToken, JwkSet, SigningKey, SigningKeyStore, TokenSigner,
 };
-use std::fmt;
+use quick_cache::sync::Cache;
 use std::sync::Arc;
 
 /// Makes and checks access tokens with the keys of a [`SigningKeyStore`].
@@ -31,18 +31,30 @@ use std::sync::Arc;
 /// after `now`, `nbf`, if any, not after it, with no skew. `iat` may lie ahead of `now`, since two
 /// instances' clocks differ and `exp` bounds the harm.
 ///
+/// # What is remembered
+/// That the signature of a token was good, for the [`KNOWN_TOKENS`] that were checked or asked for
+/// last: a signature does not change. Time, key and all that is not in the token are looked at again
+/// each time.
+///
 /// ECDSA lets anybody turn a valid signature into a second one, so a token's text identifies
 /// nothing: revocation goes by `sid` and `jti`.
 pub struct JosekitSigner {
     ring: RingCache,
     vault: Arc<dyn Vault>,
     issuer: String,
+    /// By a keyed digest of the whole text, so that nobody can look for two texts with one digest.
+    known: Cache<Digest, Known>,
 }
 
-/// No key signs at the instant.
-#[derive(Debug, thiserror::Error)]
-#[error("no signing key is active at {0}")]
-struct NoActiveKey(Timestamp);
+/// How many tokens whose signature was good are remembered.
+const KNOWN_TOKENS: usize = 100_000;
+
+/// What a well-signed token says, and which key signed it.
+#[derive(Clone)]
+struct Known {
+    kid: Arc<str>,
+    claims: Claims,
+}
 
 impl JosekitSigner {
     /// A signer that writes `issuer` as `iss` and accepts nothing else there.
@@ -51,13 +63,8 @@ impl JosekitSigner {
         vault: Arc<dyn Vault>,
         issuer: impl Into<String>,
     ) -> Self {
-        Self { ring: RingCache::new(store, Arc::clone(&vault)), vault, issuer: issuer.into() }
-    }
-}
-
-impl fmt::Debug for JosekitSigner {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "JosekitSigner({})", self.issuer)
+        let (ring, known) = (RingCache::new(store, Arc::clone(&vault)), Cache::new(KNOWN_TOKENS));
+        Self { ring, vault, issuer: issuer.into(), known }
     }
 }
 
@@ -69,9 +76,12 @@ impl TokenSigner for JosekitSigner {
         if ring.active(instant).is_none() {
             ring = self.ring.after_miss(instant).await?.unwrap_or(ring);
         }
-        let key = ring.active(instant);
-        let key = key.ok_or_else(|| StoreError::Failed(Box::new(NoActiveKey(instant))))?;
-        token::sign(key, &self.issuer, claims)
+        match ring.active(instant) {
+            Some(key) => token::sign(key, &self.issuer, claims),
+            None => {
+                Err(StoreError::Failed(format!("no signing key is active at {instant}").into()))
+            }
+        }
     }
 
     async fn verify(
@@ -79,17 +89,30 @@ impl TokenSigner for JosekitSigner {
         token: &AccessToken,
         now: Timestamp,
     ) -> Result<Result<Claims, InvalidToken>, StoreError> {
-        let Ok(token) = Unverified::split(token) else {
+        let Ok(parts) = Unverified::split(token) else {
             return Ok(Err(InvalidToken));
         };
+        let digest = self.vault.digest(Purpose::AccessToken, &[token.expose().as_bytes()]);
         let mut ring = self.ring.ring(now).await?;
-        if ring.by_header(token.header, now).is_none() {
+        if let Some(Known { kid, claims }) = self.known.get(&digest)
+            && ring.publishes(&kid, now)
+        {
+            return Ok(Some(claims).filter(|claims| now < claims.expires_at).ok_or(InvalidToken));
+        }
+        if ring.by_header(parts.header, now).is_none() {
             ring = self.ring.after_miss(now).await?.unwrap_or(ring);
         }
-        Ok(match ring.by_header(token.header, now) {
-            Some(key) => token.verify(key, &self.issuer, now),
-            None => Err(InvalidToken),
-        })
+        let Some(key) = ring.by_header(parts.header, now) else { return Ok(Err(InvalidToken)) };
+        let verified = parts.verify(key, &self.issuer, now);
+        if let Ok(claims) = &verified {
+            let known = Known { kid: Arc::clone(&key.kid), claims: claims.clone() };
+            self.known.insert(digest, known);
+        }
+        Ok(verified)
+    }
+
+    fn session_of(&self, token: &AccessToken) -> Option<SessionId> {
+        Unverified::split(token).ok()?.session()
     }
 
     async fn public_keys(&self, now: Timestamp) -> Result<JwkSet, StoreError> {
@@ -104,12 +127,10 @@ impl TokenSigner for JosekitSigner {
         now: Timestamp,
         signs_from: Timestamp,
     ) -> Result<SigningKey, StoreError> {
-        let (kid, private) = key::generate(algorithm)?;
-        let sealed = key::seal(self.vault.as_ref(), &kid, &private);
-        key::wipe(private);
+        let (kid, private) = key::generate(algorithm, self.vault.as_ref())?;
         Ok(SigningKey {
             algorithm,
-            private: sealed,
+            private,
             created_at: now,
             signs_from,
             signs_until: None,

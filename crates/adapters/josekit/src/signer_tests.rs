@@ -1,7 +1,5 @@
 use super::*;
-use crate::testing::{
-    ALGORITHMS, Keys, PlainVault, at, claims, key, part, payload, signer, signer_with,
-};
+use crate::tests::{ALGORITHMS, Keys, at, claims, key, part, payload, signer, signer_with};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -90,6 +88,36 @@ async fn a_rotation_takes_effect_at_its_exact_instants() {
     assert_ne!(one, both);
 }
 
+/// A signature that was good is remembered; nothing else about the token is.
+#[tokio::test]
+async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text() {
+    let (old, mut new) = (key(Algorithm::Es256), key(Algorithm::Es256));
+    new.signs_from = at(100);
+    let store = Arc::new(Keys::default());
+    store.add_first(old, at(-9_000)).await.unwrap();
+    let signer = signer(Arc::<Keys>::clone(&store));
+    let lasting = Claims { expires_at: at(5_000), ..claims() };
+    let token = signer.sign(&lasting).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(lasting.clone()));
+    }
+    let text = token.expose();
+    for at_byte in 0..text.len() {
+        let mut altered = text.to_owned();
+        let other = if text.as_bytes()[at_byte] == b'A' { "B" } else { "A" };
+        altered.replace_range(at_byte..=at_byte, other);
+        let altered = signer.verify(&AccessToken::new(altered), at(1)).await.unwrap();
+        // The last character of Base64 has bits that mean nothing; refused all the same.
+        assert_eq!(altered, Err(InvalidToken), "byte {at_byte}");
+    }
+    store.rotate(new, at(1_100)).await.unwrap();
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(2)).await;
+    let end = at(1_100) - Duration::from_millis(1);
+    assert_eq!(signer.verify(&token, end).await.unwrap(), Ok(lasting));
+    assert_eq!(signer.verify(&token, at(1_100)).await.unwrap(), Err(InvalidToken));
+}
+
 #[tokio::test]
 async fn the_key_set_holds_public_members_only() {
     for (algorithm, kind, members) in [
@@ -143,10 +171,4 @@ async fn a_key_sealed_for_another_row_stops_everything() {
     mislabelled.algorithm = Algorithm::Rs256;
     let refused = signer_with(&mislabelled).public_keys(at(0)).await;
     assert!(matches!(refused, Err(StoreError::Inconsistent { .. })), "{refused:?}");
-}
-
-#[test]
-fn shows_its_issuer_alone() {
-    let signer = JosekitSigner::new(Arc::new(Keys::default()), Arc::new(PlainVault), "me");
-    assert_eq!(format!("{signer:?}"), "JosekitSigner(me)");
 }

@@ -1,31 +1,23 @@
 use crate::key::Key;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use dwar_kernel::{StoreError, Timestamp};
+use dwar_kernel::{SessionId, StoreError, Timestamp};
 use dwar_session::{AccessToken, Claims, InvalidToken};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// Bytes; an RS256 token of ours with a long issuer stays under 2 KiB.
 const LONGEST: usize = 4_096;
 
 /// The claims on the wire (RFC 9068 section 2.2).
 #[derive(Serialize, Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    iss: Cow<'a, str>,
-    #[serde(borrow)]
-    aud: Cow<'a, str>,
-    #[serde(borrow)]
-    sub: Cow<'a, str>,
-    #[serde(borrow)]
-    client_id: Cow<'a, str>,
-    #[serde(borrow)]
-    sid: Cow<'a, str>,
-    #[serde(borrow)]
-    jti: Cow<'a, str>,
-    #[serde(borrow)]
-    mode: Cow<'a, str>,
+struct Wire {
+    iss: String,
+    aud: String,
+    sub: String,
+    client_id: String,
+    sid: String,
+    jti: String,
+    mode: String,
     iat: i64,
     exp: i64,
     /// Never written; honoured if it is there.
@@ -43,15 +35,14 @@ pub(crate) struct Unverified<'a> {
 
 /// The compact form of `claims` under `key`.
 pub(crate) fn sign(key: &Key, issuer: &str, claims: &Claims) -> Result<AccessToken, StoreError> {
-    let project = claims.project.to_string();
     let wire = Wire {
-        iss: issuer.into(),
-        aud: project.as_str().into(),
-        sub: claims.identity.to_string().into(),
-        client_id: project.as_str().into(),
-        sid: claims.session.to_string().into(),
-        jti: claims.token.to_string().into(),
-        mode: claims.mode.as_str().into(),
+        iss: issuer.to_owned(),
+        aud: claims.project.to_string(),
+        sub: claims.identity.to_string(),
+        client_id: claims.project.to_string(),
+        sid: claims.session.to_string(),
+        jti: claims.token.to_string(),
+        mode: claims.mode.as_str().to_owned(),
         iat: claims.issued_at.timestamp(),
         exp: claims.expires_at.timestamp(),
         nbf: None,
@@ -80,6 +71,12 @@ impl<'a> Unverified<'a> {
         Ok(Self { header, signed, payload, signature })
     }
 
+    /// The session that it names.
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
+        serde_json::from_slice::<Wire>(&payload).ok()?.sid.parse().ok()
+    }
+
     /// The claims, if `key` signed them for `issuer` and they hold at `now`.
     pub(crate) fn verify(
         &self,
@@ -90,25 +87,18 @@ impl<'a> Unverified<'a> {
         let signature = URL_SAFE_NO_PAD.decode(self.signature).map_err(|_| InvalidToken)?;
         key.verifier.verify(self.signed.as_bytes(), &signature).map_err(|_| InvalidToken)?;
         let payload = URL_SAFE_NO_PAD.decode(self.payload).map_err(|_| InvalidToken)?;
-        let wire: Wire<'_> = serde_json::from_slice(&payload).map_err(|_| InvalidToken)?;
+        let wire: Wire = serde_json::from_slice(&payload).map_err(|_| InvalidToken)?;
         wire.claims(issuer, now).ok_or(InvalidToken)
     }
 }
 
-impl Wire<'_> {
+impl Wire {
     fn claims(&self, issuer: &str, now: Timestamp) -> Option<Claims> {
         let at = |seconds| Timestamp::from_timestamp(seconds, 0);
         let (issued_at, expires_at) = (at(self.iat)?, at(self.exp)?);
-        let begun = match self.nbf {
-            Some(instant) => now >= at(instant)?,
-            None => true,
-        };
-        let holds = self.iss == issuer
-            && self.aud == self.client_id
-            && issued_at < expires_at
-            && now < expires_at
-            && begun;
-        if !holds {
+        let begins_at = self.nbf.map_or(Some(now), at)?;
+        let timely = issued_at < expires_at && begins_at <= now && now < expires_at;
+        if !timely || self.iss != issuer || self.aud != self.client_id {
             return None;
         }
         Some(Claims {

@@ -1,95 +1,91 @@
-use crate::store::{MemoryStore, State, drop_old};
+use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room, Subject, WaitingEndpoint,
+    Call, Dispatch, Endpoint, Event, EventStore, NewSecret, Room, Subject, SwitchOff,
+    WaitingEndpoint,
 };
 use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// An event that an endpoint has to be told.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    endpoint: EndpointId,
-    event: Event,
-    failures: u32,
-    due_at: Timestamp,
-}
-
-impl Waiting {
-    fn dispatch(&self, endpoint: &Endpoint) -> Dispatch {
-        let (endpoint, event) = (endpoint.clone(), self.event.clone());
-        Dispatch { endpoint, event, failures: self.failures }
-    }
+    pub endpoint: EndpointId,
+    pub event: Event,
+    pub failures: u32,
+    pub due_at: Timestamp,
 }
 
 impl State {
-    /// Puts an event on record for every endpoint of its project; once.
-    pub fn record(&mut self, event: &Event) {
-        if self.waiting.iter().any(|waiting| waiting.event.id() == event.id()) {
-            return;
+    /// Puts events on record for every endpoint of their project; each once.
+    pub fn record(&mut self, events: impl IntoIterator<Item = Event>) {
+        for event in events {
+            if self.on_record(&event.id()).is_some() {
+                continue;
+            }
+            let on = self.endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
+            self.waiting.extend(on.filter(|on| on.project == event.project).map(|on| Waiting {
+                endpoint: on.id,
+                event: event.clone(),
+                failures: 0,
+                due_at: event.at,
+            }));
         }
-        let on = |endpoint: &&Endpoint| endpoint.disabled_at.is_none();
-        let own = self.endpoints.iter().filter(on).filter(|known| known.project == event.project);
-        let waiting = own.map(|endpoint| Waiting {
-            endpoint: endpoint.id,
-            event: event.clone(),
-            failures: 0,
-            due_at: event.at,
-        });
-        self.waiting.extend(waiting);
     }
 
     /// Takes the phone of a line out of everything that is still to be told.
     pub fn forget_phone(&mut self, line: (ProjectId, KeyMode, BlindIndex)) {
-        for Waiting { event, .. } in &mut self.waiting {
+        let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.event);
+        for event in waiting.chain(self.told.values_mut()) {
             let (project, mode) = (event.project, event.mode);
-            if let Subject::Otp { phone, .. } = &mut event.subject
-                && phone.as_ref().is_some_and(|phone| (project, mode, phone.index) == line)
-            {
-                *phone = None;
+            if let Subject::Otp { phone, .. } = &mut event.subject {
+                phone.take_if(|phone| (project, mode, phone.index) == line);
             }
         }
     }
 
-    fn strike(&mut self, endpoint: EndpointId, event: &str) {
-        self.waiting.retain(|w| w.endpoint != endpoint || w.event.id() != event);
+    /// An event that somebody waits for, or of which a call is on record.
+    pub fn on_record(&self, id: &str) -> Option<&Event> {
+        let waiting = self.waiting.iter().map(|waiting| &waiting.event);
+        waiting.chain(self.told.values()).find(|event| event.id() == id)
     }
 
-    /// The id of each event that is still to be told, whose it is, and when it happened.
-    pub fn untold(&self) -> Vec<(String, (ProjectId, KeyMode, Timestamp))> {
-        let events = self.waiting.iter().map(|waiting| &waiting.event);
-        let mut all: Vec<_> =
-            events.map(|event| (event.id(), (event.project, event.mode, event.at))).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+    /// The last call of a series: nobody tells the endpoint any more.
+    fn over(&mut self, call: Call) {
+        self.log(&call);
+        self.waiting.retain(|w| w.endpoint != call.endpoint || w.event.id() != call.event);
+        self.calls.push(call);
     }
 
-    /// Drops events, whoever has not been told of them.
-    pub fn forget_events<'a>(&mut self, gone: impl Iterator<Item = &'a str>) {
-        let gone: Vec<_> = gone.collect();
-        self.waiting.retain(|waiting| !gone.contains(&waiting.event.id().as_str()));
+    /// Keeps the event of a call.
+    fn log(&mut self, call: &Call) {
+        if let Some(event) = self.on_record(&call.event).cloned() {
+            self.told.insert(call.event.clone(), event);
+        }
     }
 
-    fn endpoint(&mut self, project: ProjectId, id: EndpointId) -> Option<&mut Endpoint> {
-        self.endpoints.iter_mut().find(|found| (found.project, found.id) == (project, id))
+    fn endpoint(&mut self, id: EndpointId) -> Option<&mut Endpoint> {
+        self.endpoints.iter_mut().find(|found| found.id == id)
+    }
+
+    fn endpoint_of(&mut self, project: ProjectId, id: EndpointId) -> Option<&mut Endpoint> {
+        self.endpoint(id).filter(|found| found.project == project)
     }
 }
 
 #[async_trait]
 impl EventStore for MemoryStore {
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
-        self.step("EventStore::add_endpoint", |state| state.endpoints.push(endpoint)).await
+        self.step("EventStore::add_endpoint").await?.endpoints.push(endpoint);
+        Ok(())
     }
 
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
-        self.step("EventStore::endpoints", |state| {
-            let mut own = state.endpoints.clone();
-            own.retain(|endpoint| endpoint.project == project);
-            own.sort_by_key(|endpoint| (endpoint.created_at, endpoint.id));
-            own
-        })
-        .await
+        let mut own = self.step("EventStore::endpoints").await?.endpoints.clone();
+        own.retain(|endpoint| endpoint.project == project);
+        own.sort_by_key(|endpoint| (endpoint.created_at, endpoint.id));
+        Ok(own)
     }
 
     async fn remove_endpoint(
@@ -97,15 +93,15 @@ impl EventStore for MemoryStore {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.step("EventStore::remove_endpoint", |state| {
-            let known = state.endpoint(project, endpoint).is_some();
-            if known {
-                state.endpoints.retain(|found| found.id != endpoint);
-                state.waiting.retain(|waiting| waiting.endpoint != endpoint);
-            }
-            known
-        })
-        .await
+        let state = &mut *self.step("EventStore::remove_endpoint").await?;
+        let known = state.endpoint_of(project, endpoint).is_some();
+        if known {
+            state.endpoints.retain(|found| found.id != endpoint);
+            state.waiting.retain(|waiting| waiting.endpoint != endpoint);
+            state.calls.retain(|call| call.endpoint != endpoint);
+            state.drop_told();
+        }
+        Ok(known)
     }
 
     async fn replace_secret(
@@ -114,11 +110,9 @@ impl EventStore for MemoryStore {
         endpoint: EndpointId,
         secret: NewSecret,
     ) -> Result<bool, StoreError> {
-        self.step("EventStore::replace_secret", |state| {
-            let found = state.endpoint(project, endpoint);
-            found.map(|endpoint| endpoint.replace_secret(secret)).is_some()
-        })
-        .await
+        let state = &mut *self.step("EventStore::replace_secret").await?;
+        let found = state.endpoint_of(project, endpoint);
+        Ok(found.map(|endpoint| endpoint.replace_secret(secret)).is_some())
     }
 
     async fn enable_endpoint(
@@ -126,25 +120,21 @@ impl EventStore for MemoryStore {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.step("EventStore::enable_endpoint", |state| {
-            state.endpoint(project, endpoint).map(Endpoint::enable).is_some()
-        })
-        .await
+        let state = &mut *self.step("EventStore::enable_endpoint").await?;
+        Ok(state.endpoint_of(project, endpoint).map(Endpoint::enable).is_some())
     }
 
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
-        self.step("EventStore::disabled_endpoints", |state| {
-            let mut off = state.endpoints.clone();
-            off.retain(|endpoint| endpoint.disabled_at.is_some());
-            off.sort_by_key(|endpoint| (endpoint.disabled_at, endpoint.id));
-            off.truncate(limit as usize);
-            off
-        })
-        .await
+        let mut off = self.step("EventStore::disabled_endpoints").await?.endpoints.clone();
+        off.retain(|endpoint| endpoint.disabled_at.is_some());
+        off.sort_by_key(|endpoint| (endpoint.disabled_at, endpoint.id));
+        off.truncate(limit as usize);
+        Ok(off)
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.step("EventStore::record", |state| state.record(&event)).await
+        self.step("EventStore::record").await?.record([event]);
+        Ok(())
     }
 
     async fn claim_due(
@@ -153,81 +143,73 @@ impl EventStore for MemoryStore {
         lease: Duration,
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
-        self.step("EventStore::claim_due", |state| {
-            let State { endpoints, waiting, .. } = state;
-            waiting.sort_by_key(|waiting| waiting.due_at);
-            let on = endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
-            let first = on.filter_map(|endpoint| {
-                let first = waiting.iter().find(|waiting| waiting.endpoint == endpoint.id)?;
-                let (failing, due_at) = (endpoint.failing.is_some(), first.due_at);
-                Some(WaitingEndpoint { endpoint: endpoint.id, failing, due_at })
-            });
-            let due = first.filter(|first| first.due_at <= now).collect();
-            let mut claimed = Vec::new();
-            for (endpoint, places) in room.share(due) {
-                let known = endpoints.iter().find(|known| known.id == endpoint);
-                let due = waiting.iter_mut().filter(|w| w.endpoint == endpoint && w.due_at <= now);
-                for (waiting, endpoint) in
-                    due.take(places as usize).zip(std::iter::repeat(known).flatten())
-                {
-                    claimed.push((waiting.due_at, waiting.dispatch(endpoint)));
-                    waiting.due_at = now + lease;
-                }
-            }
-            claimed.sort_by_key(|(due_at, _)| *due_at);
-            claimed.into_iter().map(|(_, dispatch)| dispatch).collect()
-        })
-        .await
+        let State { endpoints, waiting, .. } = &mut *self.step("EventStore::claim_due").await?;
+        waiting.sort_by_key(|waiting| waiting.due_at);
+        let on = endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
+        let due = on.filter_map(|known| {
+            let (endpoint, failing) = (known.id, known.failing.is_some());
+            let mut due = waiting.iter().filter(|w| w.endpoint == endpoint && w.due_at <= now);
+            due.next().map(|first| WaitingEndpoint { endpoint, failing, due_at: first.due_at })
+        });
+        let mut places: HashMap<_, _> = room.share(due.collect()).into_iter().collect();
+        let mut claimed = Vec::new();
+        for waiting in waiting.iter_mut().filter(|waiting| waiting.due_at <= now) {
+            let places = places.get_mut(&waiting.endpoint).filter(|places| **places > 0);
+            let endpoint = endpoints.iter().find(|known| known.id == waiting.endpoint);
+            let (Some(places), Some(endpoint)) = (places, endpoint) else { continue };
+            *places -= 1;
+            waiting.due_at = now + lease;
+            let (endpoint, event) = (endpoint.clone(), waiting.event.clone());
+            claimed.push(Dispatch { endpoint, event, failures: waiting.failures });
+        }
+        Ok(claimed)
     }
 
-    async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.step("EventStore::delivered", |state| {
-            let known = state.endpoints.iter_mut().find(|known| known.id == endpoint);
-            known.into_iter().for_each(Endpoint::after_success);
-            state.strike(endpoint, &event);
-        })
-        .await
+    async fn delivered(&self, call: Call) -> Result<(), StoreError> {
+        let state = &mut *self.step("EventStore::delivered").await?;
+        if state.endpoint(call.endpoint).map(Endpoint::after_success).is_some() {
+            state.over(call);
+        }
+        Ok(())
     }
 
     async fn failed(
         &self,
-        endpoint: EndpointId,
-        event: String,
-        call: FailedCall,
+        call: Call,
+        switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
-        self.step("EventStore::failed", |state| {
-            let known = state.endpoints.iter_mut().find(|known| known.id == endpoint)?;
-            let told = known.after_failure(call.switch_off, call.at);
-            let off = told.is_some().then(|| known.clone());
-            told.iter().for_each(|told| state.record(told));
-            let Some(again) = call.again else {
-                state.strike(endpoint, &event);
-                return off;
-            };
-            let mut waiting = state.waiting.iter_mut();
-            let found = waiting.find(|w| w.endpoint == endpoint && w.event.id() == event);
-            if let Some(found) = found {
-                found.failures += 1;
-                found.due_at = again;
-            }
-            off
-        })
-        .await
+        let state = &mut *self.step("EventStore::failed").await?;
+        let Some(known) = state.endpoint(call.endpoint) else { return Ok(None) };
+        let told = known.after_failure(switch_off, call.ended());
+        let off = told.is_some().then(|| known.clone());
+        state.record(told);
+        let Some(again) = call.again else {
+            state.over(call);
+            return Ok(off);
+        };
+        state.log(&call);
+        let mut waiting = state.waiting.iter_mut();
+        let same = |w: &&mut Waiting| w.endpoint == call.endpoint && w.event.id() == call.event;
+        if let Some(found) = waiting.find(same) {
+            found.failures += 1;
+            found.due_at = again;
+        }
+        state.calls.push(call);
+        Ok(off)
     }
 
-    async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.step("EventStore::give_up", |state| state.strike(endpoint, &event)).await
+    async fn give_up(&self, call: Call) -> Result<(), StoreError> {
+        let state = &mut *self.step("EventStore::give_up").await?;
+        if state.endpoint(call.endpoint).is_some() {
+            state.over(call);
+        }
+        Ok(())
     }
 
     async fn drop_untold(&self) -> Result<u64, StoreError> {
-        self.step("EventStore::drop_untold", |state| {
-            let State { endpoints, waiting, .. } = state;
-            let off = |waiting: &Waiting| {
-                let mut endpoints = endpoints.iter();
-                endpoints.any(|known| known.id == waiting.endpoint && known.disabled_at.is_some())
-            };
-            drop_old(waiting, off)
-        })
-        .await
+        let State { endpoints, waiting, .. } = &mut *self.step("EventStore::drop_untold").await?;
+        let off = endpoints.iter().filter(|known| known.disabled_at.is_some());
+        let off: Vec<_> = off.map(|known| known.id).collect();
+        Ok(waiting.extract_if(.., |waiting| off.contains(&waiting.endpoint)).count() as u64)
     }
 }

@@ -11,16 +11,15 @@ impl IdempotencyStore for MemoryStore {
         record: Record,
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
-        self.step("IdempotencyStore::begin", |state| {
-            let held = state.records.get(&slot);
-            let judged =
-                held.and_then(|held| held.judge(record.fingerprint, lifetimes, record.began_at));
-            judged.unwrap_or_else(|| {
-                state.records.insert(slot, record);
-                Beginning::Fresh
-            })
-        })
-        .await
+        let state = &mut *self.step("IdempotencyStore::begin").await?;
+        let held = state.records.iter().find(|(at, _)| *at == slot);
+        let judge = |held: &Record| held.judge(record.fingerprint, lifetimes, record.began_at);
+        if let Some(answer) = held.and_then(|(_, held)| judge(held)) {
+            return Ok(answer);
+        }
+        state.records.retain(|(at, _)| *at != slot);
+        state.records.push((slot, record));
+        Ok(Beginning::Fresh)
     }
 
     async fn complete(
@@ -29,30 +28,25 @@ impl IdempotencyStore for MemoryStore {
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
-        self.step("IdempotencyStore::complete", |state| {
-            let held = state.records.get_mut(&slot).filter(|held| held.began_at == began_at);
-            if let Some(held) = held {
-                held.answer = Some(answer);
-            }
-        })
-        .await
+        let state = &mut *self.step("IdempotencyStore::complete").await?;
+        let mut held = state.records.iter_mut();
+        if let Some((_, held)) = held.find(|(at, r)| (*at, r.began_at) == (slot, began_at)) {
+            held.answer = Some(answer);
+        }
+        Ok(())
     }
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
-        self.step("IdempotencyStore::abandon", |state| {
-            state.records.retain(|at, held| {
-                *at != slot || held.began_at != began_at || held.answer.is_some()
-            });
-        })
-        .await
+        let state = &mut *self.step("IdempotencyStore::abandon").await?;
+        let kept = |(at, held): &(Slot, Record)| {
+            (*at, held.began_at) != (slot, began_at) || held.answer.is_some()
+        };
+        state.records.retain(kept);
+        Ok(())
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.step("IdempotencyStore::sweep", |state| {
-            let held = state.records.len();
-            state.records.retain(|_, record| record.began_at >= before);
-            (held - state.records.len()) as u64
-        })
-        .await
+        let state = &mut *self.step("IdempotencyStore::sweep").await?;
+        Ok(state.records.extract_if(.., |(_, held)| held.began_at < before).count() as u64)
     }
 }

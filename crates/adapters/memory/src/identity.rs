@@ -1,48 +1,19 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_identity::{Erased, Identity, IdentityStore, Sighting};
+use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
 
 #[async_trait]
 impl IdentityStore for MemoryStore {
-    async fn recognise(
-        &self,
-        project: ProjectId,
-        sighting: Sighting,
-    ) -> Result<IdentityId, StoreError> {
-        self.step("IdentityStore::recognise", |state| {
-            let wanted = (project, sighting.mode, sighting.index);
-            let mut known = state.identities.iter_mut();
-            if let Some((_, known)) = known.find(|(i, k)| (k.project, k.mode, *i) == wanted) {
-                known.last_verified_at = known.last_verified_at.max(sighting.at);
-                known.phone = sighting.phone;
-                return known.id;
-            }
-            let identity = Identity {
-                id: sighting.fresh,
-                project,
-                mode: sighting.mode,
-                phone: sighting.phone,
-                created_at: sighting.at,
-                last_verified_at: sighting.at,
-            };
-            state.identities.push((sighting.index, identity));
-            sighting.fresh
-        })
-        .await
-    }
-
     async fn find(
         &self,
         project: ProjectId,
         mode: KeyMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
-        self.step("IdentityStore::find", |state| {
-            let mut known = state.identities.iter().map(|(_, known)| known);
-            known.find(|k| (k.project, k.mode, k.id) == (project, mode, id)).cloned()
-        })
-        .await
+        let state = &*self.step("IdentityStore::find").await?;
+        let mut known = state.identities.iter().map(|(_, known)| known);
+        Ok(known.find(|k| (k.project, k.mode, k.id) == (project, mode, id)).cloned())
     }
 
     async fn find_by_phone(
@@ -51,13 +22,10 @@ impl IdentityStore for MemoryStore {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
-        self.step("IdentityStore::find_by_phone", |state| {
-            let wanted = (project, mode, phone);
-            let mut known = state.identities.iter();
-            let found = known.find(|(i, k)| (k.project, k.mode, *i) == wanted);
-            found.map(|(_, known)| known.clone())
-        })
-        .await
+        let state = &*self.step("IdentityStore::find_by_phone").await?;
+        let mut known = state.identities.iter();
+        let found = known.find(|(i, k)| (k.project, k.mode, *i) == (project, mode, phone));
+        Ok(found.map(|(_, known)| known.clone()))
     }
 
     async fn erase(
@@ -67,24 +35,25 @@ impl IdentityStore for MemoryStore {
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
-        self.step("IdentityStore::erase", |state| {
-            let wanted = (project, mode, id);
-            let mut known = state.identities.iter();
-            let place = known.position(|(_, k)| (k.project, k.mode, k.id) == wanted)?;
-            let (phone, _) = state.identities.remove(place);
-            let line = (project, mode, phone);
-            let sessions = state.drop_sessions(|session| session.identity == id);
-            let (gone, kept): (Vec<_>, Vec<_>) =
-                state.otps.drain(..).partition(|otp| (otp.project, otp.mode, otp.phone) == line);
-            state.otps = kept;
-            state.inbox.retain(|(_, message)| gone.iter().all(|otp| otp.id != message.otp));
-            state.records.retain(|slot, record| (slot.project, slot.mode, record.phone) != line);
-            let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
-            let erased = Erased { sessions_revoked: alive as u64 };
-            state.forget_phone(line);
-            state.record(&erased.event(project, mode, id, now));
-            Some(erased)
-        })
-        .await
+        let state = &mut *self.step("IdentityStore::erase").await?;
+        let own = |(_, known): &mut (_, Identity)| {
+            (known.project, known.mode, known.id) == (project, mode, id)
+        };
+        let Some((phone, _)) = state.identities.extract_if(.., own).next() else {
+            return Ok(None);
+        };
+        let line = (project, mode, phone);
+        let sessions = state.sessions.extract_if(.., |session| session.identity == id);
+        let alive = sessions.filter(|session| session.is_alive(now)).count();
+        state.otps.retain(|otp| (otp.project, otp.mode, otp.phone) != line);
+        state.drop_stray_messages();
+        state
+            .refused
+            .retain(|(_, it)| (it.project, it.mode, it.phone) != (project, mode, Some(phone)));
+        state.records.retain(|(slot, record)| (slot.project, slot.mode, record.phone) != line);
+        let erased = Erased { sessions_revoked: alive as u64 };
+        state.forget_phone(line);
+        state.record([erased.event(project, mode, id, now)]);
+        Ok(Some(erased))
     }
 }

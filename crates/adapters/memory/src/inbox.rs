@@ -1,18 +1,24 @@
-use crate::store::MemoryStore;
+use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, ProjectId, StoreError};
 use dwar_otp::sandbox::{InboxMessage, SandboxInbox};
 
+impl State {
+    /// Drops the messages whose request is gone.
+    pub fn drop_stray_messages(&mut self) {
+        self.inbox.retain(|(_, message)| self.otps.iter().any(|otp| otp.id == message.otp));
+    }
+}
+
 #[async_trait]
 impl SandboxInbox for MemoryStore {
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
-        self.step("SandboxInbox::deposit", |state| {
-            // Erased with its phone while the message was on its way: no trace may come back.
-            if state.otps.iter().any(|otp| otp.id == message.otp) {
-                state.inbox.push((project, message));
-            }
-        })
-        .await
+        let state = &mut *self.step("SandboxInbox::deposit").await?;
+        // Erased with its phone while the message was on its way: no trace may come back.
+        if state.otps.iter().any(|otp| otp.id == message.otp) {
+            state.inbox.push((project, message));
+        }
+        Ok(())
     }
 
     async fn messages(
@@ -21,11 +27,9 @@ impl SandboxInbox for MemoryStore {
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError> {
-        self.step("SandboxInbox::messages", |state| {
-            let newest = state.inbox.iter().rev();
-            let own = newest.filter(|(owner, m)| (*owner, m.phone) == (project, phone));
-            own.take(limit as usize).map(|(_, message)| message.clone()).collect()
-        })
-        .await
+        let state = &*self.step("SandboxInbox::messages").await?;
+        let newest = state.inbox.iter().rev();
+        let own = newest.filter(|(owner, m)| (*owner, m.phone) == (project, phone));
+        Ok(own.take(limit as usize).map(|(_, message)| message.clone()).collect())
     }
 }

@@ -1,13 +1,26 @@
 //! Every store port in the memory of this process, and the request limiter of one instance.
 
+mod activity;
+mod admin_token;
+mod audit;
+mod call;
+mod charge;
 mod event;
 #[cfg(feature = "faults")]
 mod faults;
+mod figures;
 mod idempotency;
 mod identity;
+mod identity_sessions;
 mod inbox;
+mod instance;
+mod key_use;
+mod ledger;
+mod operator;
 mod otp;
+mod passkey;
 mod project;
+mod queue;
 mod receipt;
 mod request_limiter;
 mod send_limiter;

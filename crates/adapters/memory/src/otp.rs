@@ -1,4 +1,5 @@
-use crate::store::{MemoryStore, State, drop_old};
+use crate::receipt::attempts_of;
+use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
@@ -7,23 +8,21 @@ use dwar_otp::{
 };
 use std::time::Duration;
 
-const fn is_open(otp: &Otp) -> bool {
-    matches!(otp.state, OtpState::Active | OtpState::Locked)
+/// Whether it is the code of the phone that is neither used nor replaced.
+fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool {
+    (otp.project, otp.mode, otp.phone) == line
+        && matches!(otp.state, OtpState::Active | OtpState::Locked)
 }
 
 #[async_trait]
 impl OtpStore for MemoryStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.step("OtpStore::issue", |state| {
-            let line = (otp.project, otp.mode, otp.phone);
-            for old in &mut state.otps {
-                if (old.project, old.mode, old.phone) == line && is_open(old) {
-                    old.state = OtpState::Superseded;
-                }
-            }
-            state.otps.push(otp);
-        })
-        .await
+        let state = &mut *self.step("OtpStore::issue").await?;
+        let line = (otp.project, otp.mode, otp.phone);
+        let old = state.otps.iter_mut().filter(|old| is_open(old, line));
+        old.for_each(|old| old.state = OtpState::Superseded);
+        state.otps.push(otp);
+        Ok(())
     }
 
     async fn judge(
@@ -35,21 +34,17 @@ impl OtpStore for MemoryStore {
         policy: GuessPolicy,
         now: Timestamp,
     ) -> Result<Verdict, StoreError> {
-        self.step("OtpStore::judge", |state| {
-            let line = (project, mode, phone);
-            let mut otps = state.otps.iter_mut();
-            let open = otps.find(|otp| (otp.project, otp.mode, otp.phone) == line && is_open(otp));
-            let budget = state.budgets.entry(line).or_default();
-            let Some(otp) = open else { return Verdict::NotFound };
-            let counted = *budget;
-            let before = otp.clone();
-            let verdict = otp.judge(&guess, budget, &policy, now);
-            if let Some(told) = otp.judged_since((&before, &counted), budget, now) {
-                state.record(&told);
-            }
-            verdict
-        })
-        .await
+        let state = &mut *self.step("OtpStore::judge").await?;
+        let line = (project, mode, phone);
+        let Some(otp) = state.otps.iter_mut().find(|otp| is_open(otp, line)) else {
+            return Ok(Verdict::NotFound);
+        };
+        let budget = state.budgets.entry(line).or_default();
+        let (before, counted) = (otp.clone(), *budget);
+        let verdict = otp.judge(&guess, budget, &policy, now);
+        let told = otp.judged_since((&before, &counted), budget, now);
+        state.record(told);
+        Ok(verdict)
     }
 
     async fn forget_guesses(
@@ -58,11 +53,9 @@ impl OtpStore for MemoryStore {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.step("OtpStore::forget_guesses", |state| {
-            let counted = state.budgets.remove(&(project, mode, phone));
-            counted.filter(|counted| *counted != GuessBudget::default())
-        })
-        .await
+        let state = &mut *self.step("OtpStore::forget_guesses").await?;
+        let counted = state.budgets.remove(&(project, mode, phone));
+        Ok(counted.filter(|counted| *counted != GuessBudget::default()))
     }
 
     async fn report(
@@ -74,19 +67,17 @@ impl OtpStore for MemoryStore {
         next: AttemptId,
         now: Timestamp,
     ) -> Result<Option<(Otp, Step)>, StoreError> {
-        self.step("OtpStore::report", |state| {
-            let mut otps = state.otps.iter_mut();
-            let found = otps.find(|found| (found.project, found.id) == request.key())?;
-            let before = found.clone();
-            let step = found.report(attempt, report, &route, next, now);
-            let otp = found.clone();
-            if let Some(told) = otp.reported_since(&before, now) {
-                state.record(&told);
-            }
-            state.wake_receipts();
-            Some((otp, step))
-        })
-        .await
+        let state = &mut *self.step("OtpStore::report").await?;
+        let mut otps = state.otps.iter_mut();
+        let Some(found) = otps.find(|found| (found.project, found.id) == request.key()) else {
+            return Ok(None);
+        };
+        let before = found.clone();
+        let step = found.report(attempt, report, &route, next, now);
+        let otp = found.clone();
+        state.record(otp.reported_since(&before, now));
+        state.wake_receipts();
+        Ok(Some((otp, step)))
     }
 
     async fn find(
@@ -95,12 +86,10 @@ impl OtpStore for MemoryStore {
         mode: KeyMode,
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError> {
-        self.step("OtpStore::find", |state| {
-            let wanted = (project, mode, otp);
-            let mut otps = state.otps.iter();
-            otps.find(|found| (found.project, found.mode, found.id) == wanted).cloned()
-        })
-        .await
+        let state = &*self.step("OtpStore::find").await?;
+        let wanted = (project, mode, otp);
+        let mut otps = state.otps.iter();
+        Ok(otps.find(|found| (found.project, found.mode, found.id) == wanted).cloned())
     }
 
     async fn find_attempt(
@@ -108,20 +97,15 @@ impl OtpStore for MemoryStore {
         provider: String,
         provider_ref: String,
     ) -> Result<Option<ReceiptTarget>, StoreError> {
-        self.step("OtpStore::find_attempt", |state| {
-            let attempts = state
-                .otps
-                .iter()
-                .flat_map(|otp| otp.delivery.attempts.iter().map(move |a| (otp, a)));
-            let meant = attempts.filter(|(_, attempt)| {
-                attempt.provider == provider && attempt.provider_ref.as_ref() == Some(&provider_ref)
-            });
-            meant.max_by_key(|(_, attempt)| attempt.id).map(|(otp, attempt)| {
-                let (project, mode, otp, attempt) = (otp.project, otp.mode, otp.id, attempt.id);
-                ReceiptTarget { project, mode, otp, attempt }
-            })
-        })
-        .await
+        let state = &*self.step("OtpStore::find_attempt").await?;
+        let meant = attempts_of(&state.otps, &provider, &provider_ref);
+        let newest = meant.max_by_key(|(_, attempt)| attempt.id);
+        Ok(newest.map(|(otp, attempt)| ReceiptTarget {
+            project: otp.project,
+            mode: otp.mode,
+            otp: otp.id,
+            attempt: attempt.id,
+        }))
     }
 
     async fn claim_due(
@@ -130,16 +114,13 @@ impl OtpStore for MemoryStore {
         lease: Duration,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.step("OtpStore::claim_due", |state| {
-            let otps = state.otps.iter_mut();
-            let mut due: Vec<_> =
-                otps.filter(|otp| otp.delivery.due_at.is_some_and(|due| due <= now)).collect();
-            due.sort_by_key(|otp| otp.delivery.due_at);
-            due.truncate(limit as usize);
-            due.iter_mut().for_each(|otp| otp.delivery.due_at = Some(now + lease));
-            due.into_iter().map(|otp| otp.clone()).collect()
-        })
-        .await
+        let state = &mut *self.step("OtpStore::claim_due").await?;
+        let is_due = |otp: &&mut Otp| otp.delivery.due_at.is_some_and(|due| due <= now);
+        let mut due: Vec<_> = state.otps.iter_mut().filter(is_due).collect();
+        due.sort_by_key(|otp| otp.delivery.due_at);
+        due.truncate(limit as usize);
+        due.iter_mut().for_each(|otp| otp.delivery.due_at = Some(now + lease));
+        Ok(due.into_iter().map(|otp| otp.clone()).collect())
     }
 
     async fn sweep(
@@ -147,13 +128,10 @@ impl OtpStore for MemoryStore {
         requests_before: Timestamp,
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
-        self.step("OtpStore::sweep", |state| {
-            state.budgets.retain(|_, budget| budget.last_wrong_at >= Some(guesses_before));
-            let dropped = drop_old(&mut state.otps, |otp| otp.created_at < requests_before);
-            let State { otps, inbox, .. } = state;
-            inbox.retain(|(_, message)| otps.iter().any(|otp| otp.id == message.otp));
-            dropped
-        })
-        .await
+        let state = &mut *self.step("OtpStore::sweep").await?;
+        state.budgets.retain(|_, budget| budget.last_wrong_at >= Some(guesses_before));
+        let dropped = state.otps.extract_if(.., |otp| otp.created_at < requests_before).count();
+        state.drop_stray_messages();
+        Ok(dropped as u64)
     }
 }

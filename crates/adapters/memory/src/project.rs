@@ -1,7 +1,22 @@
-use crate::store::MemoryStore;
+use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, KeyMode, ProjectId, StoreError};
 use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
+
+impl State {
+    /// The project with its keys, to be changed.
+    pub fn project(&mut self, id: ProjectId) -> Option<&mut (Project, [KeyRecord; 2])> {
+        self.projects.iter_mut().find(|(found, _)| found.id == id)
+    }
+
+    /// Whom the key with this digest speaks for.
+    pub fn caller(&self, digest: Digest) -> Option<Caller> {
+        self.projects.iter().find_map(|(project, keys)| {
+            let key = keys.iter().find(|key| key.digest == digest)?;
+            Some(Caller { project: project.clone(), mode: key.mode, key: key.id })
+        })
+    }
+}
 
 #[async_trait]
 impl ProjectStore for MemoryStore {
@@ -11,10 +26,8 @@ impl ProjectStore for MemoryStore {
         mut keys: [KeyRecord; 2],
     ) -> Result<(), StoreError> {
         keys.sort_by_key(|key| key.mode);
-        self.step("ProjectStore::create", |state| {
-            state.projects.push((project.into_project(), keys))
-        })
-        .await
+        self.step("ProjectStore::create").await?.projects.push((project.into_project(), keys));
+        Ok(())
     }
 
     async fn create_first(
@@ -22,33 +35,22 @@ impl ProjectStore for MemoryStore {
         project: NewProject,
         keys: [KeyRecord; 2],
     ) -> Result<bool, StoreError> {
-        self.step("ProjectStore::create_first", |state| {
-            let first = state.projects.is_empty();
-            if first {
-                state.projects.push((project.into_project(), keys));
-            }
-            first
-        })
-        .await
+        let state = &mut *self.step("ProjectStore::create_first").await?;
+        let first = state.projects.is_empty();
+        if first {
+            state.projects.push((project.into_project(), keys));
+        }
+        Ok(first)
     }
 
     async fn caller(&self, digest: Digest) -> Result<Option<Caller>, StoreError> {
-        self.step("ProjectStore::caller", |state| {
-            state.projects.iter().find_map(|(project, keys)| {
-                let key = keys.iter().find(|key| key.digest == digest)?;
-                Some(Caller { project: project.clone(), mode: key.mode, key: key.id })
-            })
-        })
-        .await
+        Ok(self.step("ProjectStore::caller").await?.caller(digest))
     }
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
-        self.step("ProjectStore::replace_key", |state| {
-            let found = state.projects.iter_mut().find(|(found, _)| found.id == project);
-            let place = found.map(|(_, keys)| &mut keys[usize::from(key.mode == KeyMode::Test)]);
-            place.map(|place| *place = key).is_some()
-        })
-        .await
+        let state = &mut *self.step("ProjectStore::replace_key").await?;
+        let place = usize::from(key.mode == KeyMode::Test);
+        Ok(state.project(project).map(|(_, keys)| keys[place] = key).is_some())
     }
 
     async fn change(
@@ -56,12 +58,11 @@ impl ProjectStore for MemoryStore {
         project: ProjectId,
         change: ProjectChange,
     ) -> Result<Option<Project>, StoreError> {
-        self.step("ProjectStore::change", |state| {
-            let (found, _) = state.projects.iter_mut().find(|(found, _)| found.id == project)?;
+        let state = &mut *self.step("ProjectStore::change").await?;
+        Ok(state.project(project).map(|(found, _)| {
             found.apply(change);
-            Some(found.clone())
-        })
-        .await
+            found.clone()
+        }))
     }
 
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -70,19 +71,14 @@ impl ProjectStore for MemoryStore {
     }
 
     async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError> {
-        self.step("ProjectStore::keys", |state| {
-            let found = state.projects.iter().find(|(found, _)| found.id == project);
-            found.map(|(_, keys)| keys.to_vec()).unwrap_or_default()
-        })
-        .await
+        let state = &mut *self.step("ProjectStore::keys").await?;
+        Ok(state.project(project).map(|(_, keys)| keys.to_vec()).unwrap_or_default())
     }
 
     async fn list(&self) -> Result<Vec<Project>, StoreError> {
-        self.step("ProjectStore::list", |state| {
-            let mut list: Vec<_> = state.projects.iter().map(|(found, _)| found.clone()).collect();
-            list.sort_by_key(|project| project.created_at);
-            list
-        })
-        .await
+        let state = &*self.step("ProjectStore::list").await?;
+        let mut list: Vec<_> = state.projects.iter().map(|(found, _)| found.clone()).collect();
+        list.sort_by_key(|project| project.created_at);
+        Ok(list)
     }
 }

@@ -1,7 +1,10 @@
-use crate::store::{MemoryStore, State, drop_old};
+use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, Receipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
+use dwar_otp::{
+    DeliveryAttempt, KeptReceipt, Otp, Receipt, ReceiptRoom, ReceiptStore, Reviewed,
+    UnknownReceipts,
+};
 use std::time::Duration;
 
 /// A receipt on record.
@@ -13,49 +16,69 @@ pub struct Kept {
     known: bool,
 }
 
+impl Kept {
+    /// Since when it may be given out; `None` if its message is not known.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.known.then_some(self.due_at)
+    }
+
+    /// Whether it says that a message failed.
+    pub const fn failed(&self) -> bool {
+        matches!(self.kept.receipt.report, dwar_otp::Report::Failed(_))
+    }
+
+    fn age(&self) -> (Timestamp, ReceiptId) {
+        (self.kept.received_at, self.kept.id)
+    }
+}
+
 fn same_message(one: &Receipt, other: &Receipt) -> bool {
     (&one.provider, &one.provider_ref) == (&other.provider, &other.provider_ref)
 }
 
-impl State {
-    fn is_on_record(&self, receipt: &Receipt) -> bool {
-        self.otps.iter().flat_map(|otp| &otp.delivery.attempts).any(|attempt| {
-            attempt.provider == receipt.provider
-                && attempt.provider_ref.as_ref() == Some(&receipt.provider_ref)
-        })
-    }
+/// The attempts that a provider may mean by a reference.
+pub fn attempts_of<'otps>(
+    otps: &'otps [Otp],
+    provider: &str,
+    provider_ref: &str,
+) -> impl Iterator<Item = (&'otps Otp, &'otps DeliveryAttempt)> {
+    let attempts = otps.iter().flat_map(|otp| otp.delivery.attempts.iter().map(move |a| (otp, a)));
+    attempts.filter(move |(_, attempt)| {
+        attempt.provider == provider && attempt.provider_ref.as_deref() == Some(provider_ref)
+    })
+}
 
+fn is_on_record(otps: &[Otp], receipt: &Receipt) -> bool {
+    attempts_of(otps, &receipt.provider, &receipt.provider_ref).next().is_some()
+}
+
+impl State {
     /// Unknown receipts whose attempt is on record are due.
     pub fn wake_receipts(&mut self) {
-        let mut receipts = std::mem::take(&mut self.receipts);
-        for row in receipts.iter_mut().filter(|row| !row.known) {
-            row.known = self.is_on_record(&row.kept.receipt);
+        for row in self.receipts.iter_mut().filter(|row| !row.known) {
+            row.known = is_on_record(&self.otps, &row.kept.receipt);
             if row.known {
                 row.due_at = row.kept.received_at;
             }
         }
-        self.receipts = receipts;
     }
 }
 
 #[async_trait]
 impl ReceiptStore for MemoryStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
-        self.step("ReceiptStore::keep", |state| {
-            for kept in receipts {
-                let repeats =
-                    |row: &Kept| row.kept.id == kept.id || row.kept.receipt == kept.receipt;
-                if state.receipts.iter().any(repeats) {
-                    continue;
-                }
-                let known = state.is_on_record(&kept.receipt);
+        let state = &mut *self.step("ReceiptStore::keep").await?;
+        for kept in receipts {
+            let repeats = |row: &Kept| row.kept.id == kept.id || row.kept.receipt == kept.receipt;
+            if !state.receipts.iter().any(repeats) {
+                let known = is_on_record(&state.otps, &kept.receipt);
                 let at = kept.received_at;
                 let look = KeptReceipt::next_look(at, at).unwrap_or(at);
                 let due_at = if known { at } else { look };
                 state.receipts.push(Kept { kept, due_at, known });
             }
-        })
-        .await
+        }
+        Ok(())
     }
 
     async fn claim(
@@ -64,58 +87,51 @@ impl ReceiptStore for MemoryStore {
         lease: Duration,
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
-        self.step("ReceiptStore::claim", |state| {
-            let age = |kept: &KeptReceipt| (kept.received_at, kept.id);
-            let all: Vec<_> = state.receipts.iter().map(|row| row.kept.clone()).collect();
-            let is_first = |kept: &KeptReceipt| {
-                let mut same = all.iter().filter(|o| same_message(&o.receipt, &kept.receipt));
-                same.all(|other| age(other) >= age(kept))
+        let state = &mut *self.step("ReceiptStore::claim").await?;
+        let all = state.receipts.clone();
+        let is_first = |row: &&mut Kept| {
+            let mut same = all.iter().filter(|o| same_message(&o.kept.receipt, &row.kept.receipt));
+            same.all(|other| other.age() >= row.age())
+        };
+        state.receipts.sort_by_key(|row| (row.due_at, row.kept.id));
+        let mut claimed = Vec::new();
+        for (calling, most) in [(false, room.others), (true, room.calling)] {
+            let of_kind = |row: &&mut Kept| {
+                row.known && row.kept.may_call_on() == calling && row.due_at <= now
             };
-            state.receipts.sort_by_key(|row| (row.due_at, row.kept.id));
-            let mut claimed = Vec::new();
-            for (calling, most) in [(false, room.others), (true, room.calling)] {
-                let of_kind = |row: &&mut Kept| {
-                    row.known && row.kept.may_call_on() == calling && row.due_at <= now
-                };
-                let due = state.receipts.iter_mut().filter(of_kind);
-                for row in due.filter(|row| is_first(&row.kept)).take(most as usize) {
-                    row.due_at = now + lease;
-                    claimed.push(row.kept.clone());
-                }
+            let due = state.receipts.iter_mut().filter(of_kind);
+            for row in due.filter(is_first).take(most as usize) {
+                row.due_at = now + lease;
+                claimed.push(row.kept.clone());
             }
-            claimed
-        })
-        .await
+        }
+        Ok(claimed)
     }
 
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
-        self.step("ReceiptStore::done", |state| state.receipts.retain(|row| row.kept.id != receipt))
-            .await
+        self.step("ReceiptStore::done").await?.receipts.retain(|row| row.kept.id != receipt);
+        Ok(())
     }
 
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
-        self.step("ReceiptStore::review", |state| {
-            state.wake_receipts();
-            let over = |row: &Kept| {
-                !row.known && KeptReceipt::next_look(row.kept.received_at, now).is_none()
-            };
-            let expired = drop_old(&mut state.receipts, over);
-            let mut ages: Vec<_> = state.receipts.iter().filter(|row| !row.known).collect();
-            ages.sort_by_key(|row| (row.kept.received_at, row.kept.id));
-            let old: Vec<_> =
-                ages.iter().rev().skip(most as usize).map(|row| row.kept.id).collect();
-            let crowded_out = drop_old(&mut state.receipts, |row| old.contains(&row.kept.id));
-            Reviewed { expired, crowded_out }
-        })
-        .await
+        let state = &mut *self.step("ReceiptStore::review").await?;
+        state.wake_receipts();
+        let over = |row: &mut Kept| {
+            !row.known && KeptReceipt::next_look(row.kept.received_at, now).is_none()
+        };
+        let expired = state.receipts.extract_if(.., over).count() as u64;
+        state.receipts.sort_by_key(Kept::age);
+        let unknown = state.receipts.iter().filter(|row| !row.known).count();
+        let oldest = |row: &mut Kept| !row.known;
+        let too_many = unknown.saturating_sub(most as usize);
+        let crowded_out = state.receipts.extract_if(.., oldest).take(too_many).count() as u64;
+        Ok(Reviewed { expired, crowded_out })
     }
 
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
-        self.step("ReceiptStore::unknown", |state| {
-            let unknown = || state.receipts.iter().filter(|row| !row.known);
-            let oldest = unknown().map(|row| row.kept.received_at).min();
-            UnknownReceipts { count: unknown().count() as u64, oldest }
-        })
-        .await
+        let state = &*self.step("ReceiptStore::unknown").await?;
+        let unknown = || state.receipts.iter().filter(|row| !row.known);
+        let oldest = unknown().map(|row| row.kept.received_at).min();
+        Ok(UnknownReceipts { count: unknown().count() as u64, oldest })
     }
 }

@@ -1,7 +1,15 @@
-use crate::store::{MemoryStore, drop_old};
+use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
+
+impl State {
+    fn send_log(&self, key: &SendKey) -> SendLog {
+        let taken = self.places.iter().filter(|(taken, ..)| taken == key);
+        let budget = self.budgets.get(&(key.project, key.mode, key.phone));
+        SendLog::new(taken.map(|(.., slot)| *slot), budget.copied().unwrap_or_default())
+    }
+}
 
 #[async_trait]
 impl SendLimiter for MemoryStore {
@@ -13,39 +21,34 @@ impl SendLimiter for MemoryStore {
         guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
-        self.step("SendLimiter::admit", |state| {
-            let taken = state.places.iter().filter(|(taken, ..)| *taken == key);
-            let line = (key.project, key.mode, key.phone);
-            let budget = state.budgets.get(&line).copied().unwrap_or_default();
-            let mut log = SendLog::new(taken.map(|(.., slot)| *slot), budget);
-            let admission = log.admit(&quota, &guesses, now);
-            if admission.counted.admitted {
-                state.places.push((key, send, SendSlot { at: now, forgiven: false }));
-            }
-            admission
-        })
-        .await
+        let state = &mut *self.step("SendLimiter::admit").await?;
+        let admission = state.send_log(&key).admit(&quota, &guesses, now);
+        if admission.counted.admitted {
+            state.places.push((key, send, SendSlot { at: now, forgiven: false }));
+        }
+        Ok(admission)
+    }
+
+    async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
+        let state = &*self.step("SendLimiter::log").await?;
+        Ok(state.send_log(&key))
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.step("SendLimiter::forgive", |state| {
-            let own = state.places.iter_mut().filter(|(k, s, _)| (*k, *s) == (key, send));
-            own.for_each(|(.., slot)| slot.forgiven = true);
-        })
-        .await
+        let state = &mut *self.step("SendLimiter::forgive").await?;
+        let own = state.places.iter_mut().filter(|(k, s, _)| (*k, *s) == (key, send));
+        own.for_each(|(.., slot)| slot.forgiven = true);
+        Ok(())
     }
 
     async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.step("SendLimiter::withdraw", |state| {
-            state.places.retain(|(k, s, _)| (*k, *s) != (key, send))
-        })
-        .await
+        let state = &mut *self.step("SendLimiter::withdraw").await?;
+        state.places.retain(|(k, s, _)| (*k, *s) != (key, send));
+        Ok(())
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.step("SendLimiter::sweep", |state| {
-            drop_old(&mut state.places, |(.., slot)| slot.at < before)
-        })
-        .await
+        let state = &mut *self.step("SendLimiter::sweep").await?;
+        Ok(state.places.extract_if(.., |(.., slot)| slot.at < before).count() as u64)
     }
 }

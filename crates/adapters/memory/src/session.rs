@@ -1,17 +1,40 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_kernel::{KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_identity::Identity;
+use dwar_kernel::{
+    BlindIndex, Digest, IdentityId, KeyMode, ProjectId, Sealed, SessionId, StoreError, Timestamp,
+    TokenId,
+};
+use dwar_project::Caller;
 use dwar_session::{
-    Presented, Rotation, RotationPolicy, Session, SessionStore, Started, Successor,
+    Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
 };
 
 impl State {
+    /// The identity of the phone, as just verified; a new one if there is none.
+    fn recognise(&mut self, session: &Session, phone: BlindIndex, sealed: Sealed) -> IdentityId {
+        let Session { project, mode, identity: id, created_at, .. } = *session;
+        let mut known = self.identities.iter_mut();
+        if let Some((_, known)) =
+            known.find(|(i, k)| (k.project, k.mode, *i) == (project, mode, phone))
+        {
+            known.last_verified_at = known.last_verified_at.max(created_at);
+            known.phone = sealed;
+            return known.id;
+        }
+        let (phone_sealed, last_verified_at) = (sealed, created_at);
+        let fresh =
+            Identity { id, project, mode, phone: phone_sealed, created_at, last_verified_at };
+        self.identities.push((phone, fresh));
+        id
+    }
+
     fn session(&mut self, wanted: (ProjectId, KeyMode, SessionId)) -> Option<&mut Session> {
         self.sessions.iter_mut().find(|found| (found.project, found.mode, found.id) == wanted)
     }
 
     /// Applies a rule to a session and records the event that its change was.
-    fn change<T>(
+    pub(crate) fn change<T>(
         &mut self,
         wanted: (ProjectId, KeyMode, SessionId),
         rule: impl FnOnce(&mut Session) -> T,
@@ -19,34 +42,23 @@ impl State {
         let session = self.session(wanted)?;
         let before = session.clone();
         let answer = rule(session);
-        if let Some(event) = session.event(&before) {
-            self.record(&event);
-        }
+        let told = session.event(&before);
+        self.record(told);
         Some(answer)
-    }
-
-    /// Drops sessions; gives what is gone.
-    pub fn drop_sessions(&mut self, gone: impl Fn(&Session) -> bool) -> Vec<Session> {
-        let (gone, kept): (Vec<_>, Vec<_>) = self.sessions.drain(..).partition(gone);
-        self.sessions = kept;
-        gone
     }
 }
 
 #[async_trait]
 impl SessionStore for MemoryStore {
-    async fn start(&self, session: Session) -> Result<Started, StoreError> {
-        self.step("SessionStore::start", |state| {
-            let home = (session.project, session.mode, session.identity);
-            if !state.identities.iter().any(|(_, k)| (k.project, k.mode, k.id) == home) {
-                return Started::IdentityGone;
-            }
-            if state.sessions.iter().all(|known| known.id != session.id) {
-                state.sessions.push(session);
-            }
-            Started::Started
-        })
-        .await
+    async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
+        let state = &mut *self.step("SessionStore::start").await?;
+        let Login { mut session, phone, sealed_phone } = login;
+        session.identity = state.recognise(&session, phone, sealed_phone);
+        let identity = session.identity;
+        if state.sessions.iter().all(|known| known.id != session.id) {
+            state.sessions.push(session);
+        }
+        Ok(identity)
     }
 
     async fn rotate(
@@ -57,46 +69,39 @@ impl SessionStore for MemoryStore {
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
+        let state = &mut *self.step("SessionStore::rotate").await?;
         let wanted = (seen.project, seen.mode, seen.id);
-        self.step("SessionStore::rotate", |state| {
-            state.change(wanted, |session| session.rotate(&presented, next, policy, now))
-        })
-        .await
+        Ok(state.change(wanted, |session| session.rotate(&presented, next, policy, now)))
     }
 
-    async fn find(
+    async fn seek(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
-        session: SessionId,
-    ) -> Result<Option<Session>, StoreError> {
-        self.step("SessionStore::find", |state| state.session((project, mode, session)).cloned())
-            .await
+        key: Digest,
+        session: Option<SessionId>,
+    ) -> Result<Option<Sought>, StoreError> {
+        let state = &mut *self.step("SessionStore::seek").await?;
+        let Some(Caller { project, mode, key }) = state.caller(key) else { return Ok(None) };
+        let session = session.and_then(|id| state.session((project.id, mode, id)).cloned());
+        Ok(Some(Sought { key, project: project.id, mode, session }))
     }
 
     async fn revoke(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
-        session: SessionId,
+        seen: Session,
         token: TokenId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.step("SessionStore::revoke", |state| {
-            let revoked =
-                state.change((project, mode, session), |session| session.revoke(token, now));
-            revoked.unwrap_or_default()
-        })
-        .await
+        let state = &mut *self.step("SessionStore::revoke").await?;
+        let wanted = (seen.project, seen.mode, seen.id);
+        let revoked = state.change(wanted, |session| session.revoke(token, now));
+        Ok(revoked.unwrap_or_default())
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.step("SessionStore::sweep", |state| {
-            let ended = |session: &Session| {
-                session.expires_at < before || session.revoked_at.is_some_and(|at| at < before)
-            };
-            state.drop_sessions(ended).len() as u64
-        })
-        .await
+        let state = &mut *self.step("SessionStore::sweep").await?;
+        let ended = |session: &mut Session| {
+            session.expires_at < before || session.revoked_at.is_some_and(|at| at < before)
+        };
+        Ok(state.sessions.extract_if(.., ended).count() as u64)
     }
 }

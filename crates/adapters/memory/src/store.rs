@@ -1,16 +1,22 @@
 use crate::event::Waiting;
 use crate::receipt::Kept;
-use dwar_event::Endpoint;
+use dwar_activity::{Counts, Grain, Key, Tenure};
+use dwar_event::{Call, Endpoint, Event};
 use dwar_identity::Identity;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError};
+use dwar_kernel::{
+    BlindIndex, KeyMode, OperatorId, OtpId, ProjectId, StoreError, TallyId, Timestamp,
+};
+use dwar_operator::{
+    AdminToken, AuditEntry, Instance, Link, Operator, OperatorSession, Passkey, Standing,
+};
 use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
-use dwar_otp::{GuessBudget, Otp};
+use dwar_otp::{GuessBudget, Otp, RefusedSends};
 use dwar_project::{KeyRecord, Project};
 use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
-use dwar_wallet::{LedgerEntry, OpenHold};
-use std::collections::HashMap;
+use dwar_wallet::{LedgerEntry, LedgerProof, OpenHold, ProofRun};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Everything that is on record.
@@ -25,11 +31,27 @@ pub(crate) struct State {
     pub signing_keys: Vec<SigningKey>,
     pub ledger: Vec<(ProjectId, LedgerEntry)>,
     pub holds: Vec<OpenHold>,
+    pub proofs: Vec<LedgerProof>,
+    pub proof_runs: HashMap<ProjectId, ProofRun>,
     pub places: Vec<(SendKey, OtpId, SendSlot)>,
-    pub records: HashMap<Slot, Record>,
+    pub records: Vec<(Slot, Record)>,
     pub receipts: Vec<Kept>,
     pub endpoints: Vec<Endpoint>,
     pub waiting: Vec<Waiting>,
+    pub calls: Vec<Call>,
+    /// Events of which a call is on record.
+    pub told: HashMap<String, Event>,
+    pub operators: Vec<Operator>,
+    pub links: Vec<Link>,
+    pub operator_sessions: Vec<OperatorSession>,
+    pub standings: HashMap<OperatorId, Standing>,
+    pub passkeys: Vec<Passkey>,
+    pub admin_tokens: Vec<AdminToken>,
+    pub audit: Vec<AuditEntry>,
+    pub instances: Vec<Instance>,
+    pub figures: BTreeMap<(Grain, Timestamp, Key), Counts>,
+    pub tenure: Tenure,
+    pub refused: Vec<(TallyId, RefusedSends)>,
 }
 
 /// Every store port in the memory of this process: the shortest store that keeps every promise.
@@ -50,16 +72,16 @@ impl MemoryStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One step of one port, `name`: the rule sees the state alone.
+    /// Begins one step of one port, `name`; it ends when what this gives is dropped.
     #[cfg(not(feature = "faults"))]
-    pub(crate) async fn step<T>(
-        &self,
-        _name: &'static str,
-        rule: impl FnOnce(&mut State) -> T,
-    ) -> Result<T, StoreError> {
-        Ok(rule(&mut self.lock()))
+    pub(crate) async fn step(&self, _name: &'static str) -> Result<Step<'_>, StoreError> {
+        Ok(self.lock())
     }
 }
+
+/// The state, for one step alone.
+#[cfg(not(feature = "faults"))]
+type Step<'store> = MutexGuard<'store, State>;
 
 #[cfg(feature = "faults")]
 impl MemoryStore {
@@ -68,26 +90,51 @@ impl MemoryStore {
         &self.faults
     }
 
-    pub(crate) async fn step<T>(
-        &self,
-        name: &'static str,
-        rule: impl FnOnce(&mut State) -> T,
-    ) -> Result<T, StoreError> {
+    pub(crate) async fn step(&self, name: &'static str) -> Result<Step<'_>, StoreError> {
         if !self.faults.strike(name)? {
-            return Ok(rule(&mut self.lock()));
+            return Ok(Step::Alone(self.lock()));
         }
-        let mut copy = self.lock().clone();
+        let copy = Box::new(self.lock().clone());
         // Long enough for a whole crowd to read before the first of it writes.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-        let answer = rule(&mut copy);
-        *self.lock() = copy;
-        Ok(answer)
+        Ok(Step::Torn(copy, self))
     }
 }
 
-/// Drops what `old` says and gives the number.
-pub(crate) fn drop_old<T>(rows: &mut Vec<T>, old: impl Fn(&T) -> bool) -> u64 {
-    let before = rows.len();
-    rows.retain(|row| !old(row));
-    (before - rows.len()) as u64
+#[cfg(feature = "faults")]
+pub(crate) enum Step<'store> {
+    Alone(MutexGuard<'store, State>),
+    /// What was read is what is written in the end, whatever others wrote meanwhile.
+    Torn(Box<State>, &'store MemoryStore),
+}
+
+#[cfg(feature = "faults")]
+impl std::ops::Deref for Step<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        match self {
+            Self::Alone(state) => state,
+            Self::Torn(copy, _) => copy,
+        }
+    }
+}
+
+#[cfg(feature = "faults")]
+impl std::ops::DerefMut for Step<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        match self {
+            Self::Alone(state) => state,
+            Self::Torn(copy, _) => copy,
+        }
+    }
+}
+
+#[cfg(feature = "faults")]
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        if let Self::Torn(copy, store) = self {
+            *store.lock() = std::mem::take(copy);
+        }
+    }
 }

@@ -5,19 +5,22 @@ use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, Impossible, LedgerEntry,
     Movement, OpenHold, Paise, Refunded, Settlement, Wallet, WalletStore,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl State {
+    /// The entries of a project, oldest first.
+    fn entries(&self, project: ProjectId) -> impl DoubleEndedIterator<Item = &LedgerEntry> {
+        self.ledger.iter().filter(move |(owner, _)| *owner == project).map(|(_, entry)| entry)
+    }
+
     fn balance(&self, project: ProjectId) -> Balance {
-        let newest = self.ledger.iter().rev().find(|(owner, _)| *owner == project);
-        newest.map(|(_, entry)| entry.after).unwrap_or_default()
+        self.entries(project).next_back().map(|entry| entry.after).unwrap_or_default()
     }
 
     /// What the entry of this kind and reference added to the balance.
     fn amount(&self, project: ProjectId, kind: EntryKind, reference: &str) -> Option<Paise> {
-        let mut own = self.ledger.iter().filter(|(owner, _)| *owner == project);
-        let found = own.find(|(_, entry)| entry.kind == kind && entry.reference == reference);
-        found.map(|(_, entry)| entry.amount)
+        let mut own = self.entries(project);
+        own.find(|entry| entry.kind == kind && entry.reference == reference).map(|e| e.amount)
     }
 
     fn apply<T>(
@@ -25,14 +28,11 @@ impl State {
         project: ProjectId,
         rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
     ) -> Result<T, StoreError> {
-        let found = self.projects.iter().find(|(found, _)| found.id == project);
-        let low_balance = found.and_then(|(found, _)| found.low_balance);
+        let low_balance = self.project(project).and_then(|(found, _)| found.low_balance);
         let mut wallet = Wallet { project, balance: self.balance(project), low_balance };
         let moved = rule(&mut wallet)?;
         self.ledger.extend(moved.entries.into_iter().map(|entry| (project, entry)));
-        if let Some(event) = &moved.event {
-            self.record(event);
-        }
+        self.record(moved.event);
         Ok(moved.outcome)
     }
 }
@@ -45,11 +45,9 @@ impl WalletStore for MemoryStore {
         credit: Credit,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.step("WalletStore::credit", |state| {
-            let known = state.amount(project, EntryKind::Credit, &credit.reference).is_some();
-            state.apply(project, |wallet| wallet.credit(&credit, known, now))
-        })
-        .await?
+        let state = &mut *self.step("WalletStore::credit").await?;
+        let known = state.amount(project, EntryKind::Credit, &credit.reference).is_some();
+        state.apply(project, |wallet| wallet.credit(&credit, known, now))
     }
 
     async fn hold(
@@ -60,14 +58,12 @@ impl WalletStore for MemoryStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
-        self.step("WalletStore::hold", |state| {
-            let held = state.apply(project, |wallet| wallet.hold(send, amount, entry, now))?;
-            if held == HoldOutcome::Held && amount > Paise::ZERO {
-                state.holds.push(OpenHold { project, send, amount, since: now });
-            }
-            Ok(held)
-        })
-        .await?
+        let state = &mut *self.step("WalletStore::hold").await?;
+        let held = state.apply(project, |wallet| wallet.hold(send, amount, entry, now))?;
+        if held == HoldOutcome::Held && amount > Paise::ZERO {
+            state.holds.push(OpenHold { project, send, amount, since: now });
+        }
+        Ok(held)
     }
 
     async fn settle(
@@ -78,13 +74,10 @@ impl WalletStore for MemoryStore {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.step("WalletStore::settle", |state| {
-            let mut holds = state.holds.iter();
-            let place = holds.position(|hold| (hold.project, hold.send) == (project, send));
-            let held = place.map(|place| state.holds.remove(place).amount);
-            state.apply(project, |wallet| wallet.settle(send, held, settlement, entries, now))
-        })
-        .await?
+        let state = &mut *self.step("WalletStore::settle").await?;
+        let own = |hold: &mut OpenHold| (hold.project, hold.send) == (project, send);
+        let held = state.holds.extract_if(.., own).next().map(|hold| hold.amount);
+        state.apply(project, |wallet| wallet.settle(send, held, settlement, entries, now))
     }
 
     async fn refund(
@@ -94,13 +87,11 @@ impl WalletStore for MemoryStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
-        self.step("WalletStore::refund", |state| {
-            let amount = |kind| state.amount(project, kind, &send.to_string());
-            let captured = amount(EntryKind::Capture).map(|amount| Paise(-amount.0));
-            let refunded = amount(EntryKind::Refund).is_some();
-            state.apply(project, |wallet| wallet.refund(send, captured, refunded, entry, now))
-        })
-        .await?
+        let state = &mut *self.step("WalletStore::refund").await?;
+        let amount = |kind| state.amount(project, kind, &send.to_string());
+        let captured = amount(EntryKind::Capture).map(|amount| Paise(-amount.0));
+        let refunded = amount(EntryKind::Refund).is_some();
+        state.apply(project, |wallet| wallet.refund(send, captured, refunded, entry, now))
     }
 
     async fn adjust(
@@ -109,16 +100,22 @@ impl WalletStore for MemoryStore {
         adjustment: Adjustment,
         now: Timestamp,
     ) -> Result<Adjusted, StoreError> {
-        self.step("WalletStore::adjust", |state| {
-            let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
-            let known = state.amount(project, kind, reference).is_some();
-            state.apply(project, |wallet| wallet.adjust(&adjustment, known, now))
-        })
-        .await?
+        let state = &mut *self.step("WalletStore::adjust").await?;
+        let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+        let known = state.amount(project, kind, reference).is_some();
+        state.apply(project, |wallet| wallet.adjust(&adjustment, known, now))
     }
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
-        self.step("WalletStore::balance", |state| state.balance(project)).await
+        Ok(self.step("WalletStore::balance").await?.balance(project))
+    }
+
+    async fn balances(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
+        let state = &*self.step("WalletStore::balances").await?;
+        Ok(projects.into_iter().map(|project| (project, state.balance(project))).collect())
     }
 
     async fn statement(
@@ -126,11 +123,8 @@ impl WalletStore for MemoryStore {
         project: ProjectId,
         limit: u32,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.step("WalletStore::statement", |state| {
-            let own = state.ledger.iter().rev().filter(|(owner, _)| *owner == project);
-            own.take(limit as usize).map(|(_, entry)| entry.clone()).collect()
-        })
-        .await
+        let state = &*self.step("WalletStore::statement").await?;
+        Ok(state.entries(project).rev().take(limit as usize).cloned().collect())
     }
 
     async fn stale_holds(
@@ -138,30 +132,24 @@ impl WalletStore for MemoryStore {
         before: Timestamp,
         limit: u32,
     ) -> Result<Vec<OpenHold>, StoreError> {
-        self.step("WalletStore::stale_holds", |state| {
-            let mut stale = state.holds.clone();
-            stale.retain(|hold| hold.since < before);
-            stale.sort_by_key(|hold| (hold.since, hold.send));
-            stale.truncate(limit as usize);
-            stale
-        })
-        .await
+        let mut stale = self.step("WalletStore::stale_holds").await?.holds.clone();
+        stale.retain(|hold| hold.since < before);
+        stale.sort_by_key(|hold| (hold.since, hold.send));
+        stale.truncate(limit as usize);
+        Ok(stale)
     }
 
     async fn audit(&self) -> Result<Audit, StoreError> {
-        self.step("WalletStore::audit", |state| {
-            let projects: BTreeSet<_> = state.ledger.iter().map(|(owner, _)| *owner).collect();
-            projects.into_iter().fold(Audit::default(), |audit, project| {
-                let own = || state.ledger.iter().filter(|(owner, _)| *owner == project);
-                let open = state.holds.iter().filter(|hold| hold.project == project);
-                let entries = Balance {
-                    balance: Paise(own().map(|(_, entry)| entry.amount.0).sum()),
-                    held: Paise(own().map(|(_, entry)| entry.held.0).sum()),
-                };
-                let open = Paise(open.map(|hold| hold.amount.0).sum());
-                audit.and(state.balance(project), entries, open)
-            })
-        })
-        .await
+        let state = &*self.step("WalletStore::audit").await?;
+        let projects: BTreeSet<_> = state.ledger.iter().map(|(owner, _)| *owner).collect();
+        Ok(projects.into_iter().fold(Audit::default(), |audit, project| {
+            let entries = Balance {
+                balance: Paise(state.entries(project).map(|entry| entry.amount.0).sum()),
+                held: Paise(state.entries(project).map(|entry| entry.held.0).sum()),
+            };
+            let open = state.holds.iter().filter(|hold| hold.project == project);
+            let open = Paise(open.map(|hold| hold.amount.0).sum());
+            audit.and(state.balance(project), entries, open)
+        }))
     }
 }

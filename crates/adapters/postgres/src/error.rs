@@ -1,5 +1,6 @@
 use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use dwar_kernel::StoreError;
+pub(crate) use dwar_sql::unavailable;
 
 /// The settings cannot work. For whoever starts the program; never quotes the URL.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -7,15 +8,16 @@ use dwar_kernel::StoreError;
 pub struct InvalidUrl(pub(crate) &'static str);
 
 /// What can go wrong inside one piece of work on a connection.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub(crate) enum Failure {
     /// PostgreSQL refused, or did not answer.
-    Query(QueryError),
+    Query(#[from] QueryError),
     /// The connection was lost during `COMMIT`: what became of the work is open, so nobody may do
     /// it again and the caller has to know.
     InDoubt(QueryError),
     /// Anything that is a store's error already, such as a row that cannot be read.
-    Store(StoreError),
+    Store(#[from] StoreError),
 }
 
 impl Failure {
@@ -65,18 +67,6 @@ pub(crate) enum Kind {
     Known,
 }
 
-impl From<QueryError> for Failure {
-    fn from(cause: QueryError) -> Self {
-        Self::Query(cause)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(cause: StoreError) -> Self {
-        Self::Store(cause)
-    }
-}
-
 /// Logs the detail and keeps it from whoever reads the error's text.
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
@@ -105,11 +95,6 @@ impl From<Failure> for StoreError {
             }
         }
     }
-}
-
-/// An error that says which part of the store is out of reach.
-pub(crate) fn unavailable(what: &str) -> StoreError {
-    StoreError::Unavailable(what.to_owned())
 }
 
 /// The connection is of no use any more; its transaction, if not committing, is undone.

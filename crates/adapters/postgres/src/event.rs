@@ -1,22 +1,21 @@
 //! What happened, and who still has to be told.
 //!
-//! Rows are locked in this order: an endpoint, its events, their deliveries. Whoever records holds
+//! Rows are locked in this order: an endpoint, its events, their deliveries, calls. Whoever records holds
 //! the project's endpoints, so that none of them goes before the event is on record.
 
+use crate::call;
 use crate::error::Failure;
 use crate::event_claim;
-use crate::event_row::{EndpointRow, EventRow};
-use crate::schema::{event_deliveries, events, webhook_endpoints};
 use crate::statement::Statement;
 use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
-use dwar_event::{Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room};
+use dwar_event::{Call, Dispatch, Endpoint, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
+use dwar_sql::{EndpointRow, EventRow, Id, of_phone, read_all, read_one};
 use std::time::Duration;
-use uuid::Uuid;
 
 /// Common table expressions that put an event on record for every endpoint of its project.
 ///
@@ -60,22 +59,12 @@ const RECORD: &str = concat!(
 
 /// Puts an event on record for every endpoint of its project, in one statement.
 pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failure> {
-    let row = EventRow::from(event);
-    Statement::new(RECORD)
-        .given::<Text, _>("id", row.id)
-        .given::<SqlUuid, _>("project_id", row.project_id)
-        .given::<Text, _>("mode", row.mode)
-        .given::<Text, _>("kind", row.kind)
-        .given::<Timestamptz, _>("happened_at", row.happened_at)
-        .given::<SqlUuid, _>("subject_id", row.subject_id)
-        .given::<Nullable<SqlUuid>, _>("related_id", row.related_id)
-        .given::<Nullable<Text>, _>("channel", row.channel)
-        .given::<Nullable<Binary>, _>("phone_index", row.phone_index)
-        .given::<Nullable<Binary>, _>("phone_sealed", row.phone_sealed)
-        .given::<Nullable<BigInt>, _>("amount", row.amount)
-        .given::<Nullable<BigInt>, _>("threshold", row.threshold)
-        .given::<Nullable<Text>, _>("provider", row.provider)
-        .execute(conn)?;
+    given!(
+        Statement::new(RECORD), events of EventRow::from(event),
+        id project_id mode kind happened_at subject_id related_id channel phone_index phone_sealed
+        amount threshold provider
+    )
+    .execute(conn)?;
     Ok(())
 }
 
@@ -87,10 +76,7 @@ pub(crate) fn forget_phone(
     phone: &[u8],
 ) -> QueryResult<usize> {
     // In the order in which whoever removes an endpoint locks them.
-    let of_phone: Vec<String> = events::table
-        .filter(events::project_id.eq(project.uuid()))
-        .filter(events::mode.eq(mode.as_str()))
-        .filter(events::phone_index.eq(phone))
+    let of_phone: Vec<String> = of_phone!(events of project, mode, phone)
         .order(events::id)
         .select(events::id)
         .for_update()
@@ -117,12 +103,10 @@ impl EventStore for PostgresStore {
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
         self.pool
             .run(move |conn| {
-                let rows: Vec<EndpointRow> = webhook_endpoints::table
-                    .filter(webhook_endpoints::project_id.eq(project.uuid()))
-                    .order((webhook_endpoints::created_at, webhook_endpoints::id))
-                    .select(EndpointRow::as_select())
-                    .load(conn)?;
-                Ok(rows.into_iter().map(Endpoint::try_from).collect::<Result<_, _>>()?)
+                let query = webhook_endpoints::table
+                    .filter(webhook_endpoints::project_id.eq(Id::from(project)))
+                    .order((webhook_endpoints::created_at, webhook_endpoints::id));
+                Ok(read_all!(EndpointRow of query, conn))
             })
             .await
     }
@@ -134,9 +118,9 @@ impl EventStore for PostgresStore {
     ) -> Result<bool, StoreError> {
         self.pool
             .transaction(move |conn| {
-                let found: Option<Uuid> = webhook_endpoints::table
-                    .find(endpoint.uuid())
-                    .filter(webhook_endpoints::project_id.eq(project.uuid()))
+                let found: Option<Id> = webhook_endpoints::table
+                    .find(Id::from(endpoint))
+                    .filter(webhook_endpoints::project_id.eq(Id::from(project)))
                     .select(webhook_endpoints::id)
                     .for_update()
                     .first(conn)
@@ -146,13 +130,12 @@ impl EventStore for PostgresStore {
                     .filter(event_deliveries::endpoint_id.eq(found))
                     .select(event_deliveries::event_id)
                     .load(conn)?;
-                let untold: Vec<String> = events::table
-                    .filter(events::id.eq_any(untold))
-                    .order(events::id)
-                    .select(events::id)
-                    .for_update()
+                let told: Vec<String> = webhook_calls::table
+                    .filter(webhook_calls::endpoint_id.eq(found))
+                    .select(webhook_calls::event_id)
                     .load(conn)?;
-                // Its deliveries go with it.
+                let untold = lock_events(conn, [untold, told].concat())?;
+                // Its deliveries and calls go with it.
                 diesel::delete(webhook_endpoints::table.find(found)).execute(conn)?;
                 drop_told(conn, &untold)?;
                 Ok(true)
@@ -166,14 +149,7 @@ impl EventStore for PostgresStore {
         endpoint: EndpointId,
         secret: NewSecret,
     ) -> Result<bool, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                let found = lock(conn, endpoint)?.filter(|found| found.project == project);
-                let Some(mut found) = found else { return Ok(false) };
-                found.replace_secret(secret.clone());
-                save(conn, &found)?;
-                Ok(true)
-            })
+        self.change(project, endpoint, move |endpoint| endpoint.replace_secret(secret.clone()))
             .await
     }
 
@@ -182,27 +158,17 @@ impl EventStore for PostgresStore {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                let found = lock(conn, endpoint)?.filter(|found| found.project == project);
-                let Some(mut found) = found else { return Ok(false) };
-                found.enable();
-                save(conn, &found)?;
-                Ok(true)
-            })
-            .await
+        self.change(project, endpoint, Endpoint::enable).await
     }
 
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
         self.pool
             .run(move |conn| {
-                let rows: Vec<EndpointRow> = webhook_endpoints::table
+                let query = webhook_endpoints::table
                     .filter(webhook_endpoints::disabled_at.is_not_null())
                     .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
-                    .limit(i64::from(limit))
-                    .select(EndpointRow::as_select())
-                    .load(conn)?;
-                Ok(rows.into_iter().map(Endpoint::try_from).collect::<Result<_, _>>()?)
+                    .limit(i64::from(limit));
+                Ok(read_all!(EndpointRow of query, conn))
             })
             .await
     }
@@ -220,59 +186,58 @@ impl EventStore for PostgresStore {
         self.pool.transaction(move |conn| event_claim::claim(conn, now, lease, &room)).await
     }
 
-    async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
+    async fn delivered(&self, call: Call) -> Result<(), StoreError> {
         self.pool
             .transaction(move |conn| {
-                // The one that answers, as nearly all do, is not written.
-                let failing: Option<Uuid> = webhook_endpoints::table
-                    .find(endpoint.uuid())
-                    .filter(webhook_endpoints::failures.gt(0))
+                // The one that answers, as nearly all do, is not written, only kept from going.
+                let sound: Option<Id> = webhook_endpoints::table
+                    .find(Id::from(call.endpoint))
+                    .filter(webhook_endpoints::failures.eq(0))
                     .select(webhook_endpoints::id)
+                    .for_key_share()
                     .first(conn)
                     .optional()?;
-                if failing.is_some()
-                    && let Some(mut known) = lock(conn, endpoint)?
-                {
+                if sound.is_none() {
+                    let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(()) };
                     known.after_success();
                     save(conn, &known)?;
                 }
-                strike(conn, endpoint, &event)
+                call::over(conn, &call)
             })
             .await
     }
 
     async fn failed(
         &self,
-        endpoint: EndpointId,
-        event: String,
-        call: FailedCall,
+        call: Call,
+        switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
         self.pool
             .transaction(move |conn| {
-                let Some(mut known) = lock(conn, endpoint)? else { return Ok(None) };
-                let told = known.after_failure(call.switch_off, call.at);
+                let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(None) };
+                let told = known.after_failure(switch_off, call.ended());
                 save(conn, &known)?;
                 if let Some(told) = &told {
                     record(conn, told)?;
                 }
                 match call.again {
-                    None => strike(conn, endpoint, &event)?,
-                    Some(again) => {
-                        diesel::update(event_deliveries::table.find((&event, endpoint.uuid())))
-                            .set((
-                                event_deliveries::failures.eq(event_deliveries::failures + 1),
-                                event_deliveries::due_at.eq(again),
-                            ))
-                            .execute(conn)?;
-                    }
+                    None => call::over(conn, &call)?,
+                    Some(_) => call::put_off(conn, &call)?,
                 }
                 Ok(told.map(|_| known))
             })
             .await
     }
 
-    async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.pool.transaction(move |conn| strike(conn, endpoint, &event)).await
+    async fn give_up(&self, call: Call) -> Result<(), StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                if lock(conn, call.endpoint)?.is_none() {
+                    return Ok(());
+                }
+                call::over(conn, &call)
+            })
+            .await
     }
 
     async fn drop_untold(&self) -> Result<u64, StoreError> {
@@ -287,33 +252,46 @@ impl EventStore for PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Applies a rule to an endpoint; false if the project has no such one.
+    async fn change(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+        rule: impl Fn(&mut Endpoint) + Send + 'static,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let found = lock(conn, endpoint)?.filter(|found| found.project == project);
+                let Some(mut found) = found else { return Ok(false) };
+                rule(&mut found);
+                save(conn, &found)?;
+                Ok(true)
+            })
+            .await
+    }
+}
+
 /// Locks an endpoint against every other change of it; events are recorded for it meanwhile.
-fn lock(conn: &mut PgConnection, endpoint: EndpointId) -> Result<Option<Endpoint>, Failure> {
-    let row: Option<EndpointRow> = webhook_endpoints::table
-        .find(endpoint.uuid())
-        .select(EndpointRow::as_select())
-        .for_no_key_update()
-        .first(conn)
-        .optional()?;
-    Ok(row.map(Endpoint::try_from).transpose()?)
+pub(crate) fn lock(
+    conn: &mut PgConnection,
+    endpoint: EndpointId,
+) -> Result<Option<Endpoint>, Failure> {
+    let query = webhook_endpoints::table.find(Id::from(endpoint)).for_no_key_update();
+    Ok(read_one!(EndpointRow of query, conn))
 }
 
 /// Writes down an endpoint that the caller has locked.
 fn save(conn: &mut PgConnection, endpoint: &Endpoint) -> QueryResult<()> {
-    let row = webhook_endpoints::table.find(endpoint.id.uuid());
+    let row = webhook_endpoints::table.find(Id::from(endpoint.id));
     diesel::update(row).set(EndpointRow::from(endpoint)).execute(conn)?;
     Ok(())
 }
 
-/// Nobody tells the endpoint any more.
-fn strike(conn: &mut PgConnection, endpoint: EndpointId, event: &str) -> Result<(), Failure> {
-    // Of two that strike at once, the later one has to see that it is the last.
-    let found: Option<String> =
-        events::table.find(event).select(events::id).for_update().first(conn).optional()?;
-    let Some(found) = found else { return Ok(()) };
-    diesel::delete(event_deliveries::table.find((&found, endpoint.uuid()))).execute(conn)?;
-    drop_told(conn, &[found])?;
-    Ok(())
+/// Locks those of the events that are still on record.
+pub(crate) fn lock_events(conn: &mut PgConnection, ids: Vec<String>) -> QueryResult<Vec<String>> {
+    let known = events::table.filter(events::id.eq_any(ids)).order(events::id);
+    known.select(events::id).for_update().load(conn)
 }
 
 /// Drops some of what endpoints that are switched off wait for; gives the number of deliveries.
@@ -321,7 +299,7 @@ fn drop_untold_batch(conn: &mut PgConnection) -> Result<usize, Failure> {
     let off = webhook_endpoints::table
         .filter(webhook_endpoints::disabled_at.is_not_null())
         .select(webhook_endpoints::id);
-    let off: Vec<Uuid> = off.load(conn)?;
+    let off: Vec<Id> = off.load(conn)?;
     if off.is_empty() {
         return Ok(0);
     }
@@ -330,12 +308,7 @@ fn drop_untold_batch(conn: &mut PgConnection) -> Result<usize, Failure> {
         .limit(SWEEP_BATCH)
         .select(event_deliveries::event_id)
         .load(conn)?;
-    let locked: Vec<String> = events::table
-        .filter(events::id.eq_any(untold))
-        .order(events::id)
-        .select(events::id)
-        .for_update()
-        .load(conn)?;
+    let locked = lock_events(conn, untold)?;
     let gone = event_deliveries::table
         .filter(event_deliveries::event_id.eq_any(&locked))
         .filter(event_deliveries::endpoint_id.eq_any(&off));
@@ -344,9 +317,14 @@ fn drop_untold_batch(conn: &mut PgConnection) -> Result<usize, Failure> {
     Ok(gone)
 }
 
-/// Drops those of the events, locked by the caller, that nobody waits for.
-fn drop_told(conn: &mut PgConnection, candidates: &[String]) -> QueryResult<usize> {
+/// Drops those of the events, locked by the caller, that nobody waits for and of which no call is
+/// on record.
+pub(crate) fn drop_told(conn: &mut PgConnection, candidates: &[String]) -> QueryResult<usize> {
     let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
-    let told = events::table.filter(events::id.eq_any(candidates)).filter(not(exists(waiting)));
+    let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
+    let told = events::table
+        .filter(events::id.eq_any(candidates))
+        .filter(not(exists(waiting)))
+        .filter(not(exists(called)));
     diesel::delete(told).execute(conn)
 }

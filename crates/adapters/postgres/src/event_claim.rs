@@ -1,16 +1,14 @@
 //! What is due to be told, handed out to one caller each.
 
-use crate::convert::{Row, stored_count};
 use crate::error::Failure;
-use crate::event_row::{EndpointRow, EventRow};
-use crate::schema::{events, webhook_endpoints};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Bool, Integer, Text, Timestamptz, Uuid as SqlUuid};
-use dwar_event::{Dispatch, Endpoint, Event, Room, WaitingEndpoint};
+use diesel::sql_types::{Array, Integer};
+use dwar_event::{Dispatch, Endpoint, Event, Room};
 use dwar_kernel::{StoreError, Timestamp};
+use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
+use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, all, stored_count};
 use std::collections::HashMap;
 use std::time::Duration;
-use uuid::Uuid;
 
 /// One look-up by index for each endpoint, however much it waits for.
 const WAITING: &str = "SELECT e.id, e.failures > 0 AS failing, d.due_at \
@@ -32,23 +30,11 @@ const DUE: &str = "WITH due AS ( \
      ) SELECT event_id, endpoint_id, failures FROM due ORDER BY due_at";
 
 #[derive(QueryableByName)]
+#[diesel(table_name = event_deliveries)]
 struct DeliveryRow {
-    #[diesel(sql_type = Text)]
     event_id: String,
-    #[diesel(sql_type = SqlUuid)]
-    endpoint_id: Uuid,
-    #[diesel(sql_type = Integer)]
+    endpoint_id: Id,
     failures: i32,
-}
-
-#[derive(QueryableByName)]
-struct WaitingRow {
-    #[diesel(sql_type = SqlUuid)]
-    id: Uuid,
-    #[diesel(sql_type = Bool)]
-    failing: bool,
-    #[diesel(sql_type = Timestamptz)]
-    due_at: Timestamp,
 }
 
 /// Hands out what is due, to each endpoint its share, and leases it.
@@ -59,25 +45,20 @@ pub(crate) fn claim(
     room: &Room,
 ) -> Result<Vec<Dispatch>, Failure> {
     let waiting: Vec<WaitingRow> =
-        diesel::sql_query(WAITING).bind::<Timestamptz, _>(now).load(conn)?;
-    let waiting = waiting.into_iter().map(|row| WaitingEndpoint {
-        endpoint: row.id.into(),
-        failing: row.failing,
-        due_at: row.due_at,
-    });
-    let shares = room.share(waiting.collect());
+        diesel::sql_query(WAITING).bind::<At, _>(At::from(now)).load(conn)?;
+    let shares = room.share(all(waiting)?);
     if shares.is_empty() {
         return Ok(Vec::new());
     }
     let (endpoints, places): (Vec<_>, Vec<_>) = shares
         .into_iter()
-        .map(|(endpoint, places)| (endpoint.uuid(), stored_count(places)))
+        .map(|(endpoint, places)| (Id::from(endpoint), stored_count(places)))
         .unzip();
     let due: Vec<DeliveryRow> = diesel::sql_query(DUE)
-        .bind::<Array<SqlUuid>, _>(endpoints)
+        .bind::<Array<Id>, _>(endpoints)
         .bind::<Array<Integer>, _>(places)
-        .bind::<Timestamptz, _>(now)
-        .bind::<Timestamptz, _>(now + lease)
+        .bind::<At, _>(At::from(now))
+        .bind::<At, _>(At::from(now + lease))
         .load(conn)?;
     if due.is_empty() {
         return Ok(Vec::new());

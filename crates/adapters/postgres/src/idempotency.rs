@@ -1,46 +1,14 @@
 use crate::PostgresStore;
-use crate::convert::{Row, sealed_bytes};
 use crate::error::{Failure, unavailable};
-use crate::schema::idempotency_records::{self, dsl};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_sql::schema::idempotency_records::{self, dsl};
+use dwar_sql::{At, RecordRow, slot_key, unanswered};
 
 /// How often a slot may vanish between the look and the lock before we give up.
 const TRIES: u32 = 5;
-
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = idempotency_records, treat_none_as_null = true)]
-struct RecordRow {
-    fingerprint: Vec<u8>,
-    phone_index: Vec<u8>,
-    began_at: Timestamp,
-    answer: Option<Vec<u8>>,
-}
-
-impl From<&Record> for RecordRow {
-    fn from(record: &Record) -> Self {
-        Self {
-            fingerprint: record.fingerprint.0.to_vec(),
-            phone_index: record.phone.0.to_vec(),
-            began_at: record.began_at,
-            answer: sealed_bytes(record.answer.as_ref()),
-        }
-    }
-}
-
-impl RecordRow {
-    fn into_record(self, slot: &Slot) -> Result<Record, StoreError> {
-        let read = Row::new("idempotency_records", format!("{} {}", slot.project, slot.route));
-        Ok(Record {
-            fingerprint: read.digest("fingerprint", self.fingerprint)?,
-            phone: read.index("phone_index", self.phone_index)?,
-            began_at: self.began_at,
-            answer: self.answer.map(Sealed),
-        })
-    }
-}
 
 #[async_trait]
 impl IdempotencyStore for PostgresStore {
@@ -70,9 +38,7 @@ impl IdempotencyStore for PostgresStore {
     ) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
-                let (project, mode, route, key) = key_of(&slot);
-                diesel::update(dsl::idempotency_records.find((project, mode, route, key)))
-                    .filter(dsl::began_at.eq(began_at).and(dsl::answer.is_null()))
+                diesel::update(unanswered!(slot, began_at))
                     .set(dsl::answer.eq(&answer.0))
                     .execute(conn)?;
                 Ok(())
@@ -83,11 +49,7 @@ impl IdempotencyStore for PostgresStore {
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
-                let (project, mode, route, key) = key_of(&slot);
-                let held = dsl::idempotency_records
-                    .find((project, mode, route, key))
-                    .filter(dsl::began_at.eq(began_at).and(dsl::answer.is_null()));
-                diesel::delete(held).execute(conn)?;
+                diesel::delete(unanswered!(slot, began_at)).execute(conn)?;
                 Ok(())
             })
             .await
@@ -97,7 +59,7 @@ impl IdempotencyStore for PostgresStore {
         self.sweep_in_batches(move |conn| {
             let old = diesel::alias!(idempotency_records as old);
             let old = old
-                .filter(old.field(dsl::began_at).lt(before))
+                .filter(old.field(dsl::began_at).lt(At::from(before)))
                 .select(old.field(dsl::key_digest))
                 .limit(crate::SWEEP_BATCH)
                 .for_update()
@@ -105,7 +67,7 @@ impl IdempotencyStore for PostgresStore {
             // A slot may be taken over meanwhile: the condition has to stand outside as well.
             let old = dsl::idempotency_records
                 .filter(dsl::key_digest.eq_any(old))
-                .filter(dsl::began_at.lt(before));
+                .filter(dsl::began_at.lt(At::from(before)));
             diesel::delete(old).execute(conn)
         })
         .await
@@ -119,7 +81,7 @@ fn take(
     record: &Record,
     lifetimes: Lifetimes,
 ) -> Result<Option<Beginning>, Failure> {
-    let (project, mode, route, key) = key_of(slot);
+    let (project, mode, route, key) = slot_key(slot);
     let fresh = (
         dsl::project_id.eq(project),
         dsl::mode.eq(mode),
@@ -149,8 +111,4 @@ fn take(
             .execute(conn)?;
     }
     Ok(Some(judged.unwrap_or(Beginning::Fresh)))
-}
-
-fn key_of(slot: &Slot) -> (uuid::Uuid, &'static str, &'static str, &[u8]) {
-    (slot.project.uuid(), slot.mode.as_str(), slot.route, slot.key.0.as_slice())
 }

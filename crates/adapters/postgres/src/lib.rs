@@ -3,30 +3,41 @@
 //! Every rule is the domain's: a method locks and loads, lets the aggregate decide, and writes
 //! down what it decided, in one transaction at READ COMMITTED.
 
-mod convert;
+mod activity;
+mod admin_token;
+mod audit;
+mod charge;
 mod error;
 #[macro_use]
+mod statement;
+#[macro_use]
 mod event;
+mod call;
 mod event_claim;
-mod event_row;
+mod figures;
 mod idempotency;
 mod identity;
+mod identity_sessions;
 mod inbox;
+mod instance;
+mod key_use;
+mod ledger;
 mod link;
 mod lock;
 mod migrations;
+mod operator;
 mod otp;
 mod otp_row;
+mod passkey;
 mod pool;
 mod project;
+mod queue;
 mod receipt;
 mod room;
-mod schema;
 mod send_limiter;
 mod session;
 mod settings;
 mod signing_key;
-mod statement;
 mod test_quota;
 mod wallet;
 mod wallet_row;

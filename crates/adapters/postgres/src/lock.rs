@@ -11,6 +11,8 @@ pub(crate) enum Lock {
     FirstProject,
     /// The set of signing keys.
     SigningKeys,
+    /// The making of the first operator.
+    FirstOperator,
 }
 
 impl Lock {
@@ -29,6 +31,7 @@ impl Lock {
         match self {
             Self::FirstProject => (1, 0),
             Self::SigningKeys => (2, 0),
+            Self::FirstOperator => (3, 0),
         }
     }
 }

@@ -1,22 +1,23 @@
 use crate::PostgresStore;
-use crate::convert::Row;
 use crate::error::{Failure, unavailable};
-use crate::otp_row::{self, AttemptRow, BudgetRow, Found, OtpRow};
-use crate::schema::{guess_budgets, otp_attempts, otps};
+use crate::otp_row::{self, Found};
 use async_trait::async_trait;
+use diesel::dsl::AsSelect;
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
     Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
     Route, Step, Verdict,
 };
+use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
+use dwar_sql::{At, AttemptRow, BudgetRow, Id, OtpRow, Row, maybe, of_phone};
 use std::collections::HashMap;
 use std::time::Duration;
-use uuid::Uuid;
 
 diesel::define_sql_function! {
     /// A value that nobody else has.
-    fn gen_random_uuid() -> diesel::sql_types::Uuid;
+    fn gen_random_uuid() -> dwar_sql::Id;
 }
 
 /// How often a step looks again at what was changed under it. Each look after the first means that
@@ -91,18 +92,15 @@ impl OtpStore for PostgresStore {
         self.pool
             .transaction(move |conn| {
                 // A guess that has looked at the count has to look again.
-                let code = otps::table
-                    .filter(otps::project_id.eq(project.uuid()))
-                    .filter(otps::mode.eq(mode.as_str()))
-                    .filter(otps::phone_index.eq(phone.0.as_slice()))
+                let code = of_phone!(otps of project, mode, phone.0.as_slice())
                     .filter(otps::state.eq_any(IN_FORCE));
                 diesel::update(code).set(otps::version.eq(gen_random_uuid())).execute(conn)?;
-                let key = (project.uuid(), mode.as_str(), phone.0.as_slice());
+                let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
                 let row: Option<BudgetRow> = diesel::delete(guess_budgets::table.find(key))
                     .returning(BudgetRow::as_returning())
                     .get_result(conn)
                     .optional()?;
-                Ok(row.map(GuessBudget::try_from).transpose()?)
+                Ok(maybe(row)?)
             })
             .await
     }
@@ -129,14 +127,14 @@ impl OtpStore for PostgresStore {
                     };
                     let Some(found) = found else { return Ok(None) };
                     // Written, and the answer was lost with the connection.
-                    if found.version == next.uuid() && written.is_some() {
+                    if found.version == next.into() && written.is_some() {
                         return Ok(written.take());
                     }
                     let mut otp = found.otp.clone();
                     let step = otp.report(attempt, report.clone(), &route, next, now);
                     if otp != found.otp {
                         written = Some((otp.clone(), step.clone()));
-                        if otp_row::report(conn, &found, &otp, next.uuid(), now)? {
+                        if otp_row::report(conn, &found, &otp, next.into(), now)? {
                             return Ok(Some((otp, step)));
                         }
                     } else if !by_view {
@@ -165,7 +163,7 @@ impl OtpStore for PostgresStore {
     ) -> Result<Option<ReceiptTarget>, StoreError> {
         self.pool
             .run(move |conn| {
-                let found: Option<(Uuid, Uuid, Uuid, String)> = otp_attempts::table
+                let found: Option<(Id, Id, Id, String)> = otp_attempts::table
                     .inner_join(otps::table)
                     .filter(otp_attempts::provider.eq(&provider))
                     .filter(otp_attempts::provider_ref.eq(&provider_ref))
@@ -174,11 +172,12 @@ impl OtpStore for PostgresStore {
                     .first(conn)
                     .optional()?;
                 let Some((attempt, otp, project, mode)) = found else { return Ok(None) };
+                let row = Row::new("otps", otp);
                 Ok(Some(ReceiptTarget {
-                    project: project.into(),
-                    mode: Row::new("otps", otp).parse("mode", &mode)?,
-                    otp: otp.into(),
-                    attempt: attempt.into(),
+                    project: row.id("project_id", project)?,
+                    mode: row.parse("mode", &mode)?,
+                    otp: row.id("id", otp)?,
+                    attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
                 }))
             })
             .await
@@ -192,8 +191,8 @@ impl OtpStore for PostgresStore {
     ) -> Result<Vec<Otp>, StoreError> {
         self.pool
             .transaction(move |conn| {
-                let due: Vec<Uuid> = otps::table
-                    .filter(otps::due_at.le(now))
+                let due: Vec<Id> = otps::table
+                    .filter(otps::due_at.le(At::from(now)))
                     .order((otps::due_at, otps::id))
                     .limit(i64::from(limit))
                     .select(otps::id)
@@ -201,14 +200,13 @@ impl OtpStore for PostgresStore {
                     .skip_locked()
                     .load(conn)?;
                 diesel::update(otps::table.filter(otps::id.eq_any(&due)))
-                    .set((otps::due_at.eq(now + lease), otps::version.eq(gen_random_uuid())))
+                    .set((
+                        otps::due_at.eq(At::from(now + lease)),
+                        otps::version.eq(gen_random_uuid()),
+                    ))
                     .execute(conn)?;
-                let rows: Vec<(OtpRow, Option<AttemptRow>)> = otps::table
-                    .left_join(otp_attempts::table)
-                    .filter(otps::id.eq_any(&due))
-                    .select((OtpRow::as_select(), Option::<AttemptRow>::as_select()))
-                    .load(conn)?;
-                let mut by_request: HashMap<Uuid, Vec<_>> = HashMap::new();
+                let rows: Vec<Stored> = with_attempts().filter(otps::id.eq_any(&due)).load(conn)?;
+                let mut by_request: HashMap<Id, Vec<_>> = HashMap::new();
                 for row in rows {
                     by_request.entry(row.0.id).or_default().push(row);
                 }
@@ -228,18 +226,18 @@ impl OtpStore for PostgresStore {
         self.sweep_in_batches(move |conn| {
             let stale = diesel::alias!(guess_budgets as stale);
             let stale = stale
-                .filter(stale.field(guess_budgets::last_wrong_at).lt(guesses_before))
+                .filter(stale.field(guess_budgets::last_wrong_at).lt(At::from(guesses_before)))
                 .select(stale.field(guess_budgets::phone_index))
                 .for_update()
                 .skip_locked();
             // A phone may be counted anew meanwhile: the condition has to stand outside as well.
             let stale = guess_budgets::table
                 .filter(guess_budgets::phone_index.eq_any(stale))
-                .filter(guess_budgets::last_wrong_at.lt(guesses_before));
+                .filter(guess_budgets::last_wrong_at.lt(At::from(guesses_before)));
             diesel::delete(stale).execute(conn)?;
             let old = diesel::alias!(otps as old);
             let old = old
-                .filter(old.field(otps::created_at).lt(requests_before))
+                .filter(old.field(otps::created_at).lt(At::from(requests_before)))
                 .select(old.field(otps::id))
                 .limit(crate::SWEEP_BATCH)
                 .for_update()
@@ -255,14 +253,14 @@ struct Target {
     found: Found,
     counted: GuessBudget,
     /// What the step may write as its version.
-    fresh: Uuid,
+    fresh: Id,
 }
 
 /// What a guess wrote, or tried to.
 struct Written {
     otp: OtpId,
-    before: Uuid,
-    version: Uuid,
+    before: Id,
+    version: Id,
     verdict: Verdict,
 }
 
@@ -281,7 +279,7 @@ impl Written {
         let version = match same {
             Some(target) => Some(target.found.version),
             None => {
-                let row = otps::table.find(self.otp.uuid()).select(otps::version);
+                let row = otps::table.find(Id::from(self.otp)).select(otps::version);
                 row.get_result(conn).optional()?
             }
         };
@@ -300,20 +298,29 @@ impl Written {
 fn as_seen(request: Reported) -> Option<Found> {
     match request {
         Reported::Seen(otp) => {
-            let version = otp.delivery.attempts.last()?.id.uuid();
+            let version = otp.delivery.attempts.last()?.id.into();
             Some(Found { otp: *otp, version })
         }
         Reported::Id(..) => None,
     }
 }
 
+type Stored = (OtpRow, Id, Option<AttemptRow>);
+type Judged = (OtpRow, Id, Option<AttemptRow>, Option<BudgetRow>, Id);
+
+/// Requests, each once for every attempt, in one statement.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn with_attempts() -> _ {
+    let attempt: AsSelect<Option<AttemptRow>, Pg> = Option::<AttemptRow>::as_select();
+    let request: AsSelect<OtpRow, Pg> = OtpRow::as_select();
+    otps::table.left_join(otp_attempts::table).select((request, otps::version, attempt))
+}
+
 /// A request of a project with its attempts, in one statement.
 fn find(conn: &mut PgConnection, project: ProjectId, otp: OtpId) -> Result<Option<Found>, Failure> {
-    let rows: Vec<(OtpRow, Option<AttemptRow>)> = otps::table
-        .left_join(otp_attempts::table)
-        .filter(otps::id.eq(otp.uuid()))
-        .filter(otps::project_id.eq(project.uuid()))
-        .select((OtpRow::as_select(), Option::<AttemptRow>::as_select()))
+    let rows: Vec<Stored> = with_attempts()
+        .filter(otps::id.eq(Id::from(otp)))
+        .filter(otps::project_id.eq(Id::from(project)))
         .load(conn)?;
     otp_row::rebuild(rows)
 }
@@ -328,26 +335,25 @@ fn in_force(
         .eq(otps::project_id)
         .and(guess_budgets::mode.eq(otps::mode))
         .and(guess_budgets::phone_index.eq(otps::phone_index));
-    let rows: Vec<(OtpRow, Option<AttemptRow>, Option<BudgetRow>, Uuid)> = otps::table
+    let rows: Vec<Judged> = of_phone!(otps of project, mode, phone.0.as_slice())
         .left_join(otp_attempts::table)
         .left_join(guess_budgets::table.on(counted))
-        .filter(otps::project_id.eq(project.uuid()))
-        .filter(otps::mode.eq(mode.as_str()))
-        .filter(otps::phone_index.eq(phone.0.as_slice()))
         .filter(otps::state.eq_any(IN_FORCE))
         .select((
             OtpRow::as_select(),
+            otps::version,
             Option::<AttemptRow>::as_select(),
             Option::<BudgetRow>::as_select(),
             gen_random_uuid(),
         ))
         .load(conn)?;
-    let (mut counted, mut fresh, mut request) = (None, Uuid::nil(), Vec::new());
-    for (otp, attempt, budget, token) in rows {
-        (counted, fresh) = (budget, token);
-        request.push((otp, attempt));
+    let (mut beside, mut request) = (None, Vec::new());
+    for (otp, version, attempt, budget, fresh) in rows {
+        beside = Some((budget, fresh));
+        request.push((otp, version, attempt));
     }
-    let Some(found) = otp_row::rebuild(request)? else { return Ok(None) };
-    let counted = counted.map(GuessBudget::try_from).transpose()?.unwrap_or_default();
+    let found = otp_row::rebuild(request)?;
+    let Some((found, (counted, fresh))) = found.zip(beside) else { return Ok(None) };
+    let counted = maybe(counted)?.unwrap_or_default();
     Ok(Some(Target { found, counted, fresh }))
 }

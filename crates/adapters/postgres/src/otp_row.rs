@@ -1,20 +1,15 @@
-//! One-time codes and their delivery attempts as rows.
+//! One-time codes, their delivery attempts and what became of them, written down.
 
-use crate::convert::{Row, sealed_bytes, stored_count};
 use crate::error::Failure;
-use crate::event_row::EventRow;
-use crate::schema::{guess_budgets, otp_attempts, otps};
-use crate::statement::Statement;
+use crate::statement::{Statement, each};
 use diesel::prelude::*;
-use diesel::sql_types::{
-    Array, Binary, Bool, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid,
+use diesel::sql_types::{Array, Bool, Integer, Nullable, Text};
+use dwar_kernel::Timestamp;
+use dwar_otp::{DeliveryAttempt, GuessBudget, Otp, Reason};
+use dwar_sql::schema::{guess_budgets, otps};
+use dwar_sql::{
+    At, AttemptRow, BudgetRow, EventRow, Id, OtpRow, sealed_bytes, stored_count, stored_guesses,
 };
-use dwar_kernel::{Sealed, StoreError, Timestamp};
-use dwar_otp::{
-    AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
-    GuessPeriod, Otp, OtpState, Reason,
-};
-use uuid::Uuid;
 
 /// The attempts that are given, as they are now.
 macro_rules! attempted {
@@ -55,7 +50,7 @@ macro_rules! attempts {
     ($statement:expr, $attempts:expr) => {{
         let attempts: &[DeliveryAttempt] = $attempts;
         $statement
-            .given::<Array<SqlUuid>, _>("attempts", each(attempts, |a| a.id.uuid()))
+            .given::<Array<Id>, _>("attempts", each(attempts, |a| Id::from(a.id)))
             .given::<Array<Text>, _>("channels", each(attempts, |a| a.channel.as_str()))
             .given::<Array<Text>, _>("providers", each(attempts, |a| a.provider.as_str()))
             .given::<Array<Nullable<Text>>, _>(
@@ -67,7 +62,7 @@ macro_rules! attempts {
                 "reasons",
                 each(attempts, |a| a.reason.map(Reason::as_str)),
             )
-            .given::<Array<Timestamptz>, _>("times", each(attempts, |a| a.at))
+            .given::<Array<At>, _>("times", each(attempts, |a| At::from(a.at)))
             .given::<Array<Bool>, _>("accepts", each(attempts, |a| a.accepted))
     }};
 }
@@ -84,117 +79,27 @@ macro_rules! event {
             .given::<Nullable<Text>, _>("event", event)
             .given::<Nullable<Text>, _>("kind", kind)
             .given::<Nullable<Text>, _>("channel", channel)
-            .given::<Timestamptz, _>("at", $now)
+            .given::<At, _>("at", At::from($now))
     }};
-}
-
-fn each<'all, T>(
-    attempts: &'all [DeliveryAttempt],
-    column: impl Fn(&'all DeliveryAttempt) -> T,
-) -> Vec<T> {
-    attempts.iter().map(column).collect()
-}
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = otps)]
-pub(crate) struct OtpRow {
-    pub(crate) id: Uuid,
-    project_id: Uuid,
-    mode: String,
-    phone_index: Vec<u8>,
-    phone_sealed: Vec<u8>,
-    code_key: i32,
-    code_mac: Vec<u8>,
-    code_sealed: Option<Vec<u8>>,
-    state: String,
-    wrong: i32,
-    max_wrong: i32,
-    status: String,
-    created_at: Timestamp,
-    expires_at: Timestamp,
-    due_at: Option<Timestamp>,
-    version: Uuid,
-}
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = otp_attempts)]
-pub(crate) struct AttemptRow {
-    pub(crate) id: Uuid,
-    position: i32,
-    channel: String,
-    provider: String,
-    provider_ref: Option<String>,
-    status: String,
-    reason: Option<String>,
-    changed_at: Timestamp,
-    accepted: bool,
-}
-
-impl OtpRow {
-    fn into_otp(self, attempts: Vec<DeliveryAttempt>) -> Result<Otp, StoreError> {
-        let read = Row::new("otps", self.id);
-        let mac = read.bytes("code_mac", self.code_mac)?;
-        Ok(Otp {
-            id: self.id.into(),
-            project: self.project_id.into(),
-            mode: read.parse("mode", &self.mode)?,
-            phone: read.index("phone_index", self.phone_index)?,
-            sealed_phone: Sealed(self.phone_sealed),
-            code: CodeDigest { key: self.code_key, mac },
-            sealed_code: self.code_sealed.map(Sealed),
-            state: read.known("state", OtpState::from_word(&self.state))?,
-            wrong: read.count("wrong", self.wrong)?,
-            max_wrong: read.count("max_wrong", self.max_wrong)?,
-            created_at: self.created_at,
-            expires_at: self.expires_at,
-            delivery: Delivery {
-                status: read.known("status", DeliveryStatus::from_word(&self.status))?,
-                attempts,
-                due_at: self.due_at,
-            },
-        })
-    }
-}
-
-impl TryFrom<AttemptRow> for DeliveryAttempt {
-    type Error = StoreError;
-
-    fn try_from(row: AttemptRow) -> Result<Self, StoreError> {
-        let read = Row::new("otp_attempts", row.id);
-        let reason = row.reason.map(|word| read.known("reason", Reason::from_word(&word)));
-        Ok(Self {
-            id: row.id.into(),
-            channel: read.known("channel", Channel::from_word(&row.channel))?,
-            provider: row.provider,
-            provider_ref: row.provider_ref,
-            status: read.known("status", AttemptStatus::from_word(&row.status))?,
-            reason: reason.transpose()?,
-            at: row.changed_at,
-            accepted: row.accepted,
-        })
-    }
 }
 
 /// A request as it was found, and the step that wrote it last.
 pub(crate) struct Found {
     pub(crate) otp: Otp,
-    pub(crate) version: Uuid,
+    pub(crate) version: Id,
 }
 
 /// Rebuilds the one request that these rows, one for each of its attempts, are about.
 pub(crate) fn rebuild(
-    rows: impl IntoIterator<Item = (OtpRow, Option<AttemptRow>)>,
+    rows: impl IntoIterator<Item = (OtpRow, Id, Option<AttemptRow>)>,
 ) -> Result<Option<Found>, Failure> {
     let mut request = None;
-    let mut attempts: Vec<AttemptRow> = Vec::new();
-    for (row, attempt) in rows {
+    let mut attempts = Vec::new();
+    for (row, version, attempt) in rows {
         attempts.extend(attempt);
-        request = Some(row);
+        request = Some((row, version));
     }
-    let Some(row) = request else { return Ok(None) };
-    attempts.sort_unstable_by_key(|attempt| attempt.position);
-    let version = row.version;
-    let attempts = attempts.into_iter().map(DeliveryAttempt::try_from).collect::<Result<_, _>>()?;
+    let Some((row, version)) = request else { return Ok(None) };
     Ok(Some(Found { otp: row.into_otp(attempts)?, version }))
 }
 
@@ -204,20 +109,20 @@ pub(crate) fn rebuild(
 /// again. A repetition finds its own row and does nothing.
 const ISSUE: &str = concat!(
     ", superseded AS ( \
-         UPDATE otps o SET state = 'superseded', version = given.otp FROM given \
-         WHERE o.project_id = given.project AND o.mode = given.mode \
-         AND o.phone_index = given.phone AND o.state IN ('active', 'locked') \
-         AND NOT EXISTS (SELECT FROM otps own WHERE own.id = given.otp) RETURNING 1 \
+         UPDATE otps o SET state = 'superseded', version = given.id FROM given \
+         WHERE o.project_id = given.project_id AND o.mode = given.mode \
+         AND o.phone_index = given.phone_index AND o.state IN ('active', 'locked') \
+         AND NOT EXISTS (SELECT FROM otps own WHERE own.id = given.id) RETURNING 1 \
      ), changed AS ( \
          INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
              code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version) \
-         SELECT otp, project, mode, phone, phone_sealed, code_key, code_mac, code_sealed, state, \
-             wrong, max_wrong, status, created_at, expires_at, due_at, version FROM given \
+         SELECT id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, code_sealed, \
+             state, wrong, max_wrong, status, created_at, expires_at, due_at, version FROM given \
          WHERE (SELECT count(*) FROM superseded) >= 0 ON CONFLICT DO NOTHING RETURNING id \
      )",
     attempted!(),
     " SELECT EXISTS (SELECT FROM changed) \
-         OR EXISTS (SELECT FROM otps own WHERE own.id = given.otp) AS done FROM given"
+         OR EXISTS (SELECT FROM otps own WHERE own.id = given.id) AS done FROM given"
 );
 
 /// Writes down what a report changed, unless the request has changed since it was looked at. A
@@ -236,15 +141,19 @@ const REPORT: &str = concat!(
 
 /// Writes down what a guess changed: the code, then the phone's count, unless the code has changed
 /// since it was looked at. Each guess writes the code, so the count has not changed either.
+///
+/// A wrong guess is on disk with this. The right one is not waited for: the session that comes next
+/// takes it there before anybody hears of it.
 const JUDGE: &str = concat!(
     ", changed AS ( \
-         UPDATE otps o SET state = given.state, wrong = given.wrong, version = given.version \
+         UPDATE otps o SET state = given.state, wrong = given.wrong, guesses = given.guesses, \
+             version = given.version \
          FROM given WHERE o.id = given.otp AND o.version = given.before \
          RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
      ), counted AS ( \
          INSERT INTO guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at, \
              period_began_at, period_wrong, stopped_at) \
-         SELECT c.project_id, c.mode, c.phone_index, given.guesses, given.last_wrong_at, \
+         SELECT c.project_id, c.mode, c.phone_index, given.counted, given.last_wrong_at, \
              given.period_began_at, given.period_wrong, given.stopped_at \
          FROM changed c, given WHERE given.count = 'kept' \
          ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET wrong = excluded.wrong, \
@@ -256,7 +165,8 @@ const JUDGE: &str = concat!(
              (SELECT c.project_id, c.mode, c.phone_index FROM changed c) \
      )",
     happened!(),
-    " SELECT EXISTS (SELECT FROM changed) AS done"
+    " SELECT EXISTS (SELECT FROM changed) AS done, CASE given.state WHEN 'used' \
+         THEN set_config('synchronous_commit', 'off', true) END FROM given"
 );
 
 #[derive(QueryableByName)]
@@ -267,24 +177,13 @@ struct Done {
 
 /// Puts a new request on record; false if another one of the phone came in at the same moment.
 pub(crate) fn issue(conn: &mut PgConnection, otp: &Otp) -> QueryResult<bool> {
-    let first = otp.delivery.attempts.last().map_or(otp.id.uuid(), |attempt| attempt.id.uuid());
-    let statement = Statement::new(ISSUE)
-        .given::<SqlUuid, _>("otp", otp.id.uuid())
-        .given::<SqlUuid, _>("project", otp.project.uuid())
-        .given::<Text, _>("mode", otp.mode.as_str())
-        .given::<Binary, _>("phone", otp.phone.0.as_slice())
-        .given::<Binary, _>("phone_sealed", otp.sealed_phone.0.as_slice())
-        .given::<Integer, _>("code_key", otp.code.key)
-        .given::<Binary, _>("code_mac", otp.code.mac.as_slice())
-        .given::<Nullable<Binary>, _>("code_sealed", sealed_bytes(otp.sealed_code.as_ref()))
-        .given::<Text, _>("state", otp.state.as_str())
-        .given::<Integer, _>("wrong", stored_count(otp.wrong))
-        .given::<Integer, _>("max_wrong", stored_count(otp.max_wrong))
-        .given::<Text, _>("status", otp.delivery.status.as_str())
-        .given::<Timestamptz, _>("created_at", otp.created_at)
-        .given::<Timestamptz, _>("expires_at", otp.expires_at)
-        .given::<Nullable<Timestamptz>, _>("due_at", otp.delivery.due_at)
-        .given::<SqlUuid, _>("version", first);
+    let first = otp.delivery.attempts.last().map(|attempt| Id::from(attempt.id));
+    let statement = given!(
+        Statement::new(ISSUE), otps of OtpRow::from(otp),
+        id project_id mode phone_index phone_sealed code_key code_mac code_sealed state wrong
+        max_wrong status created_at expires_at due_at
+    );
+    let statement = statement.column(otps::version, first.unwrap_or(otp.id.into()));
     attempts!(statement, &otp.delivery.attempts).get_result(conn).map(|Done { done }| done)
 }
 
@@ -294,17 +193,17 @@ pub(crate) fn report(
     conn: &mut PgConnection,
     before: &Found,
     otp: &Otp,
-    version: Uuid,
+    version: Id,
     now: Timestamp,
 ) -> QueryResult<bool> {
     let statement = Statement::new(REPORT)
-        .given::<SqlUuid, _>("otp", otp.id.uuid())
-        .given::<SqlUuid, _>("before", before.version)
-        .given::<SqlUuid, _>("version", version)
-        .given::<Nullable<Binary>, _>("code_sealed", sealed_bytes(otp.sealed_code.as_ref()))
-        .given::<Text, _>("state", otp.state.as_str())
-        .given::<Text, _>("status", otp.delivery.status.as_str())
-        .given::<Nullable<Timestamptz>, _>("due_at", otp.delivery.due_at);
+        .given::<Id, _>("otp", Id::from(otp.id))
+        .given::<Id, _>("before", before.version)
+        .column(otps::version, version)
+        .column(otps::code_sealed, sealed_bytes(otp.sealed_code.as_ref()))
+        .column(otps::state, otp.state.as_str())
+        .column(otps::status, otp.delivery.status.as_str())
+        .column(otps::due_at, otp.delivery.due_at.map(At::from));
     let statement = attempts!(statement, &otp.delivery.attempts);
     let told = otp.reported_since(&before.otp, now).as_ref().map(EventRow::from);
     event!(statement, told, now).get_result(conn).map(|Done { done }| done)
@@ -316,7 +215,7 @@ pub(crate) fn judge(
     conn: &mut PgConnection,
     (before, counted): (&Found, &GuessBudget),
     (otp, budget): (&Otp, &GuessBudget),
-    version: Uuid,
+    version: Id,
     now: Timestamp,
 ) -> QueryResult<bool> {
     let count = match budget {
@@ -324,48 +223,19 @@ pub(crate) fn judge(
         none if *none == GuessBudget::default() => "cleared",
         _ => "kept",
     };
-    let period = budget.period.as_ref();
     let statement = Statement::new(JUDGE)
-        .given::<SqlUuid, _>("otp", otp.id.uuid())
-        .given::<SqlUuid, _>("before", before.version)
-        .given::<SqlUuid, _>("version", version)
-        .given::<Text, _>("state", otp.state.as_str())
-        .given::<Integer, _>("wrong", stored_count(otp.wrong))
+        .given::<Id, _>("otp", Id::from(otp.id))
+        .given::<Id, _>("before", before.version)
+        .column(otps::version, version)
+        .column(otps::state, otp.state.as_str())
+        .column(otps::wrong, stored_count(otp.wrong))
         .given::<Text, _>("count", count)
-        .given::<Integer, _>("guesses", stored_count(budget.wrong))
-        .given::<Nullable<Timestamptz>, _>("last_wrong_at", budget.last_wrong_at)
-        .given::<Nullable<Timestamptz>, _>("period_began_at", period.map(|p| p.began_at))
-        .given::<Integer, _>("period_wrong", stored_count(period.map_or(0, |p| p.wrong)))
-        .given::<Nullable<Timestamptz>, _>("stopped_at", period.and_then(|p| p.stopped_at));
+        .column(otps::guesses, stored_guesses(&otp.guesses))
+        .given::<Integer, _>("counted", stored_count(budget.wrong));
+    let statement = given!(
+        statement, guess_budgets of BudgetRow::new(otp.project, budget),
+        last_wrong_at period_began_at period_wrong stopped_at
+    );
     let told = otp.judged_since((&before.otp, counted), budget, now).as_ref().map(EventRow::from);
     event!(statement, told, now).get_result(conn).map(|Done { done }| done)
-}
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = guess_budgets)]
-pub(crate) struct BudgetRow {
-    project_id: Uuid,
-    wrong: i32,
-    last_wrong_at: Option<Timestamp>,
-    period_began_at: Option<Timestamp>,
-    period_wrong: i32,
-    stopped_at: Option<Timestamp>,
-}
-
-impl TryFrom<BudgetRow> for GuessBudget {
-    type Error = StoreError;
-
-    fn try_from(row: BudgetRow) -> Result<Self, StoreError> {
-        let read = Row::new("guess_budgets", row.project_id);
-        let period = match row.period_began_at {
-            Some(began_at) => Some(GuessPeriod {
-                began_at,
-                wrong: read.count("period_wrong", row.period_wrong)?,
-                stopped_at: row.stopped_at,
-            }),
-            None => None,
-        };
-        let wrong = read.count("wrong", row.wrong)?;
-        Ok(Self { wrong, last_wrong_at: row.last_wrong_at, period })
-    }
 }

@@ -1,52 +1,13 @@
-use crate::convert::Row;
-use crate::schema::receipts;
+use crate::statement::each;
 use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text};
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, Receipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
+use dwar_otp::{KeptReceipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
+use dwar_sql::schema::receipts;
+use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, all};
 use std::time::Duration;
-use uuid::Uuid;
-
-#[derive(QueryableByName)]
-#[diesel(table_name = receipts)]
-struct ReceiptRow {
-    id: Uuid,
-    provider: String,
-    provider_ref: String,
-    report: String,
-    reason: Option<String>,
-    received_at: Timestamp,
-}
-
-impl From<&KeptReceipt> for ReceiptRow {
-    fn from(kept: &KeptReceipt) -> Self {
-        let (report, reason) = kept.receipt.words();
-        Self {
-            id: kept.id.uuid(),
-            provider: kept.receipt.provider.clone(),
-            provider_ref: kept.receipt.provider_ref.clone(),
-            report: report.to_owned(),
-            reason: reason.map(str::to_owned),
-            received_at: kept.received_at,
-        }
-    }
-}
-
-impl TryFrom<ReceiptRow> for KeptReceipt {
-    type Error = StoreError;
-
-    fn try_from(row: ReceiptRow) -> Result<Self, StoreError> {
-        let reason = row.reason.as_deref();
-        let receipt = Receipt::from_words(row.provider, row.provider_ref, &row.report, reason);
-        Ok(Self {
-            id: row.id.into(),
-            receipt: Row::new("receipts", row.id).known("report", receipt)?,
-            received_at: row.received_at,
-        })
-    }
-}
 
 /// Keeps each as known if its attempt is on record, in one statement.
 const KEEP: &str = "INSERT INTO receipts \
@@ -78,39 +39,21 @@ const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
 /// How many unknown receipts one review looks at.
 const REVIEWED_AT_ONCE: i64 = 1_000;
 
-#[derive(QueryableByName)]
-struct UnknownRow {
-    #[diesel(sql_type = SqlUuid)]
-    id: Uuid,
-    #[diesel(sql_type = Timestamptz)]
-    received_at: Timestamp,
-    #[diesel(sql_type = Bool)]
-    known: bool,
-}
-
 #[async_trait]
 impl ReceiptStore for PostgresStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
-                let rows = || receipts.iter().map(ReceiptRow::from);
-                let looks: Vec<Timestamp> = receipts
-                    .iter()
-                    .map(|kept| kept.received_at)
-                    .map(|at| KeptReceipt::next_look(at, at).unwrap_or(at))
-                    .collect();
+                let rows: Vec<ReceiptRow> = receipts.iter().map(ReceiptRow::from).collect();
+                let look = |at| At::from(KeptReceipt::next_look(at, at).unwrap_or(at));
                 diesel::sql_query(KEEP)
-                    .bind::<Array<SqlUuid>, _>(rows().map(|row| row.id).collect::<Vec<_>>())
-                    .bind::<Array<Text>, _>(rows().map(|row| row.provider).collect::<Vec<_>>())
-                    .bind::<Array<Text>, _>(rows().map(|row| row.provider_ref).collect::<Vec<_>>())
-                    .bind::<Array<Text>, _>(rows().map(|row| row.report).collect::<Vec<_>>())
-                    .bind::<Array<Nullable<Text>>, _>(
-                        rows().map(|row| row.reason).collect::<Vec<_>>(),
-                    )
-                    .bind::<Array<Timestamptz>, _>(
-                        rows().map(|row| row.received_at).collect::<Vec<_>>(),
-                    )
-                    .bind::<Array<Timestamptz>, _>(looks)
+                    .bind::<Array<Id>, _>(each(&rows, |row| row.id))
+                    .bind::<Array<Text>, _>(each(&rows, |row| &row.provider))
+                    .bind::<Array<Text>, _>(each(&rows, |row| &row.provider_ref))
+                    .bind::<Array<Text>, _>(each(&rows, |row| &row.report))
+                    .bind::<Array<Nullable<Text>>, _>(each(&rows, |row| row.reason.as_deref()))
+                    .bind::<Array<At>, _>(each(&rows, |row| row.received_at))
+                    .bind::<Array<At>, _>(each(&receipts, |kept| look(kept.received_at)))
                     .execute(conn)?;
                 Ok(())
             })
@@ -132,9 +75,9 @@ impl ReceiptStore for PostgresStore {
                 }
                 diesel::update(receipts::table)
                     .filter(receipts::id.eq_any(rows.iter().map(|row| row.id)))
-                    .set(receipts::due_at.eq(now + lease))
+                    .set(receipts::due_at.eq(At::from(now + lease)))
                     .execute(conn)?;
-                Ok(rows.into_iter().map(KeptReceipt::try_from).collect::<Result<_, _>>()?)
+                Ok(all(rows)?)
             })
             .await
     }
@@ -142,7 +85,7 @@ impl ReceiptStore for PostgresStore {
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
-                diesel::delete(receipts::table.find(receipt.uuid())).execute(conn)?;
+                diesel::delete(receipts::table.find(Id::from(receipt))).execute(conn)?;
                 Ok(())
             })
             .await
@@ -152,28 +95,29 @@ impl ReceiptStore for PostgresStore {
         self.pool
             .transaction(move |conn| {
                 let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
-                    .bind::<Timestamptz, _>(now)
+                    .bind::<At, _>(At::from(now))
                     .bind::<BigInt, _>(REVIEWED_AT_ONCE)
                     .load(conn)?;
                 let mut over = Vec::new();
                 let (mut ids, mut dues, mut known) = (Vec::new(), Vec::new(), Vec::new());
                 for row in due {
+                    let at = Row::new("receipts", row.id).at("received_at", row.received_at)?;
                     let next = match row.known {
-                        true => Some(row.received_at),
-                        false => KeptReceipt::next_look(row.received_at, now),
+                        true => Some(at),
+                        false => KeptReceipt::next_look(at, now),
                     };
                     let Some(next) = next else {
                         over.push(row.id);
                         continue;
                     };
                     ids.push(row.id);
-                    dues.push(next);
+                    dues.push(At::from(next));
                     known.push(row.known);
                 }
                 if !ids.is_empty() {
                     diesel::sql_query(PUT_OFF)
-                        .bind::<Array<SqlUuid>, _>(ids)
-                        .bind::<Array<Timestamptz>, _>(dues)
+                        .bind::<Array<Id>, _>(ids)
+                        .bind::<Array<At>, _>(dues)
                         .bind::<Array<Bool>, _>(known)
                         .execute(conn)?;
                 }
@@ -194,13 +138,14 @@ impl ReceiptStore for PostgresStore {
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
         self.pool
             .run(move |conn| {
-                let (count, oldest): (i64, Option<Timestamp>) = receipts::table
+                let (count, oldest): (i64, Option<At>) = receipts::table
                     .filter(diesel::dsl::not(receipts::known))
                     .select((
                         diesel::dsl::count(receipts::id),
                         diesel::dsl::min(receipts::received_at),
                     ))
                     .first(conn)?;
+                let oldest = Row::new("receipts", "min").maybe_at("received_at", oldest)?;
                 Ok(UnknownReceipts { count: u64::try_from(count).unwrap_or_default(), oldest })
             })
             .await
@@ -224,7 +169,7 @@ fn due(
                AND (o.received_at, o.id) < (r.received_at, r.id) \
          ) ORDER BY r.due_at, r.id LIMIT $2 FOR UPDATE OF r SKIP LOCKED"
     ))
-    .bind::<Timestamptz, _>(now)
+    .bind::<At, _>(At::from(now))
     .bind::<BigInt, _>(i64::from(most))
     .load(conn)
 }

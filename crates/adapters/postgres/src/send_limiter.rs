@@ -1,19 +1,17 @@
 use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
-use crate::otp_row::BudgetRow;
-use crate::schema::{guess_budgets, projects, send_slots};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Binary, Bool, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, Binary, Bool, Text};
 use dwar_kernel::{GuessBudget, GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
-use uuid::Uuid;
+use dwar_sql::schema::{guess_budgets, projects, send_slots};
+use dwar_sql::{At, BudgetRow, Id, Row, of_phone};
 
 diesel::define_sql_function! {
     /// Whether the send has a place: nobody but those seen may have one already.
     fn take_place(
-        send: SqlUuid, project: SqlUuid, world: Text, phone: Binary, at: Timestamptz,
-        seen: Array<SqlUuid>,
+        send: Id, project: Id, world: Text, phone: Binary, at: At, seen: Array<Id>,
     ) -> Bool;
 }
 
@@ -42,7 +40,7 @@ impl SendLimiter for PostgresStore {
             .run(move |conn| {
                 for _ in 0..LOOKS {
                     let (seen, log) = look(conn, &key)?;
-                    if let Some(admission) = asked.filter(|_| seen.contains(&send.uuid())) {
+                    if let Some(admission) = asked.filter(|_| seen.contains(&send.into())) {
                         return Ok(admission);
                     }
                     let admission = log.clone().admit(&quota, &guesses, now);
@@ -59,11 +57,18 @@ impl SendLimiter for PostgresStore {
             .await
     }
 
+    async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
+        self.pool.run(move |conn| Ok(look(conn, &key)?.1)).await
+    }
+
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
+                let phone = key.phone.0.as_slice();
+                let slot = of_phone!(send_slots of key.project, key.mode, phone)
+                    .filter(send_slots::send_id.eq(Id::from(send)));
                 let forgiven = send_slots::forgiven.eq(true);
-                diesel::update(slot_of(&key, send)).set(forgiven).execute(conn)?;
+                diesel::update(slot).set(forgiven).execute(conn)?;
                 Ok(())
             })
             .await
@@ -72,7 +77,10 @@ impl SendLimiter for PostgresStore {
     async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.pool
             .run(move |conn| {
-                diesel::delete(slot_of(&key, send)).execute(conn)?;
+                let phone = key.phone.0.as_slice();
+                let slot = of_phone!(send_slots of key.project, key.mode, phone)
+                    .filter(send_slots::send_id.eq(Id::from(send)));
+                diesel::delete(slot).execute(conn)?;
                 Ok(())
             })
             .await
@@ -82,7 +90,7 @@ impl SendLimiter for PostgresStore {
         self.sweep_in_batches(move |conn| {
             let old = diesel::alias!(send_slots as old);
             let old = old
-                .filter(old.field(send_slots::taken_at).lt(before))
+                .filter(old.field(send_slots::taken_at).lt(At::from(before)))
                 .select(old.field(send_slots::send_id))
                 .limit(crate::SWEEP_BATCH)
                 .for_update()
@@ -93,10 +101,10 @@ impl SendLimiter for PostgresStore {
     }
 }
 
-type Look = (Option<BudgetRow>, Option<(Uuid, Timestamp, bool)>);
+type Look = (Option<BudgetRow>, Option<(Id, At, bool)>);
 
 /// What a send is judged by, in one statement, and the sends that are in it.
-fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Uuid>, SendLog), Failure> {
+fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Id>, SendLog), Failure> {
     let (mode, phone) = (key.mode.as_str(), key.phone.0.to_vec());
     let counted = guess_budgets::project_id
         .eq(projects::id)
@@ -107,7 +115,7 @@ fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Uuid>, SendLog), 
         .and(send_slots::mode.eq(mode))
         .and(send_slots::phone_index.eq(phone));
     let rows: Vec<Look> = projects::table
-        .find(key.project.uuid())
+        .find(Id::from(key.project))
         .left_join(guess_budgets::table.on(counted))
         .left_join(send_slots::table.on(taken))
         .order(send_slots::taken_at)
@@ -124,6 +132,7 @@ fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Uuid>, SendLog), 
         }
         if let Some((send, at, forgiven)) = slot {
             sends.push(send);
+            let at = Row::new("send_slots", send).at("taken_at", at)?;
             slots.push(SendSlot { at, forgiven });
         }
     }
@@ -139,24 +148,11 @@ fn take(
     key: &SendKey,
     send: OtpId,
     now: Timestamp,
-    seen: &[Uuid],
+    seen: &[Id],
 ) -> QueryResult<bool> {
     let (mode, phone) = (key.mode.as_str(), key.phone.0.as_slice());
-    let place = take_place(send.uuid(), key.project.uuid(), mode, phone, now, seen);
+    let place = take_place(Id::from(send), Id::from(key.project), mode, phone, At::from(now), seen);
     let soon = set_config("synchronous_commit", "off", true);
     let (taken, _): (bool, String) = diesel::select((place, soon)).get_result(conn)?;
     Ok(taken)
-}
-
-/// The place that a send of this phone took.
-#[diesel::dsl::auto_type(no_type_alias)]
-fn slot_of(key: &SendKey, send: OtpId) -> _ {
-    let (send, project): (Uuid, Uuid) = (send.uuid(), key.project.uuid());
-    let mode: &'static str = key.mode.as_str();
-    let phone: Vec<u8> = key.phone.0.to_vec();
-    send_slots::table
-        .filter(send_slots::send_id.eq(send))
-        .filter(send_slots::project_id.eq(project))
-        .filter(send_slots::mode.eq(mode))
-        .filter(send_slots::phone_index.eq(phone))
 }

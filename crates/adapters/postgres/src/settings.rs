@@ -84,6 +84,9 @@ impl Settings {
             ("statement_timeout", millis(self.statement_timeout)),
             ("lock_timeout", millis(self.lock_timeout)),
             ("idle_in_transaction_session_timeout", millis(self.call_timeout)),
+            // Every statement looks rows up by key, so no value of a parameter makes another plan
+            // better; without this the first five of each and connection are planned for nothing.
+            ("plan_cache_mode", "force_generic_plan".to_owned()),
             ("default_transaction_isolation", "read%5C%20committed".to_owned()),
         ];
         let session = session.map(|(name, value)| format!("-c%20{name}%3D{value}"));

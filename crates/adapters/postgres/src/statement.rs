@@ -1,11 +1,18 @@
 //! Statements in SQL of our own, prepared once per connection.
 
+use diesel::expression::{AsExpression, TypedExpressionType};
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::serialize::ToSql;
-use diesel::sql_types::{HasSqlType, Untyped};
-use std::marker::PhantomData;
+use diesel::sql_types::{SqlType, Untyped};
+
+/// Gives a statement columns of a row, each under its name.
+macro_rules! given {
+    ($statement:expr, $table:ident of $row:expr, $($column:ident)+) => {{
+        let row = $row;
+        $statement$(.column($table::$column, row.$column))+
+    }};
+}
 
 /// A statement with named parameters, in one round trip, for what a request waits for.
 ///
@@ -26,11 +33,15 @@ pub(crate) struct Statement<G> {
 
 pub(crate) struct Nothing;
 
-pub(crate) struct And<G, V, ST> {
+pub(crate) struct And<G, V> {
     before: G,
     name: &'static str,
     value: V,
-    sql_type: PhantomData<ST>,
+}
+
+/// One column of many rows, for a parameter that is an array.
+pub(crate) fn each<'all, R, T>(rows: &'all [R], column: impl Fn(&'all R) -> T) -> Vec<T> {
+    rows.iter().map(column).collect()
 }
 
 impl Statement<Nothing> {
@@ -42,9 +53,27 @@ impl Statement<Nothing> {
 
 impl<G> Statement<G> {
     /// One more parameter.
-    pub(crate) fn given<ST, V>(self, name: &'static str, value: V) -> Statement<And<G, V, ST>> {
-        let given = And { before: self.given, name, value, sql_type: PhantomData };
+    pub(crate) fn given<ST, V>(
+        self,
+        name: &'static str,
+        value: V,
+    ) -> Statement<And<G, V::Expression>>
+    where
+        V: AsExpression<ST>,
+        ST: SqlType + TypedExpressionType,
+    {
+        let given = And { before: self.given, name, value: value.as_expression() };
         Statement { given, sql: self.sql }
+    }
+
+    /// One more parameter, of a column's name and type; see [`given!`].
+    pub(crate) fn column<C, V>(self, _: C, value: V) -> Statement<And<G, V::Expression>>
+    where
+        C: Column,
+        C::SqlType: SqlType,
+        V: AsExpression<C::SqlType>,
+    {
+        self.given(C::NAME, value)
     }
 }
 
@@ -55,17 +84,12 @@ impl QueryFragment<Pg> for Nothing {
     }
 }
 
-impl<G, V, ST> QueryFragment<Pg> for And<G, V, ST>
-where
-    G: QueryFragment<Pg>,
-    V: ToSql<ST, Pg>,
-    Pg: HasSqlType<ST>,
-{
+impl<G: QueryFragment<Pg>, V: QueryFragment<Pg>> QueryFragment<Pg> for And<G, V> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         self.before.walk_ast(out.reborrow())?;
         let is_first = size_of::<G>() == size_of::<Nothing>();
         out.push_sql(if is_first { " " } else { ", " });
-        out.push_bind_param(&self.value)?;
+        self.value.walk_ast(out.reborrow())?;
         out.push_sql(" AS ");
         out.push_identifier(self.name)
     }

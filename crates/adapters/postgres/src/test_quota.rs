@@ -1,10 +1,10 @@
 use crate::PostgresStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
-use uuid::Uuid;
+use dwar_sql::{At, Id, kept_in};
 
 /// How many records one statement drops at most: some ten milliseconds.
 const BATCH: usize = 500;
@@ -20,13 +20,12 @@ struct Kind {
 }
 
 const fn kind(record: TestRecord) -> Kind {
-    let (table, at, key, key_type) = match record {
-        TestRecord::Request => ("otps", "expires_at", "id", "uuid"),
-        TestRecord::FirstAnswer => ("idempotency_records", "began_at", "key_digest", "bytea"),
-        TestRecord::Place => ("send_slots", "taken_at", "send_id", "uuid"),
-        TestRecord::Session => ("sessions", "created_at", "id", "uuid"),
-        TestRecord::Identity => ("identities", "last_verified_at", "id", "uuid"),
-        TestRecord::Event => ("events", "happened_at", "id", "text"),
+    let (table, at) = kept_in(record);
+    let (key, key_type) = match record {
+        TestRecord::Request | TestRecord::Session | TestRecord::Identity => ("id", "uuid"),
+        TestRecord::FirstAnswer => ("key_digest", "bytea"),
+        TestRecord::Place => ("send_id", "uuid"),
+        TestRecord::Event => ("id", "text"),
     };
     Kind { table, at, key, key_type }
 }
@@ -34,10 +33,10 @@ const fn kind(record: TestRecord) -> Kind {
 /// The newest record that is beyond the quota of its project.
 #[derive(Clone, QueryableByName)]
 struct Edge {
-    #[diesel(sql_type = SqlUuid)]
-    project: Uuid,
-    #[diesel(sql_type = Timestamptz)]
-    at: Timestamp,
+    #[diesel(sql_type = Id)]
+    project: Id,
+    #[diesel(sql_type = At)]
+    at: At,
     #[diesel(sql_type = Text)]
     key: String,
 }
@@ -71,10 +70,10 @@ impl Kind {
                ORDER BY {at}, {key} LIMIT {BATCH} FOR UPDATE SKIP LOCKED))"
         );
         diesel::sql_query(query)
-            .bind::<SqlUuid, _>(edge.project)
-            .bind::<Timestamptz, _>(edge.at)
+            .bind::<Id, _>(edge.project)
+            .bind::<At, _>(edge.at)
             .bind::<Text, _>(&edge.key)
-            .bind::<Nullable<Timestamptz>, _>(until)
+            .bind::<Nullable<At>, _>(until.map(At::from))
             .execute(conn)
     }
 }

@@ -1,19 +1,22 @@
 use crate::PostgresStore;
-use crate::schema::{ledger_entries, wallet_holds, wallets};
 use crate::statement::Statement;
-use crate::wallet_row::{AUDIT, AuditRow, EntryRow, amount_of, apply, balance};
+use crate::wallet_row::{amount_of, apply};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
-use diesel::sql_types::{BigInt, Bool, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Bool, Text};
 use dwar_kernel::{
     EntryId, Event, EventKind, KeyMode, OtpId, ProjectId, StoreError, Subject, Timestamp,
+};
+use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
+use dwar_sql::{
+    AUDIT, At, AuditRow, EntryRow, HoldRow, Id, WalletRow, balance, balances, read_all,
 };
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Paise, Refunded, Settlement, WalletStore,
 };
-use uuid::Uuid;
+use std::collections::BTreeMap;
 
 /// [`dwar_wallet::Wallet::hold`] as one guarded statement, since every send of a project wants the
 /// same row. Run again after a lost connection, it finds its own entry and answers the same.
@@ -123,12 +126,12 @@ impl WalletStore for PostgresStore {
             .run(move |conn| {
                 let held = surely(|| {
                     Statement::new(HOLD)
-                        .given::<SqlUuid, _>("project", project.uuid())
-                        .given::<SqlUuid, _>("send", send.uuid())
+                        .given::<Id, _>("project", Id::from(project))
+                        .given::<Id, _>("send", Id::from(send))
                         .given::<Text, _>("reference", send.to_string())
                         .given::<BigInt, _>("amount", amount.0)
-                        .given::<SqlUuid, _>("entry", entry.uuid())
-                        .given::<Timestamptz, _>("now", now)
+                        .given::<Id, _>("entry", Id::from(entry))
+                        .given::<At, _>("now", At::from(now))
                         .get_result(conn)
                 });
                 Ok(if held? { HoldOutcome::Held } else { HoldOutcome::Insufficient })
@@ -154,13 +157,13 @@ impl WalletStore for PostgresStore {
             .run(move |conn| {
                 let settled = surely(|| {
                     Statement::new(SETTLE)
-                        .given::<SqlUuid, _>("project", project.uuid())
-                        .given::<SqlUuid, _>("send", send.uuid())
+                        .given::<Id, _>("project", Id::from(project))
+                        .given::<Id, _>("send", Id::from(send))
                         .given::<Text, _>("reference", send.to_string())
                         .given::<BigInt, _>("price", settlement.price().0)
-                        .given::<SqlUuid, _>("capture", capture.uuid())
-                        .given::<SqlUuid, _>("release", release.uuid())
-                        .given::<Timestamptz, _>("now", now)
+                        .given::<Id, _>("capture", Id::from(capture))
+                        .given::<Id, _>("release", Id::from(release))
+                        .given::<At, _>("now", At::from(now))
                         .given::<Text, _>("event", low.id())
                         .given::<Text, _>("mode", low.mode.as_str())
                         .given::<Text, _>("kind", low.kind.as_str())
@@ -212,11 +215,27 @@ impl WalletStore for PostgresStore {
         self.pool
             .run(move |conn| {
                 let found: Option<(i64, i64)> = wallets::table
-                    .find(project.uuid())
+                    .find(Id::from(project))
                     .select((wallets::balance, wallets::held))
                     .get_result(conn)
                     .optional()?;
                 Ok(found.map(|(owned, held)| balance(owned, held)).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn balances(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let ids: Vec<Id> = projects.iter().copied().map(Id::from).collect();
+                let rows: Vec<WalletRow> = wallets::table
+                    .filter(wallets::project_id.eq_any(ids))
+                    .select(WalletRow::as_select())
+                    .load(conn)?;
+                Ok(balances(&projects, &rows))
             })
             .await
     }
@@ -228,13 +247,11 @@ impl WalletStore for PostgresStore {
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         self.pool
             .run(move |conn| {
-                let rows: Vec<EntryRow> = ledger_entries::table
-                    .filter(ledger_entries::project_id.eq(project.uuid()))
+                let query = ledger_entries::table
+                    .filter(ledger_entries::project_id.eq(Id::from(project)))
                     .order(ledger_entries::position.desc())
-                    .limit(i64::from(limit))
-                    .select(EntryRow::as_select())
-                    .load(conn)?;
-                Ok(rows.into_iter().map(LedgerEntry::try_from).collect::<Result<_, _>>()?)
+                    .limit(i64::from(limit));
+                Ok(read_all!(EntryRow of query, conn))
             })
             .await
     }
@@ -246,25 +263,11 @@ impl WalletStore for PostgresStore {
     ) -> Result<Vec<OpenHold>, StoreError> {
         self.pool
             .run(move |conn| {
-                let rows: Vec<(Uuid, Uuid, i64, Timestamp)> = wallet_holds::table
-                    .filter(wallet_holds::held_since.lt(before))
+                let query = wallet_holds::table
+                    .filter(wallet_holds::held_since.lt(At::from(before)))
                     .order((wallet_holds::held_since, wallet_holds::send_id))
-                    .limit(i64::from(limit))
-                    .select((
-                        wallet_holds::project_id,
-                        wallet_holds::send_id,
-                        wallet_holds::amount,
-                        wallet_holds::held_since,
-                    ))
-                    .load(conn)?;
-                let hold =
-                    |(project, send, amount, since): (Uuid, Uuid, i64, Timestamp)| OpenHold {
-                        project: project.into(),
-                        send: send.into(),
-                        amount: Paise(amount),
-                        since,
-                    };
-                Ok(rows.into_iter().map(hold).collect())
+                    .limit(i64::from(limit));
+                Ok(read_all!(HoldRow of query, conn))
             })
             .await
     }

@@ -6,8 +6,7 @@ mod support;
 
 use diesel::connection::SimpleConnection;
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, FailedCall, NewSecret, Room,
-    Subject,
+    CallLog, Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, NewSecret, Room, Subject,
 };
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, ProjectId, StoreError};
@@ -22,6 +21,7 @@ use support::{Database, project};
 
 const EVENTS: &str = "events";
 const DELIVERIES: &str = "event_deliveries";
+const CALLS: &str = "webhook_calls";
 
 struct Scene {
     database: Database,
@@ -177,20 +177,33 @@ async fn an_event_goes_when_all_are_told_at_the_same_moment() {
         assert_eq!(due.len(), 5);
         race(due.len(), |number| {
             let (store, dispatch) = (scene.store.clone(), due[number].clone());
-            let (endpoint, event) = (dispatch.endpoint.id, dispatch.event.id());
+            let endpoint = dispatch.endpoint.id;
+            let call = scene.make.call(endpoint, &dispatch.event.id());
             async move {
                 match number {
-                    0 => store.give_up(endpoint, event).await.unwrap(),
+                    0 => store.give_up(call).await.unwrap(),
                     1 => {
                         let removed = store.remove_endpoint(dispatch.event.project, endpoint).await;
                         assert!(removed.unwrap());
                     }
-                    _ => store.delivered(endpoint, event).await.unwrap(),
+                    _ => store.delivered(call).await.unwrap(),
                 }
             }
         })
         .await;
-        assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (0, 0));
+        assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (1, 0));
+        // Its calls keep it, and whoever drops them at the same moment drops it once.
+        race(3, |number| {
+            let (store, endpoint) = (scene.store.clone(), due[2].endpoint.id);
+            async move {
+                match number {
+                    0 => drop(store.trim_calls(endpoint, 0).await.unwrap()),
+                    _ => drop(store.sweep_calls(START + seconds(1)).await.unwrap()),
+                }
+            }
+        })
+        .await;
+        assert_eq!((scene.database.rows(EVENTS), scene.database.rows(CALLS)), (0, 0));
         scene.endpoint().await;
     }
 }
@@ -205,15 +218,17 @@ async fn an_event_goes_when_one_is_told_and_the_other_removed() {
         scene.verify().await;
         let event = due(&scene.store).await.remove(0).event.id();
         race(2, |number| {
-            let (store, event, project) = (scene.store.clone(), event.clone(), scene.project);
+            let (store, project) = (scene.store.clone(), scene.project);
+            let call = scene.make.call(told.id, &event);
             async move {
                 match number {
-                    0 => store.delivered(told.id, event).await.unwrap(),
+                    0 => store.delivered(call).await.unwrap(),
                     _ => assert!(store.remove_endpoint(project, removed).await.unwrap()),
                 }
             }
         })
         .await;
+        assert_eq!(scene.store.trim_calls(told.id, 0).await.unwrap(), 1);
         assert_eq!(scene.database.rows(EVENTS), 0);
     }
 }
@@ -225,8 +240,7 @@ async fn an_erasure_holds_no_event_while_it_waits_for_an_endpoint() {
     let (store, project) = (patient(&scene.database), scene.project);
     let endpoint = scene.endpoint().await.id;
     let (line, _) = scene.issued().await;
-    let sighting = scene.make.sighting(&line);
-    let identity = store.recognise(project, sighting).await.unwrap();
+    let identity = store.start(scene.make.login(&line)).await.unwrap();
     verify(&store, &scene.make, &line).await.unwrap();
     let (_, other) = scene.issued().await;
     report(&store, &scene.make, &other, Report::Delivered).await.unwrap();
@@ -283,10 +297,9 @@ async fn all_that_records_and_all_that_tells_get_along() {
     let kept = scene.endpoint().await;
     for _ in 0..20 {
         let (line, otp) = scene.issued().await;
-        let sighting = make.sighting(&line);
-        let identity = store.recognise(project, sighting).await.unwrap();
-        let session = make.session(&line, identity);
-        store.start(session.clone()).await.unwrap();
+        let login = make.login(&line);
+        let session = login.session.clone();
+        let identity = store.start(login).await.unwrap();
         store.credit(project, make.credit(Paise(1_000_100)), START).await.unwrap();
         let owned = store.balance(project).await.unwrap().balance;
         let spent = Paise(owned.0 - 999_999);
@@ -311,14 +324,14 @@ async fn all_that_records_and_all_that_tells_get_along() {
                         store.settle(project, otp.id, capture, entries, START).await.unwrap();
                     }
                     5 => {
-                        let (id, token) = (session.id, session.access.token);
-                        store.revoke(project, mode, id, token, START).await.unwrap();
+                        let token = session.access.token;
+                        store.revoke(session, token, START).await.unwrap();
                     }
                     6 => {
                         let secret = NewSecret { secret: make.sealed(), previous_until: START };
                         store.replace_secret(project, kept, secret).await.unwrap();
                     }
-                    _ => tell_some(&store, number).await.unwrap(),
+                    _ => tell_some(&store, &make, number).await.unwrap(),
                 }
             }
         })
@@ -326,8 +339,9 @@ async fn all_that_records_and_all_that_tells_get_along() {
         assert_eq!(scene.database.phones(EVENTS, &line.index.0), 0);
     }
     while scene.database.rows(DELIVERIES) > 0 {
-        tell_some(&store, 7).await.unwrap();
+        tell_some(&store, &make, 7).await.unwrap();
     }
+    store.sweep_calls(START + seconds(1)).await.unwrap();
     assert_eq!(scene.database.rows(EVENTS), 0);
 }
 
@@ -349,15 +363,19 @@ async fn report(
 }
 
 /// Tells a few endpoints, and cannot reach a few others.
-async fn tell_some(store: &PostgresStore, number: usize) -> Result<(), StoreError> {
+async fn tell_some(
+    store: &PostgresStore,
+    make: &Fixtures,
+    number: usize,
+) -> Result<(), StoreError> {
     for due in EventStore::claim_due(store, START, seconds(0), Room::of(5)).await? {
         let (endpoint, event) = (due.endpoint.id, due.event.id());
         match number % 2 {
             0 => {
-                let call = FailedCall { at: START, again: Some(START), switch_off: None };
-                assert_eq!(store.failed(endpoint, event, call).await?, None);
+                let call = make.failed_call(endpoint, &event, Some(START));
+                assert_eq!(store.failed(call, None).await?, None);
             }
-            _ => store.delivered(endpoint, event).await?,
+            _ => store.delivered(make.call(endpoint, &event)).await?,
         }
     }
     Ok(())
@@ -369,13 +387,20 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
     let scene = Scene::open().await;
     scene.endpoint().await;
     let (line, otp) = scene.issued().await;
-    let sighting = scene.make.sighting(&line);
-    let identity = scene.store.recognise(scene.project, sighting).await.unwrap();
+    let identity = scene.store.start(scene.make.login(&line)).await.unwrap();
     let (store, line) = (scene.store.clone(), line.clone());
 
-    // The report has its request and waits to record; the erasure waits for the request.
+    // The report has its request and waits to record, since somebody else is about to record an event
+    // of the same id; the erasure waits for the request.
     let mut held = scene.database.connection();
-    held.batch_execute("BEGIN; LOCK TABLE events IN EXCLUSIVE MODE").unwrap();
+    let taken = format!(
+        "BEGIN; INSERT INTO events (id, project_id, mode, kind, subject_id, happened_at) \
+         VALUES ('otp_sent_{}', '{}', 'live', 'otp.sent', '{}', now())",
+        otp.id.uuid().simple(),
+        scene.project,
+        otp.id
+    );
+    held.batch_execute(&taken).unwrap();
     let reporting = tokio::spawn({
         let (store, otp) = (store.clone(), otp.clone());
         let (next, route) = (scene.make.id(), scene.make.route());
@@ -393,7 +418,7 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
         async move { store.erase(line.project, line.mode, identity, START).await.unwrap() }
     });
     scene.database.until_blocked(2).await;
-    held.batch_execute("COMMIT").unwrap();
+    held.batch_execute("ROLLBACK").unwrap();
 
     assert!(reporting.await.unwrap().is_some());
     assert!(erasing.await.unwrap().is_some());

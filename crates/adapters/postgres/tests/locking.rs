@@ -128,9 +128,7 @@ async fn an_erasure_does_not_count_a_session_that_ends_meanwhile() {
 }
 
 async fn logged_in(store: &PostgresStore, make: &Fixtures, line: &Line) -> IdentityId {
-    let identity = store.recognise(line.project, make.sighting(line)).await.unwrap();
-    store.start(make.session(line, identity)).await.unwrap();
-    identity
+    store.start(make.login(line)).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

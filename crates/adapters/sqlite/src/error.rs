@@ -2,6 +2,7 @@ use diesel::ConnectionError;
 use diesel::r2d2::PoolError;
 use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use dwar_kernel::StoreError;
+pub(crate) use dwar_sql::unavailable;
 use std::path::PathBuf;
 
 /// Why a database file could not be opened. For whoever starts the program, not for clients.
@@ -33,24 +34,13 @@ pub enum OpenError {
 }
 
 /// What can go wrong inside one piece of work on a connection.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub(crate) enum Failure {
     /// SQLite refused.
-    Query(QueryError),
+    Query(#[from] QueryError),
     /// Anything that is a store's error already, such as a row that cannot be read.
-    Store(StoreError),
-}
-
-impl From<QueryError> for Failure {
-    fn from(cause: QueryError) -> Self {
-        Self::Query(cause)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(cause: StoreError) -> Self {
-        Self::Store(cause)
-    }
+    Store(#[from] StoreError),
 }
 
 /// Logs the detail and keeps it from whoever reads the error's text.
@@ -73,11 +63,6 @@ impl From<Failure> for StoreError {
             }
         }
     }
-}
-
-/// An error that says which part of the store is out of reach.
-pub(crate) fn unavailable(what: &str) -> StoreError {
-    StoreError::Unavailable(what.to_owned())
 }
 
 /// SQLite found no room (`SQLITE_FULL`): the disk is full, or the file is as long as it may be.

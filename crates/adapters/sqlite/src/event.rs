@@ -1,16 +1,13 @@
-use crate::convert::Row;
+use crate::call;
 use crate::error::Failure;
-use crate::event_row::{EndpointRow, EventRow};
 use crate::pool::{SWEEP, SqliteStore};
-use crate::schema::{event_deliveries, events, webhook_endpoints};
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Text};
-use dwar_event::{
-    Dispatch, Endpoint, Event, EventStore, FailedCall, NewSecret, Room, WaitingEndpoint,
-};
+use dwar_event::{Call, Dispatch, Endpoint, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
+use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, all, read_all};
 use std::time::Duration;
 
 /// One look-up by index for each endpoint, however much it waits for.
@@ -20,32 +17,10 @@ const WAITING: &str = "SELECT id, failing, due_at FROM ( \
      FROM webhook_endpoints e WHERE e.disabled_at IS NULL \
  ) WHERE due_at <= ?";
 
-#[derive(QueryableByName)]
-struct WaitingRow {
-    #[diesel(sql_type = Text)]
-    id: String,
-    #[diesel(sql_type = Bool)]
-    failing: bool,
-    #[diesel(sql_type = BigInt)]
-    due_at: i64,
-}
-
-impl TryFrom<WaitingRow> for WaitingEndpoint {
-    type Error = StoreError;
-
-    fn try_from(stored: WaitingRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            endpoint: Row::new("webhook_endpoints", &stored.id).parse("id", &stored.id)?,
-            failing: stored.failing,
-            due_at: Row::new("event_deliveries", &stored.id).instant("due_at", stored.due_at)?,
-        })
-    }
-}
-
 #[async_trait]
 impl EventStore for SqliteStore {
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
-        let row = EndpointRow::from(endpoint);
+        let row = EndpointRow::from(&endpoint);
         self.write(move |connection| {
             diesel::insert_into(webhook_endpoints::table).values(row).execute(connection)?;
             Ok(())
@@ -55,12 +30,10 @@ impl EventStore for SqliteStore {
 
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
         self.read(move |connection| {
-            let rows = webhook_endpoints::table
-                .filter(webhook_endpoints::project_id.eq(project.to_string()))
-                .order((webhook_endpoints::created_at, webhook_endpoints::id))
-                .select(EndpointRow::as_select())
-                .load(connection)?;
-            Ok(rows.into_iter().map(Endpoint::try_from).collect::<Result<_, _>>()?)
+            let query = webhook_endpoints::table
+                .filter(webhook_endpoints::project_id.eq(Id::from(project)))
+                .order((webhook_endpoints::created_at, webhook_endpoints::id));
+            Ok(read_all!(EndpointRow of query, connection))
         })
         .await
     }
@@ -72,18 +45,18 @@ impl EventStore for SqliteStore {
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
-            let id = endpoint.to_string();
-            let its = event_deliveries::table
-                .filter(event_deliveries::endpoint_id.eq(&id))
-                .select(event_deliveries::event_id);
-            let others = event_deliveries::table
-                .filter(event_deliveries::event_id.eq(events::id))
-                .filter(event_deliveries::endpoint_id.ne(&id));
-            let its_alone =
-                events::table.filter(events::id.eq_any(its)).filter(not(exists(others)));
-            diesel::delete(its_alone).execute(connection)?;
-            // The deliveries of events that others wait for go with it, by the schema.
+            let id = Id::from(endpoint);
+            let waits: Vec<String> = event_deliveries::table
+                .filter(event_deliveries::endpoint_id.eq(id))
+                .select(event_deliveries::event_id)
+                .load(connection)?;
+            let called: Vec<String> = webhook_calls::table
+                .filter(webhook_calls::endpoint_id.eq(id))
+                .select(webhook_calls::event_id)
+                .load(connection)?;
+            // Its deliveries and calls go with it, by the schema.
             diesel::delete(&row).execute(connection)?;
+            drop_told(connection, waits.iter().chain(&called))?;
             Ok(true)
         })
         .await
@@ -118,13 +91,11 @@ impl EventStore for SqliteStore {
 
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
         self.read(move |connection| {
-            let rows = webhook_endpoints::table
+            let query = webhook_endpoints::table
                 .filter(webhook_endpoints::disabled_at.is_not_null())
                 .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
-                .limit(i64::from(limit))
-                .select(EndpointRow::as_select())
-                .load(connection)?;
-            Ok(rows.into_iter().map(Endpoint::try_from).collect::<Result<_, _>>()?)
+                .limit(i64::from(limit));
+            Ok(read_all!(EndpointRow of query, connection))
         })
         .await
     }
@@ -140,12 +111,10 @@ impl EventStore for SqliteStore {
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
         self.write(move |connection| {
-            let waiting: Vec<WaitingRow> = diesel::sql_query(WAITING)
-                .bind::<BigInt, _>(now.timestamp_millis())
-                .load(connection)?;
-            let waiting = waiting.into_iter().map(WaitingEndpoint::try_from);
+            let waiting: Vec<WaitingRow> =
+                diesel::sql_query(WAITING).bind::<At, _>(At::from(now)).load(connection)?;
             let mut claimed = Vec::new();
-            for (endpoint, places) in room.share(waiting.collect::<Result<_, _>>()?) {
+            for (endpoint, places) in room.share(all(waiting)?) {
                 claim(connection, endpoint, places, now, lease, &mut claimed)?;
             }
             claimed.sort_by_key(|(due_at, _)| *due_at);
@@ -154,61 +123,60 @@ impl EventStore for SqliteStore {
         .await
     }
 
-    async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
+    async fn delivered(&self, call: Call) -> Result<(), StoreError> {
         self.write(move |connection| {
-            let failing = webhook_endpoints::table
-                .find(endpoint.to_string())
-                .filter(webhook_endpoints::failures.gt(0))
+            let row = webhook_endpoints::table
+                .find(Id::from(call.endpoint))
                 .select(EndpointRow::as_select())
                 .get_result(connection)
                 .optional()?;
-            if let Some(row) = failing {
+            let Some(row) = row else { return Ok(()) };
+            if row.failures > 0 {
                 change(connection, row, Endpoint::after_success)?;
             }
-            Ok(strike(connection, endpoint, &event)?)
+            Ok(call::over(connection, &call)?)
         })
         .await
     }
 
     async fn failed(
         &self,
-        endpoint: EndpointId,
-        event: String,
-        call: FailedCall,
+        call: Call,
+        switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
         self.write(move |connection| {
             let row = webhook_endpoints::table
-                .find(endpoint.to_string())
+                .find(Id::from(call.endpoint))
                 .select(EndpointRow::as_select())
                 .get_result(connection)
                 .optional()?;
             let Some(row) = row else { return Ok(None) };
             let mut told = None;
             let rule = |known: &mut Endpoint| {
-                told = known.after_failure(call.switch_off, call.at);
+                told = known.after_failure(switch_off, call.ended());
             };
             let known = change(connection, row, rule)?;
             if let Some(told) = &told {
                 record(connection, told)?;
             }
-            let off = told.map(|_| known);
-            let Some(again) = call.again else {
-                strike(connection, endpoint, &event)?;
-                return Ok(off);
-            };
-            diesel::update(event_deliveries::table.find((&event, endpoint.to_string())))
-                .set((
-                    event_deliveries::failures.eq(event_deliveries::failures + 1),
-                    event_deliveries::due_at.eq(again.timestamp_millis()),
-                ))
-                .execute(connection)?;
-            Ok(off)
+            match call.again {
+                None => call::over(connection, &call)?,
+                Some(again) => call::put_off(connection, &call, again)?,
+            }
+            Ok(told.map(|_| known))
         })
         .await
     }
 
-    async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError> {
-        self.write(move |connection| Ok(strike(connection, endpoint, &event)?)).await
+    async fn give_up(&self, call: Call) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let known = webhook_endpoints::table.find(Id::from(call.endpoint));
+            if !diesel::select(exists(known)).get_result::<bool>(connection)? {
+                return Ok(());
+            }
+            Ok(call::over(connection, &call)?)
+        })
+        .await
     }
 
     async fn drop_untold(&self) -> Result<u64, StoreError> {
@@ -216,7 +184,7 @@ impl EventStore for SqliteStore {
             let off = webhook_endpoints::table
                 .filter(webhook_endpoints::disabled_at.is_not_null())
                 .select(webhook_endpoints::id);
-            let untold: Vec<(String, String)> = event_deliveries::table
+            let untold: Vec<(String, Id)> = event_deliveries::table
                 .filter(event_deliveries::endpoint_id.eq_any(off))
                 .limit(SWEEP.into())
                 .select((event_deliveries::event_id, event_deliveries::endpoint_id))
@@ -225,10 +193,7 @@ impl EventStore for SqliteStore {
                 let delivery = event_deliveries::table.find((event, endpoint));
                 diesel::delete(delivery).execute(connection)?;
             }
-            let events = untold.iter().map(|(event, _)| event);
-            let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
-            let told = events::table.filter(events::id.eq_any(events)).filter(not(exists(waiting)));
-            diesel::delete(told).execute(connection)?;
+            drop_told(connection, untold.iter().map(|(event, _)| event))?;
             Ok(untold.len())
         })
         .await
@@ -242,13 +207,13 @@ fn claim(
     places: u32,
     now: Timestamp,
     lease: Duration,
-    claimed: &mut Vec<(i64, Dispatch)>,
+    claimed: &mut Vec<(Timestamp, Dispatch)>,
 ) -> Result<(), Failure> {
     let due = event_deliveries::table
         .inner_join(events::table)
         .inner_join(webhook_endpoints::table)
-        .filter(event_deliveries::endpoint_id.eq(endpoint.to_string()))
-        .filter(event_deliveries::due_at.le(now.timestamp_millis()))
+        .filter(event_deliveries::endpoint_id.eq(Id::from(endpoint)))
+        .filter(event_deliveries::due_at.le(At::from(now)))
         .order((event_deliveries::due_at, event_deliveries::event_id))
         .limit(i64::from(places))
         .select((
@@ -257,12 +222,13 @@ fn claim(
             EventRow::as_select(),
             EndpointRow::as_select(),
         ))
-        .load::<(i64, i32, EventRow, EndpointRow)>(connection)?;
+        .load::<(At, i32, EventRow, EndpointRow)>(connection)?;
     for (due_at, failures, event, endpoint) in due {
-        diesel::update(event_deliveries::table.find((&event.id, &endpoint.id)))
-            .set(event_deliveries::due_at.eq((now + lease).timestamp_millis()))
+        diesel::update(event_deliveries::table.find((&event.id, endpoint.id)))
+            .set(event_deliveries::due_at.eq(At::from(now + lease)))
             .execute(connection)?;
-        let failures = Row::new("event_deliveries", &event.id).count("failures", failures)?;
+        let row = Row::new("event_deliveries", &event.id);
+        let (due_at, failures) = (row.at("due_at", due_at)?, row.count("failures", failures)?);
         let (endpoint, event) = (endpoint.try_into()?, event.try_into()?);
         claimed.push((due_at, Dispatch { endpoint, event, failures }));
     }
@@ -277,7 +243,7 @@ fn change(
 ) -> Result<Endpoint, Failure> {
     let mut endpoint = Endpoint::try_from(row)?;
     rule(&mut endpoint);
-    let row = EndpointRow::from(endpoint.clone());
+    let row = EndpointRow::from(&endpoint);
     diesel::update(&row).set(&row).execute(connection)?;
     Ok(endpoint)
 }
@@ -285,8 +251,8 @@ fn change(
 /// Puts an event on record for every endpoint of its project, as part of the write that made it
 /// happen; without an endpoint it is one look-up by index, and a second time it changes nothing.
 pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> QueryResult<()> {
-    let endpoints: Vec<String> = webhook_endpoints::table
-        .filter(webhook_endpoints::project_id.eq(event.project.to_string()))
+    let endpoints: Vec<Id> = webhook_endpoints::table
+        .filter(webhook_endpoints::project_id.eq(Id::from(event.project)))
         .filter(webhook_endpoints::disabled_at.is_null())
         .select(webhook_endpoints::id)
         .load(connection)?;
@@ -306,30 +272,36 @@ pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> QueryR
             event_deliveries::event_id.eq(&row.id),
             event_deliveries::endpoint_id.eq(endpoint),
             event_deliveries::failures.eq(0),
-            event_deliveries::due_at.eq(event.at.timestamp_millis()),
+            event_deliveries::due_at.eq(At::from(event.at)),
         );
         diesel::insert_into(event_deliveries::table).values(delivery).execute(connection)?;
     }
     Ok(())
 }
 
-/// Takes an endpoint off the list of an event, and the event off the record with the last one.
-fn strike(connection: &mut SqliteConnection, endpoint: EndpointId, event: &str) -> QueryResult<()> {
-    diesel::delete(event_deliveries::table.find((event, endpoint.to_string())))
-        .execute(connection)?;
-    let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
-    diesel::delete(events::table.find(event).filter(not(exists(waiting)))).execute(connection)?;
+/// Drops those of the events that nobody waits for and of which no call is on record.
+pub(crate) fn drop_told<'ids>(
+    connection: &mut SqliteConnection,
+    candidates: impl IntoIterator<Item = &'ids String>,
+) -> QueryResult<()> {
+    for event in candidates {
+        let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
+        let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
+        let told =
+            events::table.find(event).filter(not(exists(waiting))).filter(not(exists(called)));
+        diesel::delete(told).execute(connection)?;
+    }
     Ok(())
 }
 
-fn by_id(
+pub(crate) fn by_id(
     connection: &mut SqliteConnection,
     project: ProjectId,
     endpoint: EndpointId,
 ) -> QueryResult<Option<EndpointRow>> {
     webhook_endpoints::table
-        .filter(webhook_endpoints::id.eq(endpoint.to_string()))
-        .filter(webhook_endpoints::project_id.eq(project.to_string()))
+        .filter(webhook_endpoints::id.eq(Id::from(endpoint)))
+        .filter(webhook_endpoints::project_id.eq(Id::from(project)))
         .select(EndpointRow::as_select())
         .get_result(connection)
         .optional()

@@ -2,22 +2,32 @@
 //!
 //! One thread writes, several connections read; see [`SqliteStore`].
 
+mod activity;
+mod admin_token;
+mod audit;
+mod call;
+mod charge;
 mod command;
-mod convert;
 mod error;
 mod event;
-mod event_row;
+mod figures;
 mod idempotency;
 mod identity;
+mod identity_sessions;
 mod inbox;
+mod instance;
+mod key_use;
+mod ledger;
 mod migrations;
+mod operator;
 mod otp;
 mod otp_row;
+mod passkey;
 mod pool;
 mod project;
+mod queue;
 mod receipt;
 mod room;
-mod schema;
 mod send_limiter;
 mod session;
 mod signing_key;

@@ -1,10 +1,8 @@
 use crate::command::snapshot;
-use crate::convert::Row;
 use crate::error::Failure;
 use crate::event;
-use crate::otp_row::{self, OtpRow};
+use crate::otp_row;
 use crate::pool::{SWEEP, SqliteStore};
-use crate::schema::{guess_budgets, otp_attempts, otps};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
@@ -12,6 +10,8 @@ use dwar_otp::{
     Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
     Route, Step, Verdict,
 };
+use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
+use dwar_sql::{At, Id, OtpRow, Row, in_world, of_phone};
 use std::time::Duration;
 
 #[async_trait]
@@ -65,7 +65,7 @@ impl OtpStore for SqliteStore {
     ) -> Result<Option<GuessBudget>, StoreError> {
         self.write(move |connection| {
             let counted = otp_row::budget(connection, project, mode, phone)?;
-            let key = (project.to_string(), mode.as_str(), phone.0.as_slice());
+            let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
             diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
             Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
         })
@@ -84,8 +84,8 @@ impl OtpStore for SqliteStore {
         self.write(move |connection| {
             let (project, otp) = request.key();
             let found = otps::table
-                .filter(otps::id.eq(otp.to_string()))
-                .filter(otps::project_id.eq(project.to_string()))
+                .filter(otps::id.eq(Id::from(otp)))
+                .filter(otps::project_id.eq(Id::from(project)))
                 .select(OtpRow::as_select())
                 .get_result(connection)
                 .optional()?;
@@ -109,10 +109,7 @@ impl OtpStore for SqliteStore {
     ) -> Result<Option<Otp>, StoreError> {
         self.read(move |connection| {
             snapshot(connection, |connection| {
-                let found = otps::table
-                    .filter(otps::id.eq(otp.to_string()))
-                    .filter(otps::project_id.eq(project.to_string()))
-                    .filter(otps::mode.eq(mode.as_str()))
+                let found = in_world!(otps of project, mode, otp)
                     .select(OtpRow::as_select())
                     .get_result(connection)
                     .optional()?;
@@ -134,15 +131,15 @@ impl OtpStore for SqliteStore {
                 .filter(otp_attempts::provider_ref.eq(provider_ref))
                 .order(otp_attempts::id.desc())
                 .select((otps::project_id, otps::mode, otps::id, otp_attempts::id))
-                .load::<(String, String, String, String)>(connection)?;
+                .load::<(Id, String, Id, Id)>(connection)?;
             let newest = found.into_iter().next();
             let Some((project, mode, otp, attempt)) = newest else { return Ok(None) };
-            let row = Row::new("otps", &otp);
+            let row = Row::new("otps", otp);
             Ok(Some(ReceiptTarget {
-                project: row.parse("project_id", &project)?,
+                project: row.id("project_id", project)?,
                 mode: row.parse("mode", &mode)?,
-                otp: row.parse("id", &otp)?,
-                attempt: Row::new("otp_attempts", &attempt).parse("id", &attempt)?,
+                otp: row.id("id", otp)?,
+                attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
             }))
         })
         .await
@@ -156,7 +153,7 @@ impl OtpStore for SqliteStore {
     ) -> Result<Vec<Otp>, StoreError> {
         self.write(move |connection| {
             let due = otps::table
-                .filter(otps::due_at.le(now.timestamp_millis()))
+                .filter(otps::due_at.le(At::from(now)))
                 .order((otps::due_at, otps::id))
                 .limit(i64::from(limit))
                 .select(OtpRow::as_select())
@@ -179,8 +176,8 @@ impl OtpStore for SqliteStore {
         requests_before: Timestamp,
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
-        let requests_before = requests_before.timestamp_millis();
-        let guesses_before = guesses_before.timestamp_millis();
+        let (requests_before, guesses_before) =
+            (At::from(requests_before), At::from(guesses_before));
         self.write(move |connection| {
             let stale =
                 guess_budgets::table.filter(guess_budgets::last_wrong_at.lt(guesses_before));
@@ -188,7 +185,7 @@ impl OtpStore for SqliteStore {
         })
         .await?;
         self.drain(move |connection| {
-            let old: Vec<String> = otps::table
+            let old: Vec<Id> = otps::table
                 .filter(otps::created_at.lt(requests_before))
                 .select(otps::id)
                 .limit(SWEEP.into())
@@ -207,10 +204,7 @@ fn in_force(
     phone: BlindIndex,
 ) -> Result<Option<Otp>, Failure> {
     let active = otps::state.eq(OtpState::Active.as_str());
-    let found = otps::table
-        .filter(otps::project_id.eq(project.to_string()))
-        .filter(otps::mode.eq(mode.as_str()))
-        .filter(otps::phone_index.eq(phone.0.as_slice()))
+    let found = of_phone!(otps of project, mode, phone.0.as_slice())
         .filter(active.or(otps::state.eq(OtpState::Locked.as_str())))
         .select(OtpRow::as_select())
         .get_result(connection)

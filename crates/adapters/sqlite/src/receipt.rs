@@ -1,68 +1,12 @@
-use crate::convert::Row;
 use crate::pool::{SWEEP, SqliteStore};
-use crate::schema::{otp_attempts, receipts};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Text};
+use diesel::sql_types::BigInt;
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, Receipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
+use dwar_otp::{KeptReceipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
+use dwar_sql::schema::{otp_attempts, receipts};
+use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow};
 use std::time::Duration;
-
-#[derive(QueryableByName, Insertable)]
-#[diesel(table_name = receipts)]
-struct ReceiptRow {
-    id: String,
-    provider: String,
-    provider_ref: String,
-    report: String,
-    reason: Option<String>,
-    received_at: i64,
-    due_at: i64,
-    known: bool,
-}
-
-impl From<KeptReceipt> for ReceiptRow {
-    fn from(kept: KeptReceipt) -> Self {
-        let (report, reason) = kept.receipt.words();
-        let received_at = kept.received_at.timestamp_millis();
-        Self {
-            id: kept.id.to_string(),
-            report: report.to_owned(),
-            reason: reason.map(str::to_owned),
-            provider: kept.receipt.provider,
-            provider_ref: kept.receipt.provider_ref,
-            received_at,
-            due_at: received_at,
-            known: true,
-        }
-    }
-}
-
-impl TryFrom<ReceiptRow> for KeptReceipt {
-    type Error = StoreError;
-
-    fn try_from(stored: ReceiptRow) -> Result<Self, StoreError> {
-        let row = Row::new("receipts", &stored.id);
-        let (provider, provider_ref) = (stored.provider, stored.provider_ref);
-        let reason = stored.reason.as_deref();
-        let receipt = Receipt::from_words(provider, provider_ref, &stored.report, reason);
-        Ok(Self {
-            id: row.parse("id", &stored.id)?,
-            receipt: row.known("report", receipt)?,
-            received_at: row.instant("received_at", stored.received_at)?,
-        })
-    }
-}
-
-#[derive(QueryableByName)]
-struct UnknownRow {
-    #[diesel(sql_type = Text)]
-    id: String,
-    #[diesel(sql_type = BigInt)]
-    received_at: i64,
-    #[diesel(sql_type = Bool)]
-    known: bool,
-}
 
 /// How many unknown receipts one review looks at: a few milliseconds of the writer's time.
 const REVIEWED_AT_ONCE: i64 = 500;
@@ -83,13 +27,12 @@ impl ReceiptStore for SqliteStore {
         self.write(move |connection| {
             for kept in receipts {
                 let first_look = KeptReceipt::next_look(kept.received_at, kept.received_at);
-                let mut row = ReceiptRow::from(kept);
-                row.known = is_on_record(connection, &row.provider, &row.provider_ref)?;
-                if let Some(look) = first_look.filter(|_| !row.known) {
-                    row.due_at = look.timestamp_millis();
-                }
+                let row = ReceiptRow::from(&kept);
+                let known = is_on_record(connection, &row.provider, &row.provider_ref)?;
+                let due_at = first_look.filter(|_| !known).unwrap_or(kept.received_at);
+                let due_at = receipts::due_at.eq(At::from(due_at));
                 diesel::insert_into(receipts::table)
-                    .values(row)
+                    .values((row, due_at, receipts::known.eq(known)))
                     .on_conflict_do_nothing()
                     .execute(connection)?;
             }
@@ -107,10 +50,10 @@ impl ReceiptStore for SqliteStore {
         self.write(move |connection| {
             let mut rows = due(connection, "r.report <> 'failed'", room.others, now)?;
             rows.extend(due(connection, "r.report = 'failed'", room.calling, now)?);
-            let again = (now + lease).timestamp_millis();
+            let again = At::from(now + lease);
             let mut claimed = Vec::with_capacity(rows.len());
             for row in rows {
-                diesel::update(receipts::table.find(&row.id))
+                diesel::update(receipts::table.find(row.id))
                     .set(receipts::due_at.eq(again))
                     .execute(connection)?;
                 claimed.push(row.try_into()?);
@@ -122,7 +65,7 @@ impl ReceiptStore for SqliteStore {
 
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
         self.write(move |connection| {
-            diesel::delete(receipts::table.find(receipt.to_string())).execute(connection)?;
+            diesel::delete(receipts::table.find(Id::from(receipt))).execute(connection)?;
             Ok(())
         })
         .await
@@ -131,23 +74,20 @@ impl ReceiptStore for SqliteStore {
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
         self.write(move |connection| {
             let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
-                .bind::<BigInt, _>(now.timestamp_millis())
+                .bind::<At, _>(At::from(now))
                 .bind::<BigInt, _>(REVIEWED_AT_ONCE)
                 .load(connection)?;
             let mut expired = 0;
             for row in due {
                 let received_at =
-                    Row::new("receipts", &row.id).instant("received_at", row.received_at)?;
+                    Row::new("receipts", row.id).at("received_at", row.received_at)?;
                 let next = match row.known {
                     true => Some(received_at),
                     false => KeptReceipt::next_look(received_at, now),
                 };
-                let found = receipts::table.find(&row.id);
+                let found = receipts::table.find(row.id);
                 if let Some(next) = next {
-                    let then = (
-                        receipts::known.eq(row.known),
-                        receipts::due_at.eq(next.timestamp_millis()),
-                    );
+                    let then = (receipts::known.eq(row.known), receipts::due_at.eq(At::from(next)));
                     diesel::update(found).set(then).execute(connection)?;
                 } else {
                     diesel::delete(found).execute(connection)?;
@@ -166,11 +106,11 @@ impl ReceiptStore for SqliteStore {
 
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
         self.scan(move |connection| {
-            let (count, oldest): (i64, Option<i64>) = receipts::table
+            let (count, oldest): (i64, Option<At>) = receipts::table
                 .filter(diesel::dsl::not(receipts::known))
                 .select((diesel::dsl::count(receipts::id), diesel::dsl::min(receipts::received_at)))
                 .get_result(connection)?;
-            let oldest = Row::new("receipts", "min").maybe_instant("received_at", oldest)?;
+            let oldest = Row::new("receipts", "min").maybe_at("received_at", oldest)?;
             Ok(UnknownReceipts { count: u64::try_from(count).unwrap_or_default(), oldest })
         })
         .await
@@ -206,7 +146,7 @@ fn due(
                AND (o.received_at, o.id) < (r.received_at, r.id) \
          ) ORDER BY r.due_at, r.id LIMIT ?"
     ))
-    .bind::<BigInt, _>(now.timestamp_millis())
+    .bind::<At, _>(At::from(now))
     .bind::<BigInt, _>(i64::from(most))
     .load(connection)
 }

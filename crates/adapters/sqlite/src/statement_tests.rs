@@ -17,7 +17,6 @@ const OF_REQUESTS: &[Step] = &[
     Step::ReportAccepted,
     Step::ReportFailed,
     Step::Deposit,
-    Step::Recognise,
     Step::Start,
     Step::Rotate,
     Step::Revoke,
@@ -119,7 +118,7 @@ impl Scene {
         let (mode, phone) = (line.mode, line.index);
         stores.projects.caller(make.digest()).await?;
         stores.otps.find(project, mode, make.id()).await?;
-        stores.sessions.find(project, mode, make.id()).await?;
+        stores.sessions.seek(make.digest(), Some(make.id())).await?;
         stores.identities.find(project, mode, make.id()).await?;
         stores.identities.find_by_phone(project, mode, phone).await?;
         stores.signing_keys.keys(START).await?;

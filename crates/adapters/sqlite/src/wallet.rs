@@ -1,13 +1,15 @@
 use crate::pool::SqliteStore;
-use crate::schema::{ledger_entries, wallet_holds, wallets};
-use crate::wallet_row::{AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, amount_of, apply};
+use crate::wallet_row::{amount_of, apply};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
+use dwar_sql::{AUDIT, At, AuditRow, EntryRow, HoldRow, Id, WalletRow, balances, read_all};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Paise, Refunded, Settlement, Wallet, WalletStore,
 };
+use std::collections::BTreeMap;
 
 #[async_trait]
 impl WalletStore for SqliteStore {
@@ -56,8 +58,8 @@ impl WalletStore for SqliteStore {
         // If a loss of power takes it back, the hold is open again, and the sweep settles it.
         self.write_ahead_of_disk(move |connection| {
             let hold = wallet_holds::table
-                .filter(wallet_holds::send_id.eq(send.to_string()))
-                .filter(wallet_holds::project_id.eq(project.to_string()));
+                .filter(wallet_holds::send_id.eq(Id::from(send)))
+                .filter(wallet_holds::project_id.eq(Id::from(project)));
             let ended = diesel::delete(hold).returning(wallet_holds::amount);
             let held = ended.get_result(connection).optional()?.map(Paise);
             let rule = |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
@@ -100,9 +102,24 @@ impl WalletStore for SqliteStore {
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
         self.read(move |connection| {
-            let wallet = wallets::table.find(project.to_string()).select(WalletRow::as_select());
+            let wallet = wallets::table.find(Id::from(project)).select(WalletRow::as_select());
             let found: Option<WalletRow> = wallet.get_result(connection).optional()?;
             Ok(found.map(|row| row.balance()).unwrap_or_default())
+        })
+        .await
+    }
+
+    async fn balances(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
+        self.scan(move |connection| {
+            let ids = projects.iter().copied().map(Id::from);
+            let rows: Vec<WalletRow> = wallets::table
+                .filter(wallets::project_id.eq_any(ids))
+                .select(WalletRow::as_select())
+                .load(connection)?;
+            Ok(balances(&projects, &rows))
         })
         .await
     }
@@ -113,13 +130,11 @@ impl WalletStore for SqliteStore {
         limit: u32,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         self.scan(move |connection| {
-            let rows = ledger_entries::table
-                .filter(ledger_entries::project_id.eq(project.to_string()))
+            let query = ledger_entries::table
+                .filter(ledger_entries::project_id.eq(Id::from(project)))
                 .order(ledger_entries::position.desc())
-                .limit(i64::from(limit))
-                .select(EntryRow::as_select())
-                .load(connection)?;
-            Ok(rows.into_iter().map(LedgerEntry::try_from).collect::<Result<_, _>>()?)
+                .limit(i64::from(limit));
+            Ok(read_all!(EntryRow of query, connection))
         })
         .await
     }
@@ -130,13 +145,11 @@ impl WalletStore for SqliteStore {
         limit: u32,
     ) -> Result<Vec<OpenHold>, StoreError> {
         self.scan(move |connection| {
-            let rows = wallet_holds::table
-                .filter(wallet_holds::held_since.lt(before.timestamp_millis()))
+            let query = wallet_holds::table
+                .filter(wallet_holds::held_since.lt(At::from(before)))
                 .order((wallet_holds::held_since, wallet_holds::send_id))
-                .limit(i64::from(limit))
-                .select(HoldRow::as_select())
-                .load(connection)?;
-            Ok(rows.into_iter().map(OpenHold::try_from).collect::<Result<_, _>>()?)
+                .limit(i64::from(limit));
+            Ok(read_all!(HoldRow of query, connection))
         })
         .await
     }

@@ -4,10 +4,10 @@
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use dwar_identity::{IdentityStore, Sighting};
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_otp::{GuessPolicy, OtpStore, Verdict};
 use dwar_project::ProjectStore;
+use dwar_session::SessionStore;
 use dwar_sqlite::{OpenError, Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, race};
 use dwar_wallet::{Credit, HoldOutcome, Paise, WalletStore};
@@ -76,21 +76,6 @@ async fn a_success_leaves_no_count_of_guesses_behind() {
 }
 
 #[tokio::test]
-async fn a_late_sighting_does_not_turn_the_clock_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(&database(&folder)).await;
-    let make = Fixtures::random();
-    let project = make.project();
-    let line = make.line(project.id, KeyMode::Live);
-    store.create(project, make.keys()).await.unwrap();
-    let id = store.recognise(line.project, make.sighting(&line)).await.unwrap();
-    let late = Sighting { at: START - Duration::from_secs(1), ..make.sighting(&line) };
-    assert_eq!(store.recognise(line.project, late).await.unwrap(), id);
-    let known = IdentityStore::find(&store, line.project, line.mode, id).await.unwrap().unwrap();
-    assert_eq!(known.last_verified_at, START);
-}
-
-#[tokio::test]
 async fn nothing_lies_beside_a_closed_database() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(&database(&folder)).await);
@@ -148,11 +133,11 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
     stores[1].issue(make.otp(&line)).await.unwrap();
     let answers = race(20, |number| {
         let (store, line) = (stores[number % 2].clone(), line.clone());
-        let (guess, sighting) = (make.guess(CODE), make.sighting(&line));
+        let (guess, login) = (make.guess(CODE), make.login(&line));
         async move {
             let policy = GuessPolicy::OFF;
             let judged = store.judge(id, line.mode, line.index, guess, policy, START).await;
-            (judged.unwrap(), store.recognise(id, sighting).await.unwrap())
+            (judged.unwrap(), store.start(login).await.unwrap())
         }
     })
     .await;

@@ -1,4 +1,5 @@
-//! What stands in the tables: nothing lingers there, and the ledger only grows.
+//! What stands in the tables: nothing lingers there, the ledger only grows, and no line of
+//! the audit log is changed.
 
 #![allow(clippy::unwrap_used, reason = "the helpers run inside tests")]
 
@@ -7,9 +8,10 @@ use diesel::connection::{Connection, SimpleConnection};
 use diesel::dsl::sql;
 use diesel::query_dsl::RunQueryDsl;
 use diesel::sql_types::BigInt;
-use dwar_event::{Endpoint, Event, EventStore, Room};
+use dwar_event::{CallLog, Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed, StoreError};
+use dwar_operator::{AuditFilter, AuditStore};
 use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
@@ -91,12 +93,10 @@ impl Scene {
 
     /// A login on a line that ends in a logout, before the identity is erased.
     async fn end(&self, line: &Line) {
-        let sighting = self.make.sighting(line);
-        let identity = self.store.recognise(self.project, sighting).await.unwrap();
-        let session = self.make.session(line, identity);
-        let (id, token) = (session.id, session.access.token);
-        self.store.start(session).await.unwrap();
-        assert!(self.store.revoke(self.project, line.mode, id, token, START).await.unwrap());
+        let login = self.make.login(line);
+        let (session, token) = (login.session.clone(), login.session.access.token);
+        let identity = self.store.start(login).await.unwrap();
+        assert!(self.store.revoke(session, token, START).await.unwrap());
         self.store.erase(self.project, line.mode, identity, START).await.unwrap().unwrap();
     }
 
@@ -124,6 +124,18 @@ impl Scene {
             EventStore::claim_due(&self.store, START, seconds(60), Room::of(1_000)).await.unwrap();
         due.into_iter().map(|dispatch| dispatch.event).collect()
     }
+}
+
+#[tokio::test]
+async fn lines_of_the_audit_log_cannot_be_changed() {
+    let mut scene = Scene::open().await;
+    let entry = scene.make.audit_entry(scene.project, START);
+    scene.store.append(entry.clone()).await.unwrap();
+    let change = "UPDATE audit_entries SET subject = 'nothing'";
+    let refused = scene.tables.batch_execute(change).unwrap_err();
+    assert_eq!(refused.to_string(), "the audit log is never changed");
+    let page = scene.store.page(AuditFilter::default(), None, 9).await.unwrap();
+    assert_eq!(page, [entry]);
 }
 
 #[tokio::test]
@@ -169,11 +181,14 @@ async fn an_event_goes_with_the_last_who_had_to_be_told() {
     let ids: Vec<String> = scene.due().await.iter().map(Event::id).collect();
     assert_eq!(ids.len(), 9);
     for event in &ids {
-        scene.store.delivered(endpoints[0].id, event.clone()).await.unwrap();
-        scene.store.give_up(endpoints[1].id, event.clone()).await.unwrap();
+        scene.store.delivered(scene.make.call(endpoints[0].id, event)).await.unwrap();
+        scene.store.give_up(scene.make.call(endpoints[1].id, event)).await.unwrap();
     }
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 3));
-    scene.store.delivered(endpoints[2].id, ids[0].clone()).await.unwrap();
+    scene.store.delivered(scene.make.call(endpoints[2].id, &ids[0])).await.unwrap();
+    assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 2));
+    // The calls keep what was told to everybody.
+    assert_eq!(scene.store.sweep_calls(START + seconds(1)).await.unwrap(), 19);
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (2, 2));
     scene.store.remove_endpoint(scene.project, endpoints[2].id).await.unwrap();
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (0, 0));
@@ -272,4 +287,20 @@ async fn a_previous_secret_without_its_end_is_told() {
         other => panic!("{other:?}"),
     };
     assert_eq!((table, column), ("webhook_endpoints", "previous_until"));
+}
+
+#[tokio::test]
+async fn what_is_no_id_or_no_instant_is_told_with_its_place() {
+    let mut scene = Scene::open().await;
+    for (spoil, spoilt) in [
+        ("UPDATE api_keys SET created_at = 9223372036854775807", "created_at"),
+        ("UPDATE api_keys SET id = replace(id, '-', '')", "id"),
+    ] {
+        scene.tables.batch_execute(spoil).unwrap();
+        let (table, column) = match scene.store.keys(scene.project).await {
+            Err(StoreError::Inconsistent { table, column, .. }) => (table, column),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((table, column), ("api_keys", spoilt));
+    }
 }

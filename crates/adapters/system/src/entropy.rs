@@ -1,10 +1,36 @@
 use dwar_kernel::Entropy;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// What is drawn ahead for ids: a call of the system for each would cost a request more than the rest of
+/// its id.
+const AHEAD: usize = 1_024;
 
 /// The operating system's cryptographically secure generator.
 ///
-/// If it fails, the process ends at once: every caller would go on with predictable secrets.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemEntropy;
+/// If it fails, the process ends at once: every caller would go on with predictable secrets. What is
+/// drawn ahead makes ids, which are no secrets; every secret is drawn when it is needed.
+pub struct SystemEntropy {
+    ahead: Mutex<Ahead>,
+}
+
+/// Bytes that were drawn and not used yet.
+struct Ahead {
+    bytes: [u8; AHEAD],
+    used: usize,
+}
+
+impl Default for SystemEntropy {
+    fn default() -> Self {
+        Self { ahead: Mutex::new(Ahead { bytes: [0; AHEAD], used: AHEAD }) }
+    }
+}
+
+impl fmt::Debug for SystemEntropy {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("SystemEntropy")
+    }
+}
 
 impl Entropy for SystemEntropy {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the system")]
@@ -15,22 +41,37 @@ impl Entropy for SystemEntropy {
             std::process::abort();
         }
     }
+
+    fn fill_public(&self, buffer: &mut [u8]) {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        if buffer.len() > AHEAD - ahead.used {
+            self.fill(&mut ahead.bytes);
+            ahead.used = 0;
+        }
+        let used = ahead.used;
+        match ahead.bytes.get(used..used + buffer.len()) {
+            Some(drawn) => buffer.copy_from_slice(drawn),
+            None => return self.fill(buffer),
+        }
+        ahead.used += buffer.len();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dwar_kernel::Timestamp;
     use std::collections::HashSet;
 
     #[test]
     fn fills_buffers_of_any_length_to_the_last_byte() {
-        SystemEntropy.fill(&mut []);
+        SystemEntropy::default().fill(&mut []);
         for length in [1, 31, 32, 257, 4_096] {
             // A byte that stays zero in 64 draws was never written (chance 2^-512 each).
             let mut seen = vec![0_u8; length];
             for _ in 0..64 {
                 let mut draw = vec![0_u8; length];
-                SystemEntropy.fill(&mut draw);
+                SystemEntropy::default().fill(&mut draw);
                 seen.iter_mut().zip(draw).for_each(|(seen, byte)| *seen |= byte);
             }
             assert!(seen.iter().all(|byte| *byte != 0), "{length}");
@@ -38,11 +79,30 @@ mod tests {
     }
 
     #[test]
+    fn never_repeats_an_id() {
+        let (entropy, now) = (SystemEntropy::default(), Timestamp::default());
+        let draw = || (0..5_000).map(|_| entropy.uuid(now)).collect::<Vec<_>>();
+        let both = std::thread::scope(|threads| {
+            let (one, other) = (threads.spawn(draw), threads.spawn(draw));
+            [one.join().unwrap(), other.join().unwrap()].concat()
+        });
+        assert_eq!(both.iter().collect::<HashSet<_>>().len(), 10_000);
+        assert!(both.iter().all(|id| id.get_version_num() == 7));
+    }
+
+    #[test]
+    fn fills_what_is_longer_than_what_it_draws_ahead() {
+        let (entropy, mut long) = (SystemEntropy::default(), vec![0; AHEAD + 64]);
+        entropy.fill_public(&mut long);
+        assert!(long.chunks(64).all(|part| part.iter().any(|byte| *byte != 0)));
+    }
+
+    #[test]
     fn never_repeats_a_draw() {
         let draws: HashSet<[u8; 16]> = (0..10_000)
             .map(|_| {
                 let mut draw = [0; 16];
-                SystemEntropy.fill(&mut draw);
+                SystemEntropy::default().fill(&mut draw);
                 draw
             })
             .collect();

@@ -1,3 +1,5 @@
+mod strength;
+
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
@@ -32,11 +34,6 @@ pub enum InvalidMasterKey {
 }
 
 impl MasterKey {
-    /// Takes 32 bytes that are as good as random already.
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
     /// A fresh key.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; 32];
@@ -47,12 +44,6 @@ impl MasterKey {
     /// The key in base64, for the file or variable that keeps it.
     pub fn to_text(&self) -> Zeroizing<String> {
         Zeroizing::new(general_purpose::STANDARD.encode(self.0))
-    }
-
-    /// Why these bytes were hardly drawn by chance, as the end of a sentence; `None` for every key
-    /// that was drawn.
-    pub fn weakness(&self) -> Option<&'static str> {
-        crate::strength::weakness(&self.0)
     }
 
     /// The secret for the digests of one-time codes that belongs to this master key.
@@ -176,7 +167,7 @@ mod tests {
     #[test]
     fn generates_from_the_given_entropy_and_hides_itself() {
         let key = MasterKey::generate(&Fixed(9));
-        assert_eq!(key, MasterKey::from_bytes([9; 32]));
+        assert_eq!(key, MasterKey([9; 32]));
         assert_eq!(format!("{key:?}"), "MasterKey(…)");
     }
 

@@ -4,7 +4,6 @@ use aes_gcm::{Aes256Gcm, Nonce};
 use dwar_kernel::{Digest, Entropy, Purpose, Sealed, Unsealable, Vault};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
-use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -26,7 +25,8 @@ const NONCE: usize = 12;
 /// to stay the same for as long as the data lives. See [`RustCryptoVault::new`].
 pub struct RustCryptoVault {
     masters: Vec<([u8; 4], MasterKey)>,
-    lookup: MasterKey,
+    /// One for each of [`Purpose::ALL`], keyed once: half of a digest's cost would be its key.
+    macs: [Hmac<Sha256>; Purpose::ALL.len()],
     entropy: Arc<dyn Entropy>,
 }
 
@@ -47,13 +47,7 @@ impl RustCryptoVault {
         let older: Vec<_> = older.into_iter().collect();
         let lookup = lookup.unwrap_or_else(|| older.last().unwrap_or(&current).clone());
         let masters = std::iter::once(current).chain(older).map(|key| (key.id(), key)).collect();
-        Self { masters, lookup, entropy }
-    }
-}
-
-impl fmt::Debug for RustCryptoVault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "RustCryptoVault({} master keys)", self.masters.len())
+        Self { masters, macs: Purpose::ALL.map(|purpose| mac(&lookup, purpose)), entropy }
     }
 }
 
@@ -85,29 +79,30 @@ impl Vault for RustCryptoVault {
         let nonce: [u8; NONCE] = nonce.try_into().map_err(|_| Unsealable)?;
         let aad = [header, context].concat();
         // Two masters may share an id by chance, so all that bear it are tried.
-        let named =
-            self.masters.iter().filter(|(id, _)| header[0] == VERSION && header[1..] == *id);
-        named
-            .map(|(_, master)| {
-                cipher(master, purpose, context)
-                    .decrypt(&Nonce::from(nonce), Payload { msg: secret, aad: &aad })
-            })
-            .find_map(Result::ok)
-            .ok_or(Unsealable)
+        let named = |(id, _): &&([u8; 4], _)| header[0] == VERSION && header[1..] == *id;
+        let decrypt = |(_, master): &(_, MasterKey)| {
+            let payload = Payload { msg: secret, aad: &aad };
+            cipher(master, purpose, context).decrypt(&Nonce::from(nonce), payload).ok()
+        };
+        self.masters.iter().filter(named).find_map(decrypt).ok_or(Unsealable)
     }
 
     fn digest(&self, purpose: Purpose, parts: &[&[u8]]) -> Digest {
-        let key = self.lookup.derive("dwar digest 1", &[label(purpose).as_bytes()]);
-        // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
-        let mut block = Zeroizing::new([0; 64]);
-        block[..key.len()].copy_from_slice(key.as_slice());
-        let mut mac = <Hmac<Sha256> as KeyInit>::new((&*block).into());
+        let mut mac = self.macs[purpose as usize].clone();
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
         Digest(mac.finalize().into_bytes().into())
     }
+}
+
+fn mac(lookup: &MasterKey, purpose: Purpose) -> Hmac<Sha256> {
+    let key = lookup.derive("dwar digest 1", &[label(purpose).as_bytes()]);
+    // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+    let mut block = Zeroizing::new([0; 64]);
+    block[..key.len()].copy_from_slice(key.as_slice());
+    <Hmac<Sha256> as KeyInit>::new((&*block).into())
 }
 
 fn cipher(master: &MasterKey, purpose: Purpose, context: &[u8]) -> Aes256Gcm {
@@ -129,6 +124,14 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::SigningKey => "signing key",
         Purpose::WebhookSecret => "webhook secret",
         Purpose::ProviderReference => "provider reference",
+        Purpose::AccessToken => "access token",
+        Purpose::OperatorLink => "operator link",
+        Purpose::OperatorSession => "operator session",
+        Purpose::OperatorForm => "operator form",
+        Purpose::OperatorName => "operator name",
+        Purpose::OperatorTotp => "operator totp",
+        Purpose::AdminToken => "admin token",
+        Purpose::Passkey => "passkey",
     }
 }
 

@@ -37,8 +37,12 @@ impl Entropy for Constant {
     }
 }
 
+fn key_of(bytes: [u8; 32]) -> MasterKey {
+    hex(&bytes).parse().unwrap()
+}
+
 fn master(byte: u8) -> MasterKey {
-    MasterKey::from_bytes([byte; 32])
+    key_of([byte; 32])
 }
 
 fn vault(current: u8, older: &[u8], lookup: Option<u8>) -> RustCryptoVault {
@@ -53,7 +57,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Values computed with Python's `cryptography` and `hmac`: they pin the stored formats.
 #[test]
 fn matches_an_independent_implementation() {
-    let key = MasterKey::from_bytes(std::array::from_fn(|index| u8::try_from(index).unwrap()));
+    let key = key_of(std::array::from_fn(|index| u8::try_from(index).unwrap()));
     assert_eq!(
         hex(key.code_secret().as_slice()),
         "3b356af1d71548467b794338f4f646bf5af6e54a620eccf67d421486810735e6"
@@ -109,7 +113,7 @@ fn an_older_master_still_opens_and_a_dropped_one_does_not() {
         (vault(3, &[2, 1], None), true),
         (vault(3, &[2], None), false),
     ] {
-        assert_eq!(newer.open(Purpose::Code, b"row", &sealed).is_ok(), opens, "{newer:?}");
+        assert_eq!(newer.open(Purpose::Code, b"row", &sealed).is_ok(), opens);
     }
     let resealed = vault(2, &[1], None).seal(Purpose::Code, b"row", b"123456");
     assert!(vault(1, &[], None).open(Purpose::Code, b"row", &resealed).is_err());
@@ -164,11 +168,6 @@ fn a_phone_has_unrelated_indexes_in_other_projects_and_modes() {
     let sealed = vault.seal_phone(project(1), &phone);
     assert_eq!(vault.open_phone(project(1), &sealed), Ok(phone));
     assert_eq!(vault.open_phone(project(2), &sealed), Err(Unsealable));
-}
-
-#[test]
-fn shows_no_key() {
-    assert_eq!(format!("{:?}", vault(1, &[2], Some(3))), "RustCryptoVault(2 master keys)");
 }
 
 proptest! {

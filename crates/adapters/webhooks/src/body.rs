@@ -29,6 +29,7 @@ enum Detail {
     Wallet { balance_paise: i64, threshold_paise: i64 },
     Endpoint { endpoint_id: String, failures: u32, failing_since: String },
     Provider { provider: String, failed: u32, receipts: u32 },
+    Test { endpoint_id: String },
 }
 
 /// The event as JSON, with the phone number as it is to be shown.
@@ -56,6 +57,7 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
         Subject::Provider { provider, failed, receipts } => {
             Detail::Provider { provider: provider.clone(), failed: *failed, receipts: *receipts }
         }
+        Subject::Test { endpoint } => Detail::Test { endpoint_id: endpoint.to_string() },
     };
     let body = Body {
         kind: event.kind.as_str(),

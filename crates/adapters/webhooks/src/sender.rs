@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_with::{As, DurationSeconds};
 use sha2::Sha256;
 use std::error::Error;
-use std::fmt;
+use std::io;
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,12 +51,6 @@ pub struct HttpWebhookSender {
     settings: WebhookSettings,
 }
 
-impl fmt::Debug for HttpWebhookSender {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "HttpWebhookSender({:?})", self.settings)
-    }
-}
-
 impl HttpWebhookSender {
     /// A sender with these settings.
     ///
@@ -92,7 +87,7 @@ impl WebhookSender for HttpWebhookSender {
         format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<(), SendFailure> {
+    async fn post(&self, request: WebhookRequest) -> Result<u16, SendFailure> {
         self.allows(&request.url)?;
         let call = self
             .client
@@ -103,10 +98,9 @@ impl WebhookSender for HttpWebhookSender {
             .header("webhook-signature", request.signature)
             .body(request.body);
         match call.send().await {
-            Ok(answer) if answer.status().is_success() => Ok(()),
+            Ok(answer) if answer.status().is_success() => Ok(answer.status().as_u16()),
             Ok(answer) => Err(SendFailure::Status(answer.status().as_u16())),
-            Err(cause) if leads_inside(&cause) => Err(SendFailure::Forbidden),
-            Err(_) => Err(SendFailure::Unreachable),
+            Err(cause) => Err(reason(&cause)),
         }
     }
 
@@ -116,17 +110,31 @@ impl WebhookSender for HttpWebhookSender {
     }
 }
 
-/// Whether it failed because the name led to no public address.
-fn leads_inside(cause: &reqwest::Error) -> bool {
-    let mut next = cause.source();
-    while let Some(deeper) = next {
-        let inner = deeper.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if deeper.is::<NotPublic>() || inner.is_some_and(|inner| inner.is::<NotPublic>()) {
-            return true;
-        }
-        next = deeper.source();
+/// Why there is no answer. The client tells its own causes apart by text alone.
+fn reason(cause: &reqwest::Error) -> SendFailure {
+    let causes = || iter::successors(cause.source(), |&cause| cause.source());
+    let inner = |cause: &&(dyn Error + 'static)| {
+        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause.is::<NotPublic>() || inner.is_some_and(|inner| inner.is::<NotPublic>())
+    };
+    let kind = |cause: &(dyn Error + 'static)| Some(cause.downcast_ref::<io::Error>()?.kind());
+    let says = |words: &[&str]| {
+        let text = |cause: &(dyn Error + 'static)| cause.to_string().to_lowercase();
+        causes().map(text).any(|text| words.iter().any(|word| text.contains(word)))
+    };
+    if causes().any(|cause| inner(&cause)) {
+        SendFailure::Forbidden
+    } else if cause.is_timeout() {
+        SendFailure::TimedOut
+    } else if causes().any(|cause| kind(cause) == Some(io::ErrorKind::ConnectionRefused)) {
+        SendFailure::ConnectionRefused
+    } else if says(&["dns error"]) {
+        SendFailure::Unresolved
+    } else if says(&["certificate", "tls", "ssl", "handshake"]) {
+        SendFailure::Tls
+    } else {
+        SendFailure::Unreachable
     }
-    false
 }
 
 #[cfg(test)]

@@ -15,8 +15,12 @@ impl Entropy for Counting {
 }
 
 fn sender(allow_private: bool) -> HttpWebhookSender {
+    sender_with(Duration::from_millis(500), allow_private)
+}
+
+fn sender_with(timeout: Duration, allow_private: bool) -> HttpWebhookSender {
     let settings = WebhookSettings {
-        timeout: Duration::from_millis(500),
+        timeout,
         disable_after: Duration::ZERO,
         disable_after_failures: 1,
         allow_private,
@@ -63,7 +67,7 @@ const SIGNATURE: &str = "v1,hiSfYKchzkhTeg8BCiooMdjDn0ct8IPJUznfEFWq7Ao=";
 #[tokio::test]
 async fn posts_body_and_headers_and_takes_any_success() {
     let (url, serving) = endpoint("HTTP/1.1 204 No Content\r\n\r\n").await;
-    assert_eq!(sender(true).post(request(url)).await, Ok(()));
+    assert_eq!(sender(true).post(request(url)).await, Ok(204));
     let asked = serving.await.unwrap().to_ascii_lowercase();
     assert!(asked.starts_with("post /hook?x=1 http/1.1\r\n"), "{asked}");
     for header in [
@@ -87,9 +91,33 @@ async fn anything_but_a_success_is_a_failure_redirects_included() {
         let (url, _) = endpoint(answer).await;
         assert_eq!(sender(true).post(request(url)).await, Err(SendFailure::Status(status)));
     }
+}
+
+#[tokio::test]
+async fn each_way_not_to_be_reached_has_its_name() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", silent.local_addr().unwrap());
-    assert_eq!(sender(true).post(request(url)).await, Err(SendFailure::Unreachable));
+    let there = format!("http://{}/", silent.local_addr().unwrap());
+    let silence = sender(true).post(request(there.clone())).await;
+    assert_eq!(silence, Err(SendFailure::TimedOut));
+    drop(silent);
+    // On a busy machine a handshake takes its time.
+    let patient = sender_with(Duration::from_secs(20), true);
+    let post = async |url: &str| patient.post(request(url.to_owned())).await;
+    assert_eq!(post(&there).await, Err(SendFailure::ConnectionRefused));
+    assert_eq!(post("http://nobody.invalid/").await, Err(SendFailure::Unresolved));
+    let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let without_tls = format!("https://{}/", plain.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = plain.accept().await.unwrap();
+        stream.read_buf(&mut Vec::new()).await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+    });
+    assert_eq!(post(&without_tls).await, Err(SendFailure::Tls));
+    let (hangs_up, _) = endpoint("").await;
+    assert_eq!(post(&hangs_up).await, Err(SendFailure::Unreachable));
+    // Where inside is not allowed, a name that leads nowhere is told from one that leads inside.
+    let nowhere = request("https://nobody.invalid/".to_owned());
+    assert_eq!(sender(false).post(nowhere).await, Err(SendFailure::Unresolved));
 }
 
 #[tokio::test]

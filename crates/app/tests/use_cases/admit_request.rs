@@ -29,7 +29,7 @@ async fn each_mode_and_scope_has_its_quota() {
         let mut limiter = MockRequestLimiter::new();
         let hit = limiter.expect_hit().with(eq(key), eq(quota), eq(START));
         hit.times(1).returning(move |_, _, _| Ok(answer));
-        let told = admit(&world, limiter).admit(&world.caller, scope).await;
+        let told = admit(&world, limiter).admit(world.caller.key, world.caller.mode, scope).await;
         assert_eq!(told.unwrap(), Some(answer));
     }
 }
@@ -39,7 +39,12 @@ async fn a_limiter_that_fails_admits_nobody() {
     let world = World::live();
     let mut limiter = MockRequestLimiter::new();
     limiter.expect_hit().returning(|_, _, _| Err(down()));
-    assert!(admit(&world, limiter).admit(&world.caller, RequestScope::General).await.is_err());
+    assert!(
+        admit(&world, limiter)
+            .admit(world.caller.key, world.caller.mode, RequestScope::General)
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test]
@@ -52,6 +57,6 @@ async fn without_a_ceiling_nobody_counts() {
         ..admit(&world, MockRequestLimiter::new())
     };
     for scope in [RequestScope::Send, RequestScope::Verify] {
-        assert_eq!(admit.admit(&world.caller, scope).await.unwrap(), None);
+        assert_eq!(admit.admit(world.caller.key, world.caller.mode, scope).await.unwrap(), None);
     }
 }

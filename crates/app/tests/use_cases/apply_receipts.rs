@@ -21,9 +21,8 @@ fn applying_and_telling(
     events: MockEventStore,
 ) -> ApplyReceipts {
     ApplyReceipts {
-        tools: world.tools(),
         receipts: Arc::new(receipts),
-        record: world.record_receipt(),
+        deliver: world.deliver(),
         watch: ProviderWatch::new(world.tools(), Arc::new(events)),
     }
 }

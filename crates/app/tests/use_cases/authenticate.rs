@@ -1,14 +1,20 @@
 use crate::common::{World, down};
-use dwar_app::{Authenticate, AuthenticateError};
+use dwar_app::{Authenticate, AuthenticateError, Claim};
 use dwar_kernel::KeyMode;
 use dwar_project::ApiKey;
+use dwar_session::{AccessToken, Place, RefreshToken};
 use dwar_testkit::ClearVault;
 use mockall::predicate::eq;
 use std::mem::take;
 use std::sync::Arc;
 
 fn authenticate(world: &mut World) -> Authenticate {
-    Authenticate { tools: world.tools(), projects: Arc::new(take(&mut world.projects)) }
+    Authenticate {
+        tools: world.tools(),
+        projects: Arc::new(take(&mut world.projects)),
+        sessions: Arc::new(take(&mut world.sessions)),
+        signer: Arc::new(take(&mut world.signer)),
+    }
 }
 
 fn key(world: &World) -> ApiKey {
@@ -16,24 +22,11 @@ fn key(world: &World) -> ApiKey {
 }
 
 #[tokio::test]
-async fn a_malformed_key_costs_no_look_up() {
-    let mut world = World::live();
-    let mut typo = key(&world).expose().to_owned();
-    let last = if typo.pop() == Some('0') { '1' } else { '0' };
-    typo.push(last);
-    let authenticate = authenticate(&mut world);
-    for header in ["", "svc_live_", "hunter2", &typo] {
-        let answer = authenticate.caller(header).await;
-        assert!(matches!(answer, Err(AuthenticateError::Unrecognised)), "{header}");
-    }
-}
-
-#[tokio::test]
 async fn an_unknown_key_is_not_recognised() {
     let mut world = World::live();
     world.projects.expect_caller().times(1).returning(|_| Ok(None));
-    let key = key(&world);
-    let answer = authenticate(&mut world).caller(key.expose()).await;
+    let key = Claim::Key(key(&world));
+    let answer = authenticate(&mut world).caller(&key).await;
     assert!(matches!(answer, Err(AuthenticateError::Unrecognised)));
 }
 
@@ -44,14 +37,85 @@ async fn a_key_is_looked_up_by_its_digest() {
     let found = Some(caller.clone());
     let look_up = world.projects.expect_caller().with(eq(key.digest(&ClearVault)));
     look_up.times(1).returning(move |_| Ok(found.clone()));
-    assert_eq!(authenticate(&mut world).caller(key.expose()).await.unwrap(), caller);
+    let answer = authenticate(&mut world).caller(&Claim::Key(key)).await;
+    assert_eq!(answer.unwrap(), caller);
 }
 
 #[tokio::test]
 async fn a_store_failure_recognises_nobody() {
     let mut world = World::live();
     world.projects.expect_caller().returning(|_| Err(down()));
-    let key = key(&world);
-    let answer = authenticate(&mut world).caller(key.expose()).await;
+    let key = Claim::Key(key(&world));
+    let answer = authenticate(&mut world).caller(&key).await;
     assert!(matches!(answer, Err(AuthenticateError::Store(_))));
+}
+
+#[tokio::test]
+async fn a_token_is_looked_up_with_the_key_in_one_step() {
+    let world = World::live();
+    let (key, session) = (key(&world), world.make.session(&world.line, world.make.id()));
+    let place =
+        Place { project: session.project, mode: session.mode, session: session.id, generation: 0 };
+    let refresh = RefreshToken::generate(place, &ClearVault, &world.make.entropy);
+    let access = AccessToken::new("token");
+    // What each names; what names nothing is looked up as nothing.
+    for named in [Some(session.id), None] {
+        let seeks = || {
+            let mut world = World::live();
+            world.signer.expect_session_of().with(eq(access.clone())).return_const(named);
+            let found = world.sought(named.map(|_| session.clone()));
+            let (seek, told) = (world.sessions.expect_seek(), found.clone());
+            seek.with(eq(key.digest(&ClearVault)), eq(named))
+                .times(1)
+                .returning(move |_, _| Ok(Some(told.clone())));
+            (authenticate(&mut world), found)
+        };
+        let claim = Claim::Key(key.clone());
+        let (by_access, found) = seeks();
+        let sought = by_access.with_access_token(&claim, Some(&access)).await.unwrap();
+        assert_eq!(sought, found);
+        let (by_refresh, found) = seeks();
+        let text = named.map_or("svc_rt_none", |_| refresh.expose());
+        assert_eq!(by_refresh.with_refresh_token(&claim, Some(text)).await.unwrap(), found);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_seeks_a_session_is_told_apart_from_a_failure() {
+    let mut world = World::live();
+    let key = Claim::Key(key(&world));
+    world.sessions.expect_seek().times(1).returning(|_, _| Ok(None));
+    let answer = authenticate(&mut world).with_access_token(&key, None).await;
+    assert!(matches!(answer, Err(AuthenticateError::Unrecognised)));
+    world.sessions.expect_seek().times(1).returning(|_, _| Err(down()));
+    let answer = authenticate(&mut world).with_refresh_token(&key, None).await;
+    assert!(matches!(answer, Err(AuthenticateError::Store(_))));
+}
+
+/// Under the very digest of the test key, whichever way the request comes in.
+#[tokio::test]
+async fn the_test_mode_of_a_project_is_what_its_test_key_speaks_for() {
+    let mut world = World::live();
+    let (project, keys) = (world.line.project, world.make.keys());
+    let test = keys.iter().find(|key| key.mode == KeyMode::Test).unwrap().digest;
+    let port = world.projects.expect_keys().with(eq(project)).times(2);
+    port.returning(move |_| Ok(keys.to_vec()));
+    let (caller, sought) = (world.caller.clone(), world.sought(None));
+    let (found, told) = (caller.clone(), sought.clone());
+    let look_up = world.projects.expect_caller().with(eq(test)).times(1);
+    look_up.returning(move |_| Ok(Some(found.clone())));
+    let seek = world.sessions.expect_seek().with(eq(test), eq(None)).times(1);
+    seek.returning(move |_, _| Ok(Some(told.clone())));
+    let (authenticate, claim) = (authenticate(&mut world), Claim::TestMode(project));
+    assert_eq!(authenticate.caller(&claim).await.unwrap(), caller);
+    assert_eq!(authenticate.with_refresh_token(&claim, None).await.unwrap(), sought);
+}
+
+#[tokio::test]
+async fn a_project_that_is_not_there_has_no_test_mode() {
+    let mut world = World::live();
+    world.projects.expect_keys().times(1).returning(|_| Ok(Vec::new()));
+    let claim = Claim::TestMode(world.make.id());
+    let answer = authenticate(&mut world).caller(&claim).await;
+    assert!(matches!(answer, Err(AuthenticateError::Unrecognised)));
 }

@@ -6,34 +6,40 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod activity;
 mod admit_request;
 mod apply_receipts;
+mod audit;
 mod authenticate;
 mod common;
 mod crew;
 mod delete_identity;
 mod find_identity;
-mod first_start;
 mod idempotency;
 mod logout;
 mod manage_endpoints;
+mod manage_ledger;
+mod manage_operators;
 mod manage_projects;
 mod manage_signing_keys;
 mod manage_wallets;
 mod message_text;
 mod otp_status;
 mod public_keys;
+mod receipt;
 mod receive_webhook;
-mod record_receipt;
 mod refresh_session;
 mod routes;
 mod sandbox_messages;
 mod send_otp;
 mod send_otp_fallback;
 mod send_otp_project;
+mod sign_in;
 mod states;
 mod sweep;
+mod tally;
 mod tell_events;
+mod timeline;
 mod unlock_phone;
 mod validate_session;
 mod verify_otp;

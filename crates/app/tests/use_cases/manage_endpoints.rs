@@ -1,4 +1,4 @@
-use crate::common::{World, down};
+use crate::common::{BY, World, down};
 use dwar_app::{EndpointError, ManageEndpoints};
 use dwar_event::{Endpoint, MockEventStore, MockWebhookSender, NewSecret, SendFailure};
 use dwar_kernel::{EndpointId, Purpose, Vault};
@@ -12,6 +12,7 @@ const URL: &str = "https://events.example.com/dwar";
 fn manage(world: &mut World, events: MockEventStore, sender: MockWebhookSender) -> ManageEndpoints {
     ManageEndpoints {
         tools: world.tools(),
+        audit: world.audit(),
         projects: Arc::new(take(&mut world.projects)),
         events: Arc::new(events),
         sender: Arc::new(sender),
@@ -32,6 +33,15 @@ fn empty() -> World {
     world
 }
 
+/// The project has this endpoint, or none.
+fn knows(world: &World, id: EndpointId, known: bool) -> MockEventStore {
+    let endpoint = Endpoint { id, ..world.make.endpoint(world.line.project) };
+    let known = if known { vec![endpoint] } else { Vec::new() };
+    let mut events = MockEventStore::new();
+    events.expect_endpoints().returning(move |_| Ok(known.clone()));
+    events
+}
+
 #[tokio::test]
 async fn a_new_endpoint_shows_its_secret_and_stores_it_sealed() {
     for full_phone in [false, true] {
@@ -43,7 +53,7 @@ async fn a_new_endpoint_shows_its_secret_and_stores_it_sealed() {
             Ok(())
         });
         let manage = manage(world.knows_project(), events, allowing());
-        let (endpoint, secret) = manage.add(project, URL, full_phone).await.unwrap();
+        let (endpoint, secret) = manage.add(&BY, project, URL, full_phone).await.unwrap();
         assert_eq!(*stored.lock().unwrap(), std::slice::from_ref(&endpoint));
         let context = endpoint.id.uuid();
         let plain = ClearVault.open(Purpose::WebhookSecret, context.as_bytes(), &endpoint.secret);
@@ -72,8 +82,8 @@ async fn two_endpoints_share_neither_id_nor_secret() {
     let mut sender = MockWebhookSender::new();
     sender.expect_allows().returning(|_| Ok(()));
     let manage = manage(world.knows_project(), events, sender);
-    let (one, first) = manage.add(project, URL, false).await.unwrap();
-    let (two, second) = manage.add(project, URL, false).await.unwrap();
+    let (one, first) = manage.add(&BY, project, URL, false).await.unwrap();
+    let (two, second) = manage.add(&BY, project, URL, false).await.unwrap();
     assert_ne!(one.id, two.id);
     assert_ne!(first.expose(), second.expose());
 }
@@ -85,7 +95,7 @@ async fn an_address_that_is_not_allowed_is_not_stored() {
     let mut sender = MockWebhookSender::new();
     sender.expect_allows().times(1).returning(|_| Err(SendFailure::Forbidden));
     let manage = manage(world.knows_project(), MockEventStore::new(), sender);
-    let answer = manage.add(project, "http://127.0.0.1/", false).await;
+    let answer = manage.add(&BY, project, "http://127.0.0.1/", false).await;
     assert!(matches!(answer, Err(EndpointError::Forbidden)));
 }
 
@@ -94,7 +104,7 @@ async fn an_unknown_project_has_no_endpoints() {
     let mut world = empty();
     let project = world.line.project;
     let manage = manage(&mut world, MockEventStore::new(), MockWebhookSender::new());
-    let added = manage.add(project, URL, false).await;
+    let added = manage.add(&BY, project, URL, false).await;
     assert!(matches!(added, Err(EndpointError::NoSuchProject)));
     assert!(matches!(manage.list(project).await, Err(EndpointError::NoSuchProject)));
 }
@@ -116,10 +126,11 @@ async fn an_endpoint_is_removed_if_the_project_has_it() {
     for known in [true, false] {
         let mut world = World::live();
         let (project, id) = (world.line.project, world.make.id::<EndpointId>());
-        let mut events = MockEventStore::new();
+        let mut events = knows(&world, id, known);
         let remove = events.expect_remove_endpoint().with(eq(project), eq(id));
-        remove.times(1).returning(move |_, _| Ok(known));
-        let answer = manage(&mut world, events, MockWebhookSender::new()).remove(project, id).await;
+        remove.times(usize::from(known)).returning(move |_, _| Ok(known));
+        let answer =
+            manage(&mut world, events, MockWebhookSender::new()).remove(&BY, project, id).await;
         assert_eq!(answer.is_ok(), known);
         assert!(known || matches!(answer, Err(EndpointError::NoSuchEndpoint)));
     }
@@ -130,7 +141,7 @@ async fn a_new_secret_is_shown_and_the_old_one_signs_along_for_a_day() {
     let mut world = World::live();
     let (project, id) = (world.line.project, world.make.id::<EndpointId>());
     let stored = Arc::new(Mutex::new(Vec::new()));
-    let (seen, mut events) = (Arc::clone(&stored), MockEventStore::new());
+    let (seen, mut events) = (Arc::clone(&stored), knows(&world, id, true));
     let replace = events.expect_replace_secret().times(2);
     replace.returning(move |of, endpoint, new| {
         assert_eq!((of, endpoint), (project, id));
@@ -139,8 +150,8 @@ async fn a_new_secret_is_shown_and_the_old_one_signs_along_for_a_day() {
     });
     let manage = manage(&mut world, events, MockWebhookSender::new());
     let shown = [
-        manage.rotate_secret(project, id).await.unwrap(),
-        manage.rotate_secret(project, id).await.unwrap(),
+        manage.rotate_secret(&BY, project, id).await.unwrap(),
+        manage.rotate_secret(&BY, project, id).await.unwrap(),
     ];
     assert_ne!(shown[0].expose(), shown[1].expose());
     for (secret, new) in shown.iter().zip(stored.lock().unwrap().iter()) {
@@ -157,13 +168,13 @@ async fn a_new_secret_is_shown_and_the_old_one_signs_along_for_a_day() {
 async fn a_secret_that_was_not_stored_is_not_shown() {
     let mut world = World::live();
     let (project, id) = (world.line.project, world.make.id::<EndpointId>());
-    let mut events = MockEventStore::new();
+    let mut events = knows(&world, id, true);
     let mut answers = vec![Err(down()), Ok(false)];
     events.expect_replace_secret().times(2).returning(move |_, _, _| answers.pop().unwrap());
     let manage = manage(&mut world, events, MockWebhookSender::new());
-    let unknown = manage.rotate_secret(project, id).await;
+    let unknown = manage.rotate_secret(&BY, project, id).await;
     assert!(matches!(unknown, Err(EndpointError::NoSuchEndpoint)));
-    assert!(matches!(manage.rotate_secret(project, id).await, Err(EndpointError::Store(_))));
+    assert!(matches!(manage.rotate_secret(&BY, project, id).await, Err(EndpointError::Store(_))));
 }
 
 #[tokio::test]
@@ -176,9 +187,9 @@ async fn a_store_out_of_reach_is_told_as_such() {
     events.expect_remove_endpoint().returning(|_, _| Err(down()));
     let id = world.make.id();
     let manage = manage(world.knows_project(), events, allowing());
-    assert!(matches!(manage.add(project, URL, false).await, Err(EndpointError::Store(_))));
+    assert!(matches!(manage.add(&BY, project, URL, false).await, Err(EndpointError::Store(_))));
     assert!(matches!(manage.list(project).await, Err(EndpointError::Store(_))));
-    assert!(matches!(manage.remove(project, id).await, Err(EndpointError::Store(_))));
+    assert!(matches!(manage.remove(&BY, project, id).await, Err(EndpointError::Store(_))));
 }
 
 #[tokio::test]
@@ -186,11 +197,11 @@ async fn an_endpoint_is_switched_on_by_its_project() {
     for known in [true, false] {
         let mut world = World::live();
         let (project, endpoint) = (world.line.project, world.make.id::<EndpointId>());
-        let mut events = MockEventStore::new();
+        let mut events = knows(&world, endpoint, known);
         let enable = events.expect_enable_endpoint().with(eq(project), eq(endpoint));
-        enable.times(1).returning(move |_, _| Ok(known));
+        enable.times(usize::from(known)).returning(move |_, _| Ok(known));
         let manage = manage(&mut world, events, MockWebhookSender::new());
-        let answer = manage.enable(project, endpoint).await;
+        let answer = manage.enable(&BY, project, endpoint).await;
         assert_eq!(answer.is_ok(), known);
         assert!(known || matches!(answer, Err(EndpointError::NoSuchEndpoint)));
     }

@@ -1,4 +1,4 @@
-use crate::common::{World, down};
+use crate::common::{BY, World, down};
 use dwar_app::{CreatedProject, ManageProjects, RegenerateKeyError};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_project::{ApiKey, KeyRecord, ProjectChange};
@@ -11,9 +11,23 @@ use std::sync::{Arc, Mutex};
 fn manage(world: &mut World) -> ManageProjects {
     ManageProjects {
         tools: world.tools(),
+        audit: world.audit(),
         projects: Arc::new(take(&mut world.projects)),
         wallets: Arc::new(take(&mut world.wallets)),
     }
+}
+
+/// No project has been made yet.
+fn empty(world: &mut World) -> &mut World {
+    world.projects.expect_list().times(1).returning(|| Ok(Vec::new()));
+    world
+}
+
+/// The project has a key per mode.
+fn has_keys(world: &mut World) -> &mut World {
+    let keys = world.make.keys().to_vec();
+    world.projects.expect_keys().times(1).returning(move |_| Ok(keys.clone()));
+    world
 }
 
 /// The wallet of a new project takes its opening balance.
@@ -27,9 +41,9 @@ fn opens_wallet(world: &mut World, amount: Paise) {
 /// What a store may keep of a key.
 fn assert_is_record_of(record: &KeyRecord, key: &ApiKey) {
     assert_eq!((record.mode, record.digest), (key.mode(), key.digest(&ClearVault)));
-    assert!(key.expose().ends_with(&record.last_four));
+    assert!(key.expose().ends_with(&record.ending));
     assert!(!format!("{record:?}").contains(key.expose()));
-    assert_eq!((record.last_four.len(), record.created_at), (4, START));
+    assert_eq!((record.ending.len(), record.created_at), (6, START));
 }
 
 #[tokio::test]
@@ -42,7 +56,7 @@ async fn a_new_project_shows_its_keys_and_stores_their_digests() {
         Ok(())
     });
     opens_wallet(&mut world, Paise(10_000));
-    let created = manage(&mut world).create("Chai", Paise(10_000)).await.unwrap();
+    let created = manage(&mut world).create(&BY, "Chai", Paise(10_000)).await.unwrap();
     let (new, [live, test]) = stored.lock().unwrap().take().unwrap();
     assert_eq!((created.id, &created.name), (new.id, &new.name));
     assert_eq!((new.name.as_str(), created.balance), ("Chai", Paise(10_000)));
@@ -56,7 +70,7 @@ async fn a_new_project_shows_its_keys_and_stores_their_digests() {
 async fn nothing_shows_a_key_in_debug() {
     let mut world = World::live();
     world.projects.expect_create().returning(|_, _| Ok(()));
-    let created = manage(&mut world).create("Chai", Paise::ZERO).await.unwrap();
+    let created = manage(&mut world).create(&BY, "Chai", Paise::ZERO).await.unwrap();
     let shown = format!("{created:?}");
     for key in [&created.live_key, &created.test_key] {
         assert!(!shown.contains(key.expose()), "{shown}");
@@ -67,14 +81,14 @@ async fn nothing_shows_a_key_in_debug() {
 async fn no_opening_balance_is_no_credit() {
     let mut world = World::live();
     world.projects.expect_create().times(1).returning(|_, _| Ok(()));
-    assert!(manage(&mut world).create("Chai", Paise::ZERO).await.is_ok());
+    assert!(manage(&mut world).create(&BY, "Chai", Paise::ZERO).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_project_that_could_not_be_made_gets_no_money() {
     let mut world = World::live();
     world.projects.expect_create().returning(|_, _| Err(down()));
-    assert!(manage(&mut world).create("Chai", Paise(1)).await.is_err());
+    assert!(manage(&mut world).create(&BY, "Chai", Paise(1)).await.is_err());
 }
 
 #[tokio::test]
@@ -82,7 +96,7 @@ async fn the_first_project_is_made_on_an_empty_store() {
     let mut world = World::live();
     let digests = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&digests);
-    world.projects.expect_create_first().times(1).returning(move |_, keys| {
+    empty(&mut world).projects.expect_create_first().times(1).returning(move |_, keys| {
         seen.lock().unwrap().extend(keys.map(|key| key.digest));
         Ok(true)
     });
@@ -96,7 +110,7 @@ async fn the_first_project_is_made_on_an_empty_store() {
 #[tokio::test]
 async fn the_first_project_is_never_made_a_second_time() {
     let mut world = World::live();
-    world.projects.expect_create_first().times(1).returning(|_, _| Ok(false));
+    empty(&mut world).projects.expect_create_first().times(1).returning(|_, _| Ok(false));
     assert!(manage(&mut world).create_first("Demo", Paise(500)).await.unwrap().is_none());
 }
 
@@ -106,11 +120,13 @@ async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
         let mut world = World::live();
         let (project, stored) = (world.line.project, Arc::new(Mutex::new(None)));
         let seen = Arc::clone(&stored);
-        world.projects.expect_replace_key().times(1).returning(move |project, record| {
-            *seen.lock().unwrap() = Some((project, record));
-            Ok(true)
-        });
-        let key = manage(&mut world).regenerate_key(project, mode).await.unwrap();
+        has_keys(&mut world).projects.expect_replace_key().times(1).returning(
+            move |project, record| {
+                *seen.lock().unwrap() = Some((project, record));
+                Ok(true)
+            },
+        );
+        let key = manage(&mut world).regenerate_key(&BY, project, mode).await.unwrap();
         let (of, record) = stored.lock().unwrap().take().unwrap();
         assert_eq!((of, key.mode()), (project, mode));
         assert_is_record_of(&record, &key);
@@ -120,18 +136,18 @@ async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
 #[tokio::test]
 async fn an_unknown_project_gets_no_key() {
     let mut world = World::live();
-    world.projects.expect_replace_key().times(1).returning(|_, _| Ok(false));
+    world.projects.expect_keys().times(1).returning(|_| Ok(Vec::new()));
     let project: ProjectId = world.make.id();
-    let answer = manage(&mut world).regenerate_key(project, KeyMode::Live).await;
+    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live).await;
     assert!(matches!(answer, Err(RegenerateKeyError::NoSuchProject)));
 }
 
 #[tokio::test]
 async fn a_key_that_was_not_stored_is_not_shown() {
     let mut world = World::live();
-    world.projects.expect_replace_key().returning(|_, _| Err(down()));
+    has_keys(&mut world).projects.expect_replace_key().returning(|_, _| Err(down()));
     let project = world.line.project;
-    let answer = manage(&mut world).regenerate_key(project, KeyMode::Live).await;
+    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live).await;
     assert!(matches!(answer, Err(RegenerateKeyError::Store(_))));
 }
 
@@ -142,9 +158,9 @@ async fn a_change_gives_the_project_as_it_then_stands() {
     let mut project = world.caller.project.clone();
     project.identity_lookup = true;
     let (id, then) = (project.id, project.clone());
-    let port = world.projects.expect_change().with(eq(id), eq(change.clone()));
+    let port = world.knows_project().projects.expect_change().with(eq(id), eq(change.clone()));
     port.times(1).returning(move |_, _| Ok(Some(then.clone())));
-    assert_eq!(manage(&mut world).change(id, change).await.unwrap(), Some(project));
+    assert_eq!(manage(&mut world).change(&BY, id, change).await.unwrap(), Some(project));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use crate::common::{World, down};
+use crate::common::{BY, World, down};
 use dwar_app::{ManageSigningKeys, SigningKeyPolicy};
 use dwar_kernel::Timestamp;
 use dwar_session::{Algorithm, KeyState, MockSigningKeyStore, SigningKey};
@@ -16,6 +16,7 @@ const POLICY: SigningKeyPolicy = SigningKeyPolicy {
 fn manage(world: &mut World, keys: MockSigningKeyStore) -> ManageSigningKeys {
     ManageSigningKeys {
         tools: world.tools(),
+        audit: world.audit(),
         keys: Arc::new(keys),
         signer: Arc::new(take(&mut world.signer)),
         policy: POLICY,
@@ -113,14 +114,14 @@ async fn a_rotation_publishes_before_it_signs_and_after_the_old_key_did() {
     let (mut world, mut store) = (World::live(), MockSigningKeyStore::new());
     let key = generates(&mut world, second() + minutes(10));
     rotates_to(&mut store, &key);
-    assert_eq!(manage(&mut world, store).rotate().await.unwrap(), key);
+    assert_eq!(manage(&mut world, store).rotate(&BY).await.unwrap(), key);
 }
 
 #[tokio::test]
 async fn a_key_that_could_not_be_made_changes_nothing() {
     let mut world = World::live();
     world.signer.expect_generate().returning(|_, _, _| Err(down()));
-    assert!(manage(&mut world, MockSigningKeyStore::new()).rotate().await.is_err());
+    assert!(manage(&mut world, MockSigningKeyStore::new()).rotate(&BY).await.is_err());
 }
 
 #[tokio::test]

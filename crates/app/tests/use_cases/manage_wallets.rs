@@ -1,4 +1,4 @@
-use crate::common::{World, down};
+use crate::common::{BY, World, down};
 use dwar_app::{CreditError, ManageWallets};
 use dwar_kernel::OtpId;
 use dwar_testkit::START;
@@ -8,8 +8,13 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 fn manage(world: &mut World) -> ManageWallets {
+    world
+        .wallets
+        .expect_balance()
+        .returning(|_| Ok(Balance { balance: Paise::ZERO, held: Paise::ZERO }));
     ManageWallets {
         tools: world.tools(),
+        audit: world.audit(),
         projects: Arc::new(take(&mut world.projects)),
         wallets: Arc::new(take(&mut world.wallets)),
     }
@@ -27,7 +32,7 @@ async fn nothing_or_less_is_not_paid_in() {
     let mut world = World::live();
     let (project, manage) = (world.line.project, manage(&mut world));
     for amount in [Paise::ZERO, Paise(-1), Paise(i64::MIN)] {
-        let answer = manage.credit(project, amount, None).await;
+        let answer = manage.credit(&BY, project, amount, None).await;
         assert!(matches!(answer, Err(CreditError::NotPositive)), "{amount}");
     }
 }
@@ -36,11 +41,11 @@ async fn nothing_or_less_is_not_paid_in() {
 async fn an_unknown_project_has_no_wallet() {
     let mut world = empty();
     let (project, manage) = (world.line.project, manage(&mut world));
-    let credit = manage.credit(project, Paise(1), None).await;
+    let credit = manage.credit(&BY, project, Paise(1), None).await;
     assert!(matches!(credit, Err(CreditError::NoSuchProject)));
-    let refund = manage.refund(project, world.make.id()).await;
+    let refund = manage.refund(&BY, project, world.make.id()).await;
     assert!(matches!(refund, Err(CreditError::NoSuchProject)));
-    let adjusted = manage.adjust(project, Paise(-1), "typo".to_owned()).await;
+    let adjusted = manage.adjust(&BY, project, Paise(-1), "typo".to_owned()).await;
     assert!(matches!(adjusted, Err(CreditError::NoSuchProject)));
     assert!(matches!(manage.balance(project).await, Err(CreditError::NoSuchProject)));
     assert!(matches!(manage.statement(project, 9).await, Err(CreditError::NoSuchProject)));
@@ -59,7 +64,7 @@ async fn money_is_paid_in_under_its_reference() {
             })
             .returning(move |_, _, _| Ok(fresh));
         let reference = Some("bank-7".to_owned());
-        let answer = manage(&mut world).credit(project, Paise(5), reference).await;
+        let answer = manage(&mut world).credit(&BY, project, Paise(5), reference).await;
         assert_eq!(answer.unwrap(), fresh);
     }
 }
@@ -75,7 +80,7 @@ async fn without_a_reference_every_call_pays_in() {
     });
     let manage = manage(&mut world);
     for _ in 0..2 {
-        assert!(manage.credit(project, Paise(5), None).await.unwrap());
+        assert!(manage.credit(&BY, project, Paise(5), None).await.unwrap());
     }
     let references = references.lock().unwrap();
     assert_ne!(references[0], references[1]);
@@ -121,7 +126,7 @@ async fn a_store_out_of_reach_is_told_as_such() {
     let mut world = World::live();
     let project = world.line.project;
     world.knows_project().wallets.expect_credit().returning(|_, _, _| Err(down()));
-    let answer = manage(&mut world).credit(project, Paise(1), None).await;
+    let answer = manage(&mut world).credit(&BY, project, Paise(1), None).await;
     assert!(matches!(answer, Err(CreditError::Store(_))));
 }
 
@@ -134,7 +139,7 @@ async fn a_refund_names_its_send_and_is_passed_on() {
         refund
             .withf(move |of, what, _, now| (*of, *what, *now) == (project, send, START))
             .returning(move |_, _, _, _| Ok(told));
-        assert_eq!(manage(&mut world).refund(project, send).await.unwrap(), told);
+        assert_eq!(manage(&mut world).refund(&BY, project, send).await.unwrap(), told);
     }
 }
 
@@ -153,7 +158,7 @@ async fn an_adjustment_carries_its_sign_and_reason_and_is_passed_on() {
             })
             .returning(move |_, _, _| Ok(told));
         let reference = "typo of May".to_owned();
-        let answer = manage(&mut world).adjust(project, Paise(amount), reference).await;
+        let answer = manage(&mut world).adjust(&BY, project, Paise(amount), reference).await;
         assert_eq!(answer.unwrap(), told);
     }
 }
@@ -173,8 +178,8 @@ async fn each_correction_is_an_entry_of_its_own() {
     });
     let (send, manage) = (world.make.id(), manage(&mut world));
     for _ in 0..2 {
-        manage.refund(project, send).await.unwrap();
-        manage.adjust(project, Paise(1), "typo".to_owned()).await.unwrap();
+        manage.refund(&BY, project, send).await.unwrap();
+        manage.adjust(&BY, project, Paise(1), "typo".to_owned()).await.unwrap();
     }
     let mut entries = entries.lock().unwrap().clone();
     entries.sort_unstable();
@@ -189,7 +194,7 @@ async fn a_correction_that_the_store_fails_is_told_as_such() {
     world.knows_project().wallets.expect_refund().returning(|_, _, _, _| Err(down()));
     world.wallets.expect_adjust().returning(|_, _, _| Err(down()));
     let (send, manage) = (world.make.id(), manage(&mut world));
-    assert!(matches!(manage.refund(project, send).await, Err(CreditError::Store(_))));
-    let answer = manage.adjust(project, Paise(1), "typo".to_owned()).await;
+    assert!(matches!(manage.refund(&BY, project, send).await, Err(CreditError::Store(_))));
+    let answer = manage.adjust(&BY, project, Paise(1), "typo".to_owned()).await;
     assert!(matches!(answer, Err(CreditError::Store(_))));
 }

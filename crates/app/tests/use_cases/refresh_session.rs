@@ -4,7 +4,6 @@ use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, Vault};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{Place, Presented, RefreshToken, Rotation, RotationPolicy, Session, Successor};
 use dwar_testkit::{ClearVault, START, minutes, seconds};
-use mockall::predicate::eq;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
@@ -17,10 +16,15 @@ fn refresh_session(world: &mut World) -> RefreshSession {
     RefreshSession { sessions: Arc::new(take(&mut world.sessions)), tokens: world.tokens() }
 }
 
-async fn refresh(world: &mut World, token: &RefreshToken, key: Option<&str>) -> Answer {
+async fn refresh(
+    world: &mut World,
+    found: Option<&Session>,
+    token: &RefreshToken,
+    key: Option<&str>,
+) -> Answer {
     let key = key.map(|key| key.parse::<IdempotencyKey>().unwrap());
-    let caller = world.caller.clone();
-    refresh_session(world).refresh(&caller, token.expose(), key.as_ref()).await
+    let sought = world.sought(found.cloned());
+    refresh_session(world).refresh(sought, token.expose(), key.as_ref()).await
 }
 
 fn token(world: &World, session: &Session, generation: u32) -> RefreshToken {
@@ -37,14 +41,6 @@ fn logged_in() -> (World, Session, RefreshToken) {
     let token = token(&world, &session, 0);
     session.refresh = token.digest(&ClearVault);
     (world, session, token)
-}
-
-/// The store has the session.
-fn known(world: &mut World, session: &Session) {
-    let found = session.clone();
-    let find = world.sessions.expect_find();
-    find.with(eq(session.project), eq(session.mode), eq(session.id))
-        .returning(move |_, _, _| Ok(Some(found.clone())));
 }
 
 /// The store answers every exchange like this; gives what it was asked.
@@ -70,19 +66,19 @@ fn expired(answer: &Answer) -> bool {
 }
 
 #[tokio::test]
-async fn a_malformed_token_costs_no_look_up() {
-    let mut world = World::live();
-    let caller = world.caller.clone();
+async fn a_malformed_token_is_expired() {
+    let (mut world, session, _) = logged_in();
+    let sought = world.sought(Some(session));
     let use_case = refresh_session(&mut world);
     for token in ["", "svc_rt_", "eyJhbGciOi.J9.x"] {
-        assert!(expired(&use_case.refresh(&caller, token, None).await), "{token}");
+        assert!(expired(&use_case.refresh(sought.clone(), token, None).await), "{token}");
     }
 }
 
 #[tokio::test]
-async fn a_token_of_another_project_or_mode_or_an_altered_one_costs_no_look_up() {
+async fn a_token_of_another_project_or_mode_or_an_altered_one_is_expired() {
     let (mut world, session, token) = logged_in();
-    let caller = world.caller.clone();
+    let sought = world.sought(Some(session.clone()));
     let strangers = [
         Session { project: world.make.id(), ..session.clone() },
         Session { mode: KeyMode::Test, ..session.clone() },
@@ -98,23 +94,24 @@ async fn a_token_of_another_project_or_mode_or_an_altered_one_costs_no_look_up()
     }
     let use_case = refresh_session(&mut world);
     for text in texts {
-        assert!(expired(&use_case.refresh(&caller, &text, None).await), "{text}");
+        assert!(expired(&use_case.refresh(sought.clone(), &text, None).await), "{text}");
     }
 }
 
 #[tokio::test]
 async fn a_token_whose_session_is_gone_is_expired_and_rotates_nothing() {
-    let (mut world, _, token) = logged_in();
-    world.sessions.expect_find().times(1).returning(|_, _, _| Ok(None));
-    assert!(expired(&refresh(&mut world, &token, None).await));
+    let (mut world, session, token) = logged_in();
+    assert!(expired(&refresh(&mut world, None, &token, None).await));
+    // A token tells where to look before anybody has checked it.
+    let other = Session { id: world.make.id(), ..session };
+    assert!(expired(&refresh(&mut world, Some(&other), &token, None).await));
 }
 
 #[tokio::test]
 async fn the_present_token_gets_the_pair_that_was_put_on_record() {
     let (mut world, session, token) = logged_in();
-    known(&mut world, &session);
     let asked = rotates(&mut world, Some(Rotation::Rotated));
-    let pair = refresh(&mut world, &token, None).await.unwrap();
+    let pair = refresh(&mut world, Some(&session), &token, None).await.unwrap();
     let (presented, next) = asked.lock().unwrap().remove(0);
     assert_eq!(presented, Presented { generation: 0, refresh: session.refresh, key: None });
     assert_eq!(next.refresh, pair.refresh.digest(&ClearVault));
@@ -130,9 +127,8 @@ async fn the_present_token_gets_the_pair_that_was_put_on_record() {
 async fn a_refresh_token_ends_with_its_session() {
     let (mut world, mut session, token) = logged_in();
     session.expires_at = START + minutes(60);
-    known(&mut world, &session);
     let asked = rotates(&mut world, Some(Rotation::Rotated));
-    let pair = refresh(&mut world, &token, None).await.unwrap();
+    let pair = refresh(&mut world, Some(&session), &token, None).await.unwrap();
     assert_eq!(asked.lock().unwrap()[0].1.refresh_expires_at, session.expires_at);
     assert_eq!(pair.refresh_expires_in, 3_600);
 }
@@ -141,9 +137,8 @@ async fn a_refresh_token_ends_with_its_session() {
 async fn an_access_token_ends_with_its_session() {
     let (mut world, mut session, token) = logged_in();
     session.expires_at = START + minutes(5);
-    known(&mut world, &session);
     let asked = rotates(&mut world, Some(Rotation::Rotated));
-    let pair = refresh(&mut world, &token, None).await.unwrap();
+    let pair = refresh(&mut world, Some(&session), &token, None).await.unwrap();
     let ends = asked.lock().unwrap()[0].1.access.expires_at;
     assert_eq!(ends.timestamp(), session.expires_at.timestamp());
     assert!(ends <= session.expires_at);
@@ -154,25 +149,22 @@ async fn an_access_token_ends_with_its_session() {
 async fn whatever_is_not_exchanged_is_expired() {
     for outcome in [None, Some(Rotation::Refused), Some(Rotation::Reused)] {
         let (mut world, session, token) = logged_in();
-        known(&mut world, &session);
         rotates(&mut world, outcome);
-        assert!(expired(&refresh(&mut world, &token, Some("key-1")).await));
+        assert!(expired(&refresh(&mut world, Some(&session), &token, Some("key-1")).await));
     }
 }
 
 #[tokio::test]
 async fn a_replay_gives_the_same_pair_with_what_is_left_of_its_life() {
     let (mut world, session, token) = logged_in();
-    known(&mut world, &session);
     let asked = rotates(&mut world, Some(Rotation::Rotated));
-    let first = refresh(&mut world, &token, Some("key-1")).await.unwrap();
+    let first = refresh(&mut world, Some(&session), &token, Some("key-1")).await.unwrap();
     let replay = asked.lock().unwrap().remove(0).1.replay.unwrap();
 
     world.clock.advance(seconds(40));
     world.signs();
-    known(&mut world, &session);
     let again = rotates(&mut world, Some(Rotation::Replayed(replay.answer)));
-    let second = refresh(&mut world, &token, Some("key-1")).await.unwrap();
+    let second = refresh(&mut world, Some(&session), &token, Some("key-1")).await.unwrap();
     assert_eq!(again.lock().unwrap()[0].0.key, Some(replay.key));
     assert_eq!((&second.access, &second.refresh), (&first.access, &first.refresh));
     assert_eq!((second.session, second.identity), (session.id, session.identity));
@@ -187,9 +179,8 @@ async fn an_answer_that_cannot_be_read_is_a_store_failure() {
     ];
     for answer in unreadable {
         let (mut world, session, token) = logged_in();
-        known(&mut world, &session);
         rotates(&mut world, Some(Rotation::Replayed(answer)));
-        let answer = refresh(&mut world, &token, Some("key-1")).await;
+        let answer = refresh(&mut world, Some(&session), &token, Some("key-1")).await;
         assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
     }
 }
@@ -202,10 +193,9 @@ async fn the_digest_of_a_key_differs_per_key_token_and_project() {
         key: &str,
         token: &RefreshToken,
     ) -> Digest {
-        known(world, session);
         let asked = rotates(world, None);
         world.signs();
-        assert!(expired(&refresh(world, token, Some(key)).await));
+        assert!(expired(&refresh(world, Some(session), token, Some(key)).await));
         let (presented, next) = asked.lock().unwrap().remove(0);
         assert_eq!(presented.key, next.replay.map(|replay| replay.key));
         presented.key.unwrap()
@@ -225,14 +215,8 @@ async fn the_digest_of_a_key_differs_per_key_token_and_project() {
 
 #[tokio::test]
 async fn a_store_failure_is_never_an_expiry() {
-    let (mut blind, _, token) = logged_in();
-    blind.sessions.expect_find().returning(|_, _, _| Err(down()));
-    let answer = refresh(&mut blind, &token, None).await;
-    assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
-
     let (mut stuck, session, token) = logged_in();
-    known(&mut stuck, &session);
     stuck.sessions.expect_rotate().returning(|_, _, _, _, _| Err(down()));
-    let answer = refresh(&mut stuck, &token, None).await;
+    let answer = refresh(&mut stuck, Some(&session), &token, None).await;
     assert!(matches!(answer, Err(RefreshSessionError::Store(_))));
 }

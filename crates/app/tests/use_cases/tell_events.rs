@@ -1,16 +1,16 @@
 use crate::common::{World, down};
 use dwar_app::{Chores, TellEvents};
 use dwar_event::{
-    Dispatch, Endpoint, Event, EventKind, EventPhone, FailedCall, Failing, MockEventStore,
+    Call, Dispatch, Endpoint, Event, EventKind, EventPhone, Failing, MockCallLog, MockEventStore,
     MockWebhookSender, NewSecret, Room, SendFailure, Subject, SwitchOff, WebhookRequest,
     WebhookSecret,
 };
 use dwar_kernel::{KeyMode, Purpose, Sealed, StoreError, Timestamp, Vault};
 use dwar_testkit::{ClearVault, MS, START, SeededEntropy, seconds};
 use futures_util::future::join_all;
-use mockall::predicate::eq;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 fn secret(seed: u64) -> WebhookSecret {
     WebhookSecret::generate(&SeededEntropy::new(seed))
@@ -54,35 +54,57 @@ fn due(dispatches: Vec<Dispatch>) -> MockEventStore {
     events
 }
 
-fn delivers(events: &mut MockEventStore, dispatch: &Dispatch) {
-    let delivered = events.expect_delivered();
-    delivered
-        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()))
-        .times(1)
-        .returning(|_, _| Ok(()));
+/// Whether a call says of this dispatch what came of it; the clock stands still meanwhile.
+fn says(
+    dispatch: &Dispatch,
+    outcome: Result<u16, SendFailure>,
+    again: Option<Timestamp>,
+) -> impl Fn(&Call) -> bool + Send + 'static {
+    let Dispatch { endpoint, event, failures } = dispatch.clone();
+    move |call| {
+        let wanted = Call {
+            id: call.id,
+            endpoint: endpoint.id,
+            event: event.id(),
+            kind: event.kind,
+            number: failures + 1,
+            at: call.at,
+            took: Duration::ZERO,
+            outcome,
+            again,
+        };
+        *call == wanted
+    }
 }
 
-fn fails(events: &mut MockEventStore, dispatch: &Dispatch, again: Option<Timestamp>) {
+fn delivers(events: &mut MockEventStore, dispatch: &Dispatch) {
+    let delivered = events.expect_delivered().withf(says(dispatch, Ok(204), None));
+    delivered.times(1).returning(|_| Ok(()));
+}
+
+fn fails(
+    events: &mut MockEventStore,
+    dispatch: &Dispatch,
+    cause: SendFailure,
+    again: Option<Timestamp>,
+) {
+    let said = says(dispatch, Err(cause), again);
     let failed = events.expect_failed();
-    let call = FailedCall { at: START, again, switch_off: Some(RULE) };
     failed
-        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()), eq(call))
+        .withf(move |call, rule| said(call) && *rule == Some(RULE))
         .times(1)
-        .returning(|_, _, _| Ok(None));
+        .returning(|_, _| Ok(None));
 }
 
 fn gives_up(events: &mut MockEventStore, dispatch: &Dispatch) {
-    let given_up = events.expect_give_up();
-    given_up
-        .with(eq(dispatch.endpoint.id), eq(dispatch.event.id()))
-        .times(1)
-        .returning(|_, _| Ok(()));
+    let said = says(dispatch, Err(SendFailure::Unsigned), None);
+    events.expect_give_up().withf(said).times(1).returning(|_| Ok(()));
 }
 
 /// A sender whose body is the phone, and whose signature names its secret; every request ends like
 /// this.
 fn sender(
-    answer: impl Fn(&WebhookRequest) -> Result<(), SendFailure> + Send + 'static,
+    answer: impl Fn(&WebhookRequest) -> Result<u16, SendFailure> + Send + 'static,
 ) -> (MockWebhookSender, Arc<Mutex<Vec<WebhookRequest>>>) {
     let (mut sender, posted) = (MockWebhookSender::new(), Arc::default());
     sender.expect_body().returning(|_, phone| phone.unwrap_or_default().into_bytes());
@@ -101,7 +123,10 @@ fn sender(
 
 fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> TellEvents {
     let (events, sender) = (Arc::new(events), Arc::new(sender));
-    TellEvents { tools: world.tools(), events, sender, switch_off: Some(RULE) }
+    let mut calls = MockCallLog::new();
+    calls.expect_trim_calls().returning(|_, _| Ok(0));
+    let calls = Arc::new(calls);
+    TellEvents { tools: world.tools(), events, calls, sender, switch_off: Some(RULE) }
 }
 
 /// Claims what is due and tells all of it; gives how many were tried.
@@ -115,7 +140,7 @@ async fn tell_due(tell: &TellEvents) -> Result<usize, StoreError> {
 async fn told(world: &World, dispatch: &Dispatch) -> WebhookRequest {
     let mut events = due(vec![dispatch.clone()]);
     delivers(&mut events, dispatch);
-    let (sender, posted) = sender(|_| Ok(()));
+    let (sender, posted) = sender(|_| Ok(204));
     assert_eq!(tell_due(&tell(world, events, sender)).await.unwrap(), 1);
     posted.lock().unwrap().remove(0)
 }
@@ -195,8 +220,8 @@ async fn a_failure_is_tried_again_after_longer_and_longer_waits_and_then_no_more
         for failure in [SendFailure::Unreachable, SendFailure::Status(500)] {
             let dispatch = Dispatch { failures, ..dispatch(&world) };
             let mut events = due(vec![dispatch.clone()]);
-            fails(&mut events, &dispatch, wait.map(|wait| START + seconds(wait)));
-            let (sender, _) = sender(move |_| Err(failure.clone()));
+            fails(&mut events, &dispatch, failure, wait.map(|wait| START + seconds(wait)));
+            let (sender, _) = sender(move |_| Err(failure));
             assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
         }
     }
@@ -207,7 +232,7 @@ async fn an_address_that_is_not_allowed_is_given_up_at_once() {
     let world = World::live();
     let dispatch = dispatch(&world);
     let mut events = due(vec![dispatch.clone()]);
-    fails(&mut events, &dispatch, None);
+    fails(&mut events, &dispatch, SendFailure::Forbidden, None);
     let (sender, _) = sender(|_| Err(SendFailure::Forbidden));
     assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
 }
@@ -228,7 +253,7 @@ async fn what_cannot_be_opened_is_given_up_and_posted_to_nobody() {
     for dispatch in [no_secret, garbled, no_phone] {
         let mut events = due(vec![dispatch.clone()]);
         gives_up(&mut events, &dispatch);
-        let (sender, posted) = sender(|_| Ok(()));
+        let (sender, posted) = sender(|_| Ok(204));
         assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
         assert_eq!(posted.lock().unwrap().len(), 0);
     }
@@ -242,12 +267,12 @@ async fn one_endpoint_that_fails_holds_up_nobody() {
     let [one, failing, two] = &dispatches;
     delivers(&mut events, one);
     delivers(&mut events, two);
-    fails(&mut events, failing, Some(START + seconds(5)));
+    fails(&mut events, failing, SendFailure::Unreachable, Some(START + seconds(5)));
     let down = failing.endpoint.url.clone();
     let (sender, posted) =
         sender(
             move |request| {
-                if request.url == down { Err(SendFailure::Unreachable) } else { Ok(()) }
+                if request.url == down { Err(SendFailure::Unreachable) } else { Ok(204) }
             },
         );
     assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 3);
@@ -263,8 +288,8 @@ async fn a_store_failure_is_told_after_everybody_was_tried() {
     events
         .expect_delivered()
         .times(2)
-        .returning(move |endpoint, _| if endpoint == first { Err(down()) } else { Ok(()) });
-    let (sender, posted) = sender(|_| Ok(()));
+        .returning(move |call| if call.endpoint == first { Err(down()) } else { Ok(()) });
+    let (sender, posted) = sender(|_| Ok(204));
     assert!(tell_due(&tell(&world, events, sender)).await.is_err());
     assert_eq!(posted.lock().unwrap().len(), 2);
 }
@@ -289,7 +314,7 @@ async fn an_endpoint_that_this_switches_off_is_rid_of_what_waits() {
         disabled_at: Some(START),
         ..dispatch.endpoint.clone()
     };
-    events.expect_failed().times(1).returning(move |_, _, _| Ok(Some(off.clone())));
+    events.expect_failed().times(1).returning(move |_, _| Ok(Some(off.clone())));
     events.expect_drop_untold().times(1).returning(|| Ok(7));
     let (sender, _) = sender(|_| Err(SendFailure::Status(500)));
     assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
@@ -311,4 +336,40 @@ async fn what_is_under_way_takes_its_place() {
     // With no place left the store is not even asked.
     let full: Vec<_> = under_way.iter().cycle().take(128).cloned().collect();
     assert_eq!(tell.claim(&full).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_test_is_called_once() {
+    let world = World::live();
+    let Dispatch { endpoint, event, .. } = dispatch(&world);
+    let subject = Subject::Test { endpoint: endpoint.id };
+    let event = Event { kind: EventKind::WebhookTest, subject, ..event };
+    let dispatch = Dispatch { endpoint, event, failures: 0 };
+    let mut events = due(vec![dispatch.clone()]);
+    fails(&mut events, &dispatch, SendFailure::TimedOut, None);
+    let (sender, _) = sender(|_| Err(SendFailure::TimedOut));
+    assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn the_log_of_an_endpoint_stays_near_its_bound() {
+    let store = Arc::<dwar_memory::MemoryStore>::default();
+    let clock = Arc::new(dwar_testkit::FixedClock::at(START));
+    let parts = dwar_testkit::parts(dwar_app::Stores::of(&store), &clock);
+    let world = World::live();
+    let told = dispatch(&world);
+    parts.stores.events.add_endpoint(told.endpoint.clone()).await.unwrap();
+    let log = parts.endpoint_log(Arc::<dwar_testkit::Post>::default());
+    let mut most = 0;
+    for number in 0..1_700_u32 {
+        clock.set(START + MS * number);
+        log.tell.perform(&told).await.unwrap();
+        let (project, id) = (told.endpoint.project, told.endpoint.id);
+        if number % 50 == 0 {
+            let calls = &parts.stores.calls;
+            let kept = calls.calls(project, id, dwar_event::CallFilter::default(), 5_000).await;
+            most = most.max(kept.unwrap().len());
+        }
+    }
+    assert!((1_000..1_600).contains(&most), "{most} calls are on record");
 }

@@ -1,4 +1,4 @@
-use crate::common::{LIMITS, World, down};
+use crate::common::{BY, LIMITS, World, down};
 use dwar_app::{UnlockPhone, UnlockPhoneError, Unlocked};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_otp::{GuessBudget, GuessPeriod, SendPace};
@@ -9,11 +9,12 @@ use std::sync::Arc;
 async fn unlock(world: &mut World, project: ProjectId) -> Result<Unlocked, UnlockPhoneError> {
     let use_case = UnlockPhone {
         tools: world.tools(),
+        audit: world.audit(),
         projects: Arc::new(take(&mut world.projects)),
         otps: Arc::new(take(&mut world.otps)),
         limits: LIMITS,
     };
-    use_case.unlock(project, &world.line.phone).await
+    use_case.unlock(&BY, project, &world.line.phone).await
 }
 
 /// The store forgets these wrong codes of the world's phone.

@@ -1,8 +1,7 @@
 use crate::common::{World, down};
 use dwar_app::{ValidSession, ValidateSession, ValidateSessionError};
 use dwar_kernel::{KeyMode, StoreError};
-use dwar_project::Caller;
-use dwar_session::{AccessToken, Claims, InvalidToken, Session};
+use dwar_session::{AccessToken, Claims, InvalidToken, Session, Sought};
 use dwar_testkit::{START, minutes, seconds};
 use mockall::predicate::eq;
 use std::mem::take;
@@ -10,13 +9,10 @@ use std::sync::Arc;
 
 type Answer = Result<ValidSession, ValidateSessionError>;
 
-async fn validate(world: &mut World, caller: &Caller) -> Answer {
-    let use_case = ValidateSession {
-        tools: world.tools(),
-        signer: Arc::new(take(&mut world.signer)),
-        sessions: Arc::new(take(&mut world.sessions)),
-    };
-    use_case.validate(caller, &AccessToken::new("token")).await
+async fn validate(world: &mut World, sought: &Sought) -> Answer {
+    let use_case =
+        ValidateSession { tools: world.tools(), signer: Arc::new(take(&mut world.signer)) };
+    use_case.validate(sought, &AccessToken::new("token")).await
 }
 
 /// A session of the caller whose token is presented and well signed.
@@ -29,16 +25,6 @@ fn signed() -> (World, Session) {
     (world, session)
 }
 
-/// The store has the session like this.
-fn on_record(world: &mut World, session: Option<Session>) {
-    let (line, id) = (&world.line, session.as_ref().map(|session| session.id));
-    let (project, mode) = (line.project, line.mode);
-    let find = world.sessions.expect_find().times(1).withf(move |asked, world, session| {
-        (*asked, *world) == (project, mode) && id.is_none_or(|id| id == *session)
-    });
-    find.returning(move |_, _, _| Ok(session.clone()));
-}
-
 fn invalid(answer: &Answer) -> bool {
     matches!(answer, Err(ValidateSessionError::Invalid))
 }
@@ -46,8 +32,7 @@ fn invalid(answer: &Answer) -> bool {
 #[tokio::test]
 async fn a_token_that_counts_is_answered_with_its_session() {
     let (mut world, session) = signed();
-    on_record(&mut world, Some(session.clone()));
-    let caller = world.caller.clone();
+    let sought = world.sought(Some(session.clone()));
     let valid = ValidSession {
         session: session.id,
         identity: session.identity,
@@ -55,40 +40,53 @@ async fn a_token_that_counts_is_answered_with_its_session() {
         expires_at: session.access.expires_at,
         expires_in: 900,
     };
-    assert_eq!(validate(&mut world, &caller).await.unwrap(), valid);
+    assert_eq!(validate(&mut world, &sought).await.unwrap(), valid);
 }
 
 #[tokio::test]
 async fn a_token_counts_no_longer_than_its_session() {
     let (mut world, mut session) = signed();
     session.expires_at = START + seconds(5);
-    on_record(&mut world, Some(session));
-    let caller = world.caller.clone();
-    let valid = validate(&mut world, &caller).await.unwrap();
+    let sought = world.sought(Some(session));
+    let valid = validate(&mut world, &sought).await.unwrap();
     assert_eq!((valid.expires_at, valid.expires_in), (START + seconds(5), 5));
 }
 
 #[tokio::test]
-async fn a_token_that_the_signer_refuses_is_invalid_without_a_look_up() {
+async fn a_token_that_the_signer_refuses_is_invalid() {
     let mut world = World::live();
     world.signer.expect_verify().times(1).returning(|_, _| Ok(Err(InvalidToken)));
-    let caller = world.caller.clone();
-    assert!(invalid(&validate(&mut world, &caller).await));
+    let session = world.make.session(&world.line, world.make.id());
+    let sought = world.sought(Some(session));
+    assert!(invalid(&validate(&mut world, &sought).await));
+}
+
+/// A token tells where to look before anybody has checked it, so it could name one session and be
+/// signed for another.
+#[tokio::test]
+async fn a_token_counts_for_the_session_of_its_claims_alone() {
+    let (mut world, session) = signed();
+    let other = Session { id: world.make.id(), ..session };
+    let sought = world.sought(Some(other));
+    assert!(invalid(&validate(&mut world, &sought).await));
 }
 
 #[tokio::test]
-async fn a_token_of_another_project_is_invalid_without_a_look_up() {
-    let (mut world, _) = signed();
-    let stranger = world.stranger();
-    assert!(invalid(&validate(&mut world, &stranger).await));
+async fn a_token_of_another_project_or_mode_is_invalid() {
+    let (mut world, session) = signed();
+    let sought = Sought { project: world.make.id(), ..world.sought(Some(session)) };
+    assert!(invalid(&validate(&mut world, &sought).await));
+    let (mut world, session) = signed();
+    let sought = Sought { mode: KeyMode::Test, ..world.sought(Some(session)) };
+    assert!(invalid(&validate(&mut world, &sought).await));
 }
 
 #[tokio::test]
-async fn a_token_of_the_other_mode_is_invalid_without_a_look_up() {
-    let (mut world, _) = signed();
-    let other = world.other_mode();
-    assert_eq!(other.mode, KeyMode::Test);
-    assert!(invalid(&validate(&mut world, &other).await));
+async fn without_a_session_no_signature_is_checked() {
+    let mut world = World::live();
+    world.signer.expect_verify().times(0);
+    let sought = world.sought(None);
+    assert!(invalid(&validate(&mut world, &sought).await));
 }
 
 #[tokio::test]
@@ -100,11 +98,10 @@ async fn what_the_record_does_not_honour_is_invalid() {
     let over = Session { expires_at: START, ..session.clone() };
     let mut expired = session;
     expired.access.expires_at = START;
-    for found in [None, Some(revoked), Some(superseded), Some(over), Some(expired)] {
+    for found in [Some(revoked), Some(superseded), Some(over), Some(expired)] {
         let (mut world, _) = signed();
-        on_record(&mut world, found);
-        let caller = world.caller.clone();
-        assert!(invalid(&validate(&mut world, &caller).await));
+        let sought = world.sought(found);
+        assert!(invalid(&validate(&mut world, &sought).await));
     }
 }
 
@@ -112,17 +109,9 @@ async fn what_the_record_does_not_honour_is_invalid() {
 async fn a_key_store_out_of_reach_is_neither_valid_nor_invalid() {
     let mut world = World::live();
     world.signer.expect_verify().returning(|_, _| Err(down()));
-    let caller = world.caller.clone();
-    let answer = validate(&mut world, &caller).await;
-    assert!(matches!(answer, Err(ValidateSessionError::Store(StoreError::Unavailable(_)))));
-}
-
-#[tokio::test]
-async fn a_session_store_out_of_reach_is_neither_valid_nor_invalid() {
-    let (mut world, _) = signed();
-    world.sessions.expect_find().returning(|_, _, _| Err(down()));
-    let caller = world.caller.clone();
-    let answer = validate(&mut world, &caller).await;
+    let session = world.make.session(&world.line, world.make.id());
+    let sought = world.sought(Some(session));
+    let answer = validate(&mut world, &sought).await;
     assert!(matches!(answer, Err(ValidateSessionError::Store(StoreError::Unavailable(_)))));
 }
 
@@ -134,7 +123,6 @@ async fn a_token_is_judged_at_the_present_instant() {
     let claims = Claims::of(&session);
     let check = world.signer.expect_verify().withf(|_, now| *now == START + minutes(1));
     check.returning(move |_, _| Ok(Ok(claims.clone())));
-    on_record(&mut world, Some(session));
-    let caller = world.caller.clone();
-    assert_eq!(validate(&mut world, &caller).await.unwrap().expires_in, 840);
+    let sought = world.sought(Some(session));
+    assert_eq!(validate(&mut world, &sought).await.unwrap().expires_in, 840);
 }

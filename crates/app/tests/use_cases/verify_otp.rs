@@ -1,9 +1,8 @@
 use crate::common::{LIMITS, World, down};
 use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
-use dwar_identity::MockIdentityStore;
-use dwar_kernel::{IdentityId, KeyMode, OtpId, StoreError, Vault};
+use dwar_kernel::{IdentityId, KeyMode, OtpId, Vault};
 use dwar_otp::{Allowance, GuessPolicy, Verdict};
-use dwar_session::{Session, Started};
+use dwar_session::{AccessToken, Session};
 use dwar_testkit::{CODE, ClearVault, START, minutes};
 use mockall::Sequence;
 use std::mem::take;
@@ -11,22 +10,17 @@ use std::sync::{Arc, Mutex};
 
 const LEFT: Allowance = Allowance { limit: 5, remaining: 4, reset: minutes(9) };
 
-async fn verify(
-    world: &mut World,
-    identities: MockIdentityStore,
-) -> Result<VerifiedOtp, VerifyOtpError> {
-    verify_of(world, identities, None).await
+async fn verify(world: &mut World) -> Result<VerifiedOtp, VerifyOtpError> {
+    verify_of(world, None).await
 }
 
 async fn verify_of(
     world: &mut World,
-    identities: MockIdentityStore,
     request: Option<OtpId>,
 ) -> Result<VerifiedOtp, VerifyOtpError> {
     let use_case = VerifyOtp {
         tools: world.tools(),
         otps: Arc::new(take(&mut world.otps)),
-        identities: Arc::new(identities),
         sessions: Arc::new(take(&mut world.sessions)),
         tokens: world.tokens(),
         codes: Arc::clone(&world.make.codes),
@@ -54,64 +48,52 @@ fn accepted() -> World {
     world
 }
 
-/// Recognises the phone each time as the fresh identity that was offered, and collects these.
-fn newcomers(times: usize) -> (MockIdentityStore, Arc<Mutex<Vec<IdentityId>>>) {
-    let offered = Arc::new(Mutex::new(Vec::new()));
-    let (mut identities, seen) = (MockIdentityStore::new(), Arc::clone(&offered));
-    identities.expect_recognise().times(times).returning(move |_, sighting| {
-        seen.lock().unwrap().push(sighting.fresh);
-        Ok(sighting.fresh)
-    });
-    (identities, offered)
-}
-
-/// Each start of a session ends like this; gives what was to be started.
-fn starts(world: &mut World, mut outcomes: Vec<Started>) -> Arc<Mutex<Vec<Session>>> {
+/// The store begins a session of whom the login offers; gives what was begun.
+fn starts(world: &mut World) -> Arc<Mutex<Vec<Session>>> {
     let started = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&started);
-    let expected = world.sessions.expect_start().times(outcomes.len());
-    expected.returning(move |session| {
-        seen.lock().unwrap().push(session);
-        Ok(outcomes.remove(0))
+    world.sessions.expect_start().times(1).returning(move |login| {
+        let identity = login.session.identity;
+        seen.lock().unwrap().push(login.session);
+        Ok(identity)
     });
     started
 }
 
 #[tokio::test]
-async fn the_right_code_is_judged_then_recognised_then_starts_a_session() {
+async fn the_right_code_is_judged_then_starts_a_session_of_whom_the_store_knows() {
     let mut world = World::live();
-    world.signs();
     let (order, known) = (&mut Sequence::new(), world.make.id::<IdentityId>());
     let attempt = world.otps.expect_judge().times(1).in_sequence(order);
     attempt.returning(|_, _, _, _, _, _| Ok(Verdict::Accepted(LEFT)));
-    let mut identities = MockIdentityStore::new();
-    let recognise = identities.expect_recognise().times(1).in_sequence(order);
-    recognise.returning(move |_, _| Ok(known));
     let start = world.sessions.expect_start().times(1).in_sequence(order);
-    start.returning(|_| Ok(Started::Started));
-    let verified = verify(&mut world, identities).await.unwrap();
+    start.returning(move |_| Ok(known));
+    let sign = world.signer.expect_sign().times(1).in_sequence(order);
+    sign.withf(move |claims| claims.identity == known)
+        .returning(|claims| Ok(AccessToken::new(claims.token.to_string())));
+    let verified = verify(&mut world).await.unwrap();
     assert_eq!((verified.tokens.identity, verified.allowance), (known, LEFT));
 }
 
 #[tokio::test]
-async fn a_phone_is_recognised_in_its_project_and_mode() {
-    let (mut world, mut identities) = (accepted(), MockIdentityStore::new());
+async fn a_login_is_of_the_phone_in_its_project_and_mode() {
+    let mut world = accepted();
     let line = world.line.clone();
-    let recognise = identities.expect_recognise().times(1).withf(move |project, sighting| {
-        let phone = ClearVault.open_phone(line.project, &sighting.phone);
-        (*project, sighting.mode, sighting.index) == (line.project, line.mode, line.index)
-            && (phone, sighting.at) == (Ok(line.phone.clone()), START)
+    let start = world.sessions.expect_start().times(1).withf(move |login| {
+        let Session { project, mode, created_at, .. } = login.session;
+        let phone = ClearVault.open_phone(line.project, &login.sealed_phone);
+        (project, mode, login.phone) == (line.project, line.mode, line.index)
+            && (phone, created_at) == (Ok(line.phone.clone()), START)
     });
-    recognise.returning(|_, sighting| Ok(sighting.fresh));
-    starts(&mut world, vec![Started::Started]);
-    assert!(verify(&mut world, identities).await.is_ok());
+    start.returning(|login| Ok(login.session.identity));
+    assert!(verify(&mut world).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
     let mut world = accepted();
-    let started = starts(&mut world, vec![Started::Started]);
-    let verified = verify(&mut world, newcomers(1).0).await.unwrap();
+    let started = starts(&mut world);
+    let verified = verify(&mut world).await.unwrap();
     let session = started.lock().unwrap().remove(0);
     assert_eq!(session.refresh, verified.tokens.refresh.digest(&ClearVault));
     assert_eq!(session.access.token.to_string(), verified.tokens.access.expose());
@@ -125,8 +107,8 @@ async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
 #[tokio::test]
 async fn a_session_lives_as_long_as_the_contract_says() {
     let mut world = accepted();
-    let started = starts(&mut world, vec![Started::Started]);
-    let tokens = verify(&mut world, newcomers(1).0).await.unwrap().tokens;
+    let started = starts(&mut world);
+    let tokens = verify(&mut world).await.unwrap().tokens;
     let session = started.lock().unwrap().remove(0);
     assert_eq!((tokens.expires_in, tokens.refresh_expires_in), (900, 30 * 86_400));
     assert_eq!(session.expires_at, START + minutes(90 * 24 * 60));
@@ -137,8 +119,8 @@ async fn a_session_lives_as_long_as_the_contract_says() {
 async fn the_first_refresh_token_ends_with_its_session() {
     let mut world = accepted();
     world.lifetimes.session = minutes(60);
-    let started = starts(&mut world, vec![Started::Started]);
-    let tokens = verify(&mut world, newcomers(1).0).await.unwrap().tokens;
+    let started = starts(&mut world);
+    let tokens = verify(&mut world).await.unwrap().tokens;
     assert_eq!(started.lock().unwrap()[0].refresh_expires_at, START + minutes(60));
     assert_eq!(tokens.refresh_expires_in, 3_600);
 }
@@ -147,8 +129,8 @@ async fn the_first_refresh_token_ends_with_its_session() {
 async fn an_access_token_ends_with_its_session_at_a_whole_second() {
     let mut world = accepted();
     world.lifetimes.session = minutes(5);
-    let started = starts(&mut world, vec![Started::Started]);
-    let tokens = verify(&mut world, newcomers(1).0).await.unwrap().tokens;
+    let started = starts(&mut world);
+    let tokens = verify(&mut world).await.unwrap().tokens;
     let session = started.lock().unwrap().remove(0);
     assert_eq!(session.expires_at, START + minutes(5));
     let ends = session.access.expires_at;
@@ -162,33 +144,12 @@ async fn an_access_token_ends_with_its_session_at_a_whole_second() {
 #[tokio::test]
 async fn nothing_shows_the_tokens_in_debug() {
     let mut world = accepted();
-    starts(&mut world, vec![Started::Started]);
-    let verified = verify(&mut world, newcomers(1).0).await.unwrap();
+    starts(&mut world);
+    let verified = verify(&mut world).await.unwrap();
     let shown = format!("{verified:?}");
     for secret in [verified.tokens.access.expose(), verified.tokens.refresh.expose(), CODE] {
         assert!(!shown.contains(secret), "{shown}");
     }
-}
-
-#[tokio::test]
-async fn an_identity_that_is_deleted_meanwhile_is_made_anew() {
-    let mut world = accepted();
-    let started = starts(&mut world, vec![Started::IdentityGone, Started::Started]);
-    let (identities, offered) = newcomers(2);
-    let verified = verify(&mut world, identities).await.unwrap();
-    let (offered, started) = (offered.lock().unwrap(), started.lock().unwrap());
-    assert_ne!(offered[0], offered[1]);
-    assert_eq!(verified.tokens.identity, offered[1]);
-    assert_eq!(verified.tokens.session, started[1].id);
-    assert_ne!(started[0].id, started[1].id);
-}
-
-#[tokio::test]
-async fn a_login_gives_up_after_three_deletions() {
-    let mut world = accepted();
-    starts(&mut world, vec![Started::IdentityGone; 3]);
-    let answer = verify(&mut world, newcomers(3).0).await;
-    assert!(matches!(answer, Err(VerifyOtpError::Store(StoreError::Unavailable(_)))));
 }
 
 #[tokio::test]
@@ -201,7 +162,7 @@ async fn a_named_request_is_judged_by_the_store_with_the_code() {
             guess.is_meant_for(own) && guess.is_meant_for(other) != named
         });
         attempt.returning(|_, _, _, _, _, _| Ok(Verdict::NotFound));
-        let answer = verify_of(&mut world, MockIdentityStore::new(), request).await;
+        let answer = verify_of(&mut world, request).await;
         assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
     }
 }
@@ -210,7 +171,7 @@ async fn a_named_request_is_judged_by_the_store_with_the_code() {
 async fn a_wrong_code_opens_nothing() {
     let mut world = World::live();
     judges(&mut world, Verdict::Wrong(LEFT));
-    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::Wrong(left)) if left == LEFT));
 }
 
@@ -218,7 +179,7 @@ async fn a_wrong_code_opens_nothing() {
 async fn a_locked_code_opens_nothing() {
     let mut world = World::live();
     judges(&mut world, Verdict::Locked(LEFT));
-    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::Locked(left)) if left == LEFT));
 }
 
@@ -226,7 +187,7 @@ async fn a_locked_code_opens_nothing() {
 async fn no_code_opens_nothing() {
     let mut world = World::live();
     judges(&mut world, Verdict::NotFound);
-    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
 }
 
@@ -238,7 +199,7 @@ async fn a_test_key_has_no_guess_budget() {
             (*mode, *policy) == (KeyMode::Test, GuessPolicy::OFF)
         });
     off.returning(|_, _, _, _, _, _| Ok(Verdict::NotFound));
-    let answer = verify(&mut world, MockIdentityStore::new()).await;
+    let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
 }
 
@@ -246,22 +207,18 @@ async fn a_test_key_has_no_guess_budget() {
 async fn a_store_failure_at_any_step_is_told_and_opens_nothing() {
     let mut unjudged = World::live();
     unjudged.otps.expect_judge().returning(|_, _, _, _, _, _| Err(down()));
-    let answer = verify(&mut unjudged, MockIdentityStore::new()).await;
-    assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
-
-    let mut identities = MockIdentityStore::new();
-    identities.expect_recognise().returning(|_, _| Err(down()));
-    let answer = verify(&mut accepted_unsigned(), identities).await;
+    let answer = verify(&mut unjudged).await;
     assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
 
     let mut unsigned = accepted_unsigned();
+    starts(&mut unsigned);
     unsigned.signer.expect_sign().returning(|_| Err(down()));
-    let answer = verify(&mut unsigned, newcomers(1).0).await;
+    let answer = verify(&mut unsigned).await;
     assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
 
     let mut unstarted = accepted();
     unstarted.sessions.expect_start().times(1).returning(|_| Err(down()));
-    let answer = verify(&mut unstarted, newcomers(1).0).await;
+    let answer = verify(&mut unstarted).await;
     assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
 }
 

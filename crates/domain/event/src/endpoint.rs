@@ -15,7 +15,6 @@ pub struct Endpoint {
     pub secret: Sealed,
     /// The secret before, while both sign.
     pub previous: Option<PreviousSecret>,
-    /// When it was made.
     pub created_at: Timestamp,
     /// How it fails, if the last call to it failed.
     pub failing: Option<Failing>,
@@ -41,7 +40,7 @@ pub struct SwitchOff {
     pub failures: u32,
 }
 
-/// A secret that was replaced.
+/// A secret that signs beside its successor for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviousSecret {
     /// The secret, unreadable at rest.
@@ -84,9 +83,12 @@ impl Endpoint {
         Some(Event { project, mode, kind, subject, at: now })
     }
 
-    /// A call succeeded: what failed before no longer counts.
+    /// A call succeeded: what failed before no longer counts. One that is switched off stays so,
+    /// and says why.
     pub const fn after_success(&mut self) {
-        self.failing = None;
+        if self.disabled_at.is_none() {
+            self.failing = None;
+        }
     }
 
     /// Switches it on, as new.

@@ -1,4 +1,4 @@
-use crate::{Endpoint, Event, NewSecret, Room, SwitchOff, WebhookSecret};
+use crate::{Call, Endpoint, Event, NewSecret, Room, SwitchOff, WebhookSecret};
 use async_trait::async_trait;
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::time::Duration;
@@ -11,7 +11,6 @@ use std::time::Duration;
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EventStore: Send + Sync {
-    /// Adds an endpoint.
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError>;
 
     /// The endpoints of a project, oldest first, equals by id.
@@ -60,38 +59,27 @@ pub trait EventStore: Send + Sync {
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError>;
 
-    /// The endpoint has been told, see [`Endpoint::after_success`]; an event that nobody else waits
-    /// for goes.
-    async fn delivered(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError>;
+    /// The endpoint has been told, see [`Endpoint::after_success`]; the call is on record.
+    async fn delivered(&self, call: Call) -> Result<(), StoreError>;
 
-    /// A call to the endpoint failed: counted by [`Endpoint::after_failure`], and the delivery is
-    /// due again at `call.again`, or, with `None`, never.
+    /// A call to the endpoint failed: counted by [`Endpoint::after_failure`] as of its end, put on
+    /// record, and the delivery is due again at `call.again`, or, with `None`, never.
     ///
     /// Gives the endpoint if this has switched it off. Then, in the same step, its project's other
     /// endpoints have an event to be told of it, once however many calls fail at once.
     async fn failed(
         &self,
-        endpoint: EndpointId,
-        event: String,
-        call: FailedCall,
+        call: Call,
+        switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError>;
 
-    /// The delivery is never made, and that says nothing about its endpoint.
-    async fn give_up(&self, endpoint: EndpointId, event: String) -> Result<(), StoreError>;
+    /// The delivery is never made, and that says nothing about its endpoint; the call that was not
+    /// made is on record.
+    async fn give_up(&self, call: Call) -> Result<(), StoreError>;
 
     /// Drops what endpoints that are switched off have not been told, in bounded steps; gives the
     /// number of deliveries.
     async fn drop_untold(&self) -> Result<u64, StoreError>;
-}
-
-/// A call that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FailedCall {
-    pub at: Timestamp,
-    /// When the delivery is due again.
-    pub again: Option<Timestamp>,
-    /// When its endpoint is switched off; `None` is never.
-    pub switch_off: Option<SwitchOff>,
 }
 
 /// One event to be told to one endpoint.
@@ -118,17 +106,63 @@ pub struct WebhookRequest {
 }
 
 /// Why an endpoint was not told.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendFailure {
     /// Its address leads where we do not go: not public, or not HTTPS.
     #[error("the address is not allowed")]
     Forbidden,
-    /// It could not be reached in time.
+    /// It did not answer in time.
+    #[error("the endpoint did not answer in time")]
+    TimedOut,
+    /// Its name leads to no address.
+    #[error("the endpoint's name cannot be resolved")]
+    Unresolved,
+    /// Nobody listens there.
+    #[error("the endpoint refused the connection")]
+    ConnectionRefused,
+    /// Its certificate is not one that can be trusted, or it speaks no TLS.
+    #[error("no TLS connection to the endpoint can be made")]
+    Tls,
+    /// It could not be reached for another reason.
     #[error("the endpoint cannot be reached")]
     Unreachable,
     /// It answered something else than a success.
     #[error("the endpoint answered {0}")]
     Status(u16),
+    /// What signs the call, or the number it is about, cannot be read with the keys that are set.
+    #[error("the event cannot be signed")]
+    Unsigned,
+}
+
+impl SendFailure {
+    /// The word for tables and answers, and the status if there was one.
+    pub const fn word(self) -> (&'static str, Option<u16>) {
+        match self {
+            Self::Forbidden => ("forbidden", None),
+            Self::TimedOut => ("timed_out", None),
+            Self::Unresolved => ("unresolved", None),
+            Self::ConnectionRefused => ("connection_refused", None),
+            Self::Tls => ("tls", None),
+            Self::Unreachable => ("unreachable", None),
+            Self::Status(status) => ("status", Some(status)),
+            Self::Unsigned => ("unsigned", None),
+        }
+    }
+
+    /// What [`SendFailure::word`] gave, back again.
+    pub fn from_word(word: &str, status: Option<u16>) -> Option<Self> {
+        let plain = [
+            Self::Forbidden,
+            Self::TimedOut,
+            Self::Unresolved,
+            Self::ConnectionRefused,
+            Self::Tls,
+            Self::Unreachable,
+            Self::Unsigned,
+        ];
+        let answered = status.map(Self::Status);
+        plain.into_iter().chain(answered).find(|it| it.word() == (word, status))
+    }
 }
 
 /// Signs events and hands them to endpoints.
@@ -141,8 +175,8 @@ pub trait WebhookSender: Send + Sync {
     /// The signature of `id.timestamp.body` under `secret`: `v1,` and base64 of HMAC-SHA-256.
     fn sign(&self, secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String;
 
-    /// Posts a request; the sender bounds the time.
-    async fn post(&self, request: WebhookRequest) -> Result<(), SendFailure>;
+    /// Posts a request and gives the status of its success; the sender bounds the time.
+    async fn post(&self, request: WebhookRequest) -> Result<u16, SendFailure>;
 
     /// Whether events may go to this address at all, as far as can be told without a look-up.
     ///

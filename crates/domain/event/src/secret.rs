@@ -1,6 +1,6 @@
 use base64ct::{Base64, Encoding};
+use derive_more::Debug;
 use dwar_kernel::Entropy;
-use std::fmt;
 use std::str::FromStr;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -10,10 +10,11 @@ const BYTES: usize = 32;
 
 /// What signs a project's events: `whsec_` and 32 random bytes in base64 (Standard Webhooks,
 /// Signature scheme). `Debug` hides it, and dropping it wipes it.
-#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Debug, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[debug("{PREFIX}…")]
 pub struct WebhookSecret([u8; BYTES]);
 
-/// The text is not such a secret.
+/// The text is no secret of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a webhook secret")]
 pub struct MalformedSecret;
@@ -47,12 +48,6 @@ impl FromStr for WebhookSecret {
             Ok(read) if read.len() == BYTES => Ok(Self(bytes)),
             _ => Err(MalformedSecret),
         }
-    }
-}
-
-impl fmt::Debug for WebhookSecret {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("whsec_…")
     }
 }
 

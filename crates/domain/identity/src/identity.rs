@@ -1,6 +1,4 @@
-use dwar_kernel::{
-    BlindIndex, Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed, Subject, Timestamp,
-};
+use dwar_kernel::{Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed, Subject, Timestamp};
 
 /// A phone number that a project has verified at least once in one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,24 +10,8 @@ pub struct Identity {
     pub mode: KeyMode,
     /// The phone number, unreadable at rest.
     pub phone: Sealed,
-    /// When it was verified first.
     pub created_at: Timestamp,
-    /// When it was verified last.
     pub last_verified_at: Timestamp,
-}
-
-/// A successful verification of a phone number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighting {
-    /// The world it happened in.
-    pub mode: KeyMode,
-    /// The phone's look-up form.
-    pub index: BlindIndex,
-    /// The phone number, unreadable at rest.
-    pub phone: Sealed,
-    /// The id to use if the phone is new.
-    pub fresh: IdentityId,
-    pub at: Timestamp,
 }
 
 /// What a deletion took away.
@@ -40,7 +22,6 @@ pub struct Erased {
 }
 
 impl Erased {
-    /// What is to be told of it.
     pub const fn event(
         self,
         project: ProjectId,

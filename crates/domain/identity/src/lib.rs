@@ -3,7 +3,5 @@
 mod identity;
 mod ports;
 
-pub use identity::{Erased, Identity, Sighting};
-pub use ports::IdentityStore;
-#[cfg(feature = "mocks")]
-pub use ports::MockIdentityStore;
+pub use identity::{Erased, Identity};
+pub use ports::*;

@@ -1,21 +1,11 @@
-use crate::{Erased, Identity, Sighting};
+use crate::{Erased, Identity};
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
 
-/// Remembers verified phone numbers per project and mode.
+/// Remembers verified phone numbers per project and mode; a login puts them there.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IdentityStore: Send + Sync {
-    /// Makes or recognises the identity of a phone and gives its id.
-    ///
-    /// A known one keeps the phone as sealed by this sighting, so that a new master key takes over
-    /// as people log in, and the later of both dates. However many sightings of one phone come at once, there MUST be one identity after them.
-    async fn recognise(
-        &self,
-        project: ProjectId,
-        sighting: Sighting,
-    ) -> Result<IdentityId, StoreError>;
-
     /// The identity with this id in this project and mode, or `None`.
     async fn find(
         &self,

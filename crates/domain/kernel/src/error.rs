@@ -13,9 +13,7 @@ pub enum StoreError {
     /// What is stored cannot be what we wrote: names the table, the column and the row.
     #[error("inconsistent data in {table}.{column} of row {row}")]
     Inconsistent {
-        /// Table the row belongs to.
         table: &'static str,
-        /// Column that cannot be read.
         column: &'static str,
         /// Primary key of the row.
         row: String,

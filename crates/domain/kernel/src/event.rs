@@ -26,6 +26,8 @@ words! {
         EndpointDisabled = "endpoint.disabled",
         /// The receipts of a provider fail as they did not before.
         ProviderFailing = "provider.failing",
+        /// Somebody tried whether an endpoint takes what it is told.
+        WebhookTest = "webhook.test",
     }
 }
 
@@ -34,28 +36,22 @@ words! {
 pub enum Subject {
     /// A request to send a code.
     Otp {
-        /// The request.
         otp: OtpId,
         /// The channel that carried it, or the one tried last; none once it is not known.
         channel: Option<Channel>,
         /// The phone it went to; gone with the identity.
         phone: Option<EventPhone>,
     },
-    /// A session.
     Session {
-        /// The session.
         session: SessionId,
         /// Whose it was.
         identity: IdentityId,
     },
-    /// An identity.
     Identity {
-        /// The identity.
         identity: IdentityId,
         /// How many of its sessions ended with it.
         sessions_revoked: u64,
     },
-    /// A wallet.
     Wallet {
         /// The ledger entry after which the balance was low.
         entry: EntryId,
@@ -66,7 +62,6 @@ pub enum Subject {
     },
     /// An endpoint of the project.
     Endpoint {
-        /// The endpoint.
         endpoint: EndpointId,
         /// How many calls to it failed in a row.
         failures: u32,
@@ -82,6 +77,8 @@ pub enum Subject {
         /// How many receipts that is out of.
         receipts: u32,
     },
+    /// Nothing but whether the endpoint takes it.
+    Test { endpoint: EndpointId },
 }
 
 /// The phone an event is about.
@@ -99,9 +96,7 @@ pub struct Event {
     pub project: ProjectId,
     /// The world; wallets belong to the live one.
     pub mode: KeyMode,
-    /// What kind of thing.
     pub kind: EventKind,
-    /// What it is about.
     pub subject: Subject,
     pub at: Timestamp,
 }
@@ -111,7 +106,8 @@ impl Event {
     /// know a repetition.
     ///
     /// An endpoint can be switched off, and a provider fail, more than once: their ids tell when.
-    /// Instances that notice a failing provider within the same five minutes name one event.
+    /// Instances that notice a failing provider within the same five minutes name one event, and so
+    /// do tests of one endpoint within the same five seconds.
     pub fn id(&self) -> String {
         let subject = match &self.subject {
             Subject::Otp { otp, .. } => otp.uuid().simple().to_string(),
@@ -123,6 +119,9 @@ impl Event {
             }
             Subject::Provider { provider, .. } => {
                 format!("{}_{provider}_{}", self.project.uuid().simple(), self.at.timestamp() / 300)
+            }
+            Subject::Test { endpoint } => {
+                format!("{}_{}", endpoint.uuid().simple(), self.at.timestamp() / 5)
             }
         };
         format!("{}_{subject}", self.kind.as_str().replace('.', "_"))

@@ -1,12 +1,12 @@
 use crate::{Entropy, Timestamp};
-use std::fmt;
+use derive_more::{Debug, Display, From};
 use std::str::FromStr;
 use uuid::Uuid;
 
 /// The hyphenated form; the parser would also take braces, URNs and bare digits.
 const CANONICAL: usize = 36;
 
-/// The text is not an id in canonical form.
+/// The text is no id in its one spelling.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an id")]
 pub struct MalformedId;
@@ -14,7 +14,8 @@ pub struct MalformedId;
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Display, From, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[debug("{_0}")]
         pub struct $name(Uuid);
 
         impl $name {
@@ -23,15 +24,15 @@ macro_rules! ids {
                 Self(entropy.uuid(now))
             }
 
-            /// The id's UUID.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }
-        }
 
-        impl From<Uuid> for $name {
-            fn from(uuid: Uuid) -> Self {
-                Self(uuid)
+            /// When it was made, to the millisecond (RFC 9562, section 5.7); `None` if it does not
+            /// say.
+            pub fn made_at(self) -> Option<Timestamp> {
+                let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
+                Timestamp::from_timestamp(i64::try_from(seconds).ok()?, nanos)
             }
         }
 
@@ -44,18 +45,6 @@ macro_rules! ids {
                     Ok(uuid) if text.len() == CANONICAL => Ok(Self(uuid)),
                     _ => Err(MalformedId),
                 }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(out)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(out)
             }
         }
     )+};
@@ -82,4 +71,18 @@ ids! {
     ReceiptId;
     /// One address that a project's events go to.
     EndpointId;
+    /// One call to such an address.
+    CallId;
+    /// One process that runs the service, from its start to its end.
+    InstanceId;
+    /// Somebody who runs the service.
+    OperatorId;
+    /// One token of the admin API, not the token itself.
+    AdminTokenId;
+    /// One line of the audit log.
+    AuditId;
+    /// One process that keeps the figures.
+    KeeperId;
+    /// One process that counts what it refuses.
+    TallyId;
 }

@@ -21,8 +21,9 @@ pub use error::StoreError;
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use id::{
-    ApiKeyId, AttemptId, EndpointId, EntryId, IdentityId, MalformedId, OtpId, ProjectId, ReceiptId,
-    SessionId, TokenId,
+    AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, IdentityId,
+    InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, SessionId, TallyId,
+    TokenId,
 };
 pub use mode::{KeyMode, UnknownMode};
 pub use money::{InvalidAmount, Paise};

@@ -1,13 +1,15 @@
-use std::fmt;
+use derive_more::{Debug, Display};
 use std::str::FromStr;
 
 /// An Indian mobile number: ten digits, the first 6 to 9 (docs/contract.md, Bodies).
 ///
 /// `Debug` and `Display` mask it; [`Phone::e164`] shows it.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Display, PartialEq, Eq, Hash)]
+#[display("+91{}••••{}", &self.national()[..2], &self.national()[6..])]
+#[debug("{self}")]
 pub struct Phone([u8; 10]);
 
-/// The text is not an Indian mobile number.
+/// The text is no mobile number of India.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a valid Indian mobile number")]
 pub struct InvalidPhone;
@@ -34,19 +36,6 @@ impl FromStr for Phone {
         let digits: [u8; 10] = national.as_bytes().try_into().map_err(|_| InvalidPhone)?;
         let valid = (b'6'..=b'9').contains(&digits[0]) && digits.iter().all(u8::is_ascii_digit);
         if valid { Ok(Self(digits)) } else { Err(InvalidPhone) }
-    }
-}
-
-impl fmt::Display for Phone {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.national();
-        write!(out, "+91{}••••{}", &digits[..2], &digits[6..])
-    }
-}
-
-impl fmt::Debug for Phone {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
     }
 }
 

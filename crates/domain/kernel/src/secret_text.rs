@@ -1,5 +1,5 @@
 use crate::Entropy;
-use std::fmt;
+use derive_more::Debug;
 use zeroize::Zeroizing;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -10,7 +10,8 @@ const CHECKSUM: usize = 6;
 /// The last six characters are the checksum of all before them, so a mistyped secret is refused
 /// without a look-up and scanners can tell a real one from noise. `Debug` shows the prefix alone,
 /// and dropping it wipes it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[debug("{}…", &text[..*prefix])]
 pub struct SecretText {
     text: Zeroizing<String>,
     prefix: usize,
@@ -41,12 +42,6 @@ impl SecretText {
     /// The whole secret. Only for the answer that hands it over and for its digest.
     pub fn expose(&self) -> &str {
         &self.text
-    }
-}
-
-impl fmt::Debug for SecretText {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}…", &self.text[..self.prefix])
     }
 }
 

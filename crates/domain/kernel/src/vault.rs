@@ -1,5 +1,5 @@
 use crate::{KeyMode, Phone, ProjectId, StoreError};
-use std::fmt;
+use derive_more::Debug;
 
 /// What a digest or a sealed value is for: a value made for one purpose is useless for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,39 +26,65 @@ pub enum Purpose {
     WebhookSecret,
     /// Look-up digest of what a provider calls a message.
     ProviderReference,
+    /// Digest by which a checked access token is known again.
+    AccessToken,
+    /// Look-up digest of a link that lets an operator in.
+    OperatorLink,
+    /// Look-up digest of an operator's session.
+    OperatorSession,
+    /// What the forms of an operator's session carry.
+    OperatorForm,
+    /// Name that somebody tried to sign in with.
+    OperatorName,
+    /// Secret of an operator's second factor.
+    OperatorTotp,
+    /// Look-up digest of a token of the admin API.
+    AdminToken,
+    /// Look-up digest of the id of a passkey.
+    Passkey,
+}
+
+impl Purpose {
+    /// Every purpose, in the order of their declaration.
+    pub const ALL: [Self; 19] = [
+        Self::ApiKey,
+        Self::RefreshToken,
+        Self::RefreshTokenMac,
+        Self::Idempotency,
+        Self::Phone,
+        Self::Code,
+        Self::Answer,
+        Self::SandboxMessage,
+        Self::SigningKey,
+        Self::WebhookSecret,
+        Self::ProviderReference,
+        Self::AccessToken,
+        Self::OperatorLink,
+        Self::OperatorSession,
+        Self::OperatorForm,
+        Self::OperatorName,
+        Self::OperatorTotp,
+        Self::AdminToken,
+        Self::Passkey,
+    ];
 }
 
 /// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and nothing leads back.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[debug("Digest(…)")]
 pub struct Digest(pub [u8; 32]);
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Digest(…)")
-    }
-}
 
 /// The look-up form of a phone number inside one project and mode.
 ///
 /// Two projects, or the two modes of one, get unrelated indexes for the same number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[debug("BlindIndex(…)")]
 pub struct BlindIndex(pub [u8; 32]);
 
-impl fmt::Debug for BlindIndex {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("BlindIndex(…)")
-    }
-}
-
 /// An authenticated ciphertext; only a [`Vault`] opens it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[debug("Sealed({} bytes)", _0.len())]
 pub struct Sealed(pub Vec<u8>);
-
-impl fmt::Debug for Sealed {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Sealed({} bytes)", self.0.len())
-    }
-}
 
 /// The sealed value was made under another key, for another purpose or context, or was altered.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

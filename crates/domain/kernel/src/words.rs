@@ -17,5 +17,11 @@ macro_rules! words {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
             }
         }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str(self.as_str())
+            }
+        }
     };
 }

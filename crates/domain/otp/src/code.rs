@@ -1,18 +1,19 @@
 use crate::Otp;
+use derive_more::Debug;
 use dwar_kernel::{Entropy, OtpId};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// A one-time code: exactly six ASCII digits, leading zeros included. Dropping it wipes it.
-#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Debug, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[debug("Code(••••••)")]
 pub struct Code([u8; 6]);
 
-/// The text is not exactly six ASCII digits.
+/// The text is no code.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a code is exactly 6 digits")]
 pub struct InvalidCode;
@@ -57,29 +58,19 @@ impl FromStr for Code {
     }
 }
 
-impl fmt::Debug for Code {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Code(••••••)")
-    }
-}
-
 /// What a store keeps of a code: HMAC-SHA-256 under a server secret, bound to its OTP request.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[debug("CodeDigest(key {key})")]
 pub struct CodeDigest {
     /// Which of the server's secrets was used.
     pub key: i32,
     pub mac: [u8; 32],
 }
 
-impl fmt::Debug for CodeDigest {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "CodeDigest(key {})", self.key)
-    }
-}
-
 /// The server secrets for codes: the first makes digests, all of them check, so that a secret can
 /// be replaced while codes made under the old one are out. Dropping them wipes them.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
+#[debug("CodeKeys({} secrets)", _0.len())]
 pub struct CodeKeys(Vec<(i32, Zeroizing<[u8; 32]>)>);
 
 impl CodeKeys {
@@ -98,12 +89,6 @@ impl CodeKeys {
     fn check(&self, binding: &[u8], code: &Code, stored: &CodeDigest) -> bool {
         let secret = self.0.iter().find(|(key, _)| *key == stored.key);
         secret.is_some_and(|(_, secret)| mac(secret, binding, code).ct_eq(&stored.mac).into())
-    }
-}
-
-impl fmt::Debug for CodeKeys {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "CodeKeys({} secrets)", self.0.len())
     }
 }
 

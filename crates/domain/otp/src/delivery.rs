@@ -53,6 +53,21 @@ words! {
     }
 }
 
+impl AttemptStatus {
+    /// Which attempt of a request a code counts for, by its place: the one that is paid, or else
+    /// the last one.
+    pub fn carrier(attempts: &[Self]) -> Option<usize> {
+        Self::paid(attempts.iter().copied()).or(attempts.len().checked_sub(1))
+    }
+
+    fn paid(
+        attempts: impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone,
+    ) -> Option<usize> {
+        let last_with = |wanted| attempts.clone().rposition(|status| status == wanted);
+        last_with(Self::Delivered).or_else(|| last_with(Self::Sent))
+    }
+}
+
 impl Reason {
     /// Whether another provider of the same channel would fail as well.
     pub const fn is_about_the_number(self) -> bool {
@@ -179,8 +194,13 @@ impl Delivery {
 
     /// The channel that carried the code, or else the one tried last.
     pub fn channel(&self) -> Option<Channel> {
+        self.carrier().map(|attempt| attempt.channel)
+    }
+
+    /// The attempt that carried the code, or else the last one.
+    pub fn carrier(&self) -> Option<&DeliveryAttempt> {
         let delivered = self.attempts.iter().find(|a| a.status == AttemptStatus::Delivered);
-        delivered.or_else(|| self.attempts.last()).map(|attempt| attempt.channel)
+        delivered.or_else(|| self.attempts.last())
     }
 
     /// What the code costs, once nothing is pending.
@@ -188,10 +208,9 @@ impl Delivery {
         if self.due_at.is_some() {
             return None;
         }
-        let last_with = |status| self.attempts.iter().rev().find(|a| a.status == status);
-        let carrier =
-            last_with(AttemptStatus::Delivered).or_else(|| last_with(AttemptStatus::Sent));
-        Some(carrier.map_or(Charge::Nothing, |attempt| Charge::Channel(attempt.channel)))
+        let paid = AttemptStatus::paid(self.attempts.iter().map(|attempt| attempt.status));
+        let paid = paid.and_then(|place| self.attempts.get(place));
+        Some(paid.map_or(Charge::Nothing, |attempt| Charge::Channel(attempt.channel)))
     }
 
     /// Whether the code can have come to the phone (docs/contract.md, Limits); certain once nothing is

@@ -1,5 +1,6 @@
 //! The life of a one-time code: issued, delivered, guessed, used.
 
+mod activity;
 mod code;
 mod delivery;
 pub mod idempotency;
@@ -12,6 +13,7 @@ pub mod sandbox;
 mod test_quota;
 mod text;
 
+pub use activity::*;
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
 pub use delivery::{
     AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reach, Reason, Report,
@@ -19,16 +21,12 @@ pub use delivery::{
 };
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use otp::{Allowance, Otp, OtpState, Verdict};
-pub use ports::{Gateway, Message, OtpStore, Outcome, ReceiptStore, Reported};
-#[cfg(feature = "mocks")]
-pub use ports::{MockGateway, MockOtpStore, MockReceiptStore};
+pub use ports::*;
 pub use receipt::{
     KeptReceipt, MAX_UNKNOWN, Receipt, ReceiptRoom, ReceiptSource, ReceiptTarget, Reviewed,
     UnknownReceipts, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
 pub use receipt_health::{HealthChange, ReceiptHealth};
 pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
-#[cfg(feature = "mocks")]
-pub use test_quota::MockTestQuotaStore;
-pub use test_quota::{TestQuota, TestQuotaStore, TestRecord};
+pub use test_quota::*;
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

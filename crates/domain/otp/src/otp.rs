@@ -44,11 +44,13 @@ pub struct Otp {
     pub wrong: u32,
     /// The wrong guess that locks it (docs/contract.md, Verify).
     pub max_wrong: u32,
+    /// When guesses were judged, oldest first, the last [`Otp::GUESSES`] at most. Of a used code the
+    /// last one is the right one. Whole milliseconds.
+    pub guesses: Vec<Timestamp>,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// The first instant at which it no longer works.
     pub expires_at: Timestamp,
-    /// Its way to the phone.
     pub delivery: Delivery,
 }
 
@@ -77,6 +79,9 @@ pub struct Allowance {
 }
 
 impl Otp {
+    /// How many instants of guesses are kept.
+    pub const GUESSES: usize = 16;
+
     /// The event that a report at `at` was, if it found the request as `before`.
     pub fn reported_since(&self, before: &Self, at: Timestamp) -> Option<Event> {
         let kind = match self.delivery.status {
@@ -151,6 +156,7 @@ impl Otp {
         if self.state == OtpState::Locked {
             return Verdict::Locked(self.allowance(now));
         }
+        self.note_guess(now);
         if guess.opens(self) {
             self.state = OtpState::Used;
             budget.count_success();
@@ -162,6 +168,17 @@ impl Otp {
             self.state = OtpState::Locked;
         }
         Verdict::Wrong(self.allowance(now))
+    }
+
+    fn note_guess(&mut self, now: Timestamp) {
+        let old = (self.guesses.len() + 1).saturating_sub(Self::GUESSES);
+        self.guesses.drain(..old);
+        self.guesses.push(now);
+    }
+
+    /// When it was verified; `None` if it was not.
+    pub fn verified_at(&self) -> Option<Timestamp> {
+        self.guesses.last().copied().filter(|_| self.state == OtpState::Used)
     }
 
     fn allowance(&self, now: Timestamp) -> Allowance {

@@ -37,6 +37,7 @@ fn otp() -> Otp {
         state: OtpState::Active,
         wrong: 0,
         max_wrong: 5,
+        guesses: vec![],
         created_at: at(0),
         expires_at: at(600),
         delivery: Delivery::begin(&route, attempt, at(0)),
@@ -113,6 +114,18 @@ fn a_guess_at_the_code_of_another_request_finds_nothing_and_counts_nothing() {
     otp.state = OtpState::Locked;
     let locked = otp.judge(&named("123456", other), &mut budget, &GuessPolicy::OFF, at(1));
     assert_eq!(locked, Verdict::NotFound);
+}
+
+#[test]
+fn what_was_judged_is_noted_and_what_was_not_is_not() {
+    let mut otp = otp();
+    attempt(&mut otp, "000000", 1);
+    attempt(&mut otp, "123456", 2);
+    attempt(&mut otp, "123456", 3);
+    assert_eq!((otp.guesses.clone(), otp.verified_at()), (vec![at(1), at(2)], Some(at(2))));
+    let mut locked = Otp { state: OtpState::Locked, guesses: vec![at(1)], ..otp };
+    attempt(&mut locked, "123456", 4);
+    assert_eq!((locked.guesses.clone(), locked.verified_at()), (vec![at(1)], None));
 }
 
 #[test]

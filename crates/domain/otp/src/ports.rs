@@ -3,10 +3,10 @@ use crate::{
     ReceiptTarget, Report, Reviewed, Route, Step, UnknownReceipts, Verdict,
 };
 use async_trait::async_trait;
+use derive_more::Debug;
 use dwar_kernel::{
     AttemptId, BlindIndex, KeyMode, OtpId, Phone, ProjectId, ReceiptId, StoreError, Timestamp,
 };
-use std::fmt;
 use std::time::Duration;
 
 /// Keeps codes, their guesses and their delivery.
@@ -150,15 +150,14 @@ pub trait ReceiptStore: Send + Sync {
 }
 
 /// A code on its way to a phone.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
+#[debug("Message({otp} over {channel} to {phone})")]
 pub struct Message {
-    /// The request it belongs to.
     pub otp: OtpId,
     /// The attempt; a provider that takes a client reference gets this one.
     pub attempt: AttemptId,
     pub project: ProjectId,
     pub mode: KeyMode,
-    /// The channel to take.
     pub channel: Channel,
     pub phone: Phone,
     /// The phone's look-up form.
@@ -178,20 +177,14 @@ pub struct Message {
     pub template_id: Option<String>,
 }
 
-impl fmt::Debug for Message {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Message({} over {} to {})", self.otp, self.channel.as_str(), self.phone)
-    }
-}
-
 /// A provider's answer.
 ///
 /// `Debug` shows no reference: that is the provider's own text.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It took the message.
     Accepted {
-        /// What it calls the message.
+        #[debug("{:?}", provider_ref.as_ref().map(|_| "…"))]
         provider_ref: Option<String>,
         /// Whether it will report what became of it.
         awaits_receipt: bool,
@@ -206,19 +199,6 @@ impl Outcome {
         match self {
             Self::Accepted { .. } => ("accepted", None),
             Self::Refused(reason) => ("refused", Some(reason.as_str())),
-        }
-    }
-}
-
-impl fmt::Debug for Outcome {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Accepted { provider_ref, awaits_receipt } => out
-                .debug_struct("Accepted")
-                .field("provider_ref", &provider_ref.as_ref().map(|_| "…"))
-                .field("awaits_receipt", awaits_receipt)
-                .finish(),
-            Self::Refused(reason) => write!(out, "Refused({reason:?})"),
         }
     }
 }

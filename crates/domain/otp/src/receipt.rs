@@ -6,9 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub provider: String,
-    /// What it calls the message.
     pub provider_ref: String,
-    /// What became of it.
     pub report: Report,
 }
 
@@ -41,7 +39,7 @@ impl Receipt {
     }
 }
 
-/// The attempt a receipt is about.
+/// The attempt that a receipt, or another report from outside, is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptTarget {
     pub project: ProjectId,
@@ -53,7 +51,6 @@ pub struct ReceiptTarget {
 /// A receipt on record until it has been applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptReceipt {
-    /// Its id on record.
     pub id: ReceiptId,
     pub receipt: Receipt,
     pub received_at: Timestamp,
@@ -90,7 +87,6 @@ impl KeptReceipt {
 pub struct ReceiptRoom {
     /// How many that [may call the next provider](KeptReceipt::may_call_on).
     pub calling: u32,
-    /// How many of the others.
     pub others: u32,
 }
 

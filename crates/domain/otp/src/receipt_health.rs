@@ -72,11 +72,6 @@ impl ReceiptHealth {
         }
     }
 
-    /// Whether it fails unlike its past.
-    pub const fn is_failing(&self) -> bool {
-        self.failing.is_some()
-    }
-
     fn count(&mut self, failed: bool, step: i64) {
         while self.counts.front().is_some_and(|count| count.step <= step - RECENT - PAST) {
             self.counts.pop_front();

@@ -56,11 +56,11 @@ fn a_jump_raises_once_and_a_recovery_clears_once() {
             // However long it lasts, longer than what is remembered included.
             let began = provider.reports(10 * 60, 10, bad);
             assert_eq!(began.len(), 1, "{seed}: {usual} to {bad}: {began:?}");
-            assert!(began[0].failing && provider.health.is_failing());
+            assert!(began[0].failing && provider.health.failing.is_some());
             assert!(share(began[0].failed, began[0].receipts) > began[0].usual + 0.24);
             let ended = provider.reports(120, 10, usual);
             assert_eq!(ended.len(), 1, "{seed}: {bad} to {usual}: {ended:?}");
-            assert!(!ended[0].failing && !provider.health.is_failing());
+            assert!(!ended[0].failing && provider.health.failing.is_none());
             // What it was like meanwhile has not become the usual thing.
             assert_eq!(provider.reports(60, 10, bad).len(), 1);
         }

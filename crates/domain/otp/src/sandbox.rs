@@ -2,10 +2,10 @@
 
 use crate::{Channel, Code, Message};
 use async_trait::async_trait;
+use derive_more::Debug;
 use dwar_kernel::{
     BlindIndex, OtpId, Phone, ProjectId, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
 };
-use std::fmt;
 
 /// What happens to a code sent with a test key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,23 +25,25 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// The scenario of a number: magic ones start `90000 0` and end in four digits that choose.
+    /// The numbers that choose a scenario; every other one is [`Scenario::Delivered`].
+    pub const MAGIC: [(&'static str, Self); 5] = [
+        ("9000000001", Self::SmsDelivers),
+        ("9000000002", Self::BothFail),
+        ("9000000003", Self::LateFailure),
+        ("9000000004", Self::InsufficientBalance),
+        ("9000000005", Self::SlowDelivery),
+    ];
+
+    /// The scenario of a number.
     pub fn of(phone: &Phone) -> Self {
-        match phone.national().strip_prefix("900000") {
-            Some("0001") => Self::SmsDelivers,
-            Some("0002") => Self::BothFail,
-            Some("0003") => Self::LateFailure,
-            Some("0004") => Self::InsufficientBalance,
-            Some("0005") => Self::SlowDelivery,
-            _ => Self::Delivered,
-        }
+        let magic = Self::MAGIC.into_iter().find(|(number, _)| *number == phone.national());
+        magic.map_or(Self::Delivered, |(_, scenario)| scenario)
     }
 }
 
 /// A message that a test key would have sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxMessage {
-    /// The request it belongs to.
     pub otp: OtpId,
     /// The phone's look-up form.
     pub phone: BlindIndex,
@@ -87,17 +89,12 @@ fn context(project: ProjectId, otp: OtpId) -> Vec<u8> {
 }
 
 /// What a message in the inbox says; `Debug` shows neither part.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[debug("Content(…)")]
 pub struct Content {
     pub code: Code,
     /// The whole text, as the phone would have shown it.
     pub text: String,
-}
-
-impl fmt::Debug for Content {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Content(…)")
-    }
 }
 
 /// Keeps the messages of test keys.

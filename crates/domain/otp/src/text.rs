@@ -1,5 +1,6 @@
 use crate::Code;
-use std::fmt;
+use derive_more::Display;
+use dwar_kernel::words;
 
 /// The longest value that fits a `{#var#}` slot of a DLT template (TRAI).
 const DLT_VARIABLE: usize = 30;
@@ -34,31 +35,22 @@ pub enum Ending {
 /// Why a text cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidText {
-    /// The code is absent, or stands there twice.
     #[error("the text has to contain {{code}} exactly once")]
     Code,
-    /// A placeholder that means nothing.
     #[error("the text knows the placeholders {{code}}, {{brand}} and {{minutes}}, not {0}")]
     Placeholder(String),
-    /// A control character other than a line break.
     #[error("the text contains a control character")]
     Control,
-    /// A value is longer than a DLT variable may be.
     #[error("a brand has 1 to 30 characters on one line, as a DLT variable has")]
     Brand,
-    /// Not a domain name.
     #[error("the domain is a host name such as login.example.com")]
     Domain,
-    /// Not an app hash.
     #[error("an app hash has 11 characters of base64")]
     AppHash,
-    /// An SMS has one last line.
     #[error("an SMS has one last line: set a domain or an app hash, not both")]
     TwoEndings,
-    /// More than Android reads.
     #[error("with an app hash the text has at most 140 bytes; this one has {0}")]
     TooLongForApp(usize),
-    /// More parts than arrive together.
     #[error("the text takes {0} parts; 3 are the most")]
     TooManySegments(usize),
 }
@@ -138,9 +130,9 @@ impl SmsText {
 }
 
 /// How many parts an SMS is sent in (3GPP TS 23.038, 23.040).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
+#[display("{parts} part{} ({units} units, {encoding})", if *parts == 1 { "" } else { "s" })]
 pub struct Segments {
-    /// How its characters are coded.
     pub encoding: Encoding,
     /// Its length in septets (GSM-7) or 16-bit units (UCS-2).
     pub units: usize,
@@ -148,23 +140,13 @@ pub struct Segments {
     pub parts: usize,
 }
 
-/// How the characters of an SMS are coded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
-    /// 160 septets, 153 in each of several parts.
-    Gsm7,
-    /// 70 units, 67 in each of several parts.
-    Ucs2,
-}
-
-impl fmt::Display for Segments {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let encoding = match self.encoding {
-            Encoding::Gsm7 => "GSM-7",
-            Encoding::Ucs2 => "UCS-2",
-        };
-        let plural = if self.parts == 1 { "" } else { "s" };
-        write!(out, "{} part{plural} ({} units, {encoding})", self.parts, self.units)
+words! {
+    /// How the characters of an SMS are coded.
+    Encoding {
+        /// 160 septets, 153 in each of several parts.
+        Gsm7 = "GSM-7",
+        /// 70 units, 67 in each of several parts.
+        Ucs2 = "UCS-2",
     }
 }
 

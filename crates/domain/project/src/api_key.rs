@@ -1,8 +1,12 @@
 use dwar_kernel::{ApiKeyId, Digest, Entropy, KeyMode, Purpose, SecretText, Timestamp, Vault};
+use std::net::IpAddr;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Random characters of a key: 32 of base62, 190 bits.
 const BODY: usize = 32;
+/// Characters of a key that may be shown: its checksum, so they say little of what is secret.
+const ENDING: usize = 6;
 
 /// A project's API key: `svc_live_…` or `svc_test_…` (docs/contract.md, Callers).
 ///
@@ -19,7 +23,7 @@ pub struct ApiKey {
 pub struct MalformedApiKey;
 
 impl ApiKey {
-    /// A fresh key for `mode`.
+    /// A fresh key.
     pub fn generate(mode: KeyMode, entropy: &dyn Entropy) -> Self {
         Self { mode, text: SecretText::generate(prefix(mode), BODY, entropy) }
     }
@@ -46,8 +50,9 @@ impl ApiKey {
             id,
             mode: self.mode,
             digest: self.digest(vault),
-            last_four: text[text.len() - 4..].to_owned(),
+            ending: text[text.len() - ENDING..].to_owned(),
             created_at: now,
+            used: None,
         }
     }
 }
@@ -78,12 +83,32 @@ const fn prefix(mode: KeyMode) -> &'static str {
 pub struct KeyRecord {
     /// Names the key in logs and limits.
     pub id: ApiKeyId,
-    /// Which world it opens.
     pub mode: KeyMode,
     /// Keyed digest of the plaintext.
     pub digest: Digest,
-    /// Last four characters, so that a person can tell two keys apart.
-    pub last_four: String,
-    /// When it was made.
+    /// Its last characters, so that a person can tell two keys apart.
+    pub ending: String,
     pub created_at: Timestamp,
+    /// Its last use, to the minute; `None` before the first.
+    pub used: Option<Used>,
+}
+
+/// When a key was used, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Used {
+    pub at: Timestamp,
+    /// The address that called; of a request through a proxy, the proxy's.
+    pub from: Option<IpAddr>,
+}
+
+/// That a key was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyUse {
+    pub key: ApiKeyId,
+    pub used: Used,
+}
+
+impl KeyUse {
+    /// How far apart two notes of one key's use are at least.
+    pub const NOTED_EVERY: Duration = Duration::from_secs(60);
 }

@@ -1,11 +1,11 @@
 //! Who is calling: an API key names a project, a mode and the project's switches.
 
 mod api_key;
+mod name;
 mod ports;
 mod project;
 
-pub use api_key::{ApiKey, KeyRecord, MalformedApiKey};
-#[cfg(feature = "mocks")]
-pub use ports::MockProjectStore;
-pub use ports::ProjectStore;
+pub use api_key::{ApiKey, KeyRecord, KeyUse, MalformedApiKey, Used};
+pub use name::{InvalidProjectName, ProjectName};
+pub use ports::*;
 pub use project::{Caller, Messages, NewProject, Prices, Project, ProjectChange, Routing};

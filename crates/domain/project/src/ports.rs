@@ -1,4 +1,4 @@
-use crate::{Caller, KeyRecord, NewProject, Project, ProjectChange};
+use crate::{Caller, KeyRecord, KeyUse, NewProject, Project, ProjectChange};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, ProjectId, StoreError};
 
@@ -45,4 +45,14 @@ pub trait ProjectStore: Send + Sync {
 
     /// Every project, oldest first.
     async fn list(&self) -> Result<Vec<Project>, StoreError>;
+}
+
+/// Keeps the last use of API keys.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait KeyUseStore: Send + Sync {
+    /// Notes these uses, one per key at most. A use within [`KeyUse::NOTED_EVERY`] of the one on
+    /// record, or before it, changes nothing, whichever process noted that; nor does one of a key
+    /// that is over.
+    async fn note(&self, uses: Vec<KeyUse>) -> Result<(), StoreError>;
 }

@@ -13,13 +13,10 @@ pub struct Project {
     pub identity_delete: bool,
     /// Prices that differ from the configured ones.
     pub prices: Prices,
-    /// How its messages read.
     pub messages: Messages,
-    /// Which providers carry them.
     pub routing: Routing,
     /// A balance that falls below this is told as an event; `None` tells nothing.
     pub low_balance: Option<Paise>,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 
@@ -64,7 +61,6 @@ pub struct NewProject {
     pub id: ProjectId,
     /// What a person calls it.
     pub name: String,
-    /// When it is made.
     pub created_at: Timestamp,
 }
 
@@ -72,9 +68,7 @@ pub struct NewProject {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectChange {
     pub name: Option<String>,
-    /// Identity look-up on or off.
     pub identity_lookup: Option<bool>,
-    /// Identity deletion on or off.
     pub identity_delete: Option<bool>,
     /// `Some(None)` goes back to the configured WhatsApp price.
     pub whatsapp_price: Option<Option<Paise>>,

@@ -8,9 +8,7 @@ mod quota;
 mod sends;
 mod window;
 
-#[cfg(feature = "mocks")]
-pub use ports::{MockRequestLimiter, MockSendLimiter};
-pub use ports::{RequestLimiter, SendLimiter};
+pub use ports::*;
 pub use quota::{Quota, RequestKey, RequestScope, SendKey};
-pub use sends::{SendAdmission, SendLog, SendQuota, SendSlot};
+pub use sends::{Opening, SendAdmission, SendBound, SendLog, SendQuota, SendSlot};
 pub use window::{Admission, Window};

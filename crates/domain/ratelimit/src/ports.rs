@@ -1,4 +1,4 @@
-use crate::{Admission, Quota, RequestKey, SendAdmission, SendKey, SendQuota};
+use crate::{Admission, Quota, RequestKey, SendAdmission, SendKey, SendLog, SendQuota};
 use async_trait::async_trait;
 use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 
@@ -39,6 +39,9 @@ pub trait SendLimiter: Send + Sync {
         guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError>;
+
+    /// What the next send of a phone is judged by; changes nothing.
+    async fn log(&self, key: SendKey) -> Result<SendLog, StoreError>;
 
     /// Gives back the place of `send`, since every provider refused it; it still counts as one
     /// that reached a provider. Repetition is harmless.

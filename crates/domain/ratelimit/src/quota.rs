@@ -6,7 +6,6 @@ use std::time::Duration;
 pub struct Quota {
     /// How many are admitted; 0 admits none.
     pub limit: u32,
-    /// The length of the stretch.
     pub window: Duration,
 }
 

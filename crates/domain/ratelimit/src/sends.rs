@@ -10,10 +10,41 @@ pub struct SendQuota {
     pub reach: Option<Quota>,
 }
 
+/// What stands in the way of a send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendBound {
+    /// The phone had what it may get in the window.
+    Limit,
+    /// After many wrong guesses it gets less.
+    Pace,
+    /// After too many it gets nothing for a while.
+    Stop,
+}
+
+/// When the next send is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    pub at: Timestamp,
+    /// How many are admitted then.
+    pub remaining: u32,
+    /// What is in the way until then; `None` if nothing is.
+    pub bound: Option<SendBound>,
+}
+
+impl SendQuota {
+    /// What a send was refused by that got this answer.
+    pub const fn bound(&self, refusal: &Admission) -> SendBound {
+        match refusal.limit {
+            limit if limit >= self.places.limit => SendBound::Limit,
+            0 => SendBound::Stop,
+            _ => SendBound::Pace,
+        }
+    }
+}
+
 /// A send on record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendSlot {
-    /// When it was admitted.
     pub at: Timestamp,
     /// Whether its place was given back: a provider was asked, and nobody was reached.
     pub forgiven: bool,
@@ -49,6 +80,33 @@ impl SendLog {
             }
         }
         log
+    }
+
+    /// The wrong guesses that were counted.
+    pub const fn guesses(&self) -> &GuessBudget {
+        &self.guesses
+    }
+
+    /// When, from `now` on, [`SendLog::admit`] has room for one more send, and what is in the way
+    /// until then; `None` if there is no end to it. Changes nothing.
+    pub fn opens(
+        &self,
+        quota: &SendQuota,
+        policy: &GuessPolicy,
+        now: Timestamp,
+    ) -> Option<Opening> {
+        let mut at = now;
+        let mut first = None;
+        // A stop is followed by a pace, a pace by the limit.
+        for _ in 0..4 {
+            let answer = self.clone().admit(quota, policy, at).withdrawn;
+            if answer.admitted {
+                return Some(Opening { at, remaining: answer.remaining, bound: first });
+            }
+            first = first.or(Some(quota.bound(&answer)));
+            at += answer.reset;
+        }
+        None
     }
 
     /// Judges one more send at `now` and, if both bounds have room for it, counts it in both.
@@ -209,6 +267,48 @@ mod tests {
         assert_eq!(named(after(30, 600)), (1, (true, 0, 600)));
         assert_eq!(named(after(100, 3_600)), (0, (false, 0, 82_800)));
         assert_eq!(named(after(100, 86_400)), (1, (true, 0, 43_200)));
+    }
+
+    #[test]
+    fn the_next_send_is_admitted_when_it_is_said_to_be_and_no_sooner() {
+        let day = Duration::from_secs(86_400);
+        let policy = GuessPolicy {
+            slow_from: 30,
+            slow_pace: Duration::from_secs(600),
+            stop_at: 100,
+            stop_for: day,
+            stop_pace: day / 2,
+            period: day * 30,
+            ..GuessPolicy::OFF
+        };
+        let guesses = |wrong| {
+            let stopped_at = (wrong >= policy.stop_at).then(|| at(100));
+            let period = Some(GuessPeriod { began_at: at(0), wrong, stopped_at });
+            GuessBudget { wrong, last_wrong_at: Some(at(100)), period }
+        };
+        let three = [kept(0), kept(60), kept(100)];
+        // A stop that ends before the pace after it has room: a send shortly before the end of it.
+        let late = [kept(86_000)];
+        let cases = [
+            (&three[..2], 0, 100, None),
+            (&three[..], 0, 100, Some((600, SendBound::Limit))),
+            (&three[..], 30, 100, Some((700, SendBound::Pace))),
+            (&three[..], 100, 100, Some((86_500, SendBound::Stop))),
+            (&late[..], 100, 86_100, Some((129_200, SendBound::Stop))),
+        ];
+        for (slots, wrong, now, told) in cases {
+            let log = SendLog::new(slots.iter().copied(), guesses(wrong));
+            let opening = log.opens(&LIVE, &policy, at(now)).unwrap();
+            let admits = |when| log.clone().admit(&LIVE, &policy, when).counted.admitted;
+            assert!(admits(opening.at), "{wrong} {now}");
+            assert_eq!(
+                told,
+                opening.bound.map(|bound| ((opening.at - at(0)).num_seconds(), bound))
+            );
+            assert!(told.is_none() || !admits(opening.at - Duration::from_millis(1)), "{wrong}");
+        }
+        let none = SendQuota { places: Quota { limit: 0, ..PLACES }, reach: None };
+        assert_eq!(log(&[]).opens(&none, &policy, at(0)), None);
     }
 
     #[test]

@@ -16,14 +16,10 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Whole seconds until [`Admission::reset`].
+    /// Whole seconds until [`Admission::reset`], rounded up.
     pub fn reset_seconds(&self) -> u64 {
-        ceil_seconds(self.reset)
+        self.reset.as_secs() + u64::from(self.reset.subsec_nanos() > 0)
     }
-}
-
-fn ceil_seconds(duration: Duration) -> u64 {
-    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
 /// The admissions of one key that still occupy a place, oldest first.
@@ -46,7 +42,6 @@ impl Window {
         Admission { admitted: true, ..self.next(quota, now) }
     }
 
-    /// Counts an admission.
     pub(crate) fn take(&mut self, at: Timestamp) {
         self.taken.push(at);
     }
@@ -76,15 +71,6 @@ impl Window {
     }
 }
 
-/// Collects the instants of earlier admissions, oldest first.
-impl FromIterator<Timestamp> for Window {
-    fn from_iter<I: IntoIterator<Item = Timestamp>>(taken: I) -> Self {
-        let mut window = Self::default();
-        taken.into_iter().for_each(|at| window.take(at));
-        window
-    }
-}
-
 /// How long an admission at `at` (milliseconds since 1970) still occupies its place; a clock that
 /// stepped back never stretches this beyond one window.
 fn left(at: i64, window: Duration, now: Timestamp) -> Duration {
@@ -103,7 +89,9 @@ mod tests {
     }
 
     fn judge(quota: Quota, taken: &[Timestamp], now: Timestamp) -> Admission {
-        taken.iter().copied().collect::<Window>().hit(quota, now)
+        let mut window = Window::default();
+        taken.iter().for_each(|at| window.take(*at));
+        window.hit(quota, now)
     }
 
     #[test]

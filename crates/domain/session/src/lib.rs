@@ -1,6 +1,7 @@
 //! A login that lasts: a refresh-token line, a current access token, the keys that sign it.
 
 mod claims;
+mod identity_sessions;
 mod ports;
 mod rotations;
 mod session;
@@ -8,12 +9,11 @@ mod signing_key;
 mod token;
 
 pub use claims::{Claims, InvalidToken};
-#[cfg(feature = "mocks")]
-pub use ports::{MockSessionStore, MockSigningKeyStore, MockTokenSigner};
-pub use ports::{SessionStore, SigningKeyStore, TokenSigner};
+pub use identity_sessions::*;
+pub use ports::*;
 pub use rotations::Rotations;
 pub use session::{
-    CurrentAccess, Presented, Replay, Rotation, RotationPolicy, Session, Started, Successor,
+    CurrentAccess, Login, Presented, Replay, Rotation, RotationPolicy, Session, Sought, Successor,
 };
 pub use signing_key::{Algorithm, KeyState, SigningKey, UnknownAlgorithm};
 pub use token::{AccessToken, JwkSet, Place, RefreshToken};

@@ -1,24 +1,25 @@
 use crate::{
-    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Presented, Rotation, RotationPolicy,
-    Session, SigningKey, Started, Successor,
+    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Login, Presented, Rotation,
+    RotationPolicy, Session, SigningKey, Sought, Successor,
 };
 use async_trait::async_trait;
-use dwar_kernel::{KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{Digest, IdentityId, SessionId, StoreError, Timestamp, TokenId};
 
 /// Keeps sessions, one record each.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Puts a new session on record, if its identity still exists in its project and mode.
+    /// Puts a login on record as one step, and gives the identity that it is of: the one that the phone
+    /// has in this project and mode, or a new one with the id that the session names.
     ///
-    /// One that is on record already is left as it is, and [`Started::Started`] all the same.
-    /// A deletion of the identity at the same time MUST either come first, and this answers
-    /// [`Started::IdentityGone`], or take this session with it.
-    async fn start(&self, session: Session) -> Result<Started, StoreError>;
+    /// A known identity keeps the phone as sealed by this login, so that a new master key takes over
+    /// as people log in, and the later of both dates. However many logins of one phone come at once,
+    /// there MUST be one identity after them. A session that is on record already is left as it is.
+    async fn start(&self, login: Login) -> Result<IdentityId, StoreError>;
 
     /// Exchanges a refresh token of the session, by [`Session::rotate`]; `None` if it is gone.
     ///
-    /// `seen` is the session as [`SessionStore::find`] gave it to this very request, which spares a
+    /// `seen` is the session as [`SessionStore::seek`] gave it to this very request, which spares a
     /// look-up: a store MUST write only where the session still is as it was seen, and else look
     /// again. Of any number at once with the same token exactly one MUST be [`Rotation::Rotated`];
     /// the same call with the same `next` again is the same exchange. A revocation that [`Rotation::Reused`] brings is on disk before this answers.
@@ -31,25 +32,24 @@ pub trait SessionStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError>;
 
-    /// The session, or `None`; [`Session::honours`] tells whether a token counts.
+    /// Whom the API key with this digest speaks for, and the session, if one is named, if it is of the same project and
+    /// mode, in one look-up; `None` if no such key is in force. [`Session::honours`] tells whether a
+    /// token counts.
     ///
-    /// MUST see every revocation that returned before this call began, from any process.
-    async fn find(
+    /// MUST see every change of either that returned before this call began, from any process.
+    async fn seek(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
-        session: SessionId,
-    ) -> Result<Option<Session>, StoreError>;
+        key: Digest,
+        session: Option<SessionId>,
+    ) -> Result<Option<Sought>, StoreError>;
 
     /// Ends the session by [`Session::revoke`]; `false` if it does not honour `token` at `now`.
     ///
-    /// Neither token of the session MUST work for any request that begins after this returns, nor
-    /// may a refresh at the same time survive it.
+    /// `seen` spares a look-up as in [`SessionStore::rotate`]. Neither token of the session MUST work
+    /// for any request that begins after this returns, nor may a refresh at the same time survive it.
     async fn revoke(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
-        session: SessionId,
+        seen: Session,
         token: TokenId,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
@@ -94,6 +94,9 @@ pub trait TokenSigner: Send + Sync {
         token: &AccessToken,
         now: Timestamp,
     ) -> Result<Result<Claims, InvalidToken>, StoreError>;
+
+    /// The session that a token names, which nobody has checked yet: it tells where to look.
+    fn session_of(&self, token: &AccessToken) -> Option<SessionId>;
 
     /// The public keys of every key that is published at `now`.
     async fn public_keys(&self, now: Timestamp) -> Result<JwkSet, StoreError>;

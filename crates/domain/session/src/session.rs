@@ -1,7 +1,7 @@
 use crate::Rotations;
 use dwar_kernel::{
-    Digest, Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed, SessionId, Subject,
-    Timestamp, TokenId,
+    ApiKeyId, BlindIndex, Digest, Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed,
+    SessionId, Subject, Timestamp, TokenId,
 };
 use std::time::Duration;
 use subtle::ConstantTimeEq;
@@ -15,7 +15,6 @@ pub struct Session {
     pub mode: KeyMode,
     /// Whose session it is.
     pub identity: IdentityId,
-    /// When the login happened.
     pub created_at: Timestamp,
     /// The first instant at which no refresh can prolong it any more.
     pub expires_at: Timestamp,
@@ -73,7 +72,6 @@ pub struct Successor {
     pub refresh: Digest,
     /// The first instant at which it no longer works.
     pub refresh_expires_at: Timestamp,
-    /// The new access token.
     pub access: CurrentAccess,
     /// The sealed pair, if the request came with an `Idempotency-Key`.
     pub replay: Option<Replay>,
@@ -102,13 +100,27 @@ pub enum Rotation {
     Reused,
 }
 
-/// The answer to a new session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Started {
-    /// It is on record.
-    Started,
-    /// Its identity was deleted meanwhile; nothing is on record.
-    IdentityGone,
+/// What a request about a session asks first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sought {
+    /// Which API key it was.
+    pub key: ApiKeyId,
+    pub project: ProjectId,
+    /// Which world the key opens.
+    pub mode: KeyMode,
+    /// The session, if this caller has one of that id.
+    pub session: Option<Session>,
+}
+
+/// A phone number was verified, and a session begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Login {
+    /// Its identity is the one to make if the phone is new.
+    pub session: Session,
+    /// The phone's look-up form.
+    pub phone: BlindIndex,
+    /// The phone number, unreadable at rest.
+    pub sealed_phone: Sealed,
 }
 
 impl Session {
@@ -187,11 +199,21 @@ impl Session {
 
     /// Ends the session at `now` if `token` is the access token that counts; `false` if it is not.
     pub fn revoke(&mut self, token: TokenId, now: Timestamp) -> bool {
-        let honoured = self.honours(token, now);
-        if honoured {
+        self.honours(token, now) && self.end(now)
+    }
+
+    /// Ends the session at `now`, whatever its tokens; `false` if it counts no more.
+    pub fn end(&mut self, now: Timestamp) -> bool {
+        let alive = self.is_alive(now);
+        if alive {
             self.revoked_at = Some(now);
         }
-        honoured
+        alive
+    }
+
+    /// When its pair was last exchanged; `None` if never.
+    pub fn refreshed_at(&self) -> Option<Timestamp> {
+        self.rotations.before(0)
     }
 
     /// What is to be told of the change from `before`.

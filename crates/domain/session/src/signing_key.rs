@@ -1,32 +1,15 @@
-use dwar_kernel::{Sealed, Timestamp};
-use std::fmt;
+use dwar_kernel::{Sealed, Timestamp, words};
 use std::str::FromStr;
 
-/// How access tokens are signed (RFC 7518 section 3.1, RFC 8037).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// ECDSA on P-256 with SHA-256; the default.
-    Es256,
-    /// Ed25519.
-    EdDsa,
-    /// RSA with 3072 bits, PKCS #1 v1.5, SHA-256.
-    Rs256,
-}
-
-impl Algorithm {
-    /// The `alg` value.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Es256 => "ES256",
-            Self::EdDsa => "EdDSA",
-            Self::Rs256 => "RS256",
-        }
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
+words! {
+    /// How access tokens are signed; the word is the `alg` value (RFC 7518 section 3.1, RFC 8037).
+    Algorithm {
+        /// ECDSA on P-256 with SHA-256; the default.
+        Es256 = "ES256",
+        /// Ed25519.
+        EdDsa = "EdDSA",
+        /// RSA with 3072 bits, PKCS #1 v1.5, SHA-256.
+        Rs256 = "RS256",
     }
 }
 
@@ -39,10 +22,7 @@ impl FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Es256, Self::EdDsa, Self::Rs256]
-            .into_iter()
-            .find(|algorithm| algorithm.as_str() == text)
-            .ok_or(UnknownAlgorithm)
+        Self::from_word(text).ok_or(UnknownAlgorithm)
     }
 }
 
@@ -65,28 +45,17 @@ pub struct SigningKey {
     pub published_until: Option<Timestamp>,
 }
 
-/// Where a signing key stands at an instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyState {
-    /// Published, does not sign yet.
-    Next,
-    /// Signs.
-    Active,
-    /// Signs no more; tokens it signed still count.
-    Retired,
-    /// No longer published.
-    Gone,
-}
-
-impl KeyState {
-    /// The word a person reads.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Next => "next",
-            Self::Active => "active",
-            Self::Retired => "retired",
-            Self::Gone => "gone",
-        }
+words! {
+    /// Where a signing key stands at an instant.
+    KeyState {
+        /// Published, does not sign yet.
+        Next = "next",
+        /// Signs.
+        Active = "active",
+        /// Signs no more; tokens it signed still count.
+        Retired = "retired",
+        /// No longer published.
+        Gone = "gone",
     }
 }
 

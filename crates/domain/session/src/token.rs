@@ -1,5 +1,5 @@
+use derive_more::Debug;
 use dwar_kernel::{Digest, Entropy, KeyMode, ProjectId, Purpose, SessionId, Vault};
-use std::fmt;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -26,7 +26,8 @@ pub struct Place {
 ///
 /// The MAC tells one that was used long ago from one that nobody gave out, with nothing on record;
 /// it proves no right. Only the digest of the current one is stored, and only that one works.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[debug("{PREFIX}…")]
 pub struct RefreshToken {
     place: Place,
     text: Zeroizing<String>,
@@ -38,6 +39,12 @@ impl RefreshToken {
         let mut random = Zeroizing::new([0; 32]);
         entropy.fill(random.as_mut_slice());
         Self::of(place, &random, vault)
+    }
+
+    /// The session that a token names, which nobody has checked yet: it tells where to look.
+    pub fn session_of(text: &str) -> Option<SessionId> {
+        let session = text.strip_prefix(PREFIX)?.get(..32)?;
+        Some(Uuid::from_u128(u128::from_str_radix(session, 16).ok()?).into())
     }
 
     /// Reads a token of this project and mode; `None` for everything else, without a look-up.
@@ -85,14 +92,9 @@ impl RefreshToken {
     }
 }
 
-impl fmt::Debug for RefreshToken {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{PREFIX}…")
-    }
-}
-
 /// A signed access token (JWT in compact form, RFC 9068).
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[debug("AccessToken(…)")]
 pub struct AccessToken(String);
 
 impl AccessToken {
@@ -104,12 +106,6 @@ impl AccessToken {
     /// The compact form.
     pub fn expose(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Debug for AccessToken {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("AccessToken(…)")
     }
 }
 

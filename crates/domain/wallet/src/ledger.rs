@@ -19,6 +19,12 @@ words! {
     }
 }
 
+impl EntryKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Credit, Self::Hold, Self::Capture, Self::Release, Self::Refund, Self::Adjustment];
+}
+
 /// A wallet at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
@@ -41,7 +47,6 @@ impl Balance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
     pub id: EntryId,
-    /// What kind of movement.
     pub kind: EntryKind,
     /// What it adds to the balance; negative for a capture, zero for a hold or release.
     pub amount: Paise,
@@ -128,9 +133,7 @@ impl Settlement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHold {
     pub project: ProjectId,
-    /// The send it was made for.
     pub send: OtpId,
-    /// How much is set aside.
     pub amount: Paise,
     pub since: Timestamp,
 }

@@ -1,7 +1,10 @@
 //! Prepaid balance of a project: money, hold, ledger entry.
 
 mod ledger;
+mod ledger_store;
 mod ports;
+mod proof;
+mod statement;
 mod wallet;
 
 pub use dwar_kernel::{InvalidAmount, Paise};
@@ -9,7 +12,8 @@ pub use ledger::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Refunded, Settlement,
 };
-#[cfg(feature = "mocks")]
-pub use ports::MockWalletStore;
-pub use ports::WalletStore;
+pub use ledger_store::*;
+pub use ports::*;
+pub use proof::{LedgerProof, LedgerSum, ProofRun, ProofStart, WalletStand};
+pub use statement::{StatementCursor, StatementFilter, StatementLine};
 pub use wallet::{Impossible, Movement, Wallet};

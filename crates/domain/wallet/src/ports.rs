@@ -4,6 +4,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use std::collections::BTreeMap;
 
 /// Keeps prepaid balances and their ledger.
 ///
@@ -69,6 +70,13 @@ pub trait WalletStore: Send + Sync {
     /// The wallet as it stands; zero for a project without one.
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError>;
 
+    /// The wallets of all these projects as they stand, each as [`WalletStore::balance`] gives it;
+    /// in one trip, however many.
+    async fn balances(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Balance>, StoreError>;
+
     /// The newest `limit` entries, newest first.
     async fn statement(
         &self,
@@ -82,4 +90,16 @@ pub trait WalletStore: Send + Sync {
 
     /// Recomputes every wallet from its entries and open holds, all as of one instant.
     async fn audit(&self) -> Result<Audit, StoreError>;
+}
+
+/// Reads what single sends cost.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ChargeStore: Send + Sync {
+    /// The captures and refunds of these sends of a project, in any order.
+    async fn charges(
+        &self,
+        project: ProjectId,
+        sends: Vec<OtpId>,
+    ) -> Result<Vec<LedgerEntry>, StoreError>;
 }

@@ -47,12 +47,10 @@ struct Line {
     held: i64,
 }
 
+/// The rules, each of which gives [`Impossible`] rather than break the wallet.
 impl Wallet {
     /// Pays in more than nothing, unless the reference is `known` from an earlier credit; `false`
     /// if nothing changed.
-    ///
-    /// # Errors
-    /// [`Impossible`].
     pub fn credit(
         &mut self,
         credit: &Credit,
@@ -69,9 +67,6 @@ impl Wallet {
 
     /// Sets `amount` aside if balance minus open holds covers it. What costs nothing is covered and
     /// holds nothing; less than nothing is refused.
-    ///
-    /// # Errors
-    /// [`Impossible`].
     pub fn hold(
         &mut self,
         send: OtpId,
@@ -91,9 +86,6 @@ impl Wallet {
 
     /// Ends a hold of `held`: spends the price, at most what is held, and gives the rest back, with
     /// an entry for each that is not zero. `false` if there is no hold.
-    ///
-    /// # Errors
-    /// [`Impossible`].
     pub fn settle(
         &mut self,
         send: OtpId,
@@ -114,9 +106,6 @@ impl Wallet {
     }
 
     /// Gives back what was `captured` for a send, unless it was `refunded` before.
-    ///
-    /// # Errors
-    /// [`Impossible`].
     pub fn refund(
         &mut self,
         send: OtpId,
@@ -137,9 +126,6 @@ impl Wallet {
 
     /// Corrects the balance, downwards by at most balance minus open holds, unless the reference is
     /// `known` from an earlier correction.
-    ///
-    /// # Errors
-    /// [`Impossible`].
     pub fn adjust(
         &mut self,
         adjustment: &Adjustment,

@@ -1,14 +1,14 @@
 //! What [`dwar_identity::IdentityStore`] promises.
 
 use super::{ROUNDS, count};
-use crate::scene::Scene;
+use crate::scene::{Scene, stored_session};
 use crate::{Line, START, Stores, WRONG_CODE, minutes, race, seconds};
-use dwar_identity::{Erased, Identity, Sighting};
+use dwar_identity::{Erased, Identity};
 use dwar_kernel::{IdentityId, KeyMode, Sealed};
 use dwar_otp::idempotency::{Beginning, Lifetimes};
 use dwar_otp::{GuessPolicy, Report, Reported};
 use dwar_ratelimit::{Quota, SendQuota};
-use dwar_session::{RotationPolicy, Session, Started};
+use dwar_session::{Login, RotationPolicy, Session};
 use std::sync::Arc;
 
 async fn by_id(stores: &Stores, line: &Line, id: IdentityId) -> Option<Identity> {
@@ -23,39 +23,40 @@ async fn erase(stores: &Stores, line: &Line, id: IdentityId) -> Option<Erased> {
     stores.identities.erase(line.project, line.mode, id, START + seconds(1)).await.unwrap()
 }
 
-/// A new phone gets the fresh id; a known one keeps its id and its first date.
-pub async fn recognise_makes_once_and_then_recognises(stores: &Stores) {
+/// The first login of a phone makes its identity; later ones keep its id and its first date.
+pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let first = scene.make.sighting(&line);
-    let id = stores.identities.recognise(line.project, first.clone()).await.unwrap();
-    assert_eq!(id, first.fresh);
+    let first = scene.make.login(&line);
+    let id = stores.sessions.start(first.clone()).await.unwrap();
+    assert_eq!(id, first.session.identity);
     let mut identity = Identity {
         id,
         project: line.project,
         mode: line.mode,
-        phone: first.phone,
-        created_at: first.at,
-        last_verified_at: first.at,
+        phone: first.sealed_phone,
+        created_at: START,
+        last_verified_at: START,
     };
     assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
     assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
 
-    // Sealed anew, as under another master key.
-    let phone = Sealed(vec![7; 40]);
-    let again = Sighting { at: START + minutes(1), phone, ..scene.make.sighting(&line) };
-    assert_eq!(stores.identities.recognise(line.project, again.clone()).await.unwrap(), id);
-    identity.last_verified_at = again.at;
-    identity.phone = again.phone;
-    assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
-    assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
-    assert_eq!(by_id(stores, &line, again.fresh).await, None);
-
-    // One that comes late takes no date back.
-    let late = Sighting { at: START + seconds(1), phone: Sealed(vec![8; 40]), ..again };
-    assert_eq!(stores.identities.recognise(line.project, late.clone()).await.unwrap(), id);
-    identity.phone = late.phone;
-    assert_eq!(by_id(stores, &line, id).await, Some(identity));
+    // Sealed anew, as under another master key; the second comes late and takes no date back.
+    for (at, last, seal) in [(minutes(1), minutes(1), 7), (seconds(1), minutes(1), 8)] {
+        let session =
+            Session { created_at: START + at, ..scene.make.session(&line, scene.make.id()) };
+        let login =
+            Login { sealed_phone: Sealed(vec![seal; 40]), ..scene.make.login_of(&line, session) };
+        let (fresh, named) = (login.session.identity, login.session.id);
+        identity.phone = login.sealed_phone.clone();
+        identity.last_verified_at = START + last;
+        assert_eq!(stores.sessions.start(login).await.unwrap(), id);
+        assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
+        assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
+        assert_eq!(by_id(stores, &line, fresh).await, None);
+        let session = stored_session(stores, (line.project, line.mode), named).await.unwrap();
+        assert_eq!(session.identity, id);
+    }
 }
 
 /// The same phone elsewhere is somebody else, and nobody is found across project or mode.
@@ -73,15 +74,14 @@ pub async fn identities_stay_inside_project_and_mode(stores: &Stores) {
     assert_eq!(by_phone(stores, &line).await.map(|identity| identity.id), Some(id));
 }
 
-/// However many sightings of one phone come at once, there is one identity after them.
-pub async fn sightings_at_once_make_one_identity(stores: &Stores) {
+/// However many logins of one phone come at once, there is one identity after them.
+pub async fn logins_at_once_make_one_identity(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
         let line = scene.line();
         let answers = race(100, |_| {
-            let store = Arc::clone(&stores.identities);
-            let (project, sighting) = (line.project, scene.make.sighting(&line));
-            async move { store.recognise(project, sighting).await.unwrap() }
+            let (store, login) = (Arc::clone(&stores.sessions), scene.make.login(&line));
+            async move { store.start(login).await.unwrap() }
         })
         .await;
         let id = by_phone(stores, &line).await.unwrap().id;
@@ -97,9 +97,9 @@ pub async fn erase_takes_identity_and_sessions(stores: &Stores) {
     let revoked = scene.session(&line).await;
     let id = revoked.identity;
     let token = revoked.access.token;
-    stores.sessions.revoke(line.project, line.mode, revoked.id, token, START).await.unwrap();
+    stores.sessions.revoke(revoked.clone(), token, START).await.unwrap();
     let over = Session { expires_at: START + seconds(1), ..scene.make.session(&line, id) };
-    stores.sessions.start(over.clone()).await.unwrap();
+    let over = scene.log_in(&line, over).await;
     let bystander = scene.session(&other).await;
 
     assert_eq!(erase(stores, &line, id).await, Some(Erased { sessions_revoked: 2 }));
@@ -193,7 +193,7 @@ pub async fn erase_takes_every_trace_of_the_phone(stores: &Stores) {
         scene.identity(bystander).await;
         kept.push(Traces::leave(&scene, bystander).await);
     }
-    assert_eq!(erase(stores, &line, id).await, Some(Erased { sessions_revoked: 0 }));
+    assert_eq!(erase(stores, &line, id).await, Some(Erased { sessions_revoked: 1 }));
     traces.assert(&scene, false).await;
     for (bystander, traces) in bystanders.iter().zip(kept) {
         assert!(by_phone(stores, bystander).await.is_some());
@@ -219,7 +219,7 @@ pub async fn erasures_at_once_erase_once(stores: &Stores) {
 }
 
 async fn find_session(stores: &Stores, session: &Session) -> Option<Session> {
-    stores.sessions.find(session.project, session.mode, session.id).await.unwrap()
+    stored_session(stores, (session.project, session.mode), session.id).await
 }
 
 /// No login or refresh that is in flight while the identity is erased leaves a session behind.
@@ -230,7 +230,7 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
         let line = scene.line();
         let present = scene.session(&line).await;
         let id = present.identity;
-        let fresh: Vec<_> = (0..30).map(|_| scene.make.session(&line, id)).collect();
+        let fresh: Vec<_> = (0..30).map(|_| scene.make.login(&line)).collect();
         let erasing = round % fresh.len();
         race(fresh.len(), |number| {
             let (stores, fresh) = (stores.clone(), fresh[number].clone());
@@ -242,8 +242,7 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
                     let erased = stores.identities.erase(project, mode, id, START).await.unwrap();
                     assert!(erased.is_some());
                 } else if number % 2 == 0 {
-                    let started = stores.sessions.start(fresh).await.unwrap();
-                    assert!(matches!(started, Started::Started | Started::IdentityGone));
+                    stores.sessions.start(fresh).await.unwrap();
                 } else {
                     let sessions = &stores.sessions;
                     sessions.rotate(seen, presented, next, POLICY, START).await.unwrap();
@@ -252,8 +251,12 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
         })
         .await;
         assert_eq!(by_id(stores, &line, id).await, None);
-        for session in fresh.iter().chain([&present]) {
-            assert_eq!(find_session(stores, session).await, None);
+        assert_eq!(find_session(stores, &present).await, None);
+        // A login that came later is of somebody new.
+        let now = by_phone(stores, &line).await.map(|identity| identity.id);
+        for login in fresh {
+            let left = find_session(stores, &login.session).await;
+            assert!(left.is_none_or(|left| left.identity != id && Some(left.identity) == now));
         }
     }
 }
@@ -265,13 +268,14 @@ pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &
         let line = scene.line();
         let id = scene.identity(&line).await;
         race(10, |number| {
-            let (store, sighting) = (Arc::clone(&stores.identities), scene.make.sighting(&line));
+            let (stores, login) = (stores.clone(), scene.make.login(&line));
             let (project, mode) = (line.project, line.mode);
             async move {
                 if number == 0 {
-                    assert!(store.erase(project, mode, id, START).await.unwrap().is_some());
+                    let erased = stores.identities.erase(project, mode, id, START).await;
+                    assert!(erased.unwrap().is_some());
                 } else {
-                    store.recognise(project, sighting).await.unwrap();
+                    stores.sessions.start(login).await.unwrap();
                 }
             }
         })
@@ -292,7 +296,7 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
         race(60, |number| {
             let (stores, line, first) = (stores.clone(), line.clone(), issued.clone());
             let (otp, guess) = (scene.make.otp(&line), scene.make.guess(WRONG_CODE));
-            let (sighting, session) = (scene.make.sighting(&line), scene.make.session(&line, id));
+            let login = scene.make.login(&line);
             let (slot, record) = (scene.make.slot(&line), scene.make.record(&line));
             let (route, next) = (scene.make.route(), scene.make.id());
             async move {
@@ -314,8 +318,7 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
                         );
                         report.await.map(drop)
                     }
-                    3 => stores.identities.recognise(project, sighting).await.map(drop),
-                    4 => stores.sessions.start(session).await.map(drop),
+                    3 | 4 => stores.sessions.start(login).await.map(drop),
                     5 => stores.idempotency.begin(slot, record, LIFETIMES).await.map(drop),
                     6 => stores
                         .sends

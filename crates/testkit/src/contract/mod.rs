@@ -5,11 +5,20 @@
 //! every tenant and need a store of their own, empty but migrated. [`crate::store_contract_tests!`]
 //! knows which is which. A store MUST be set up to queue 200 callers without turning one away.
 
+pub mod activity;
+pub mod admin_token;
+pub mod audit;
 pub mod events;
+pub mod figures;
 pub mod idempotency;
 pub mod identity;
+pub mod identity_sessions;
 pub mod inbox;
+pub mod instances;
+pub mod ledger;
+pub mod operator;
 pub mod otp;
+pub mod passkey;
 pub mod project;
 pub mod receipts;
 pub mod request_limiter;

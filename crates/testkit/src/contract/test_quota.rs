@@ -1,6 +1,6 @@
 //! What [`dwar_otp::TestQuotaStore`] promises. All are fresh: a trim goes through every project.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, stored_session};
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::Room;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
@@ -52,12 +52,9 @@ impl Scene {
 
     /// A session of a phone of its own that begins, and is verified, at this instant.
     async fn logs_in(&self, line: &Line, at: Timestamp) -> (IdentityId, SessionId) {
-        let sighting = dwar_identity::Sighting { at, ..self.make.sighting(line) };
-        let identity = self.stores.identities.recognise(line.project, sighting).await.unwrap();
-        let session = Session { created_at: at, ..self.make.session(line, identity) };
-        let id = session.id;
-        self.stores.sessions.start(session).await.unwrap();
-        (identity, id)
+        let session = Session { created_at: at, ..self.make.login(line).session };
+        let session = self.log_in(line, session).await;
+        (session.identity, session.id)
     }
 
     async fn recalls(&self, line: &Line, identity: IdentityId) -> bool {
@@ -66,8 +63,7 @@ impl Scene {
     }
 
     async fn is_logged_in(&self, line: &Line, session: SessionId) -> bool {
-        let found = self.stores.sessions.find(line.project, line.mode, session).await;
-        found.unwrap().is_some()
+        stored_session(&self.stores, (line.project, line.mode), session).await.is_some()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
-use dwar_event::{Endpoint, FailedCall, NewSecret, Room, SwitchOff};
+use dwar_event::{Endpoint, Event, EventKind, NewSecret, Room, Subject, SwitchOff};
 use dwar_kernel::{KeyMode, StoreError, Timestamp};
 use dwar_otp::idempotency::{Lifetimes, Slot};
 use dwar_otp::{
@@ -32,8 +32,7 @@ macro_rules! steps {
 
 steps! {
     Issue, GuessRight, GuessWrong, GuessToTheStop, ForgetGuesses,
-    ReportAccepted, ReportFailed, ReportOverdue, ClaimDueCodes, SweepCodes, Deposit,
-    Recognise, Erase,
+    ReportAccepted, ReportFailed, ReportOverdue, ClaimDueCodes, SweepCodes, Deposit, Erase,
     Start, Rotate, Revoke, SweepSessions,
     Credit, Hold, Settle, Refund, Adjust,
     Admit, Forgive, Withdraw, SweepSends,
@@ -41,6 +40,7 @@ steps! {
     KeepReceipts, ClaimReceipts, DoneReceipt, ReviewReceipts,
     AddEndpoint, RemoveEndpoint, ReplaceSecret, EnableEndpoint,
     ClaimEvents, EventDelivered, EventFailed, GiveUpEvent, SwitchOffEndpoint, DropUntold,
+    Resend, AddressEvent, TrimCalls, SweepCalls,
     ChangeProject, ReplaceKey,
 }
 
@@ -201,12 +201,9 @@ impl Stage {
             | Step::ClaimDueCodes
             | Step::SweepCodes
             | Step::Deposit => self.on_the_code(step).await,
-            Step::Recognise
-            | Step::Erase
-            | Step::Start
-            | Step::Rotate
-            | Step::Revoke
-            | Step::SweepSessions => self.on_the_identity(step).await,
+            Step::Erase | Step::Start | Step::Rotate | Step::Revoke | Step::SweepSessions => {
+                self.on_the_identity(step).await
+            }
             Step::Credit | Step::Hold | Step::Settle | Step::Refund | Step::Adjust => {
                 self.on_the_wallet(step).await
             }
@@ -263,21 +260,20 @@ impl Stage {
     async fn on_the_identity(&self, step: Step) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
         let Line { project, mode, .. } = self.line;
-        let Session { id, identity, access, .. } = self.session;
+        let Session { identity, access, .. } = self.session;
         let (identities, sessions) = (&stores.identities, &stores.sessions);
         match step {
-            Step::Recognise => {
-                identities.recognise(project, make.sighting(&self.line)).await.map(drop)
-            }
             Step::Erase => identities.erase(project, mode, identity, NOW).await.map(drop),
-            Step::Start => sessions.start(make.session(&self.line, identity)).await.map(drop),
+            Step::Start => sessions.start(make.login(&self.line)).await.map(drop),
             Step::Rotate => {
                 let (presented, next) =
                     (make.presented(&self.session), make.successor(&self.session, NOW));
                 let seen = self.session.clone();
                 sessions.rotate(seen, presented, next, ROTATION, NOW).await.map(drop)
             }
-            Step::Revoke => sessions.revoke(project, mode, id, access.token, NOW).await.map(drop),
+            Step::Revoke => {
+                sessions.revoke(self.session.clone(), access.token, NOW).await.map(drop)
+            }
             _ => sessions.sweep(NOW + minutes(365 * 24 * 60)).await.map(drop),
         }
     }
@@ -363,16 +359,28 @@ impl Stage {
             }
             Step::EnableEndpoint => events.enable_endpoint(project, endpoint).await.map(drop),
             Step::ClaimEvents => events.claim_due(NOW, seconds(60), Room::of(50)).await.map(drop),
-            Step::EventDelivered => events.delivered(endpoint, event).await,
+            Step::EventDelivered => events.delivered(make.call(endpoint, &event)).await,
             Step::EventFailed => {
-                let call = FailedCall { at: NOW, again: Some(NOW + minutes(1)), switch_off: None };
-                events.failed(endpoint, event, call).await.map(drop)
+                let call = make.failed_call(endpoint, &event, Some(NOW + minutes(1)));
+                events.failed(call, None).await.map(drop)
             }
             Step::SwitchOffEndpoint => {
-                let call = FailedCall { at: NOW, again: None, switch_off: Some(AT_ONCE) };
-                events.failed(endpoint, event, call).await.map(drop)
+                let call = make.failed_call(endpoint, &event, None);
+                events.failed(call, Some(AT_ONCE)).await.map(drop)
             }
-            Step::GiveUpEvent => events.give_up(endpoint, event).await,
+            Step::GiveUpEvent => events.give_up(make.call(endpoint, &event)).await,
+            Step::Resend => {
+                let now = NOW + minutes(1);
+                stores.calls.resend(project, endpoint, event, now).await.map(drop)
+            }
+            Step::AddressEvent => {
+                let (mode, kind) = (KeyMode::Live, EventKind::WebhookTest);
+                let test =
+                    Event { project, mode, kind, subject: Subject::Test { endpoint }, at: NOW };
+                stores.calls.address(test, endpoint, NOW).await.map(drop)
+            }
+            Step::TrimCalls => stores.calls.trim_calls(endpoint, 0).await.map(drop),
+            Step::SweepCalls => stores.calls.sweep_calls(NOW + seconds(1)).await.map(drop),
             Step::DropUntold => events.drop_untold().await.map(drop),
             Step::ChangeProject => {
                 let change = ProjectChange {

@@ -1,14 +1,14 @@
 //! The example configurations, against a provider that answers as their pages say.
 
 use super::*;
-use crate::contract::{SECRET, client, survives_a_broken_provider, to};
-use crate::fake_vendor::{FakeVendor, Play};
-use crate::fixtures::{ATTEMPT, TEXT};
-use crate::{Secret, fake_vendor};
+use crate::tests::contract::{SECRET, client, survives_a_broken_provider, to};
+use crate::tests::fake_vendor::{self, FakeVendor, Play};
+use crate::tests::fixtures::{ATTEMPT, TEXT};
+use crate::{HttpGateway, Secret};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use dwar_otp::{Channel, Receipt, ReceiptSource, Report, WebhookCall, WebhookHead};
-use serde_json::json;
+use dwar_otp::{Gateway, Outcome, Receipt, ReceiptSource};
+use serde_json::{Value, json};
 
 const TOKEN: &str = "s3cret-webhook-token";
 
@@ -27,11 +27,11 @@ fn example(name: &str) -> GenericHttpSettings {
 }
 
 /// The example, calling `base_url` instead of its provider.
-fn gateway(name: &str, base_url: &str, client: &HttpClient) -> GenericHttpGateway {
+fn gateway(name: &str, base_url: &str, client: &HttpClient) -> HttpGateway<GenericHttp> {
     let mut settings = example(name);
     let path = settings.request.url.splitn(4, '/').nth(3).unwrap().to_owned();
     settings.request.url = format!("{base_url}/{path}");
-    GenericHttpGateway::new(&settings, client.clone()).unwrap()
+    HttpGateway::new(GenericHttp::new(settings).unwrap(), client.clone())
 }
 
 struct Answered {
@@ -67,13 +67,11 @@ fn call(body: &str) -> WebhookCall {
 #[test]
 fn every_example_is_complete_as_it_stands() {
     let folder = format!("{}/examples_config", env!("CARGO_MANIFEST_DIR"));
-    let client = client();
     let mut names = Vec::new();
     for file in std::fs::read_dir(folder).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         let settings: GenericHttpSettings = toml::from_str(&text).unwrap();
-        GenericHttpGateway::new(&settings, client.clone()).unwrap();
-        names.push(settings.name);
+        names.push(GenericHttp::new(settings).unwrap().name().to_owned());
     }
     names.sort();
     assert_eq!(names, ["2factor", "exotel", "fast2sms"]);

@@ -1,12 +1,13 @@
 //! Whatever a message says, its request keeps its shape.
 
 use super::*;
-use crate::contract::{client, to};
-use dwar_otp::Channel;
+use crate::HttpGateway;
+use crate::tests::contract::{client, to};
+use dwar_otp::{Gateway, Outcome};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use reqwest::Request;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const URL: &str = "https://api.example.com/v1/{template_id}/a{language}b/{brand}/send";
 
@@ -72,13 +73,13 @@ fn message(values: &[String; 4]) -> Message {
 
 /// Runs `check` on what becomes of hostile messages.
 fn for_all(body: &str, check: impl Fn(&Request, &[String; 4])) {
-    let gateway = GenericHttpGateway::new(&settings(body), client()).unwrap();
+    let (vendor, client) = (GenericHttp::new(settings(body)).unwrap(), client());
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
     let values = [hostile(), hostile(), hostile(), hostile()];
     let outcome = runner.run(&values, |values| {
         let message = message(&values);
         let bends = [&values[1], &values[3]].iter().any(|value| *value == "." || *value == "..");
-        match gateway.call.fill(&gateway.client, &message) {
+        match vendor.request.fill(&client, &message) {
             None => prop_assert!(bends, "refused {values:?}"),
             Some(request) => {
                 prop_assert!(!bends, "accepted {values:?}");
@@ -147,7 +148,7 @@ fn in_forms() {
 
 #[tokio::test]
 async fn a_value_that_would_bend_the_path_is_refused_without_a_call() {
-    let gateway = GenericHttpGateway::new(&settings(""), client()).unwrap();
+    let gateway = HttpGateway::new(GenericHttp::new(settings("")).unwrap(), client());
     for bent in [".", ".."] {
         let values = ["x", "x", "x", bent].map(str::to_owned);
         let outcome = gateway.deliver(message(&values)).await;

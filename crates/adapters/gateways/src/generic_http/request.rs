@@ -1,16 +1,16 @@
 use super::settings::{GenericHttpSettings, GenericMethod};
-use super::template::{Slot, Template, in_header, in_path, verbatim};
+use super::template::{Slot, Template, in_header, in_path};
 use crate::{BaseUrl, HttpClient, InvalidBaseUrl};
 use dwar_otp::Message;
-use reqwest::RequestBuilder;
 use reqwest::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING,
 };
-use serde_json::{Map, Value};
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
 
 /// The request of the settings, checked and ready to be filled.
 pub(super) struct Call {
-    method: GenericMethod,
+    method: Method,
     /// Scheme and host.
     origin: BaseUrl,
     path: Vec<Template>,
@@ -18,19 +18,12 @@ pub(super) struct Call {
     basic_auth: Option<(String, String)>,
     query: Pairs,
     form: Pairs,
-    json: Option<Json>,
+    /// JSON, and a template for each of its [`strings`].
+    json: Option<(Value, Vec<Template>)>,
     template_id: String,
 }
 
 type Pairs = Vec<(String, Template)>;
-
-/// JSON whose strings are templates.
-enum Json {
-    Text(Template),
-    List(Vec<Json>),
-    Object(Vec<(String, Json)>),
-    Other(Value),
-}
 
 impl Call {
     /// # Errors
@@ -54,33 +47,37 @@ impl Call {
         }
         let headers = pairs("headers", &request.headers)?;
         let headers = headers.into_iter().map(header).collect::<Result<_, _>>()?;
+        let constant = |text: &str| {
+            let constant = template("request.basic_auth", text)?.constant();
+            constant.ok_or("request.basic_auth: only secrets are allowed in it".to_owned())
+        };
         let basic_auth = match &request.basic_auth {
-            Some((user, password)) => Some((
-                constant(template("request.basic_auth", user)?)?,
-                constant(template("request.basic_auth", password)?)?,
-            )),
+            Some((user, password)) => Some((constant(user)?, constant(password)?)),
             None => None,
         };
         if basic_auth.as_ref().is_some_and(|(user, _)| user.contains(':')) {
             return Err("request.basic_auth: a user has no colon".to_owned());
         }
-        let json = match &request.json {
-            Some(text) => {
-                let value: Value = serde_json::from_str(text)
-                    .map_err(|error| format!("request.json: it is no JSON: {error}"))?;
-                Some(Json::new(value, &|text| template("request.json", text))?)
-            }
-            None => None,
+        let json = |text: &String| -> Result<_, String> {
+            let mut value: Value = serde_json::from_str(text)
+                .map_err(|error| format!("request.json: it is no JSON: {error}"))?;
+            let texts = strings(&mut value).into_iter();
+            let templates = texts.map(|text| template("request.json", text));
+            let templates = templates.collect::<Result<_, _>>()?;
+            Ok((value, templates))
         };
         let call = Self {
-            method: request.method,
+            method: match request.method {
+                GenericMethod::Get => Method::GET,
+                GenericMethod::Post => Method::POST,
+            },
             origin,
             path,
             headers,
             basic_auth,
             query: pairs("query", &request.query)?,
             form: pairs("form", &request.form)?,
-            json,
+            json: request.json.as_ref().map(json).transpose()?,
             template_id: settings.template_id.clone().unwrap_or_default(),
         };
         call.check(settings)?;
@@ -91,7 +88,7 @@ impl Call {
         let has_body = self.json.is_some() || !self.form.is_empty();
         let wrong = if self.json.is_some() && !self.form.is_empty() {
             "request: a body is a form or JSON, not both"
-        } else if self.method == GenericMethod::Get && has_body {
+        } else if self.method == Method::GET && has_body {
             "request: a GET has no body"
         } else if !self.names_any(&[Slot::Code, Slot::Text]) {
             "request: neither {code} nor {text} is sent"
@@ -108,11 +105,9 @@ impl Call {
     fn names_any(&self, slots: &[Slot]) -> bool {
         let pairs = self.query.iter().chain(&self.form).map(|(_, template)| template);
         let headers = self.headers.iter().map(|(_, template)| template);
-        let mut templates: Vec<_> = self.path.iter().chain(pairs).chain(headers).collect();
-        if let Some(json) = &self.json {
-            json.templates(&mut templates);
-        }
-        templates.iter().any(|template| slots.iter().any(|slot| template.names(*slot)))
+        let json = self.json.iter().flat_map(|(_, templates)| templates);
+        let mut all = self.path.iter().chain(pairs).chain(headers).chain(json);
+        all.any(|template| slots.iter().any(|slot| template.names(*slot)))
     }
 
     /// The request for `message`; `None` if a value would bend the path or cannot be a header.
@@ -126,10 +121,7 @@ impl Call {
             return None;
         }
         let url = format!("{}/{}", self.origin, path.join("/"));
-        let mut request = match self.method {
-            GenericMethod::Get => client.get(&url),
-            GenericMethod::Post => client.post(&url),
-        };
+        let mut request = client.request(self.method.clone(), &url);
         for (name, template) in &self.headers {
             let mut value = HeaderValue::from_str(&fill(template, in_header)).ok()?;
             value.set_sensitive(true);
@@ -139,7 +131,7 @@ impl Call {
             request = request.basic_auth(user, Some(password));
         }
         let filled = |pairs: &Pairs| -> Vec<(String, String)> {
-            pairs.iter().map(|(name, value)| (name.clone(), fill(value, verbatim))).collect()
+            pairs.iter().map(|(name, value)| (name.clone(), fill(value, str::to_owned))).collect()
         };
         if !self.query.is_empty() {
             request = request.query(&filled(&self.query));
@@ -147,51 +139,24 @@ impl Call {
         if !self.form.is_empty() {
             request = request.form(&filled(&self.form));
         }
-        if let Some(json) = &self.json {
-            request = request.json(&json.fill(&|template| fill(template, verbatim)));
+        if let Some((json, templates)) = &self.json {
+            let mut json = json.clone();
+            for (text, template) in strings(&mut json).into_iter().zip(templates) {
+                *text = fill(template, str::to_owned);
+            }
+            request = request.json(&json);
         }
         Some(request)
     }
 }
 
-impl Json {
-    fn new(
-        value: Value,
-        template: &dyn Fn(&str) -> Result<Template, String>,
-    ) -> Result<Self, String> {
-        Ok(match value {
-            Value::String(text) => Self::Text(template(&text)?),
-            Value::Array(items) => {
-                let items = items.into_iter().map(|item| Self::new(item, template));
-                Self::List(items.collect::<Result<_, _>>()?)
-            }
-            Value::Object(members) => {
-                let member = |(name, value)| Ok((name, Self::new(value, template)?));
-                Self::Object(members.into_iter().map(member).collect::<Result<_, String>>()?)
-            }
-            other => Self::Other(other),
-        })
-    }
-
-    fn templates<'json>(&'json self, found: &mut Vec<&'json Template>) {
-        match self {
-            Self::Text(template) => found.push(template),
-            Self::List(items) => items.iter().for_each(|item| item.templates(found)),
-            Self::Object(members) => members.iter().for_each(|(_, item)| item.templates(found)),
-            Self::Other(_) => {}
-        }
-    }
-
-    fn fill(&self, fill: &dyn Fn(&Template) -> String) -> Value {
-        match self {
-            Self::Text(template) => Value::String(fill(template)),
-            Self::List(items) => items.iter().map(|item| item.fill(fill)).collect(),
-            Self::Object(members) => {
-                let member = |(name, item): &(String, Self)| (name.clone(), item.fill(fill));
-                Value::Object(members.iter().map(member).collect::<Map<_, _>>())
-            }
-            Self::Other(value) => value.clone(),
-        }
+/// Every string in `value` but the names of members, always in the same order.
+fn strings(value: &mut Value) -> Vec<&mut String> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter_mut().flat_map(strings).collect(),
+        Value::Object(members) => members.values_mut().flat_map(strings).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -230,10 +195,4 @@ fn header((name, template): (String, Template)) -> Result<(HeaderName, Template)
         return wrong("only visible ASCII is allowed");
     }
     Ok((parsed, template))
-}
-
-fn constant(template: Template) -> Result<String, String> {
-    template
-        .constant()
-        .ok_or_else(|| "request.basic_auth: only secrets are allowed in it".to_owned())
 }

@@ -1,57 +1,78 @@
-use super::settings::GenericRule;
+use super::settings::{GenericAnswer, GenericMatch, GenericRule};
+use crate::http_client::Answer;
 use crate::wire::word_at;
 use dwar_otp::Reason;
 use serde_json::Value;
 
-/// Words that are compared without regard to ASCII case; at least one.
-pub(super) struct Words(Vec<String>);
-
-impl Words {
-    pub(super) fn new(words: &[String]) -> Option<Self> {
-        (!words.is_empty()).then(|| Self(words.to_vec()))
-    }
-
-    pub(super) fn contain(&self, word: &str) -> bool {
-        self.0.iter().any(|known| known.eq_ignore_ascii_case(word))
-    }
-}
-
-/// A sign of a failure and what it means.
-pub(super) struct Rule {
-    status: Option<u16>,
-    place: Option<(String, Words)>,
-    reason: Reason,
-}
-
-impl Rule {
-    /// Checks the rule at position `at` of a list; `pointer` is meant where it names none.
-    ///
+impl GenericAnswer {
     /// # Errors
-    /// The end of a sentence that starts with the list's key.
-    pub(super) fn new(
-        rule: &GenericRule,
-        pointer: Option<&String>,
-        at: usize,
-    ) -> Result<Self, String> {
-        let wrong = |what: &str| Err(format!("[{at}]: {what}"));
-        let place = match (rule.pointer.as_ref().or(pointer), Words::new(&rule.values)) {
-            (Some(pointer), Some(words)) if is_pointer(pointer) => Some((pointer.clone(), words)),
-            (Some(_), Some(_)) => return wrong("pointer is a JSON pointer, such as /code"),
-            (None, None) if rule.status.is_some() => None,
-            (None, None) => return wrong("it needs a status, or a pointer with values"),
-            _ => return wrong("pointer and values belong together"),
+    /// A sentence that names the key and what is wrong with it.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("answer.{what}"));
+        if let Some(GenericMatch { pointer, values }) = &self.success {
+            if !is_pointer(pointer) {
+                return wrong("success: pointer is a JSON pointer, such as /ok");
+            }
+            if values.is_empty() {
+                return wrong("success: it needs values");
+            }
+        }
+        if self.reference.as_deref().is_some_and(|pointer| !is_pointer(pointer)) {
+            return wrong("reference: it is a JSON pointer, such as /id");
+        }
+        check("answer.reasons", &self.reasons)
+    }
+
+    pub(super) fn says_success(&self, answer: &Answer) -> bool {
+        let status_fits = if self.statuses.is_empty() {
+            answer.status.is_success()
+        } else {
+            self.statuses.contains(&answer.status.as_u16())
         };
-        Ok(Self { status: rule.status, place, reason: rule.reason })
+        let stands = |it: &GenericMatch| stands_at(&answer.body, &it.pointer, &it.values);
+        status_fits && self.success.as_ref().is_none_or(stands)
+    }
+
+    /// The reason of the first rule that fits.
+    pub(super) fn reason(&self, answer: &Answer) -> Option<Reason> {
+        let status = Some(answer.status.as_u16());
+        self.reasons.iter().find_map(|rule| rule.judge(status, &answer.body))
+    }
+}
+
+impl GenericRule {
+    fn check(&self) -> Result<(), &'static str> {
+        match (&self.pointer, self.values.is_empty()) {
+            (Some(pointer), false) if is_pointer(pointer) => Ok(()),
+            (Some(_), false) => Err("pointer is a JSON pointer, such as /code"),
+            (None, true) if self.status.is_some() => Ok(()),
+            (None, true) => Err("it needs a status, or a pointer with values"),
+            _ => Err("pointer and values belong together"),
+        }
     }
 
     /// The reason, if every sign fits.
     pub(super) fn judge(&self, status: Option<u16>, document: &Value) -> Option<Reason> {
         let status_fits = self.status.is_none() || self.status == status;
-        let place_fits = self.place.as_ref().is_none_or(|(pointer, words)| {
-            word_at(document, pointer).is_some_and(|word| words.contain(&word))
-        });
-        (status_fits && place_fits).then_some(self.reason)
+        let stands = |pointer: &String| stands_at(document, pointer, &self.values);
+        (status_fits && self.pointer.as_ref().is_none_or(stands)).then_some(self.reason)
     }
+}
+
+/// # Errors
+/// A sentence that names the first wrong rule in the list at `key`.
+pub(super) fn check(key: &str, rules: &[GenericRule]) -> Result<(), String> {
+    let mut rules = rules.iter().enumerate();
+    rules.try_for_each(|(at, rule)| rule.check().map_err(|what| format!("{key}[{at}]: {what}")))
+}
+
+fn stands_at(document: &Value, pointer: &str, words: &[String]) -> bool {
+    word_at(document, pointer).is_some_and(|word| is_one_of(&word, words))
+}
+
+/// Whether `word` is among `words`, without regard to ASCII case.
+pub(super) fn is_one_of(word: &str, words: &[String]) -> bool {
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// Whether it is a JSON pointer (RFC 6901).

@@ -20,7 +20,6 @@ pub struct GenericHttpSettings {
     #[serde(default)]
     pub secrets: BTreeMap<String, Secret>,
     /// What `{template_id}` is for projects without a template of their own.
-    #[serde(default)]
     pub template_id: Option<String>,
     /// Whether calls may go unencrypted to another machine. Loopback always may.
     #[serde(default)]
@@ -31,7 +30,6 @@ pub struct GenericHttpSettings {
     #[serde(default)]
     pub answer: GenericAnswer,
     /// How its webhook is read; `None`: there is none, and no receipt is waited for.
-    #[serde(default)]
     pub receipts: Option<GenericReceipts>,
 }
 
@@ -48,7 +46,6 @@ pub struct GenericRequest {
     #[serde(default)]
     pub headers: Vec<(String, String)>,
     /// User and password of basic authentication; they may name secrets only.
-    #[serde(default)]
     pub basic_auth: Option<(String, String)>,
     /// Names and templates of query parameters.
     #[serde(default)]
@@ -57,7 +54,6 @@ pub struct GenericRequest {
     #[serde(default)]
     pub form: Vec<(String, String)>,
     /// A JSON text whose strings are templates; not together with `form`.
-    #[serde(default)]
     pub json: Option<String>,
 }
 
@@ -80,10 +76,8 @@ pub struct GenericAnswer {
     #[serde(default)]
     pub statuses: Vec<u16>,
     /// What a success says besides; `None`: the status is enough.
-    #[serde(default)]
     pub success: Option<GenericMatch>,
     /// JSON pointer (RFC 6901) to what the provider calls the message.
-    #[serde(default)]
     pub reference: Option<String>,
     /// Why a message was refused: the first that fits; after them the HTTP status decides.
     #[serde(default)]
@@ -105,10 +99,8 @@ pub struct GenericMatch {
 #[serde(deny_unknown_fields)]
 pub struct GenericRule {
     /// This HTTP status; not for receipts.
-    #[serde(default)]
     pub status: Option<u16>,
     /// A place in the document; for receipts the status is meant if it is left out.
-    #[serde(default)]
     pub pointer: Option<String>,
     /// Any of these stands there.
     #[serde(default)]
@@ -133,10 +125,8 @@ pub struct GenericReceipts {
     #[serde(default = "longest_body")]
     pub longest_body: usize,
     /// The form field whose JSON is the payload, for forms that carry one.
-    #[serde(default)]
     pub field: Option<String>,
     /// JSON pointer to an array of reports; `None`: the payload is one report.
-    #[serde(default)]
     pub items: Option<String>,
     /// JSON pointer, inside a report, to what the provider calls the message. A form or query is
     /// read as a JSON object: its field `Sid` is at `/Sid`.

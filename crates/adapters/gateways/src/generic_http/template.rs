@@ -1,5 +1,8 @@
 use crate::Secret;
 use dwar_otp::Message;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error;
 use std::collections::BTreeMap;
 
 /// Text with places for parts of a message; the secrets are filled in already.
@@ -11,7 +14,8 @@ enum Part {
     Slot(Slot),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Slot {
     PhoneE164,
     PhoneDigits,
@@ -27,23 +31,6 @@ pub(super) enum Slot {
 }
 
 impl Slot {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "phone_e164" => Self::PhoneE164,
-            "phone_digits" => Self::PhoneDigits,
-            "phone_national" => Self::PhoneNational,
-            "code" => Self::Code,
-            "text" => Self::Text,
-            "brand" => Self::Brand,
-            "minutes" => Self::Minutes,
-            "language" => Self::Language,
-            "otp_id" => Self::OtpId,
-            "attempt_id" => Self::AttemptId,
-            "template_id" => Self::TemplateId,
-            _ => return None,
-        })
-    }
-
     fn of(self, message: &Message, template_id: &str) -> String {
         match self {
             Self::PhoneE164 => message.phone.e164(),
@@ -138,12 +125,8 @@ fn part(name: &str, secrets: &BTreeMap<String, Secret>) -> Result<Part, String> 
         let found = secrets.get(secret).cloned().map(Part::Secret);
         return found.ok_or_else(|| format!("there is no secret named {secret:?}"));
     }
-    Slot::named(name).map(Part::Slot).ok_or_else(|| format!("unknown placeholder {name:?}"))
-}
-
-/// For places whose whole value is encoded afterwards.
-pub(super) fn verbatim(text: &str) -> String {
-    text.to_owned()
+    let slot = Slot::deserialize(name.into_deserializer());
+    slot.map(Part::Slot).map_err(|_: Error| format!("unknown placeholder {name:?}"))
 }
 
 /// For a segment of a path: all but unreserved characters (RFC 3986) percent-encoded.

@@ -1,11 +1,8 @@
 use super::*;
-use crate::Secret;
-use crate::contract::{SECRET, client, to};
-use crate::fake_vendor::{FakeVendor, Play};
-use dwar_otp::{
-    Channel, Receipt, ReceiptSource, Report, WebhookAdmission, WebhookCall, WebhookError,
-    WebhookHead,
-};
+use crate::tests::contract::{SECRET, client, to};
+use crate::tests::fake_vendor::{FakeVendor, Play};
+use crate::{HttpGateway, Secret};
+use dwar_otp::{Gateway, Outcome, Receipt, ReceiptSource};
 use serde_json::json;
 
 const GOOD: &str = r#"
@@ -38,8 +35,7 @@ fn with(replace: &str, by: &str) -> GenericHttpSettings {
 
 #[test]
 fn says_what_is_wrong_with_the_settings_and_never_shows_a_secret() {
-    let client = client();
-    GenericHttpGateway::new(&parse(GOOD), client.clone()).unwrap();
+    assert!(GenericHttp::new(parse(GOOD)).is_ok());
     let url = "https://api.example.com/send";
     let json = "'{\"to\": \"{phone_digits}\", \"code\": \"{code}\"}'";
     for (replace, by, says) in [
@@ -108,8 +104,7 @@ fn says_what_is_wrong_with_the_settings_and_never_shows_a_secret() {
         ),
         ("delivered =", "failed = [{ reason = \"blocked\" }]\ndelivered =", "receipts.failed[0]"),
     ] {
-        let settings = with(replace, by);
-        let error = GenericHttpGateway::new(&settings, client.clone()).unwrap_err().to_string();
+        let error = GenericHttp::new(with(replace, by)).err().unwrap().to_string();
         assert!(error.contains(says), "{by}: {error}");
         assert!(!error.contains(SECRET), "{error}");
     }
@@ -137,31 +132,29 @@ fn does_not_even_read_settings_that_are_misspelt() {
 
 #[test]
 fn plain_http_is_for_loopback_or_by_decision() {
-    let client = client();
     for host in ["localhost:8080", "127.0.0.1:1", "[::1]:1"] {
         let settings = with("https://api.example.com/send", &format!("http://{host}/send"));
-        GenericHttpGateway::new(&settings, client.clone()).unwrap();
+        assert!(GenericHttp::new(settings).is_ok(), "{host}");
     }
     let mut settings = with("https://api.example.com/send", "http://sms.internal/send");
     settings.allow_plain_http = true;
-    GenericHttpGateway::new(&settings, client).unwrap();
+    assert!(GenericHttp::new(settings).is_ok());
 }
 
 #[test]
 fn hides_its_secrets_from_debug() {
-    let settings = parse(GOOD);
-    let gateway = GenericHttpGateway::new(&settings, client()).unwrap();
-    assert_eq!(
-        format!("{settings:?} {gateway:?}"),
-        "GenericHttpSettings(vendor) GenericHttpGateway(vendor)"
-    );
+    assert_eq!(format!("{:?}", parse(GOOD)), "GenericHttpSettings(vendor)");
+}
+
+fn gateway(settings: GenericHttpSettings, client: &HttpClient) -> HttpGateway<GenericHttp> {
+    HttpGateway::new(GenericHttp::new(settings).unwrap(), client.clone())
 }
 
 async fn outcome(answer: &str, play: Play, client: &HttpClient) -> Outcome {
     let vendor = FakeVendor::start(play).await;
     let mut settings = with("[answer]\n    reference = \"/id\"", answer);
     settings.request.url = format!("{}/send", vendor.base_url());
-    GenericHttpGateway::new(&settings, client.clone()).unwrap().deliver(to(Channel::Sms)).await
+    gateway(settings, client).deliver(to(Channel::Sms)).await
 }
 
 #[tokio::test]
@@ -223,10 +216,9 @@ async fn text_answers_are_compared_as_a_whole() {
     }
 }
 
-fn webhook(receipts: &str) -> GenericHttpGateway {
+fn webhook(receipts: &str) -> HttpGateway<GenericHttp> {
     let from = GOOD.find("secret_in").unwrap();
-    let settings = parse(&format!("{}{receipts}", &GOOD[..from]));
-    GenericHttpGateway::new(&settings, client()).unwrap()
+    gateway(parse(&format!("{}{receipts}", &GOOD[..from])), &client())
 }
 
 fn call(query: &[(&str, &str)], headers: &[(&str, &str)], body: &str) -> WebhookCall {
@@ -338,7 +330,7 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
     }
     let mut none = parse(GOOD);
     none.receipts = None;
-    let none = GenericHttpGateway::new(&none, client()).unwrap();
+    let none = gateway(none, &client());
     let call = call(&[("token", TOKEN)], &[], &body);
     assert_eq!(none.admit(&call.head), Err(WebhookError::Unauthenticated));
     assert_eq!(none.receipts(&call), Err(WebhookError::Unauthenticated));
@@ -348,5 +340,5 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
 fn an_empty_secret_never_gets_that_far() {
     let mut settings = parse(GOOD);
     settings.secrets.insert("token".to_owned(), Secret::new(""));
-    assert!(GenericHttpGateway::new(&settings, client()).is_err());
+    assert!(GenericHttp::new(settings).is_err());
 }

@@ -1,6 +1,6 @@
 use crate::ErrorCode;
 use crate::call::{Answer, Call, ok};
-use crate::json::Health;
+use crate::json::response;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -9,7 +9,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process lives.
 pub(crate) async fn alive(_: Call) -> Answer {
-    ok(&Health { status: "ok", loops: Vec::new() })
+    ok(response::alive())
 }
 
 /// `GET /readyz`: the stores answer and nobody has asked the process to stop. Loops that had to be
@@ -17,7 +17,7 @@ pub(crate) async fn alive(_: Call) -> Answer {
 pub(crate) async fn ready(call: Call) -> Answer {
     let stores = timeout(PATIENCE, call.api.ready.ready());
     if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {
-        ok(&Health { status: "ready", loops: call.api.ready.restarted() })
+        ok(response::ready(&call.api.ready.restarted()))
     } else {
         Err(ErrorCode::ServiceUnavailable.into())
     }

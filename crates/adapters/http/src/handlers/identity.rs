@@ -1,5 +1,5 @@
 use crate::call::{Answer, Call, ok};
-use crate::json::{DeletedIdentity, IdentityBody};
+use crate::json::response;
 use std::sync::Arc;
 
 /// `GET /v1/identity/{id}`.
@@ -7,7 +7,7 @@ pub(crate) async fn by_id(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
     let found = call.use_cases().find_identity.by_id(&caller, &id).await?;
-    ok(&IdentityBody::of(&found))
+    ok(response::identity(&found))
 }
 
 /// `GET /v1/identity?phone=…`.
@@ -15,7 +15,7 @@ pub(crate) async fn by_phone(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     let phone = call.phone_in_query()?;
     let found = call.use_cases().find_identity.by_phone(&caller, &phone).await?;
-    ok(&IdentityBody::of(&found))
+    ok(response::identity(&found))
 }
 
 /// `DELETE /v1/identity/{id}`.
@@ -25,5 +25,5 @@ pub(crate) async fn delete(call: Call) -> Answer {
     let identities = Arc::clone(&call.use_cases().delete_identity);
     let erased = async move { identities.delete(&caller, &id).await };
     let (id, erased) = call.api.tasks.finish(erased).await?;
-    ok(&DeletedIdentity::of(id, erased))
+    ok(response::deleted(id, erased))
 }

@@ -1,7 +1,7 @@
 use crate::ErrorCode;
 use crate::call::{Answer, Call, ok};
 use crate::error::REPLAYED;
-use crate::json::{Pair, SendBody, SentBody, StatusBody, VerifyBody};
+use crate::json::{SendBody, VerifyBody, response};
 use actix_web::http::header::HeaderValue;
 use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ pub(crate) async fn send(call: Call) -> Answer {
     let otps = Arc::clone(&call.use_cases().send_otp);
     let sent = async move { otps.send(&caller, &phone, key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
-    let mut response = ok(&SentBody::of(&sent))?;
+    let mut answer = ok(response::sent(&sent))?;
     match sent.admission {
         Some(admission) => call.limited_by(admission),
         None => {
-            response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+            answer.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         }
     }
-    Ok(response)
+    Ok(answer)
 }
 
 /// `GET /v1/otp/status/{otp_id}`.
@@ -31,7 +31,7 @@ pub(crate) async fn status(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
     let otp = call.use_cases().otp_status.find(&caller, &id).await?;
-    ok(&StatusBody::of(&otp))
+    ok(response::status(&otp))
 }
 
 /// `POST /v1/otp/verify`.
@@ -47,5 +47,5 @@ pub(crate) async fn verify(call: Call) -> Answer {
     let verified = async move { otps.verify(&caller, &phone, code, request).await };
     let verified = call.api.tasks.finish(verified).await?;
     call.limited_by(verified.allowance);
-    ok(&Pair::of(&verified.tokens))
+    ok(response::pair(&verified.tokens))
 }

@@ -1,5 +1,5 @@
 use crate::call::{Answer, Call, ok};
-use crate::json::MessagesBody;
+use crate::json::response;
 use dwar_app::SandboxMessages;
 
 /// `GET /v1/sandbox/messages?phone=…`.
@@ -8,5 +8,5 @@ pub(crate) async fn messages(call: Call) -> Answer {
     SandboxMessages::allow(&caller)?;
     let phone = call.phone_in_query()?;
     let messages = call.use_cases().sandbox_messages.list(&caller, &phone).await?;
-    ok(&MessagesBody::of(&messages, &phone))
+    ok(response::messages(&messages, &phone))
 }

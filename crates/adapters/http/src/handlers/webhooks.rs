@@ -3,7 +3,7 @@ use crate::call::{Answer, Call};
 use crate::error::{ApiError, ErrorCode};
 use actix_web::HttpResponse;
 use actix_web::http::header;
-use dwar_otp::{WebhookAdmission, WebhookCall, WebhookHead};
+use dwar_otp::{WebhookCall, WebhookHead};
 
 /// `POST /webhooks/{provider}`: on record before it is answered, applied afterwards.
 ///
@@ -11,7 +11,9 @@ use dwar_otp::{WebhookAdmission, WebhookCall, WebhookHead};
 pub(crate) async fn receive(call: Call) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
     let admitted = call.use_cases().receive_webhook.admit(&provider, &head)?;
-    let body = call.webhook_body(admitted).await?;
+    let rooms = &call.api.webhook_rooms;
+    let room = if admitted.proven { &rooms.proven } else { &rooms.strangers };
+    let body = call.raw_body(admitted.longest_body, Some(room)).await?;
     keep(&call, &provider, head, body).await
 }
 
@@ -63,11 +65,5 @@ impl Call {
             query: self.query_pairs()?,
             headers: headers.collect(),
         })
-    }
-
-    async fn webhook_body(&self, admitted: WebhookAdmission) -> Result<Body, ApiError> {
-        let rooms = &self.api.webhook_rooms;
-        let room = if admitted.proven { &rooms.proven } else { &rooms.strangers };
-        self.roomy_body(admitted.longest_body, Some(room)).await
     }
 }

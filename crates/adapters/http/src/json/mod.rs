@@ -1,9 +1,6 @@
-//! Wire structs, private to this crate (docs/contract.md, Bodies).
+//! The bodies of requests and answers (docs/contract.md, Bodies).
 
 mod request;
-mod response;
+pub(crate) mod response;
 
-pub(crate) use request::{AccessBody, RefreshBody, SendBody, VerifyBody};
-pub(crate) use response::{
-    DeletedIdentity, Health, IdentityBody, MessagesBody, Pair, Revoked, SentBody, StatusBody, Valid,
-};
+pub(crate) use request::{AccessBody, RefreshBody, SendBody, Token, VerifyBody};

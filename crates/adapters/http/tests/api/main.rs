@@ -6,6 +6,7 @@ mod bodies;
 mod callers;
 mod frame;
 mod identities;
+mod in_process;
 mod limits;
 mod otps;
 mod ports;

@@ -4,7 +4,6 @@ use actix_web::http::Method;
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_otp::{Allowance, Outcome, Reason, Verdict};
 use dwar_ratelimit::{Admission, SendAdmission};
-use dwar_session::Started;
 use dwar_testkit::{minutes, seconds};
 use dwar_wallet::HoldOutcome;
 use insta::assert_snapshot;
@@ -42,7 +41,7 @@ async fn send_answers_as_decided() {
         x-content-type-options: nosniff
         x-request-id: request-1
 
-        {"otp_id":"01a3185c-507b-7d30-8023-7d64f550a113","status":"sent","channel":"whatsapp","expires_at":"2027-01-15T08:10:00.123Z","expires_in":600}
+        {"otp_id":"01a3185c-507b-7459-8475-1a0f4a2a0e58","status":"sent","channel":"whatsapp","expires_at":"2027-01-15T08:10:00.123Z","expires_in":600}
         "#);
     let members = members(&reply.body);
     assert_eq!(members, ["channel", "expires_at", "expires_in", "otp_id", "status"]);
@@ -165,8 +164,7 @@ async fn a_malformed_idempotency_key_is_an_invalid_request() {
 fn judging(attempt: Verdict) -> TestApp {
     TestApp::with(|ports| {
         ports.otps.expect_judge().returning(move |_, _, _, _, _, _| Ok(attempt));
-        ports.identities.expect_recognise().returning(|_, sighting| Ok(sighting.fresh));
-        ports.sessions.expect_start().returning(|_| Ok(Started::Started));
+        ports.sessions.expect_start().returning(|login| Ok(login.session.identity));
         ports.sign_anything();
     })
 }
@@ -188,7 +186,7 @@ async fn verify_answers_as_decided() {
         x-content-type-options: nosniff
         x-request-id: request-1
 
-        {"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b7d129b6e30be56a3f06d00000000c45904751a0f4a2a0e58b07ae1c94b8d649ff0522051bb19ea95ba6b41e7acc7829d6aebb70b600ed30f81ae1ab8e613","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d12-9b6e-30be56a3f06d","identity_id":"01a3185c-507b-7d30-8023-7d64f550a113"}
+        {"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b749fb0522051bb19ea950000000076c91a3b782b29572a06b24ddb980cf560aff109ae4ef0291d0cbdead7ef1441540ec4bb8b25642f7168a80e1387a96b","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-749f-b052-2051bb19ea95","identity_id":"01a3185c-507b-7459-8475-1a0f4a2a0e58"}
         "#);
 }
 

@@ -14,7 +14,7 @@ use dwar_ratelimit::{
     Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, SendLog,
     SendQuota, Window,
 };
-use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
+use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner, Session, Sought};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, POLICIES, START, minutes, parts};
 use dwar_wallet::{HoldOutcome, MockWalletStore};
 use std::collections::HashMap;
@@ -36,6 +36,8 @@ pub struct Ports {
     pub gateway: MockGateway,
     pub identities: MockIdentityStore,
     pub sessions: MockSessionStore,
+    /// The session that any token names.
+    pub session: Option<Session>,
     pub signer: MockTokenSigner,
     pub inbox: MockSandboxInbox,
     pub windows: Arc<Windows>,
@@ -66,6 +68,7 @@ impl Ports {
             gateway: MockGateway::new(),
             identities: MockIdentityStore::new(),
             sessions: MockSessionStore::new(),
+            session: None,
             signer: MockTokenSigner::new(),
             inbox: MockSandboxInbox::new(),
             windows: Arc::default(),
@@ -91,9 +94,22 @@ impl Ports {
                 (key.digest(&ClearVault), caller)
             })
             .collect();
-        self.projects.expect_caller().returning(move |digest| {
+        let caller = move |digest| {
             let known = keys.iter().find(|(key, _)| *key == digest);
-            Ok(known.map(|(_, caller)| caller.clone()))
+            known.map(|(_, caller)| caller.clone())
+        };
+        let known = caller.clone();
+        self.projects.expect_caller().returning(move |digest| Ok(known(digest)));
+        self.signer.expect_session_of().return_const(self.session.as_ref().map(|known| known.id));
+        let session = self.session.take();
+        self.sessions.expect_seek().returning(move |digest, named| {
+            let found = |caller: Caller| Sought {
+                key: caller.key,
+                project: caller.project.id,
+                mode: caller.mode,
+                session: session.clone().filter(|known| named == Some(known.id)),
+            };
+            Ok(caller(digest).map(found))
         });
     }
 

@@ -21,8 +21,8 @@ fn open(known: bool) -> (TestApp, String) {
             .signer
             .expect_verify()
             .returning(move |_, _| Ok(if known { Ok(claims.clone()) } else { Err(InvalidToken) }));
-        ports.sessions.expect_find().returning(move |_, _, _| Ok(known.then(|| session.clone())));
-        ports.sessions.expect_revoke().returning(|_, _, _, _, _| Ok(true));
+        ports.session = known.then_some(session);
+        ports.sessions.expect_revoke().returning(|_, _, _| Ok(true));
         ports.sessions.expect_rotate().returning(|_, _, _, _, _| Ok(Some(Rotation::Rotated)));
         ports.sign_anything();
     });
@@ -54,7 +54,7 @@ async fn validate_answers_as_decided() {
 #[actix_web::test]
 async fn refresh_answers_as_verify_does() {
     let (app, refresh) = open(true);
-    assert_snapshot!(app.post("/v1/session/refresh", &refresh).await.body, @r#"{"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b7d32832dc651501b9d27000000019d3080237d64f550a1136b7ad25c2a436d129b6e30be56a3f06d2e2799622e810d2754c204cf7da18eb85242862075d9","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d32-832d-c651501b9d27","identity_id":"01a3185c-507b-7836-b25e-7adadfc12fbc"}"#);
+    assert_snapshot!(app.post("/v1/session/refresh", &refresh).await.body, @r#"{"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b7d32832dc651501b9d2700000001c45904751a0f4a2a0e58b07ae1c94b8d649ff0522051bb19ea95ba6b41e7acc73c5cc85c0e95d459c27f21b6ad8fb60f","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d32-832d-c651501b9d27","identity_id":"01a3185c-507b-7836-b25e-7adadfc12fbc"}"#);
 }
 
 #[actix_web::test]
@@ -91,6 +91,7 @@ async fn a_token_that_does_not_count_is_refused_with_a_challenge() {
 async fn a_logout_that_may_have_failed_is_no_success() {
     let app = TestApp::with(|ports| {
         let down = || StoreError::Unavailable("down".to_owned());
+        ports.session = Some(session(&ports.fixtures, ports.project.id));
         ports.signer.expect_verify().returning(move |_, _| Err(down()));
     });
     let reply = app.post("/v1/session/logout", TOKEN).await;

@@ -1,10 +1,10 @@
 use super::{LIMITS, World};
-use dwar_app::{Deliver, Idempotency, OtpPolicy, RecordReceipt, Routes, SendOtp};
+use dwar_app::{Deliver, Idempotency, OtpPolicy, Routes, SendOtp};
 use dwar_otp::idempotency::Lifetimes;
-use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, OtpStore, Outcome, Reason, Report, Route};
-use dwar_ratelimit::{SendLimiter, SendLog};
+use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, Outcome, Reason, Report, Route};
+use dwar_ratelimit::SendLog;
 use dwar_testkit::{START, minutes, seconds};
-use dwar_wallet::{HoldOutcome, Paise, Settlement, WalletStore};
+use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use mockall::predicate::{always, eq};
 use std::collections::HashMap;
 use std::mem::take;
@@ -159,49 +159,28 @@ impl World {
 
     /// The use case over the mocks as they were told.
     pub fn send_otp(&mut self) -> SendOtp {
-        let (otps, wallets, sends) = self.shared();
         SendOtp {
-            deliver: self.deliver(&otps, &wallets, &sends),
-            tools: self.tools(),
             idempotency: Idempotency {
                 tools: self.tools(),
                 store: Arc::new(take(&mut self.answers)),
                 lifetimes: LIFETIMES,
             },
+            deliver: self.deliver(),
             codes: Arc::clone(&self.make.codes),
             policy: OtpPolicy { lifetime: minutes(10) },
             limits: LIMITS,
-            otps,
-            sends,
-            wallets,
+            tally: self.tally(),
         }
     }
 
     /// The use case over the mocks as they were told.
-    pub fn record_receipt(&mut self) -> RecordReceipt {
-        let (otps, wallets, sends) = self.shared();
-        let deliver = self.deliver(&otps, &wallets, &sends);
-        RecordReceipt { otps, projects: Arc::new(take(&mut self.projects)), deliver }
-    }
-
-    /// The ports that a use case and its [`Deliver`] both hold.
-    pub fn shared(&mut self) -> (Arc<dyn OtpStore>, Arc<dyn WalletStore>, Arc<dyn SendLimiter>) {
-        let otps = Arc::new(take(&mut self.otps));
-        let wallets = Arc::new(take(&mut self.wallets));
-        (otps, wallets, Arc::new(take(&mut self.sends)))
-    }
-
-    pub fn deliver(
-        &mut self,
-        otps: &Arc<dyn OtpStore>,
-        wallets: &Arc<dyn WalletStore>,
-        sends: &Arc<dyn SendLimiter>,
-    ) -> Arc<Deliver> {
+    pub fn deliver(&mut self) -> Arc<Deliver> {
         Arc::new(Deliver {
             tools: self.tools(),
-            otps: Arc::clone(otps),
-            wallets: Arc::clone(wallets),
-            sends: Arc::clone(sends),
+            otps: Arc::new(take(&mut self.otps)),
+            projects: Arc::new(take(&mut self.projects)),
+            wallets: Arc::new(take(&mut self.wallets)),
+            sends: Arc::new(take(&mut self.sends)),
             routes: self.routes(),
             prices: self.prices,
         })

@@ -1,5 +1,7 @@
 mod delivery;
+mod office;
 mod world;
 
 pub use delivery::{LIFETIMES, accepted, awaiting_receipt, refused};
-pub use world::{LIMITS, World, broken, down};
+pub use office::{Office, PASSWORD};
+pub use world::{BY, LIMITS, World, broken, down};

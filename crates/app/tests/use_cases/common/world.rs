@@ -1,10 +1,12 @@
-use dwar_app::{Limits, PriceList, SessionPolicy, Tokens, Toolbox};
+use dwar_app::{Audit, Limits, PriceList, SessionPolicy, Tally, Tokens, Toolbox};
 use dwar_kernel::{KeyMode, StoreError};
+use dwar_memory::MemoryStore;
+use dwar_operator::By;
 use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
-use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner};
+use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner, Session, Sought};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, POLICIES, START, SeededEntropy};
 use dwar_wallet::MockWalletStore;
 use std::mem::take;
@@ -82,9 +84,26 @@ impl World {
         }
     }
 
+    /// A log that takes every line.
+    pub fn audit(&self) -> Audit {
+        Audit { tools: self.tools(), entries: Arc::new(MemoryStore::default()) }
+    }
+
+    /// Counts that nobody looks at.
+    pub fn tally(&self) -> Arc<Tally> {
+        let store = Arc::new(MemoryStore::default());
+        Arc::new(Tally::new(self.tools(), store.clone(), store))
+    }
+
     /// The same caller with a key of another project.
     pub fn stranger(&self) -> Caller {
         Caller { project: self.make.project().into_project(), ..self.caller.clone() }
+    }
+
+    /// The caller, with this session found.
+    pub fn sought(&self, session: Option<Session>) -> Sought {
+        let Caller { project, mode, key } = self.caller.clone();
+        Sought { key, project: project.id, mode, session }
     }
 
     /// The same project's caller in the other mode.
@@ -114,6 +133,9 @@ impl World {
         self
     }
 }
+
+/// Whoever has the machine.
+pub const BY: By = By::command_line();
 
 /// A store that is out of reach.
 pub fn down() -> StoreError {

@@ -3,7 +3,5 @@
 mod ports;
 mod record;
 
-pub use ports::IdempotencyStore;
-#[cfg(feature = "mocks")]
-pub use ports::MockIdempotencyStore;
+pub use ports::*;
 pub use record::{Beginning, IdempotencyKey, Lifetimes, MalformedKey, Record, Slot};

@@ -1,10 +1,11 @@
+use derive_more::Debug;
 use dwar_kernel::{BlindIndex, Digest, KeyMode, ProjectId, Sealed, Timestamp};
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// What a client sent as `Idempotency-Key`: 1 to 255 visible ASCII characters.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[debug("IdempotencyKey(…)")]
 pub struct IdempotencyKey(String);
 
 /// The header is empty, too long or not visible ASCII.
@@ -12,7 +13,7 @@ pub struct IdempotencyKey(String);
 pub struct MalformedKey;
 
 impl IdempotencyKey {
-    /// The client's text.
+    /// The text, for a digest alone.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -24,12 +25,6 @@ impl FromStr for IdempotencyKey {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let valid = (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         if valid { Ok(Self(text.to_owned())) } else { Err(MalformedKey) }
-    }
-}
-
-impl fmt::Debug for IdempotencyKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("IdempotencyKey(…)")
     }
 }
 

@@ -1,6 +1,6 @@
 use super::LEASE;
 use crate::contract::ROUNDS;
-use crate::scene::Scene;
+use crate::scene::{Scene, stored_session};
 use crate::{MS, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{KeyMode, Timestamp};
@@ -18,15 +18,15 @@ const fn revoked(session: &Session, at: Timestamp) -> Event {
 
 impl Scene {
     async fn log_out(&self, session: &Session, now: Timestamp) -> bool {
-        let (project, mode, token) = (session.project, session.mode, session.access.token);
-        self.stores.sessions.revoke(project, mode, session.id, token, now).await.unwrap()
+        let token = session.access.token;
+        self.stores.sessions.revoke(session.clone(), token, now).await.unwrap()
     }
 
     /// Presents the first refresh token of the session.
     async fn refresh(&self, session: &Session, now: Timestamp) -> Rotation {
         let (presented, next) = (self.make.presented(session), self.make.successor(session, now));
-        let (project, mode, sessions) = (session.project, session.mode, &self.stores.sessions);
-        let seen = sessions.find(project, mode, session.id).await.unwrap().unwrap();
+        let (sessions, place) = (&self.stores.sessions, (session.project, session.mode));
+        let seen = stored_session(&self.stores, place, session.id).await.unwrap();
         sessions.rotate(seen, presented, next, POLICY, now).await.unwrap().unwrap()
     }
 }
@@ -44,6 +44,24 @@ pub async fn a_logout_is_recorded(stores: &Stores) {
         assert!(!scene.log_out(&session, now + MS).await);
         assert_eq!(scene.told_events().await, [revoked(&session, now)]);
     }
+}
+
+/// Fresh: an end by an operator is told as a logout is, each session once.
+pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.endpoint().await;
+    let line = scene.line();
+    let now = START + seconds(1);
+    let (one, other) = (scene.session(&line).await, scene.session(&line).await);
+    let sessions = &stores.identity_sessions;
+    let end_one = || sessions.end_one(one.project, one.mode, one.identity, one.id, now);
+    assert!(end_one().await.unwrap());
+    assert!(!end_one().await.unwrap());
+    assert_eq!(scene.told_events().await, [revoked(&one, now)]);
+    let end_all = || sessions.end_all(one.project, one.mode, one.identity, now + MS);
+    assert_eq!(end_all().await.unwrap(), 1);
+    assert_eq!(end_all().await.unwrap(), 0);
+    assert_eq!(scene.told_events().await, [revoked(&other, now + MS)]);
 }
 
 /// Fresh: a refresh token used again ends its session, and that is recorded; a refresh that is
@@ -83,8 +101,8 @@ pub async fn logouts_at_once_are_recorded_once(stores: &Stores) {
             let (presented, next) = (presented.clone(), scene.make.successor(&session, now));
             async move {
                 if number % 2 == 0 {
-                    let Session { project, mode, id, access, .. } = session;
-                    return store.revoke(project, mode, id, access.token, now).await.unwrap();
+                    let token = session.access.token;
+                    return store.revoke(session, token, now).await.unwrap();
                 }
                 let answer = store.rotate(session, presented, next, POLICY, now).await;
                 answer.unwrap() == Some(Rotation::Reused)

@@ -2,7 +2,7 @@ use super::accepted;
 use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
-use dwar_event::{Endpoint, FailedCall, NewSecret, Room};
+use dwar_event::{Endpoint, NewSecret, Room};
 use dwar_kernel::ProjectId;
 use dwar_otp::{Report, Reported};
 use std::collections::BTreeSet;
@@ -88,9 +88,9 @@ pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
     assert!(stores.events.remove_endpoint(scene.project, removed.id).await.unwrap());
     // A delivery that was under way when its endpoint went ends without a trace.
     for id in event {
-        let call = FailedCall { at: START, again: Some(START), switch_off: None };
-        assert_eq!(stores.events.failed(removed.id, id.clone(), call).await.unwrap(), None);
-        stores.events.delivered(removed.id, id).await.unwrap();
+        let call = scene.make.failed_call(removed.id, &id, Some(START));
+        assert_eq!(stores.events.failed(call, None).await.unwrap(), None);
+        stores.events.delivered(scene.make.call(removed.id, &id)).await.unwrap();
     }
     let told = scene.told().await;
     assert_eq!(told.len(), 2);

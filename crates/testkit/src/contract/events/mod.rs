@@ -1,5 +1,6 @@
 //! What [`dwar_event::EventStore`] promises, and what the other stores put on record for it.
 
+mod calls;
 mod crossing;
 mod ending;
 mod endpoints;
@@ -9,6 +10,7 @@ mod sharing;
 mod switching;
 mod telling;
 
+pub use calls::*;
 pub use crossing::*;
 pub use ending::*;
 pub use endpoints::*;
@@ -20,7 +22,7 @@ pub use telling::*;
 
 use crate::scene::Scene;
 use crate::{Line, START, minutes, seconds};
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, FailedCall, Room, Subject};
+use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, Room, Subject};
 use dwar_kernel::{ProjectId, Timestamp};
 use dwar_otp::{Channel, Otp, Report, Reported};
 use std::time::Duration;
@@ -54,21 +56,20 @@ impl Scene {
 
     /// A call to the endpoint fails.
     async fn fails(&self, endpoint: &Endpoint, event: &str, again: Option<Timestamp>) {
-        let call = FailedCall { at: START, again, switch_off: None };
-        let failed = self.stores.events.failed(endpoint.id, event.to_owned(), call).await;
-        assert_eq!(failed.unwrap(), None);
+        let call = self.make.failed_call(endpoint.id, event, again);
+        assert_eq!(self.stores.events.failed(call, None).await.unwrap(), None);
     }
 
     async fn delivers(&self, endpoint: &Endpoint, event: &str) {
-        self.stores.events.delivered(endpoint.id, event.to_owned()).await.unwrap();
+        let call = self.make.call(endpoint.id, event);
+        self.stores.events.delivered(call).await.unwrap();
     }
 
     /// Everything that waits to be told, by the time it happened, then by its id; told by this.
     async fn told(&self) -> Vec<Dispatch> {
         let mut told = self.claims(START + MUCH_LATER, 1_000).await;
         for dispatch in &told {
-            let (endpoint, event) = (dispatch.endpoint.id, dispatch.event.id());
-            self.stores.events.delivered(endpoint, event).await.unwrap();
+            self.delivers(&dispatch.endpoint, &dispatch.event.id()).await;
         }
         told.sort_by_key(|dispatch| (dispatch.event.at, dispatch.event.id()));
         told

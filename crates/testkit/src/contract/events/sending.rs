@@ -21,8 +21,9 @@ pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
     scene.guess(&line, CODE).await;
     let session = scene.session(&line).await;
     let (project, mode, token) = (line.project, line.mode, session.access.token);
-    assert!(stores.sessions.revoke(project, mode, session.id, token, START).await.unwrap());
-    let erased = stores.identities.erase(project, mode, session.identity, START).await.unwrap();
+    let identity = session.identity;
+    assert!(stores.sessions.revoke(session, token, START).await.unwrap());
+    let erased = stores.identities.erase(project, mode, identity, START).await.unwrap();
     assert!(erased.is_some());
     scene.endpoint().await;
     assert_eq!(scene.told().await, []);
@@ -44,7 +45,7 @@ pub async fn each_endpoint_of_the_project_is_told(stores: &Stores) {
     let event = of_otp(&otp, EventKind::OtpSent, Channel::Whatsapp, START + seconds(1));
     assert!(due.iter().all(|dispatch| dispatch.event == event && dispatch.failures == 0));
     assert_eq!(due.into_iter().map(|dispatch| dispatch.endpoint).collect::<Vec<_>>(), wanted);
-    stores.events.delivered(wanted[0].id, event.id()).await.unwrap();
+    scene.delivers(&wanted[0], &event.id()).await;
     let rest = scene.told().await;
     assert_eq!(rest.len(), 1);
     assert_eq!((&rest[0].endpoint, &rest[0].event), (&wanted[1], &event));

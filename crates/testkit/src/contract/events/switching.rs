@@ -4,7 +4,7 @@ use super::MUCH_LATER;
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, minutes, race, seconds};
-use dwar_event::{Endpoint, Event, EventKind, FailedCall, Failing, Subject, SwitchOff};
+use dwar_event::{Call, Endpoint, Event, EventKind, Failing, Subject, SwitchOff};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ const RULE: SwitchOff = SwitchOff { after: minutes(1), failures: 3 };
 impl Scene {
     /// A call to the endpoint fails under the rule; gives the endpoint if that switched it off.
     async fn fails_at(&self, endpoint: &Endpoint, event: &str, at: Timestamp) -> Option<Endpoint> {
-        let call = FailedCall { at, again: Some(at), switch_off: Some(RULE) };
-        self.stores.events.failed(endpoint.id, event.to_owned(), call).await.unwrap()
+        let call = Call { at, ..self.make.failed_call(endpoint.id, event, Some(at)) };
+        self.stores.events.failed(call, Some(RULE)).await.unwrap()
     }
 
     async fn switch_off(&self, endpoint: &Endpoint, event: &str) -> Endpoint {
@@ -129,10 +129,11 @@ pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
         scene.endpoint().await;
         assert_eq!(scene.fails_at(&bad, &events[0], START).await, None);
         let answers = race(20, |number| {
-            let (store, event) = (Arc::clone(&stores.events), events[number / 2].clone());
+            let (store, event) = (Arc::clone(&stores.events), &events[number / 2]);
             let again = (number % 2 == 0).then_some(START + MUCH_LATER);
-            let call = FailedCall { at: START + minutes(2), again, switch_off: Some(RULE) };
-            async move { store.failed(bad.id, event, call).await.unwrap() }
+            let call = scene.make.failed_call(bad.id, event, again);
+            let call = Call { at: START + minutes(2), ..call };
+            async move { store.failed(call, Some(RULE)).await.unwrap() }
         })
         .await;
         assert_eq!(count(&answers, Option::is_some), 1);

@@ -148,8 +148,9 @@ pub async fn claims_at_once_hand_each_delivery_to_one_caller(stores: &Stores) {
         assert_eq!(claimed.iter().cloned().collect::<BTreeSet<_>>(), wanted);
         // The two endpoints of an event are told at the same moment.
         race(claimed.len(), |number| {
-            let (store, (endpoint, event)) = (Arc::clone(&stores.events), claimed[number].clone());
-            async move { store.delivered(endpoint, event).await.unwrap() }
+            let (store, (endpoint, event)) = (Arc::clone(&stores.events), &claimed[number]);
+            let call = scene.make.call(*endpoint, event);
+            async move { store.delivered(call).await.unwrap() }
         })
         .await;
     }

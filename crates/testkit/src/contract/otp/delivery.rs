@@ -188,7 +188,7 @@ pub async fn a_report_by_an_old_view_loses_nothing(stores: &Stores) {
     };
     let judged = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START + seconds(1)).await;
     assert!(matches!(judged, dwar_otp::Verdict::Wrong(_)));
-    otp.wrong = 1;
+    (otp.wrong, otp.guesses) = (1, vec![START + seconds(1)]);
     for (word, second) in
         [(accepted("h"), 2), (Report::Failed(Reason::Blocked), 3), (accepted("h"), 4)]
     {

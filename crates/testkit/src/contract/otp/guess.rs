@@ -3,7 +3,7 @@ use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId};
-use dwar_otp::{GuessBudget, GuessPeriod, GuessPolicy, Otp, OtpState};
+use dwar_otp::{GuessBudget, GuessPeriod, GuessPolicy, Otp, OtpState, Report, Reported};
 use std::sync::Arc;
 
 const NOW: std::time::Duration = seconds(1);
@@ -50,6 +50,37 @@ pub async fn the_right_code_is_accepted_at_the_last_try(stores: &Stores) {
         assert_eq!(scene.try_code(&line, WRONG_CODE).await, Answer::Wrong);
     }
     assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
+}
+
+/// When each guess was judged is on record, the right one last; what was not compared is not there,
+/// and a report changes none of it. Of many the last sixteen stay.
+pub async fn each_guess_that_was_judged_is_on_record_with_its_instant(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let otp = scene.issued(&line).await;
+    let judged = [1, 2_500, 2_500, 59_999].map(|at| START + MS * at);
+    for at in judged.iter().take(3) {
+        scene.try_at(&line, WRONG_CODE, GuessPolicy::OFF, *at).await;
+    }
+    assert_eq!(stored(stores, &otp).await.unwrap().guesses, judged[..3]);
+    assert_eq!(stored(stores, &otp).await.unwrap().verified_at(), None);
+    scene.try_at(&line, CODE, GuessPolicy::OFF, judged[3]).await;
+    scene.try_at(&line, CODE, GuessPolicy::OFF, START + seconds(70)).await;
+    let first = otp.delivery.attempts[0].id;
+    let request = Reported::Id(otp.project, otp.id);
+    let (route, next) = (scene.make.route(), scene.make.id());
+    let report = stores.otps.report(request, first, Report::Delivered, route, next, START + NOW);
+    report.await.unwrap();
+    let used = stored(stores, &otp).await.unwrap();
+    assert_eq!((used.guesses.as_slice(), used.verified_at()), (&judged[..], Some(judged[3])));
+
+    let line = scene.line();
+    let otp = scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
+    for second in 1..=25 {
+        scene.try_at(&line, WRONG_CODE, GuessPolicy::OFF, START + seconds(second)).await;
+    }
+    let kept: Vec<_> = (5..=20).map(|second| START + seconds(second)).collect();
+    assert_eq!(stored(stores, &otp).await.unwrap().guesses, kept);
 }
 
 /// A code works up to its last millisecond and not at the instant of its end.

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 impl Scene {
     async fn revoke(&self, session: &Session, token: TokenId, now: Timestamp) -> bool {
-        let (project, mode) = (session.project, session.mode);
-        self.stores.sessions.revoke(project, mode, session.id, token, now).await.unwrap()
+        self.stores.sessions.revoke(session.clone(), token, now).await.unwrap()
     }
 }
 
@@ -65,8 +64,8 @@ pub async fn logouts_at_once_revoke_once(stores: &Stores) {
         let answers = race(50, |_| {
             let (store, session) = (Arc::clone(&stores.sessions), session.clone());
             async move {
-                let (project, mode, token) = (session.project, session.mode, session.access.token);
-                store.revoke(project, mode, session.id, token, START).await.unwrap()
+                let token = session.access.token;
+                store.revoke(session, token, START).await.unwrap()
             }
         })
         .await;
@@ -87,8 +86,8 @@ pub async fn no_refresh_survives_a_logout(stores: &Stores) {
             let (seen, presented) = (session.clone(), scene.make.presented(&session));
             async move {
                 if number == logout {
-                    let Session { project, mode, id, access, .. } = seen;
-                    return store.revoke(project, mode, id, access.token, START).await.unwrap();
+                    let token = seen.access.token;
+                    return store.revoke(seen, token, START).await.unwrap();
                 }
                 let answer = store.rotate(seen, presented, next, POLICY, START).await;
                 answer.unwrap() == Some(Rotation::Rotated)

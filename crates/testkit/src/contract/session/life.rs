@@ -1,8 +1,8 @@
 use super::stored;
-use crate::scene::Scene;
+use crate::scene::{Scene, stored_session};
 use crate::{MS, START, Stores, minutes};
 use dwar_kernel::{KeyMode, SessionId};
-use dwar_session::{Session, Started};
+use dwar_session::Session;
 
 /// A session is found again exactly as it was started; to start it again changes nothing.
 pub async fn start_keeps_everything(stores: &Stores) {
@@ -10,8 +10,8 @@ pub async fn start_keeps_everything(stores: &Stores) {
     let line = scene.line();
     let session = scene.session(&line).await;
     assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
-    let other = Session { id: session.id, ..scene.make.session(&line, session.identity) };
-    assert_eq!(stores.sessions.start(other).await.unwrap(), Started::Started);
+    let other = Session { id: session.id, ..scene.make.login(&line).session };
+    assert_eq!(scene.log_in(&line, other).await.identity, session.identity);
     assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
 
     let second = scene.session(&line).await;
@@ -20,38 +20,41 @@ pub async fn start_keeps_everything(stores: &Stores) {
     assert_eq!(stored(stores, &second).await, Some(second));
 }
 
-/// Without its identity, in its own project and mode, a session is not put on record.
-pub async fn start_needs_the_identity(stores: &Stores) {
-    let scene = Scene::open(stores).await;
-    let line = scene.line();
-    let unknown = scene.make.session(&line, scene.make.id());
-    let identity = scene.identity(&line).await;
-    let mut lost: Vec<_> = scene.elsewhere(&line).await.to_vec();
-    lost.push(line.clone());
-    let known = lost.iter().map(|line| scene.make.session(line, identity));
-    let lost: Vec<_> = known.chain([unknown]).collect();
-    let elsewhere = lost.len() - 2;
-    for (number, session) in lost.into_iter().enumerate() {
-        if number == elsewhere {
-            stores.identities.erase(line.project, line.mode, identity, START).await.unwrap();
-        }
-        let started = stores.sessions.start(session.clone()).await.unwrap();
-        assert_eq!(started, Started::IdentityGone);
-        assert_eq!(stored(stores, &session).await, None);
-    }
-}
-
-/// A session is found in its own project and mode only.
-pub async fn find_stays_inside_project_and_mode(stores: &Stores) {
+/// A session is found by a key of its own project and mode only.
+pub async fn seek_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
     let other = scene.another().await;
     for (project, mode) in [(other, KeyMode::Live), (scene.project, KeyMode::Test)] {
-        let sessions = &stores.sessions;
-        assert_eq!(sessions.find(project, mode, session.id).await.unwrap(), None);
+        assert_eq!(stored_session(stores, (project, mode), session.id).await, None);
     }
     let unknown = Session { id: scene.make.id::<SessionId>(), ..session.clone() };
     assert_eq!(stored(stores, &unknown).await, None);
+}
+
+/// A key is known with a session, without one and with none named; a replaced or unknown one never.
+pub async fn seek_knows_keys_in_force_alone(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let session = scene.session(&scene.line()).await;
+    let keys = stores.projects.keys(scene.project).await.unwrap();
+    for key in &keys {
+        for named in [None, Some(scene.make.id()), Some(session.id)] {
+            let sought = stores.sessions.seek(key.digest, named).await.unwrap().unwrap();
+            assert_eq!(
+                (sought.key, sought.project, sought.mode),
+                (key.id, scene.project, key.mode)
+            );
+            let theirs = named == Some(session.id) && key.mode == session.mode;
+            assert_eq!(sought.session.is_some(), theirs);
+        }
+    }
+    assert_eq!(stores.sessions.seek(scene.make.digest(), Some(session.id)).await.unwrap(), None);
+    let fresh = scene.make.key(session.mode);
+    assert!(stores.projects.replace_key(scene.project, fresh.clone()).await.unwrap());
+    let replaced = keys.iter().find(|key| key.mode == session.mode).unwrap();
+    assert_eq!(stores.sessions.seek(replaced.digest, Some(session.id)).await.unwrap(), None);
+    let sought = stores.sessions.seek(fresh.digest, Some(session.id)).await.unwrap().unwrap();
+    assert_eq!((sought.key, sought.session), (fresh.id, Some(session)));
 }
 
 /// Fresh: a sweep drops sessions that ended before the instant, and no other.
@@ -59,19 +62,18 @@ pub async fn sweep_drops_ended_sessions(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let identity = scene.identity(&line).await;
+    // What logging in to the identity left.
+    stores.sessions.sweep(START + minutes(365 * 24 * 60)).await.unwrap();
     let instant = START + minutes(60);
     let ending = |expires_at| Session {
         expires_at,
         refresh_expires_at: expires_at,
         ..scene.make.session(&line, identity)
     };
-    let start = async |session: Session| {
-        assert_eq!(stores.sessions.start(session.clone()).await.unwrap(), Started::Started);
-        session
-    };
+    let start = async |session: Session| scene.log_in(&line, session).await;
     let revoke = async |session: Session, at| {
-        let (id, token) = (session.id, session.access.token);
-        let revoked = stores.sessions.revoke(line.project, line.mode, id, token, at).await.unwrap();
+        let token = session.access.token;
+        let revoked = stores.sessions.revoke(session.clone(), token, at).await.unwrap();
         assert!(revoked);
         Session { revoked_at: Some(at), ..session }
     };

@@ -9,7 +9,7 @@ pub use life::*;
 pub use rotation::*;
 
 use crate::Stores;
-use crate::scene::Scene;
+use crate::scene::{Scene, stored_session};
 use dwar_kernel::Timestamp;
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, Successor};
 
@@ -19,7 +19,7 @@ const POLICY: RotationPolicy =
 
 /// What is on record of a session.
 async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
-    stores.sessions.find(session.project, session.mode, session.id).await.unwrap()
+    stored_session(stores, (session.project, session.mode), session.id).await
 }
 
 impl Scene {

@@ -49,8 +49,8 @@ pub async fn rotate_looks_again_where_the_session_changed(stores: &Stores) {
     assert_eq!(rotate(&seen).await, Some(Rotation::Refused));
     assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
 
-    let Session { project, mode, id, access, identity, .. } = session.clone();
-    assert!(stores.sessions.revoke(project, mode, id, access.token, START).await.unwrap());
+    let Session { project, mode, access, identity, .. } = session.clone();
+    assert!(stores.sessions.revoke(session.clone(), access.token, START).await.unwrap());
     assert_eq!(rotate(&session).await, Some(Rotation::Refused));
     assert!(!stored(stores, &session).await.unwrap().is_alive(START));
 
@@ -74,8 +74,8 @@ pub async fn the_same_exchange_again_changes_nothing(stores: &Stores) {
         assert_eq!(exchange().await, Some(Rotation::Rotated));
         assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
     }
-    let Session { project, mode, id, access, .. } = session.clone();
-    assert!(stores.sessions.revoke(project, mode, id, access.token, START).await.unwrap());
+    let token = session.access.token;
+    assert!(stores.sessions.revoke(session.clone(), token, START).await.unwrap());
     assert_eq!(exchange().await, Some(Rotation::Refused));
     assert!(!stored(stores, &session).await.unwrap().is_alive(START));
 }
@@ -183,10 +183,9 @@ pub async fn rotate_keeps_the_exact_instants(stores: &Stores) {
     assert_eq!(scene.rotate(&mut session, present, end - MS).await, Rotation::Rotated);
 
     let line = scene.line();
-    let identity = scene.identity(&line).await;
     let expires_at = START + seconds(5);
-    let mut session = Session { expires_at, ..scene.make.session(&line, identity) };
-    stores.sessions.start(session.clone()).await.unwrap();
+    let session = Session { expires_at, ..scene.make.login(&line).session };
+    let mut session = scene.log_in(&line, session).await;
     let present = scene.make.presented(&session);
     assert_eq!(scene.rotate(&mut session, present.clone(), expires_at).await, Rotation::Refused);
     assert_eq!(scene.rotate(&mut session, present, expires_at - MS).await, Rotation::Rotated);

@@ -2,6 +2,7 @@ use super::{balance, checked_ledger, standing};
 use crate::scene::Scene;
 use crate::{START, Stores, seconds};
 use dwar_wallet::{Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, Paise, Settlement};
+use std::collections::BTreeMap;
 
 /// A project that never was credited has nothing and can hold nothing.
 pub async fn a_project_without_a_wallet_has_nothing(stores: &Stores) {
@@ -10,6 +11,22 @@ pub async fn a_project_without_a_wallet_has_nothing(stores: &Stores) {
     assert!(!scene.settle(scene.make.id(), Settlement::Release).await);
     assert_eq!(standing(stores, scene.project).await, Balance::default());
     assert_eq!(stores.wallets.statement(scene.project, 9).await.unwrap(), []);
+}
+
+/// Balances are told for many projects at once: of those that were asked for, whether or not they have
+/// a wallet, and of no other.
+pub async fn balances_are_told_of_the_projects_asked_for(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(500).await;
+    scene.held(200).await;
+    let (poor, other) = (scene.another().await, scene.another().await);
+    let credit = scene.make.credit(Paise(7));
+    assert!(stores.wallets.credit(other, credit, START).await.unwrap());
+    let wallets = &stores.wallets;
+    let told = wallets.balances(vec![poor, scene.project]).await.unwrap();
+    let wanted = [(scene.project, balance(500, 200)), (poor, Balance::default())];
+    assert_eq!(told, BTreeMap::from(wanted));
+    assert_eq!(wallets.balances(Vec::new()).await.unwrap(), BTreeMap::new());
 }
 
 /// A reference pays in once per project; the repetition changes nothing.

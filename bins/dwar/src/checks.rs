@@ -1,0 +1,248 @@
+//! What a service needs, looked at one by one: for `dwar doctor` and for the page of operations.
+
+use crate::bounds;
+use crate::config::{Config, RunMode};
+use crate::wiring::{Core, Location, MIB, WiringError, open_files};
+use dwar_kernel::StoreError;
+use dwar_operator::Instance;
+use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
+use dwar_session::KeyState;
+use dwar_wallet::Paise;
+use std::collections::BTreeSet;
+
+/// One thing that was looked at, by the name it is reported under.
+pub type Check = (&'static str, Finding);
+
+/// How much a look may cost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// What does not grow with what is on record.
+    Little,
+    /// The ledger is summed, too.
+    Everything,
+}
+
+/// What there is to say about it.
+pub struct Finding {
+    pub status: Status,
+    pub detail: String,
+    /// What to do, if there is anything to do.
+    pub advice: Option<&'static str>,
+}
+
+/// How bad it is, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    Ok,
+    /// Works, but not for everything or not for ever.
+    Warning,
+    Failed,
+}
+
+impl Status {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+pub const OBEY: &str = "do what it says, then run this again";
+const SEE_LOG: &str = "see the log";
+const MAKE_ROOM: &str = "give the disk of the database more room; writes fail, or will soon \
+                         (database.min_free_mb)";
+const SET_KEY: &str = "set secrets.master_key to the one this database was made with, or add it to \
+                       secrets.older_master_keys";
+
+/// What stands between these settings and production.
+pub fn production(config: &Config) -> Finding {
+    let mut remarks = config.objections.clone();
+    remarks.extend(bounds::remark(config.database.url.expose()));
+    let told = remarks.join("\n");
+    match (config.environment, remarks.is_empty()) {
+        (RunMode::Production, true) => ok("nothing is set that it should not be"),
+        (RunMode::Development, true) => ok("it would take these settings"),
+        (RunMode::Production, false) => warning(told, "mend it unless it is meant"),
+        (RunMode::Development, false) => {
+            warning(format!("it would refuse\n{told}"), "fine for development")
+        }
+    }
+}
+
+pub fn files(config: &Config) -> Finding {
+    match open_files(config) {
+        Ok(open) if open.is_empty() => ok("nobody else can read those that hold secrets"),
+        Ok(open) if config.environment == RunMode::Development => {
+            warning(open.join("\n"), "do what it says; production refuses this")
+        }
+        Ok(open) => failed(open.join("\n"), OBEY),
+        Err(cause) => failed(cause, OBEY),
+    }
+}
+
+pub async fn database(core: &Core) -> Finding {
+    match core.database.ping().await {
+        Ok(()) => ok("answers"),
+        Err(cause) => failed(cause, "check database.url and that the server runs"),
+    }
+}
+
+/// Looks at what is in the database.
+pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
+    let pending = core.database.pending_migrations().await;
+    let unmigrated = pending.as_ref().is_ok_and(|pending| !pending.is_empty());
+    let or = |finding: Result<Finding, StoreError>, advice| match finding {
+        Ok(finding) => finding,
+        Err(cause) if unmigrated => warning(cause, "migrate first"),
+        Err(cause) => failed(cause, advice),
+    };
+    let mut checks = vec![
+        ("migrations", migrations(pending)),
+        ("room", or(room(core).await, MAKE_ROOM)),
+        ("master key", or(master_key(core).await, SET_KEY)),
+        ("signing keys", or(signing_keys(core).await, SEE_LOG)),
+        ("events", or(events(core).await, SEE_LOG)),
+        ("receipts", or(receipts(core).await, SEE_LOG)),
+        ("instances", or(instances(core).await, SEE_LOG)),
+    ];
+    if effort == Effort::Everything {
+        checks.insert(4, ("ledger", or(ledger(core).await, SEE_LOG)));
+    }
+    checks
+}
+
+fn migrations(pending: Result<Vec<String>, StoreError>) -> Finding {
+    match pending {
+        Ok(pending) if pending.is_empty() => ok("all applied"),
+        Ok(pending) => {
+            let detail = format!("{} to apply: {}", pending.len(), pending.join(", "));
+            warning(detail, "run `dwar migrate`, or just start the service")
+        }
+        Err(cause) => failed(cause, "check the rights of the database user"),
+    }
+}
+
+async fn room(core: &Core) -> Result<Finding, StoreError> {
+    Ok(match core.database.room().await? {
+        Some(free) => ok(format!("{} MiB free where the database lies", free / MIB)),
+        None => ok("the database takes writes"),
+    })
+}
+
+async fn master_key(core: &Core) -> Result<Finding, StoreError> {
+    core.parts.signer.public_keys(core.parts.tools.now()).await?;
+    Ok(ok("opens what is stored"))
+}
+
+async fn signing_keys(core: &Core) -> Result<Finding, StoreError> {
+    let keys = core.parts.manage_signing_keys().list().await?;
+    Ok(match keys.iter().any(|(_, state)| *state == KeyState::Active) {
+        true => ok(format!("{} known, one signs", keys.len())),
+        false => warning("none signs yet", "start the service; it makes one"),
+    })
+}
+
+async fn ledger(core: &Core) -> Result<Finding, StoreError> {
+    let audit = core.parts.manage_wallets().audit().await?;
+    Ok(match audit.difference {
+        Paise::ZERO => ok(format!("{} wallets agree with it", audit.projects)),
+        difference => failed(
+            format!("wallets are {difference} off"),
+            "compare `dwar wallet statement` with your records",
+        ),
+    })
+}
+
+async fn events(core: &Core) -> Result<Finding, StoreError> {
+    /// So many are named.
+    const NAMED: u32 = 5;
+    let off = core.parts.stores.events.disabled_endpoints(NAMED).await?;
+    if off.is_empty() {
+        return Ok(ok("no endpoint is switched off"));
+    }
+    let names = off.iter().map(|it| format!("{} of project {}", it.id, it.project));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Ok(warning(
+        format!("endpoints that kept failing are switched off: {names}"),
+        "once they answer, run `dwar webhook enable --project ID --endpoint ID`",
+    ))
+}
+
+async fn receipts(core: &Core) -> Result<Finding, StoreError> {
+    let UnknownReceipts { count, oldest } = core.parts.stores.receipts.unknown().await?;
+    let Some(oldest) = oldest else {
+        return Ok(ok("each is about a message of ours"));
+    };
+    let age = (core.parts.tools.now() - oldest).num_seconds().max(0);
+    let detail = format!(
+        "{count} of {MAX_UNKNOWN} places are taken by receipts about messages that are not ours, \
+         the oldest {age} s old"
+    );
+    Ok(if count < u64::from(MAX_UNKNOWN) / 2 {
+        ok(detail)
+    } else {
+        let advice = "let providers report on this service's own sender only; see \
+                      docs/providers.md";
+        warning(detail, advice)
+    })
+}
+
+async fn instances(core: &Core) -> Result<Finding, StoreError> {
+    /// So many are named.
+    const NAMED: u32 = 20;
+    let now = core.parts.tools.now();
+    let mut alive = core.parts.stores.instances.instances(NAMED).await?;
+    alive.retain(|instance| instance.is_alive(now));
+    let versions: BTreeSet<_> = alive.iter().map(|one| one.version.as_str()).collect();
+    let line = |one: &Instance| {
+        let (age, host, pid) = ((now - one.seen_at).num_seconds().max(0), &one.host, one.pid);
+        format!("{host}, process {pid}, {} on {}, seen {age} s ago", one.version, one.api)
+    };
+    let detail = alive.iter().map(line).collect::<Vec<_>>().join("\n");
+    let postgres = Location::of(&core.config.database).is_ok_and(|it| it == Location::Postgres);
+    Ok(match alive.len() {
+        0 => ok("none runs, or none has said so within 30 s"),
+        _ if versions.len() > 1 => warning(
+            format!("of several versions:\n{detail}"),
+            "fine while you roll out; then end the old ones",
+        ),
+        count if count > 1 && !postgres => warning(
+            format!("several on one SQLite file:\n{detail}"),
+            "they wait for each other's writes, and each counts requests by itself; run one, or use PostgreSQL",
+        ),
+        _ => ok(detail),
+    })
+}
+
+/// Whether the providers that settings name can be built, and which carry what by default.
+pub fn gateways(config: &Config, buildable: Result<(), WiringError>) -> Finding {
+    if let Err(cause) = buildable {
+        return failed(cause, OBEY);
+    }
+    let settings = &config.gateways;
+    match (settings.whatsapp.join(", "), settings.sms.join(", ")) {
+        (whatsapp, sms) if whatsapp.is_empty() && sms.is_empty() => warning(
+            "live keys have no provider",
+            "set gateways.whatsapp and gateways.sms; test keys work without",
+        ),
+        (whatsapp, sms) if sms.is_empty() => warning(
+            format!("WhatsApp over {whatsapp}, and no SMS"),
+            "set gateways.sms, or numbers without WhatsApp get no code",
+        ),
+        (whatsapp, sms) => ok(format!("WhatsApp over {whatsapp}, SMS over {sms}")),
+    }
+}
+
+pub fn ok(detail: impl ToString) -> Finding {
+    Finding { status: Status::Ok, detail: detail.to_string(), advice: None }
+}
+
+pub fn warning(detail: impl ToString, advice: &'static str) -> Finding {
+    Finding { status: Status::Warning, detail: detail.to_string(), advice: Some(advice) }
+}
+
+pub fn failed(detail: impl ToString, advice: &'static str) -> Finding {
+    Finding { status: Status::Failed, detail: detail.to_string(), advice: Some(advice) }
+}

@@ -1,0 +1,85 @@
+use super::answer::instant;
+use super::{Failure, open};
+use crate::config::Config;
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use dwar_kernel::{ProjectId, Timestamp};
+use dwar_operator::{Actor, AuditEntry, AuditFilter, By};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// How many lines are read at a time.
+const PAGE: u32 = 500;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only what is about this project
+    #[arg(long, value_name = "ID")]
+    project: Option<ProjectId>,
+    /// Only from this day or instant on: 2026-11-24 or 2026-11-24T10:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    since: Option<Timestamp>,
+}
+
+/// Prints the log, newest first: a line each, with `--json` a JSON object each, however long it is.
+pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
+    let audit = open(config, true).await?.parts.audit();
+    let filter =
+        AuditFilter { project: asked.project, since: asked.since, ..AuditFilter::default() };
+    let (by, mut after) = (By::command_line(), None);
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    loop {
+        let page = audit.page(&by, filter, after, PAGE).await?;
+        for entry in &page {
+            let line = if json { json_of(entry).to_string() } else { text_of(entry) };
+            writeln!(out, "{line}")?;
+        }
+        match page.last() {
+            Some(last) => after = Some(last.cursor()),
+            None => break,
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn json_of(entry: &AuditEntry) -> Value {
+    let (kind, id) = match &entry.actor {
+        Actor::CommandLine => ("command_line", None),
+        Actor::Operator { id, .. } => ("operator", Some(id.to_string())),
+        Actor::Token { id, .. } => ("token", Some(id.to_string())),
+    };
+    let facts = |facts: &Option<String>| -> Value {
+        facts.as_deref().and_then(|facts| serde_json::from_str(facts).ok()).unwrap_or_default()
+    };
+    json!({
+        "id": entry.id.to_string(),
+        "at": instant(entry.at),
+        "actor": { "kind": kind, "id": id, "name": entry.actor.to_string() },
+        "from": entry.from.map(|address| address.to_string()),
+        "project_id": entry.project.map(|project| project.to_string()),
+        "action": entry.action.as_str(),
+        "subject": entry.subject,
+        "before": facts(&entry.before),
+        "after": facts(&entry.after),
+    })
+}
+
+fn text_of(entry: &AuditEntry) -> String {
+    let from = entry.from.map(|address| format!(" from {address}")).unwrap_or_default();
+    let before = entry.before.as_deref().unwrap_or("-");
+    let after = entry.after.as_deref().unwrap_or("-");
+    format!(
+        "{} {} {} by {}{from}: {before} -> {after}",
+        instant(entry.at),
+        entry.action.as_str(),
+        entry.subject,
+        entry.actor
+    )
+}
+
+fn when(text: &str) -> Result<Timestamp, String> {
+    let day = || text.parse::<NaiveDate>().map(|day| day.and_time(NaiveTime::MIN).and_utc());
+    let at = DateTime::parse_from_rfc3339(text).map(|at| at.with_timezone(&Utc));
+    at.or_else(|_| day()).map_err(|_| "a day (2026-11-24) or an instant (RFC 3339)".to_owned())
+}

@@ -1,0 +1,141 @@
+use super::answer::{instant, lines};
+use super::{Answer, Failure, open};
+use crate::config::Config;
+use clap::Subcommand;
+use dwar_app::{Invited, ManageOperators, OperatorError};
+use dwar_kernel::ProjectId;
+use dwar_operator::{Access, By, Operator, Role};
+use serde_json::{Value, json};
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make an operator and print a link, good once and for three days, to choose a password by
+    Invite {
+        /// What they sign in with
+        #[arg(long)]
+        name: String,
+        /// An owner of the installation, who may see and change everything
+        #[arg(long, conflicts_with_all = ["project", "role"], required_unless_present = "project")]
+        owner: bool,
+        /// The project they belong to
+        #[arg(long, value_name = "ID", requires = "role")]
+        project: Option<ProjectId>,
+        /// What they may do there: owner, member, support or viewer
+        #[arg(long, value_parser = role, requires = "project")]
+        role: Option<Role>,
+    },
+    /// List every operator
+    List,
+    /// Take away what an operator signs in with, end their sessions, lift their lock, and print a
+    /// new link
+    Reset {
+        /// Their name
+        name: String,
+    },
+    /// Remove an operator and end their sessions
+    Remove {
+        /// Their name
+        name: String,
+    },
+}
+
+pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+    let base = config.dashboard.base_url();
+    let core = open(config, matches!(command, Command::List)).await?;
+    let (operators, by) = (core.parts.manage_operators(), By::command_line());
+    match command {
+        Command::Invite { name, project, role, .. } => {
+            let access = project
+                .zip(role)
+                .map_or_else(Access::everything, |(project, role)| Access::one(project, role));
+            let invited = operators.invite(&by, &name, access).await;
+            Ok(welcome(&invited.map_err(failure)?, &base))
+        }
+        Command::List => listed(&operators, &by).await,
+        Command::Reset { name } => {
+            let operator = operators.named(&name).await.map_err(failure)?;
+            let invited = operators.reset(&by, operator.id).await;
+            Ok(welcome(&invited.map_err(failure)?, &base))
+        }
+        Command::Remove { name } => {
+            let operator = operators.named(&name).await.map_err(failure)?;
+            operators.remove(&by, operator.id).await.map_err(failure)?;
+            let text = format!("{} is removed; every session of theirs has ended.", operator.name);
+            Ok(Answer::new(
+                json!({ "operator_id": operator.id.to_string(), "removed": true }),
+                text,
+            ))
+        }
+    }
+}
+
+fn welcome(invited: &Invited, base: &str) -> Answer {
+    let (operator, expires_at) = (&invited.operator, instant(invited.expires_at));
+    // In the fragment: no browser sends it along, and no server logs it.
+    let link = format!("{base}/invite#{}", invited.secret.expose());
+    let text = format!(
+        "Link for {}, good once and until {expires_at}:\n{link}\n\nIt is shown this once.",
+        operator.name
+    );
+    let json = json!({
+        "operator_id": operator.id.to_string(),
+        "name": operator.name.to_string(),
+        "access": access_of(&operator.access),
+        "link": link,
+        "expires_at": expires_at,
+    });
+    Answer::new(json, text)
+}
+
+async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure> {
+    let listed = operators.list(by).await?;
+    let json: Vec<Value> = listed.iter().map(json_of).collect();
+    let none = "There is no operator yet: `dwar operator invite --name NAME --owner` makes one.";
+    Ok(Answer::new(json!({ "operators": json }), lines(&listed, line, none)))
+}
+
+fn json_of(operator: &Operator) -> Value {
+    json!({
+        "operator_id": operator.id.to_string(),
+        "name": operator.name.to_string(),
+        "access": access_of(&operator.access),
+        "password": operator.password.is_some(),
+        "totp": operator.totp.is_some(),
+        "created_at": instant(operator.created_at),
+        "signed_in_at": operator.signed_in_at.map(instant),
+    })
+}
+
+/// Their roles by project; an owner of the installation has every one.
+pub fn access_of(access: &Access) -> Value {
+    let roles = access
+        .projects
+        .iter()
+        .map(|(project, role)| json!({ "project_id": project.to_string(), "role": role.as_str() }));
+    json!({ "everything": access.everything, "projects": roles.collect::<Vec<_>>() })
+}
+
+fn line(operator: &Operator) -> String {
+    let seen = match (operator.signed_in_at, &operator.password) {
+        (Some(at), _) => format!("last signed in {}", instant(at)),
+        (None, Some(_)) => "never signed in".to_owned(),
+        (None, None) => "invited".to_owned(),
+    };
+    let second = if operator.totp.is_some() { ", second factor" } else { "" };
+    format!("{:<24} {}  {seen}{second}", operator.name.as_str(), operator.access)
+}
+
+pub fn role(text: &str) -> Result<Role, String> {
+    Role::from_word(text).ok_or_else(|| "owner, member, support or viewer".to_owned())
+}
+
+fn failure(cause: OperatorError) -> Failure {
+    match cause {
+        OperatorError::Store(cause) => cause.into(),
+        OperatorError::NoSuchOperator => Failure::Refused(
+            "there is no operator of this name; `dwar operator list` shows those there are"
+                .to_owned(),
+        ),
+        refused => Failure::Refused(refused.to_string()),
+    }
+}

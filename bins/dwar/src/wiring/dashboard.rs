@@ -1,0 +1,183 @@
+//! The dashboard beside the API, on a listener of its own.
+
+use super::background::Restarts;
+use super::core::{Core, WiringError};
+use super::gateways::Carriers;
+use super::operations::Operations;
+use crate::config::RunMode;
+use async_trait::async_trait;
+use dwar_app::{AdminError, Administration, FindIdentity};
+use dwar_dashboard::{
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Door, Listener, Live, Names, NoAnswer,
+    StopHandle,
+};
+use dwar_http::{InProcess, InProcessRequest, Server};
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_operator::PasswordHasher;
+use dwar_otp::Channel;
+use dwar_system::Argon2Hasher;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// What the operator of a first start is called, until there are others.
+const FIRST: &str = "you";
+
+/// The dashboard, bound to its address but not yet serving.
+pub struct Pages {
+    dashboard: Dashboard,
+    door: FrontDoor,
+}
+
+/// Lets somebody in who has nothing to sign in with yet.
+#[derive(Clone)]
+pub struct FrontDoor {
+    admin: Administration,
+    base_url: String,
+}
+
+impl FrontDoor {
+    /// A link that opens the dashboard once, for an owner of the installation; `None` if there are
+    /// operators already.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn first_link(&self) -> Result<Option<String>, StoreError> {
+        let Ok(name) = FIRST.parse() else { return Ok(None) };
+        let invited = self.admin.operators.invite_first(name).await;
+        let invited = invited.map_err(|cause| match cause {
+            AdminError::Store(cause) => cause,
+            AdminError::Forbidden => {
+                StoreError::Failed("nobody may make the first operator".into())
+            }
+        })?;
+        Ok(invited.map(|one| format!("{}/start#{}", self.base_url, one.secret.expose())))
+    }
+}
+
+/// Puts the dashboard together and takes its address; `None` if there is to be none.
+///
+/// # Errors
+/// [`WiringError::Listen`] in production, if the address is not to be had. In development that is
+/// a warning: a second service on the same machine is none the worse for it.
+pub fn build(
+    core: &Core,
+    server: &Server,
+    carriers: Arc<Carriers>,
+    restarts: &Arc<Restarts>,
+) -> Result<Option<Pages>, WiringError> {
+    let settings = &core.config.dashboard;
+    let production = core.config.environment == RunMode::Production;
+    let Some(address) = settings.address(production) else { return Ok(None) };
+    let refused = |cause| WiringError::Listen { address: address.to_owned(), cause };
+    let listener = match Listener::take(address) {
+        Ok(listener) => listener,
+        Err(cause) if !production => {
+            tracing::warn!(%cause, "there is no dashboard: {address} is not to be had");
+            return Ok(None);
+        }
+        Err(cause) => return Err(refused(cause)),
+    };
+    let names = Names::of(settings, listener.addresses());
+    let base_url = base_of(&settings.public_url, listener.addresses());
+    let (parts, hasher) = (&core.parts, hasher(core));
+    let admin = parts.administration(&hasher);
+    let (tools, identities) = (|| parts.tools.clone(), || parts.stores.identities.clone());
+    let activity = Arc::new(parts.activity());
+    let console = Console {
+        tools: tools(),
+        admin: admin.clone(),
+        passkeys: parts.passkeys(hasher, Arc::new(dwar_passkeys::Passkeys)),
+        projects: parts.manage_projects(),
+        wallets: parts.manage_wallets(),
+        ledger: parts.manage_ledger(),
+        endpoints: parts.manage_endpoints(core.webhook_sender()?),
+        endpoint_log: parts.endpoint_log(core.webhook_sender()?),
+        identities: FindIdentity { tools: tools(), identities: identities() },
+        erase: parts.erase_identity(),
+        phones: parts.unlock_phone(),
+        signing_keys: parts.manage_signing_keys(),
+        door: Door::default(),
+        providers: carriers.clone(),
+        operations: Arc::new(Operations::new(core, carriers, restarts)),
+        figures: parts.read_figures(),
+        live: Live::new(activity.clone(), admin.sign_in.clone()),
+        activity,
+        sessions: parts.manage_sessions(),
+        api: Arc::new(OwnApi(server.in_process().map_err(refused)?)),
+        api_url: base_of(&public_api(core), server.addresses()),
+        base_url: base_url.clone(),
+        prices: parts.policies.prices,
+        names,
+    };
+    let dashboard = Dashboard::new(listener, console).map_err(refused)?;
+    tracing::info!("the dashboard is on {base_url}");
+    Ok(Some(Pages { dashboard, door: FrontDoor { admin, base_url } }))
+}
+
+impl Pages {
+    /// For whoever comes first.
+    pub fn front_door(&self) -> FrontDoor {
+        self.door.clone()
+    }
+
+    /// Every address it listens on.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        self.dashboard.addresses()
+    }
+
+    /// What makes [`Pages::run`] end.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.dashboard.stop_handle()
+    }
+
+    /// Serves until it is stopped. The API goes on without it.
+    pub async fn run(self) {
+        if let Err(cause) = self.dashboard.run().await {
+            tracing::error!(%cause, "the dashboard ended");
+        }
+    }
+}
+
+impl dwar_dashboard::Providers for Carriers {
+    fn names(&self, channel: Channel) -> Vec<String> {
+        self.available.names(channel).map(str::to_owned).collect()
+    }
+
+    fn objection(&self, channel: Channel, names: &[String]) -> Option<String> {
+        self.available.objection(channel, names)
+    }
+}
+
+fn hasher(core: &Core) -> Arc<dyn PasswordHasher> {
+    Arc::new(Argon2Hasher::new(core.parts.tools.entropy.clone()))
+}
+
+fn public_api(core: &Core) -> String {
+    core.config.gateways.public_url.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Where browsers find a listener: at its public URL, else at its address.
+fn base_of(public_url: &str, addresses: &[SocketAddr]) -> String {
+    let trimmed = public_url.trim_end_matches('/');
+    if !trimmed.is_empty() {
+        return trimmed.to_owned();
+    }
+    let address = addresses.first().map(|address| match address.ip().is_unspecified() {
+        true => format!("localhost:{}", address.port()),
+        false => address.to_string(),
+    });
+    format!("http://{}", address.unwrap_or_default())
+}
+
+/// The API of this very process.
+struct OwnApi(InProcess);
+
+#[async_trait]
+impl ApiRoutes for OwnApi {
+    async fn call(&self, project: ProjectId, request: ApiRequest) -> Result<ApiAnswer, NoAnswer> {
+        let ApiRequest { method, target, body } = request;
+        let answer = self.0.call(project, InProcessRequest { method, target, body }).await;
+        let answer = answer.map_err(|_| NoAnswer)?;
+        Ok(ApiAnswer { status: answer.status, headers: answer.headers, body: answer.body })
+    }
+}

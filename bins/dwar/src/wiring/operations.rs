@@ -1,0 +1,123 @@
+//! How the installation is doing, for the page that shows it.
+
+use super::background::{Restarts, loop_names};
+use super::core::Core;
+use super::gateways::Carriers;
+use super::stores::Location;
+use crate::checks::{self, Effort, Status};
+use async_trait::async_trait;
+use dwar_dashboard::{Check, Health, Look, Loop, Process, Provider};
+use dwar_kernel::Timestamp;
+use std::sync::Arc;
+
+/// So many instances, and endpoints that wait, are shown.
+const SHOWN: u32 = 20;
+
+/// Looks at this process and at the database.
+pub struct Operations {
+    core: Core,
+    carriers: Arc<Carriers>,
+    restarts: Arc<Restarts>,
+    started_at: Timestamp,
+}
+
+impl Operations {
+    pub fn new(core: &Core, carriers: Arc<Carriers>, restarts: &Arc<Restarts>) -> Self {
+        let started_at = core.parts.tools.now();
+        Self { core: core.clone(), carriers, restarts: restarts.clone(), started_at }
+    }
+
+    async fn checks(&self) -> Vec<Check> {
+        let (core, config) = (&self.core, &self.core.config);
+        let mut checks = vec![
+            ("production", checks::production(config)),
+            ("files", checks::files(config)),
+            ("database", checks::database(core).await),
+        ];
+        checks.extend(checks::stored(core, Effort::Little).await);
+        // Built they were, or nobody would be asking.
+        checks.push(("gateways", checks::gateways(config, Ok(()))));
+        let check = |(name, found): (&'static str, checks::Finding)| {
+            let health = match found.status {
+                Status::Ok => Health::Good,
+                Status::Warning => Health::Warning,
+                Status::Failed => Health::Failed,
+            };
+            Check { name, health, detail: found.detail, advice: found.advice }
+        };
+        checks.into_iter().map(check).collect()
+    }
+
+    fn loops(&self) -> Vec<Loop> {
+        let fallen = self.restarts.list();
+        let one = |name| {
+            let known = fallen.iter().find(|it| it.name == name);
+            let (restarts, running) = known.map_or((0, true), |it| (it.restarts, it.running));
+            Loop { name, restarts, running }
+        };
+        loop_names().map(one).collect()
+    }
+
+    async fn providers(&self) -> Vec<Provider> {
+        let settings = &self.core.config.gateways;
+        let projects = self.core.parts.stores.projects.list().await.unwrap_or_default();
+        let one = |(name, breaker): (&String, &Arc<dwar_gateways::BreakerGateway>)| {
+            let standing = breaker.standing();
+            let by_default = [("WhatsApp", &settings.whatsapp), ("SMS", &settings.sms)];
+            let carries = by_default.into_iter().filter(|(_, names)| names.contains(name));
+            let names_it = projects.iter().filter(|project| {
+                let routing = &project.routing;
+                let own = [&routing.whatsapp, &routing.sms];
+                own.into_iter().flatten().any(|names| names.contains(name))
+            });
+            Provider {
+                name: name.clone(),
+                open_for: standing.open_for,
+                calls: standing.calls,
+                faults: standing.faults,
+                carries: carries.map(|(channel, _)| channel).collect(),
+                projects: names_it.take(SHOWN as usize).map(|it| it.name.clone()).collect(),
+            }
+        };
+        self.carriers.breakers.iter().map(one).collect()
+    }
+
+    fn process(&self) -> Process {
+        let database = match Location::of(&self.core.config.database) {
+            Ok(Location::Postgres) => "PostgreSQL",
+            Ok(Location::Memory) => "memory",
+            _ => "SQLite",
+        };
+        Process { version: version(), database, started_at: self.started_at, memory: resident() }
+    }
+}
+
+#[async_trait]
+impl dwar_dashboard::Operations for Operations {
+    async fn look(&self) -> Look {
+        let stores = &self.core.parts.stores;
+        let now = self.core.parts.tools.now();
+        Look {
+            checks: self.checks().await,
+            instances: stores.instances.instances(SHOWN).await.ok(),
+            queues: stores.queues.queues(now, SHOWN).await.ok(),
+            loops: self.loops(),
+            providers: self.providers().await,
+            process: self.process(),
+        }
+    }
+}
+
+/// The version, and what `DWAR_BUILD` said when it was built, if anything.
+pub fn version() -> String {
+    let build = option_env!("DWAR_BUILD").map(|build| format!(" ({build})")).unwrap_or_default();
+    format!("{}{build}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Resident memory in bytes, where the system tells it as Linux does.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1_024)
+}

@@ -1,0 +1,149 @@
+use super::body::reference;
+use super::operation::Schemas;
+use super::query::{Paging, limit, no_cursor};
+use super::refusal::ApiRefusal;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Bytes;
+use chrono::SecondsFormat;
+use dwar_kernel::{StoreError, Timestamp};
+use futures_util::Stream;
+use serde::Serialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::pin::Pin;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Array, Object, Ref, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+/// What a handler gives.
+pub(crate) type Answered<T> = Result<T, ApiRefusal>;
+
+/// What an endpoint answers.
+pub(crate) trait Answer: Sized + 'static {
+    /// The answer.
+    fn respond(self, status: StatusCode) -> HttpResponse;
+
+    /// Its media type and schema.
+    fn describe(schemas: &mut Schemas) -> (&'static str, Value);
+}
+
+impl<T: Serialize + ToSchema + 'static> Answer for T {
+    fn respond(self, status: StatusCode) -> HttpResponse {
+        HttpResponse::build(status).json(self)
+    }
+
+    fn describe(schemas: &mut Schemas) -> (&'static str, Value) {
+        ("application/json", reference::<Self>(schemas))
+    }
+}
+
+/// Objects of JSON, one a line, for as long as there are any.
+pub(crate) struct Lines<T> {
+    lines: Pin<Box<dyn Stream<Item = Result<Bytes, StoreError>>>>,
+    of: std::marker::PhantomData<T>,
+}
+
+impl<T> Lines<T> {
+    /// Lines as they come.
+    pub(crate) fn new(lines: impl Stream<Item = Result<Bytes, StoreError>> + 'static) -> Self {
+        Self { lines: Box::pin(lines), of: std::marker::PhantomData }
+    }
+}
+
+impl<T: ToSchema + 'static> Answer for Lines<T> {
+    fn respond(self, status: StatusCode) -> HttpResponse {
+        HttpResponse::build(status).content_type("application/x-ndjson").streaming(self.lines)
+    }
+
+    fn describe(schemas: &mut Schemas) -> (&'static str, Value) {
+        ("application/x-ndjson", reference::<T>(schemas))
+    }
+}
+
+/// A statement as CSV.
+pub(crate) struct Csv(pub(crate) HttpResponse);
+
+impl Answer for Csv {
+    fn respond(self, _: StatusCode) -> HttpResponse {
+        self.0
+    }
+
+    fn describe(_: &mut Schemas) -> (&'static str, Value) {
+        ("text/csv", serde_json::json!({ "type": "string" }))
+    }
+}
+
+/// Part of a list.
+#[derive(Serialize)]
+pub(crate) struct Page<T: ToSchema> {
+    pub(crate) items: Vec<T>,
+    /// For the query of the next request; null where the list ends.
+    pub(crate) next_cursor: Option<String>,
+}
+
+/// By hand, since the derived one calls the pages of all things by one name.
+impl<T: ToSchema> ToSchema for Page<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Page", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
+    }
+}
+
+impl<T: ToSchema> PartialSchema for Page<T> {
+    fn schema() -> RefOr<Schema> {
+        let items = Array::new(Ref::from_schema_name(T::name()));
+        let cursor = Object::builder()
+            .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+            .description(Some("For the query of the next request; null where the list ends."));
+        let page = Object::builder().property("items", items).property("next_cursor", cursor);
+        page.required("items").required("next_cursor").into()
+    }
+}
+
+impl<T: ToSchema> Page<T> {
+    /// The part that is asked for of a list that is short enough to be at hand; the cursor is the
+    /// id of the last entry, which need not be there any more.
+    pub(crate) fn of<O>(
+        all: Vec<O>,
+        paging: &Paging,
+        id: impl Fn(&O) -> String,
+        view: impl Fn(O) -> T,
+    ) -> Answered<Self> {
+        let limit = limit(paging.limit)?;
+        let mut rest = all;
+        if let Some(cursor) = &paging.cursor {
+            let at = rest.iter().position(|one| id(one) == *cursor).ok_or_else(no_cursor)?;
+            rest.drain(..=at);
+        }
+        Ok(Self::cut(rest, limit, id, view))
+    }
+
+    /// The first `limit` of what was read, which is one more where there are more.
+    pub(crate) fn cut<O>(
+        mut read: Vec<O>,
+        limit: u32,
+        cursor: impl Fn(&O) -> String,
+        view: impl Fn(O) -> T,
+    ) -> Self {
+        let more = read.len() > limit as usize;
+        read.truncate(limit as usize);
+        let next_cursor = read.last().filter(|_| more).map(cursor);
+        Self { items: read.into_iter().map(view).collect(), next_cursor }
+    }
+}
+
+/// An id as text.
+pub(crate) fn id(id: impl Display) -> String {
+    id.to_string()
+}
+
+/// An instant as the public API writes it: RFC 3339, UTC.
+pub(crate) fn instant(at: Timestamp) -> String {
+    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}

@@ -1,0 +1,107 @@
+use super::refusal::{AdminCode, ApiRefusal};
+use super::right::Right;
+use crate::console::Console;
+use crate::visit::origin_of;
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderMap};
+use actix_web::web::Data;
+use dwar_operator::By;
+use dwar_project::Project;
+use futures_util::future::LocalBoxFuture;
+use std::ops::Deref;
+use std::str::FromStr;
+
+/// A request with a token that counts.
+pub(crate) struct Call {
+    pub(crate) console: Data<Console>,
+    /// The token, as who asks for changes.
+    pub(crate) by: By,
+    request: HttpRequest,
+}
+
+/// A request about a project in which the token may do what the endpoint does.
+pub(crate) struct Within {
+    call: Call,
+    pub(crate) project: Project,
+}
+
+/// What a handler is called with.
+pub(crate) trait Scope: Sized + 'static {
+    /// Admits the request, or says why not.
+    fn enter(call: Call, right: Right) -> LocalBoxFuture<'static, Result<Self, ApiRefusal>>;
+}
+
+impl Scope for Call {
+    fn enter(call: Self, _: Right) -> LocalBoxFuture<'static, Result<Self, ApiRefusal>> {
+        Box::pin(async move { Ok(call) })
+    }
+}
+
+impl Scope for Within {
+    fn enter(call: Call, right: Right) -> LocalBoxFuture<'static, Result<Self, ApiRefusal>> {
+        Box::pin(async move {
+            let Right::Project(permission) = right else {
+                return Err(AdminCode::InternalError.into());
+            };
+            let id = call.request.match_info().get("project").unwrap_or_default();
+            let project = call.console.project(&call.by.access, id, permission).await?;
+            Ok(Self { call, project })
+        })
+    }
+}
+
+impl Deref for Within {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        &self.call
+    }
+}
+
+impl Call {
+    /// Whom the bearer token speaks for.
+    ///
+    /// # Errors
+    /// 401 without a token that counts, 429 after too many of those from one address, 503 if too
+    /// many are being looked up.
+    pub(super) async fn authenticate(request: &HttpRequest) -> Result<Self, ApiRefusal> {
+        let console = request.app_data::<Data<Console>>().ok_or(AdminCode::InternalError)?.clone();
+        let token = bearer(request.headers())?;
+        let from = origin_of(request, console.names.tls);
+        let found = {
+            let _seat = console.door.seat().await.ok_or(AdminCode::ServiceUnavailable)?;
+            console.admin.tokens.authenticate(token, from).await?
+        };
+        match found {
+            Some(token) => {
+                let by = By::token(&token, from);
+                Ok(Self { console, by, request: request.clone() })
+            }
+            None => Err(match console.door.failed(from, console.tools.now()) {
+                None => AdminCode::InvalidAdminToken.into(),
+                Some(seconds) => ApiRefusal::limited(seconds),
+            }),
+        }
+    }
+
+    /// A part of the path; what cannot be read is not there.
+    pub(crate) fn part<T: FromStr>(&self, name: &str) -> Result<T, ApiRefusal> {
+        let text = self.request.match_info().get(name);
+        text.and_then(|text| text.parse().ok()).ok_or_else(|| AdminCode::NotFound.into())
+    }
+}
+
+/// The token of the one `Authorization` header (RFC 6750 section 2.1). Nothing else is looked at: no
+/// cookie, no query, no API key.
+fn bearer(headers: &HeaderMap) -> Result<&str, ApiRefusal> {
+    let mut values = headers.get_all(header::AUTHORIZATION);
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return Err(AdminCode::MissingAdminToken.into());
+    };
+    let text = value.to_str().map_err(|_| AdminCode::InvalidAdminToken)?;
+    let (scheme, token) = text.split_once(' ').ok_or(AdminCode::MissingAdminToken)?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(AdminCode::MissingAdminToken.into());
+    }
+    Ok(token.trim())
+}

@@ -1,0 +1,113 @@
+use super::answer::{Answered, Page, id, instant};
+use super::body::Nothing;
+use super::call::Within;
+use super::operation::{Operation, delete, get};
+use super::query::{Paging, limit, place};
+use super::refusal::AdminCode;
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_operator::{Area, Permission};
+use dwar_session::{Session, SessionCursor};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+const SEE: Permission = Permission::See(Area::Identities);
+const CHANGE: Permission = Permission::Change(Area::Identities);
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/identities/{mode}/{identity}/sessions",
+            "list_sessions",
+            "The sessions of an identity, newest first, those that ended too",
+        )
+        .within(SEE)
+        .to(list),
+        delete(
+            "/projects/{project}/identities/{mode}/{identity}/sessions",
+            "end_sessions",
+            "Ends every session of an identity, for the very next request",
+        )
+        .within(CHANGE)
+        .to(end_all),
+        delete(
+            "/projects/{project}/identities/{mode}/{identity}/sessions/{session}",
+            "end_session",
+            "Ends one session, for the very next request",
+        )
+        .within(CHANGE)
+        .to(end_one),
+    ]
+}
+
+/// A session of an identity.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Session)]
+struct SessionBody {
+    /// The `session_id` of the public API.
+    #[schema(format = "uuid")]
+    session_id: String,
+    /// Whether it counts.
+    alive: bool,
+    #[schema(format = "date-time")]
+    created_at: String,
+    /// Its last refresh.
+    #[schema(format = "date-time")]
+    refreshed_at: Option<String>,
+    #[schema(format = "date-time")]
+    expires_at: String,
+    /// When it was ended before that.
+    #[schema(format = "date-time")]
+    ended_at: Option<String>,
+}
+
+/// How many sessions were ended.
+#[derive(Serialize, ToSchema)]
+struct EndedSessions {
+    #[schema(format = "uuid")]
+    identity_id: String,
+    sessions_ended: u64,
+}
+
+async fn list(at: Within, paging: Paging, _: Nothing) -> Answered<Page<SessionBody>> {
+    let (world, identity) = whose(&at)?;
+    let place = place(paging.cursor.as_deref())?;
+    let after = place.map(|(at, session)| SessionCursor { at, session });
+    let (limit, now) = (limit(paging.limit)?, at.console.tools.now());
+    // One more than is shown tells whether there are more.
+    let sessions = at.console.sessions.list(world, identity, after, limit + 1).await?;
+    Ok(Page::cut(sessions, limit, cursor, |session| view(&session, now)))
+}
+
+async fn end_all(at: Within, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
+    let (world, identity) = whose(&at)?;
+    let sessions_ended = at.console.sessions.end_all(&at.by, world, identity).await?;
+    Ok(EndedSessions { identity_id: id(identity), sessions_ended })
+}
+
+async fn end_one(at: Within, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
+    let (world, identity) = whose(&at)?;
+    let session: SessionId = at.part("session")?;
+    match at.console.sessions.end_one(&at.by, world, identity, session).await? {
+        true => Ok(EndedSessions { identity_id: id(identity), sessions_ended: 1 }),
+        false => Err(AdminCode::NotFound.into()),
+    }
+}
+
+fn whose(at: &Within) -> Answered<((ProjectId, KeyMode), IdentityId)> {
+    Ok(((at.project.id, at.part("mode")?), at.part("identity")?))
+}
+
+fn cursor(session: &Session) -> String {
+    format!("{}_{}", instant(session.created_at), session.id)
+}
+
+fn view(session: &Session, now: Timestamp) -> SessionBody {
+    SessionBody {
+        session_id: id(session.id),
+        alive: session.is_alive(now),
+        created_at: instant(session.created_at),
+        refreshed_at: session.refreshed_at().map(instant),
+        expires_at: instant(session.expires_at),
+        ended_at: session.revoked_at.map(instant),
+    }
+}

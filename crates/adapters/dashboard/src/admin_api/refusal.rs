@@ -1,0 +1,210 @@
+use crate::refusal::Refusal;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use dwar_kernel::StoreError;
+use dwar_wire::Refused;
+use std::borrow::Cow;
+
+macro_rules! table {
+    ($($variant:ident $code:literal $status:ident $message:literal)+) => {
+        /// Every refusal of the admin API. Words that the public API has too mean the same there.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum AdminCode { $(#[doc = $message] $variant,)+ }
+
+        impl AdminCode {
+            /// The whole table, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable word that clients switch on.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $code,)+ }
+            }
+
+            /// The sentence for people, where there is nothing more exact to say.
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$variant => $message,)+ }
+            }
+
+            const fn status_code(self) -> StatusCode {
+                match self { $(Self::$variant => StatusCode::$status,)+ }
+            }
+        }
+    };
+}
+
+table! {
+    MissingAdminToken "MISSING_ADMIN_TOKEN" UNAUTHORIZED
+        "The header Authorization: Bearer is missing."
+    InvalidAdminToken "INVALID_ADMIN_TOKEN" UNAUTHORIZED
+        "The admin token is not recognised, has expired or was revoked."
+    Forbidden "FORBIDDEN" FORBIDDEN
+        "The role of this token does not allow this."
+    ForeignOrigin "FOREIGN_ORIGIN" FORBIDDEN
+        "Pages in browsers may not call the admin API."
+    NotFound "NOT_FOUND" NOT_FOUND
+        "There is no such resource."
+    MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED
+        "The resource does not support this method."
+    Conflict "CONFLICT" CONFLICT
+        "It is not as the request expects it to be. Nothing was changed."
+    InvalidRequest "INVALID_REQUEST" BAD_REQUEST
+        "The request cannot be read."
+    InvalidField "INVALID_FIELD" UNPROCESSABLE_ENTITY
+        "A field has a value that it cannot have."
+    PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE
+        "The body is too large."
+    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE
+        "The body must be JSON."
+    MisdirectedRequest "MISDIRECTED_REQUEST" MISDIRECTED_REQUEST
+        "This service does not go by the name in the Host header."
+    TokenRateLimited "TOKEN_RATE_LIMITED" TOO_MANY_REQUESTS
+        "Too many requests with wrong tokens from this address."
+    InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
+        "Something went wrong on our side."
+    ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
+        "The service is temporarily unavailable."
+}
+
+/// Seconds after which a client may come back when a store was out of reach.
+const RETRY_AN_OUTAGE: u64 = 2;
+
+impl AdminCode {
+    /// The HTTP status that goes with it.
+    pub fn status(self) -> u16 {
+        self.status_code().as_u16()
+    }
+
+    /// What stands for a failure that the framework noticed before any code of ours did.
+    fn of_status(status: StatusCode) -> Self {
+        let same = |code: &&Self| code.status_code() == status;
+        match Self::ALL.iter().find(same) {
+            Some(code) => *code,
+            None if status.is_client_error() => Self::InvalidRequest,
+            None => Self::InternalError,
+        }
+    }
+
+    /// `WWW-Authenticate` of a 401 (RFC 6750 section 3).
+    const fn challenge(self) -> Option<&'static str> {
+        match self {
+            Self::MissingAdminToken => Some(r#"Bearer realm="admin""#),
+            Self::InvalidAdminToken => Some(r#"Bearer realm="admin", error="invalid_token""#),
+            _ => None,
+        }
+    }
+}
+
+/// A refusal on its way out; [`super::complete`], which knows the request's id, writes its body.
+#[derive(Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub(crate) struct ApiRefusal {
+    pub(crate) code: AdminCode,
+    sentence: Cow<'static, str>,
+    allow: Option<String>,
+    /// Seconds.
+    retry_after: Option<u64>,
+}
+
+impl ApiRefusal {
+    /// With a sentence that says more than the table.
+    pub(crate) fn saying(code: AdminCode, sentence: impl Into<Cow<'static, str>>) -> Self {
+        Self { sentence: sentence.into(), ..code.into() }
+    }
+
+    /// A field that has a value which it cannot have, and why.
+    pub(crate) fn field(name: &str, why: impl std::fmt::Display) -> Self {
+        Self::saying(AdminCode::InvalidField, format!("{name}: {why}"))
+    }
+
+    /// A method that the resource does not have; `allow` lists those it has.
+    pub(crate) fn method_not_allowed(allow: String) -> Self {
+        Self { allow: Some(allow), ..AdminCode::MethodNotAllowed.into() }
+    }
+
+    /// Too many failures; the count begins anew after so many seconds.
+    pub(crate) fn limited(retry_after: u64) -> Self {
+        Self { retry_after: Some(retry_after), ..AdminCode::TokenRateLimited.into() }
+    }
+
+    /// What is said of an answer that is a refusal, whoever made it; `None` for any other.
+    pub(crate) fn body_of(response: &HttpResponse, request_id: &str) -> Option<Vec<u8>> {
+        let own = response.error().and_then(actix_web::Error::as_error::<Self>);
+        let status = response.status();
+        if own.is_none() && !status.is_client_error() && !status.is_server_error() {
+            return None;
+        }
+        let code = own.map_or_else(|| AdminCode::of_status(status), |own| own.code);
+        let sentence = own.map_or(code.message(), |own| own.sentence.as_ref());
+        Some(Refused { error: sentence, code: code.as_str(), request_id }.to_json())
+    }
+}
+
+impl ResponseError for ApiRefusal {
+    fn status_code(&self) -> StatusCode {
+        self.code.status_code()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::new(self.status_code());
+        let headers = response.headers_mut();
+        if let Some(challenge) = self.code.challenge() {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
+        if let Some(allow) = self.allow.as_deref().and_then(|allow| allow.parse().ok()) {
+            headers.insert(header::ALLOW, allow);
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+impl From<AdminCode> for ApiRefusal {
+    fn from(code: AdminCode) -> Self {
+        let outage = code == AdminCode::ServiceUnavailable;
+        Self {
+            code,
+            sentence: code.message().into(),
+            allow: None,
+            retry_after: outage.then_some(RETRY_AN_OUTAGE),
+        }
+    }
+}
+
+/// What pages refuse, the API refuses.
+impl From<Refusal> for ApiRefusal {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::SignIn => AdminCode::InvalidAdminToken,
+            Refusal::Misdirected => AdminCode::MisdirectedRequest,
+            Refusal::Foreign | Refusal::Stale => AdminCode::ForeignOrigin,
+            Refusal::Forbidden => AdminCode::Forbidden,
+            Refusal::NotFound => AdminCode::NotFound,
+            Refusal::Unreadable => AdminCode::InvalidRequest,
+            Refusal::Unavailable | Refusal::TooMany => AdminCode::ServiceUnavailable,
+            Refusal::Failed => AdminCode::InternalError,
+        }
+        .into()
+    }
+}
+
+/// Use cases whose refusals are said as pages say them.
+macro_rules! as_pages {
+    ($($error:ty),+) => {$(
+        impl From<$error> for ApiRefusal {
+            fn from(cause: $error) -> Self {
+                Refusal::from(cause).into()
+            }
+        }
+    )+};
+}
+
+as_pages!(
+    StoreError,
+    dwar_app::AdminError,
+    dwar_app::RegenerateKeyError,
+    dwar_app::EraseIdentityError,
+    dwar_app::UnlockPhoneError
+);

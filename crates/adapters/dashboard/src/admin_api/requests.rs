@@ -1,0 +1,228 @@
+use super::answer::{Answered, id, instant};
+use super::body::{Nothing, Parsed};
+use super::call::Within;
+use super::operation::{Operation, get, post};
+use super::query::{no_cursor, word};
+use super::refusal::AdminCode;
+use super::story::{PhoneStory, story};
+use crate::texts::activity as texts;
+use dwar_app::{RequestFilter, RequestLine};
+use dwar_kernel::{KeyMode, OtpId, Phone};
+use dwar_operator::{Area, Permission};
+use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+const SEE: Permission = Permission::See(Area::Activity);
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/requests",
+            "list_requests",
+            "Codes that were asked for, newest first, numbers masked",
+        )
+        .within(SEE)
+        .to(list),
+        get(
+            "/projects/{project}/requests/refused",
+            "list_refused_requests",
+            "What was refused in the last hour, by mode and reason",
+        )
+        .within(SEE)
+        .to(refused),
+        post(
+            "/projects/{project}/requests/search",
+            "search_requests",
+            "Why codes did or did not arrive at a number, which is masked in the answer",
+        )
+        .within(SEE)
+        .to(search),
+        get(
+            "/projects/{project}/requests/{request}",
+            "show_request",
+            "The same for the number of one request",
+        )
+        .within(SEE)
+        .to(show),
+        post(
+            "/projects/{project}/requests/{request}/unmask",
+            "unmask_request",
+            "The number of a request; that it was looked at is in the audit log",
+        )
+        .within(Permission::Unmask)
+        .to(unmask),
+    ]
+}
+
+/// Which requests.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// `live` or `test`.
+    mode: Option<String>,
+    /// `queued`, `sent`, `delivered` or `failed`.
+    status: Option<String>,
+    /// One that was tried: `whatsapp` or `sms`.
+    channel: Option<String>,
+    /// One that was tried, by its name.
+    provider: Option<String>,
+    /// The `next_cursor` of the answer before.
+    cursor: Option<String>,
+}
+
+/// Part of what was asked for: at most 50, of at most 500 that were looked through.
+#[derive(Serialize, ToSchema)]
+struct RequestPage {
+    items: Vec<Request>,
+    /// How many were looked through for these.
+    looked_through: u32,
+    /// For the query of the next request, also where nothing was found yet; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// A code that was asked for.
+#[derive(Serialize, ToSchema)]
+struct Request {
+    /// The `otp_id` of the public API.
+    #[schema(format = "uuid")]
+    request_id: String,
+    /// `live` or `test`.
+    mode: String,
+    #[schema(format = "date-time")]
+    at: String,
+    /// Masked; null if it cannot be read.
+    phone: Option<String>,
+    /// `queued`, `sent`, `delivered` or `failed`.
+    status: String,
+    /// `active`, `locked`, `used`, `superseded` or `void`.
+    state: String,
+    /// What carried it, or was tried last.
+    channel: Option<String>,
+    provider: Option<String>,
+    charged_paise: i64,
+}
+
+/// Sends of the last hour that were refused.
+#[derive(Serialize, ToSchema)]
+struct RefusedRequests {
+    items: Vec<RefusedCount>,
+}
+
+/// Sends that were refused for one reason.
+#[derive(Serialize, ToSchema)]
+struct RefusedCount {
+    /// `live` or `test`.
+    mode: String,
+    /// `limit`, `pace`, `stop`, `balance`, `key_reused` or `ceiling`.
+    reason: String,
+    count: u32,
+    /// The reason in words.
+    sentence: String,
+    /// What to do about it.
+    advice: String,
+}
+
+/// A number, in a body because addresses end up in logs.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PhoneToSearch {
+    /// `live` or `test`; live without.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    mode: Option<Parsed<KeyMode>>,
+    /// An Indian mobile number.
+    #[schema(value_type = String)]
+    phone: Parsed<Phone>,
+}
+
+/// A number in full.
+#[derive(Serialize, ToSchema)]
+struct UnmaskedRequest {
+    #[schema(format = "uuid")]
+    request_id: String,
+    /// `live` or `test`.
+    mode: String,
+    phone: String,
+}
+
+async fn list(at: Within, wanted: Wanted, _: Nothing) -> Answered<RequestPage> {
+    let (filter, before) = (wanted.filter()?, wanted.before()?);
+    let page = at.console.activity.requests(at.project.id, &filter, before).await?;
+    Ok(RequestPage {
+        items: page.lines.into_iter().map(view).collect(),
+        looked_through: page.looked_through,
+        next_cursor: page.next.map(id),
+    })
+}
+
+async fn refused(at: Within, _: Nothing, _: Nothing) -> Answered<RefusedRequests> {
+    let refused = at.console.activity.refused_lately(at.project.id).await?;
+    Ok(RefusedRequests { items: refused.iter().map(count).collect() })
+}
+
+async fn search(at: Within, _: Nothing, body: PhoneToSearch) -> Answered<PhoneStory> {
+    let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
+    story(&at, mode, &phone).await
+}
+
+async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<PhoneStory> {
+    let (_, mode, phone) = whose(&at).await?;
+    story(&at, mode, &phone).await
+}
+
+async fn unmask(at: Within, _: Nothing, _: Nothing) -> Answered<UnmaskedRequest> {
+    let (request, mode, phone) = whose(&at).await?;
+    at.console.activity.audit.unmask(&at.by, at.project.id, &phone).await?;
+    Ok(UnmaskedRequest { request_id: id(request), mode: id(mode), phone: phone.e164() })
+}
+
+/// The request of the path, and its number.
+async fn whose(at: &Within) -> Answered<(OtpId, KeyMode, Phone)> {
+    let request = at.part("request")?;
+    let found = at.console.activity.whose(at.project.id, request).await?;
+    let (mode, phone) = found.ok_or(AdminCode::NotFound)?;
+    Ok((request, mode, phone))
+}
+
+impl Wanted {
+    fn filter(&self) -> Answered<RequestFilter> {
+        Ok(RequestFilter {
+            mode: word("mode", self.mode.as_deref(), KeyMode::from_word)?,
+            status: word("status", self.status.as_deref(), DeliveryStatus::from_word)?,
+            channel: word("channel", self.channel.as_deref(), Channel::from_word)?,
+            provider: self.provider.clone(),
+        })
+    }
+
+    fn before(&self) -> Answered<Option<OtpId>> {
+        let cursor = self.cursor.as_deref().map(str::parse);
+        cursor.transpose().map_err(|_| no_cursor())
+    }
+}
+
+fn view(line: RequestLine) -> Request {
+    let (channel, provider) = line.carrier.unzip();
+    Request {
+        request_id: id(line.otp),
+        mode: id(line.mode),
+        at: instant(line.at),
+        phone: line.phone.map(id),
+        status: id(line.status),
+        state: id(line.state),
+        channel: channel.map(id),
+        provider,
+        charged_paise: line.charged.0,
+    }
+}
+
+fn count(refused: &RefusedSends) -> RefusedCount {
+    let (sentence, advice) = texts::refusal(refused.reason, None);
+    RefusedCount {
+        mode: id(refused.mode),
+        reason: id(refused.reason),
+        count: refused.count,
+        sentence,
+        advice: advice.to_owned(),
+    }
+}

@@ -1,0 +1,69 @@
+use super::answer::{Answered, Page, id, instant};
+use super::body::Nothing;
+use super::call::Call;
+use super::operation::{Operation, get, post};
+use super::query::Paging;
+use dwar_session::{KeyState, SigningKey};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/signing-keys",
+            "list_signing_keys",
+            "The keys that sign, will sign or did sign tokens that still count, oldest first",
+        )
+        .of_installation()
+        .to(list),
+        post(
+            "/signing-keys/rotate",
+            "rotate_signing_key",
+            "Publishes a new key now; it takes over when verifiers have had time to see it",
+        )
+        .makes()
+        .of_installation()
+        .to(rotate),
+    ]
+}
+
+/// A key that signs access tokens, by its public part.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SigningKey)]
+struct SigningKeyBody {
+    kid: String,
+    algorithm: String,
+    /// `next`, `active` or `retired`.
+    state: String,
+    #[schema(format = "date-time")]
+    created_at: String,
+    #[schema(format = "date-time")]
+    signs_from: String,
+    #[schema(format = "date-time")]
+    signs_until: Option<String>,
+    #[schema(format = "date-time")]
+    published_until: Option<String>,
+}
+
+async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<SigningKeyBody>> {
+    let keys = call.console.signing_keys.list().await?;
+    Page::of(keys, &paging, |(key, _)| id(&key.kid), |(key, state)| view(&key, state))
+}
+
+async fn rotate(call: Call, _: Nothing, _: Nothing) -> Answered<SigningKeyBody> {
+    call.console.signing_keys.ensure().await?;
+    let key = call.console.signing_keys.rotate(&call.by).await?;
+    Ok(view(&key, KeyState::Next))
+}
+
+fn view(key: &SigningKey, state: KeyState) -> SigningKeyBody {
+    SigningKeyBody {
+        kid: key.kid.clone(),
+        algorithm: id(key.algorithm),
+        state: id(state),
+        created_at: instant(key.created_at),
+        signs_from: instant(key.signs_from),
+        signs_until: key.signs_until.map(instant),
+        published_until: key.published_until.map(instant),
+    }
+}

@@ -1,0 +1,126 @@
+use super::answer::{Answered, Page, id, instant};
+use super::body::Nothing;
+use super::call::Call;
+use super::operation::{Operation, delete, get, post};
+use super::operators::AccessBody;
+use super::query::Paging;
+use super::refusal::ApiRefusal;
+use crate::refusal::Refusal;
+use dwar_app::AdminTokenError;
+use dwar_kernel::AdminTokenId;
+use dwar_operator::AdminToken;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use utoipa::ToSchema;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/tokens", "list_tokens", "Every token of this API, oldest first")
+            .of_installation()
+            .to(list),
+        post(
+            "/tokens",
+            "make_token",
+            "A new token, which ends no later than the one that makes it; shown in this one answer",
+        )
+        .makes()
+        .of_installation()
+        .to(make),
+        delete("/tokens/{token}", "revoke_token", "Revokes a token, for its very next request")
+            .of_installation()
+            .to(revoke),
+    ]
+}
+
+/// A token of this API.
+#[derive(Serialize, ToSchema)]
+struct Token {
+    #[schema(format = "uuid")]
+    token_id: String,
+    name: String,
+    access: AccessBody,
+    /// As the audit log names them.
+    made_by: String,
+    #[schema(format = "date-time")]
+    made_at: String,
+    #[schema(format = "date-time")]
+    expires_at: String,
+    /// The last use, to within a minute.
+    #[schema(format = "date-time")]
+    used_at: Option<String>,
+    /// Where that came from.
+    used_from: Option<String>,
+}
+
+/// A token to be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    /// 1 to 60 letters, digits, single blanks and . - _ @ +
+    name: String,
+    access: AccessBody,
+    /// From now on.
+    #[schema(minimum = 60, maximum = 31_622_400)]
+    lifetime_seconds: u32,
+}
+
+/// A token that was just made.
+#[derive(Serialize, ToSchema)]
+struct MadeToken {
+    token: Token,
+    /// Shown this once.
+    secret: String,
+}
+
+/// A token that is no more.
+#[derive(Serialize, ToSchema)]
+struct RevokedToken {
+    #[schema(format = "uuid")]
+    token_id: String,
+    revoked: bool,
+}
+
+async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<Token>> {
+    let tokens = call.console.admin.tokens.list(&call.by).await?;
+    Page::of(tokens, &paging, |token| id(token.id), |token| view(&call, token))
+}
+
+async fn make(call: Call, _: Nothing, body: NewToken) -> Answered<MadeToken> {
+    let (access, lifetime) =
+        (body.access.read()?, Duration::from_secs(body.lifetime_seconds.into()));
+    let made = call.console.admin.tokens.make(&call.by, &body.name, access, lifetime).await;
+    let (token, secret) = made?;
+    Ok(MadeToken { token: view(&call, token), secret: secret.expose().to_owned() })
+}
+
+async fn revoke(call: Call, _: Nothing, _: Nothing) -> Answered<RevokedToken> {
+    let token: AdminTokenId = call.part("token")?;
+    call.console.admin.tokens.revoke(&call.by, token).await?;
+    Ok(RevokedToken { token_id: id(token), revoked: true })
+}
+
+fn view(call: &Call, token: AdminToken) -> Token {
+    Token {
+        token_id: id(token.id),
+        access: AccessBody::seen_by(call, &token.access),
+        name: token.name,
+        made_by: token.made_by,
+        made_at: instant(token.made_at),
+        expires_at: instant(token.expires_at),
+        used_at: token.used_at.map(instant),
+        used_from: token.used_from.map(id),
+    }
+}
+
+impl From<AdminTokenError> for ApiRefusal {
+    fn from(cause: AdminTokenError) -> Self {
+        match cause {
+            AdminTokenError::Name => Self::field("name", cause),
+            AdminTokenError::Lifetime | AdminTokenError::Outlives => {
+                Self::field("lifetime_seconds", cause)
+            }
+            AdminTokenError::NoSuchProject => Self::field("project_id", cause),
+            cause => Refusal::from(cause).into(),
+        }
+    }
+}

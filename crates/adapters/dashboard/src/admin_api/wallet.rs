@@ -1,0 +1,189 @@
+use super::answer::{Answered, id};
+use super::body::{Nothing, Parsed};
+use super::call::{Call, Within};
+use super::operation::{Operation, get, post};
+use super::refusal::{AdminCode, ApiRefusal};
+use crate::refusal::Refusal;
+use dwar_app::CreditError;
+use dwar_kernel::OtpId;
+use dwar_operator::{Area, Permission};
+use dwar_wallet::{Adjusted, Paise, Refunded};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+const SEE: Permission = Permission::See(Area::Money);
+const CHANGE: Permission = Permission::Change(Area::Money);
+const LONGEST_REFERENCE: usize = 200;
+/// Paise in one movement: a thousand crore rupees. What is more is a slip, and far from what a ledger
+/// can hold.
+const LARGEST: i64 = 1_000_000_000_000;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/projects/{project}/wallet", "show_wallet", "The wallet as it stands")
+            .within(SEE)
+            .to(show),
+        post("/projects/{project}/wallet/credits", "credit_wallet", "Pays in, once per reference")
+            .within(CHANGE)
+            .to(credit),
+        post(
+            "/projects/{project}/wallet/refunds",
+            "refund_send",
+            "Gives back what was charged for a send, once",
+        )
+        .within(CHANGE)
+        .to(refund),
+        post(
+            "/projects/{project}/wallet/adjustments",
+            "adjust_wallet",
+            "Corrects the balance, once per reference",
+        )
+        .within(CHANGE)
+        .to(adjust),
+        post("/wallets/proof", "prove_wallets", "Recomputes every wallet from its ledger")
+            .of_installation()
+            .to(prove),
+    ]
+}
+
+/// A wallet at an instant.
+#[derive(Serialize, ToSchema)]
+struct Wallet {
+    #[schema(format = "uuid")]
+    project_id: String,
+    balance_paise: i64,
+    /// Set aside by sends under way.
+    held_paise: i64,
+    /// What a new send may use.
+    available_paise: i64,
+}
+
+/// A wallet after something that was to move it.
+#[derive(Serialize, ToSchema)]
+struct MovedWallet {
+    /// Whether it moved; it does not where the same was booked before.
+    booked: bool,
+    wallet: Wallet,
+}
+
+/// Money to be paid in.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewCredit {
+    #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
+    amount_paise: i64,
+    /// Your name for the payment. A second credit of the same reference changes nothing.
+    #[schema(min_length = 1, max_length = 200)]
+    reference: String,
+}
+
+/// A correction, up or down.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewAdjustment {
+    /// Not zero.
+    #[schema(minimum = -1_000_000_000_000_i64, maximum = 1_000_000_000_000_i64)]
+    amount_paise: i64,
+    /// Why. A second adjustment of the same reference changes nothing.
+    #[schema(min_length = 1, max_length = 200)]
+    reference: String,
+}
+
+/// A send whose charge is to be given back.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewRefund {
+    #[schema(value_type = String, format = "uuid")]
+    otp_id: Parsed<OtpId>,
+}
+
+/// What all ledgers sum to.
+#[derive(Serialize, ToSchema)]
+struct WalletProof {
+    /// How many wallets there are.
+    projects: u64,
+    /// What they are off, together; anything but zero is a fault.
+    difference_paise: i64,
+}
+
+async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<Wallet> {
+    wallet(&at).await
+}
+
+async fn credit(at: Within, _: Nothing, body: NewCredit) -> Answered<MovedWallet> {
+    let reference = Some(reference(&body.reference)?);
+    let amount = amount("amount_paise", body.amount_paise)?;
+    let booked = at.console.wallets.credit(&at.by, at.project.id, amount, reference).await?;
+    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+}
+
+async fn refund(at: Within, _: Nothing, body: NewRefund) -> Answered<MovedWallet> {
+    let Parsed(send) = body.otp_id;
+    let booked = match at.console.wallets.refund(&at.by, at.project.id, send).await? {
+        Refunded::Refunded(_) => true,
+        Refunded::Already => false,
+        Refunded::NothingCaptured => {
+            let sentence = "Nothing was charged for this send.";
+            return Err(ApiRefusal::saying(AdminCode::Conflict, sentence));
+        }
+    };
+    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+}
+
+async fn adjust(at: Within, _: Nothing, body: NewAdjustment) -> Answered<MovedWallet> {
+    let reference = reference(&body.reference)?;
+    if body.amount_paise == 0 {
+        return Err(ApiRefusal::field("amount_paise", "not zero"));
+    }
+    let amount = amount("amount_paise", body.amount_paise)?;
+    let booked = match at.console.wallets.adjust(&at.by, at.project.id, amount, reference).await? {
+        Adjusted::Booked => true,
+        Adjusted::Known => false,
+        Adjusted::Insufficient => {
+            let sentence = "The balance, less open holds, does not cover that.";
+            return Err(ApiRefusal::saying(AdminCode::Conflict, sentence));
+        }
+    };
+    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+}
+
+async fn prove(call: Call, _: Nothing, _: Nothing) -> Answered<WalletProof> {
+    let audit = call.console.wallets.audit().await?;
+    Ok(WalletProof { projects: audit.projects, difference_paise: audit.difference.0 })
+}
+
+async fn wallet(at: &Within) -> Answered<Wallet> {
+    let balance = at.console.wallets.balance(at.project.id).await?;
+    Ok(Wallet {
+        project_id: id(at.project.id),
+        balance_paise: balance.balance.0,
+        held_paise: balance.held.0,
+        available_paise: balance.available().0,
+    })
+}
+
+/// An amount that a movement may have.
+pub(super) fn amount(field: &str, paise: i64) -> Answered<Paise> {
+    let fits = paise.unsigned_abs() <= LARGEST.unsigned_abs();
+    let far = || ApiRefusal::field(field, format!("at most {LARGEST} paise at once"));
+    if fits { Ok(Paise(paise)) } else { Err(far()) }
+}
+
+fn reference(text: &str) -> Answered<String> {
+    let text = text.trim();
+    let fits = (1..=LONGEST_REFERENCE).contains(&text.chars().count());
+    if fits {
+        Ok(text.to_owned())
+    } else {
+        Err(ApiRefusal::field("reference", "1 to 200 characters"))
+    }
+}
+
+impl From<CreditError> for ApiRefusal {
+    fn from(cause: CreditError) -> Self {
+        match cause {
+            CreditError::NotPositive => Self::field("amount_paise", "more than zero"),
+            cause => Refusal::from(cause).into(),
+        }
+    }
+}

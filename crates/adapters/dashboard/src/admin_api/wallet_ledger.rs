@@ -1,0 +1,232 @@
+use super::answer::{Answered, Csv, Page, id, instant};
+use super::body::Nothing;
+use super::call::Within;
+use super::operation::{Operation, get, post};
+use super::query::{instant_of, limit, place, word};
+use super::refusal::ApiRefusal;
+use crate::statement_csv;
+use dwar_app::Scope;
+use dwar_operator::{Area, Permission};
+use dwar_wallet::{
+    EntryKind, LedgerProof, ProofRun, ProofStart, StatementCursor, StatementFilter, StatementLine,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+const SEE: Permission = Permission::See(Area::Money);
+const CHANGE: Permission = Permission::Change(Area::Money);
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/wallet/entries",
+            "list_wallet_entries",
+            "The movements that are asked for, newest first",
+        )
+        .within(SEE)
+        .to(entries),
+        get(
+            "/projects/{project}/wallet/statement.csv",
+            "download_statement",
+            "The same as CSV, however many",
+        )
+        .within(SEE)
+        .to(download),
+        get(
+            "/projects/{project}/wallet/proof",
+            "show_wallet_proof",
+            "The last proof that the ledger sums, and the one that is being made",
+        )
+        .within(SEE)
+        .to(proof),
+        post(
+            "/projects/{project}/wallet/proof",
+            "begin_wallet_proof",
+            "Begins a proof, unless one is being made",
+        )
+        .within(CHANGE)
+        .to(begin),
+    ]
+}
+
+/// Which movements.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// From this instant on.
+    #[param(format = "date-time")]
+    since: Option<String>,
+    /// Before this instant.
+    #[param(format = "date-time")]
+    until: Option<String>,
+    /// `credit`, `hold`, `capture`, `release`, `refund` or `adjustment`.
+    kind: Option<String>,
+    /// Exactly this one.
+    reference: Option<String>,
+    /// Entries at most, 1 to 500; 50 without. A download has no limit.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// The `next_cursor` of the answer before. A download has none.
+    cursor: Option<String>,
+}
+
+/// One movement.
+#[derive(Serialize, ToSchema)]
+struct WalletEntry {
+    /// Which one of the ledger, from 1.
+    position: u64,
+    #[schema(format = "uuid")]
+    entry_id: String,
+    /// `credit`, `hold`, `capture`, `release`, `refund` or `adjustment`.
+    kind: String,
+    /// What it adds to the balance.
+    amount_paise: i64,
+    /// What it adds to the held part.
+    held_paise: i64,
+    balance_after_paise: i64,
+    held_after_paise: i64,
+    reference: String,
+    #[schema(format = "date-time")]
+    at: String,
+}
+
+/// What is known of a ledger's proofs.
+#[derive(Serialize, ToSchema)]
+struct LedgerProofs {
+    last: Option<LedgerProofBody>,
+    running: Option<RunningProof>,
+}
+
+/// What a proof found.
+#[derive(Serialize, ToSchema)]
+#[schema(as = LedgerProof)]
+struct LedgerProofBody {
+    /// Whether entries, wallet and open holds agree; anything else is a fault.
+    sound: bool,
+    #[schema(format = "date-time")]
+    began_at: String,
+    #[schema(format = "date-time")]
+    at: String,
+    /// Who asked for it.
+    by: String,
+    /// How many entries were added up.
+    entries: u64,
+    /// How many there had to be.
+    entries_expected: u64,
+    /// What they come to.
+    balance_paise: i64,
+    /// What the wallet said.
+    balance_expected_paise: i64,
+    held_paise: i64,
+    held_expected_paise: i64,
+    /// What the open holds come to.
+    open_holds_paise: i64,
+}
+
+/// A proof that is being made.
+#[derive(Serialize, ToSchema)]
+struct RunningProof {
+    #[schema(format = "date-time")]
+    began_at: String,
+    /// Who asked for it.
+    by: String,
+}
+
+/// What is to be proved.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ProofToBegin {
+    /// Whether from the first entry on, and not from where the last sound proof ended.
+    #[serde(default)]
+    everything: bool,
+}
+
+/// A proof that is being made now.
+#[derive(Serialize, ToSchema)]
+struct BegunProof {
+    /// Whether it is this request's; else another had begun.
+    begun: bool,
+    running: RunningProof,
+}
+
+async fn entries(at: Within, wanted: Wanted, _: Nothing) -> Answered<Page<WalletEntry>> {
+    let (filter, limit) = (wanted.filter()?, limit(wanted.limit)?);
+    let place = place(wanted.cursor.as_deref())?;
+    let after = place.map(|(at, position)| StatementCursor { at, position });
+    // One more than is shown tells whether there are more.
+    let lines = at.console.ledger.lines(at.project.id, filter, after, limit + 1).await?;
+    Ok(Page::cut(lines, limit, cursor, view))
+}
+
+async fn download(at: Within, wanted: Wanted, _: Nothing) -> Answered<Csv> {
+    for (field, given) in [("limit", wanted.limit.is_some()), ("cursor", wanted.cursor.is_some())] {
+        if given {
+            return Err(ApiRefusal::field(field, "a download is whole"));
+        }
+    }
+    let (ledger, filter) = (at.console.ledger.clone(), wanted.filter()?);
+    Ok(Csv(statement_csv::download(ledger, at.project.id, filter)))
+}
+
+async fn proof(at: Within, _: Nothing, _: Nothing) -> Answered<LedgerProofs> {
+    let proven = at.console.ledger.proven(at.project.id).await?;
+    Ok(LedgerProofs { last: proven.last.map(found), running: proven.running.map(running) })
+}
+
+async fn begin(at: Within, _: Nothing, body: ProofToBegin) -> Answered<BegunProof> {
+    let scope = if body.everything { Scope::Everything } else { Scope::Newer };
+    Ok(match at.console.begin_proof(&at.by, at.project.id, scope).await? {
+        ProofStart::Begun(run) => BegunProof { begun: true, running: running(run) },
+        ProofStart::Running(run) => BegunProof { begun: false, running: running(run) },
+    })
+}
+
+impl Wanted {
+    fn filter(&self) -> Answered<StatementFilter> {
+        Ok(StatementFilter {
+            kind: word("kind", self.kind.as_deref(), EntryKind::from_word)?,
+            since: instant_of("since", self.since.as_deref())?,
+            until: instant_of("until", self.until.as_deref())?,
+            reference: self.reference.clone(),
+        })
+    }
+}
+
+fn cursor(line: &StatementLine) -> String {
+    format!("{}_{}", instant(line.entry.at), line.position)
+}
+
+fn view(StatementLine { position, entry }: StatementLine) -> WalletEntry {
+    WalletEntry {
+        position,
+        entry_id: id(entry.id),
+        kind: id(entry.kind),
+        amount_paise: entry.amount.0,
+        held_paise: entry.held.0,
+        balance_after_paise: entry.after.balance.0,
+        held_after_paise: entry.after.held.0,
+        reference: entry.reference,
+        at: instant(entry.at),
+    }
+}
+
+fn found(proof: LedgerProof) -> LedgerProofBody {
+    let (sum, stand) = (proof.sum, proof.stand);
+    LedgerProofBody {
+        sound: proof.is_sound(),
+        began_at: instant(proof.since),
+        at: instant(proof.at),
+        by: proof.by,
+        entries: sum.entries,
+        entries_expected: stand.position,
+        balance_paise: sum.sums.balance.0,
+        balance_expected_paise: stand.balance.balance.0,
+        held_paise: sum.sums.held.0,
+        held_expected_paise: stand.balance.held.0,
+        open_holds_paise: stand.open.0,
+    }
+}
+
+fn running(run: ProofRun) -> RunningProof {
+    RunningProof { began_at: instant(run.since), by: run.by }
+}

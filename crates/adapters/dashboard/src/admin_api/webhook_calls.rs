@@ -1,0 +1,171 @@
+use super::answer::{Answered, Page, id, instant};
+use super::body::Nothing;
+use super::call::Within;
+use super::operation::{Operation, get, post};
+use super::query::{limit, no_cursor};
+use super::refusal::{AdminCode, ApiRefusal};
+use crate::texts::webhook as texts;
+use dwar_event::{Call, CallFilter, LoggedCall, Resend};
+use dwar_kernel::{CallId, EndpointId};
+use dwar_operator::{Area, Permission};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+const SEE: Permission = Permission::See(Area::Settings);
+const CHANGE: Permission = Permission::Change(Area::Settings);
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/webhooks/{webhook}/calls",
+            "list_webhook_calls",
+            "What an address was told, newest first",
+        )
+        .within(SEE)
+        .to(list),
+        post(
+            "/projects/{project}/webhooks/{webhook}/test",
+            "test_webhook",
+            "Calls an address once, now, and says what came of it",
+        )
+        .within(CHANGE)
+        .to(test),
+        post(
+            "/projects/{project}/webhooks/{webhook}/resend",
+            "resend_event",
+            "Sends an event again to an address that was called with it",
+        )
+        .within(CHANGE)
+        .to(resend),
+    ]
+}
+
+/// Which calls.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// Only those that were not taken.
+    #[serde(default)]
+    #[param(required = false)]
+    failed: bool,
+    /// Entries at most, 1 to 500; 50 without.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// The `next_cursor` of the answer before.
+    cursor: Option<String>,
+}
+
+/// A call that was tried, and what came of it.
+#[derive(Serialize, ToSchema)]
+struct WebhookCall {
+    #[schema(format = "uuid")]
+    call_id: String,
+    /// The `webhook-id` of what was told.
+    event_id: String,
+    /// The kind of event.
+    event: String,
+    /// 1 is the first of a series; sending again begins another.
+    number: u32,
+    #[schema(format = "date-time")]
+    at: String,
+    took_ms: u64,
+    /// Whether it was taken.
+    taken: bool,
+    /// What was answered, if anything.
+    status: Option<u16>,
+    /// Why it was not taken: `forbidden`, `timed_out`, `unresolved`, `connection_refused`, `tls`,
+    /// `unreachable`, `status` or `unsigned`.
+    failure: Option<String>,
+    /// When the next one of the series is due.
+    #[schema(format = "date-time")]
+    next_at: Option<String>,
+}
+
+/// A call on record.
+#[derive(Serialize, ToSchema)]
+struct LoggedWebhookCall {
+    call: WebhookCall,
+    /// Whether its event can be sent again.
+    on_record: bool,
+}
+
+/// What is to be sent again.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct EventToResend {
+    /// The `event_id` of a call.
+    event_id: String,
+}
+
+/// What goes out with what else is due.
+#[derive(Serialize, ToSchema)]
+struct ResentEvent {
+    #[schema(format = "uuid")]
+    webhook_id: String,
+    event_id: String,
+    queued: bool,
+}
+
+async fn list(at: Within, wanted: Wanted, _: Nothing) -> Answered<Page<LoggedWebhookCall>> {
+    let webhook = known(&at).await?;
+    let before = wanted.cursor.as_deref().map(str::parse::<CallId>);
+    let before = before.transpose().map_err(|_| no_cursor())?;
+    let (filter, limit) = (CallFilter { failed: wanted.failed, before }, limit(wanted.limit)?);
+    let log = &at.console.endpoint_log;
+    // One more than is shown tells whether there are more.
+    let calls = log.calls(at.project.id, webhook, filter, limit + 1).await?;
+    Ok(Page::cut(calls, limit, |logged| id(logged.call.id), logged))
+}
+
+async fn test(at: Within, _: Nothing, _: Nothing) -> Answered<WebhookCall> {
+    let webhook = at.part("webhook")?;
+    let call = at.console.endpoint_log.test(&at.by, at.project.id, webhook).await?;
+    let soon = || ApiRefusal::saying(AdminCode::Conflict, texts::TESTED_BEFORE);
+    call.map(|call| view(&call)).ok_or_else(soon)
+}
+
+async fn resend(at: Within, _: Nothing, body: EventToResend) -> Answered<ResentEvent> {
+    let (webhook, event) = (at.part("webhook")?, body.event_id);
+    let log = &at.console.endpoint_log;
+    let answer = log.resend(&at.by, at.project.id, webhook, &event).await?;
+    let refused = |code| Err(ApiRefusal::saying(code, texts::refused(answer)));
+    match answer {
+        Resend::Queued => {
+            Ok(ResentEvent { webhook_id: id(webhook), event_id: event, queued: true })
+        }
+        Resend::UnderWay | Resend::Off => refused(AdminCode::Conflict),
+        Resend::Gone => refused(AdminCode::NotFound),
+    }
+}
+
+/// The address of the path, if the project has it.
+async fn known(at: &Within) -> Answered<EndpointId> {
+    let webhook = at.part("webhook")?;
+    Ok(at.console.endpoint_log.endpoint(at.project.id, webhook).await?.id)
+}
+
+fn logged(LoggedCall { call, on_record }: LoggedCall) -> LoggedWebhookCall {
+    LoggedWebhookCall { call: view(&call), on_record }
+}
+
+fn view(call: &Call) -> WebhookCall {
+    let (status, failure) = match call.outcome {
+        Ok(status) => (Some(status), None),
+        Err(cause) => {
+            let (word, status) = cause.word();
+            (status, Some(word.to_owned()))
+        }
+    };
+    WebhookCall {
+        call_id: id(call.id),
+        event_id: call.event.clone(),
+        event: id(call.kind),
+        number: call.number,
+        at: instant(call.at),
+        took_ms: u64::try_from(call.took.as_millis()).unwrap_or(u64::MAX),
+        taken: call.outcome.is_ok(),
+        status,
+        failure,
+        next_at: call.again.map(instant),
+    }
+}

@@ -1,0 +1,95 @@
+use actix_web::http::header;
+use actix_web::web::{self, ServiceConfig};
+use actix_web::{HttpResponse, Resource};
+use sha2::{Digest, Sha256};
+
+/// A file that is part of the program.
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    content: &'static str,
+}
+
+const CSS: Asset = Asset {
+    name: "dwar.css",
+    kind: "text/css; charset=utf-8",
+    content: include_str!("assets/dwar.css"),
+};
+const SCRIPT: Asset = Asset {
+    name: "dwar.js",
+    kind: "text/javascript; charset=utf-8",
+    content: include_str!("assets/dwar.js"),
+};
+const PLAYGROUND: Asset = Asset {
+    name: "playground.js",
+    kind: "text/javascript; charset=utf-8",
+    content: include_str!("assets/playground.js"),
+};
+const ACTIVITY: Asset = Asset {
+    name: "activity.js",
+    kind: "text/javascript; charset=utf-8",
+    content: include_str!("assets/activity.js"),
+};
+const PASSKEYS: Asset = Asset {
+    name: "passkeys.js",
+    kind: "text/javascript; charset=utf-8",
+    content: include_str!("assets/passkeys.js"),
+};
+const ICON: Asset =
+    Asset { name: "icon.svg", kind: "image/svg+xml", content: include_str!("assets/icon.svg") };
+
+/// A path changes with the content behind it, so browsers need never ask again.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+impl Asset {
+    fn path(&self) -> String {
+        let digest = Sha256::digest(self.content);
+        format!("/assets/{}/{}", base16ct::lower::encode_string(&digest[..8]), self.name)
+    }
+
+    fn resource(&'static self) -> Resource {
+        web::resource(self.path()).route(web::get().to(|| async {
+            HttpResponse::Ok()
+                .insert_header((header::CONTENT_TYPE, self.kind))
+                .insert_header((header::CACHE_CONTROL, FOR_EVER))
+                .body(self.content)
+        }))
+    }
+}
+
+/// Where the style sheet is.
+pub(crate) fn css() -> String {
+    CSS.path()
+}
+
+/// Where the script of every page is.
+pub(crate) fn script() -> String {
+    SCRIPT.path()
+}
+
+/// Where the playground's script is.
+pub(crate) fn playground() -> String {
+    PLAYGROUND.path()
+}
+
+/// Where the script of the live list is.
+pub(crate) fn activity() -> String {
+    ACTIVITY.path()
+}
+
+/// Where the script of pages with passkeys is.
+pub(crate) fn passkeys() -> String {
+    PASSKEYS.path()
+}
+
+/// Where the icon is.
+pub(crate) fn icon() -> String {
+    ICON.path()
+}
+
+pub(crate) fn routes(config: &mut ServiceConfig) {
+    const ALL: [&Asset; 6] = [&CSS, &SCRIPT, &PLAYGROUND, &ACTIVITY, &PASSKEYS, &ICON];
+    for asset in ALL {
+        config.service(asset.resource());
+    }
+}

@@ -1,0 +1,55 @@
+// What every page can do better with a script; each works without, unless it says so.
+
+// Times in the reader's zone, UTC in the title.
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const second = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const localise = (part) => {
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    const style = "clock" in time.dataset ? clock : "seconds" in time.dataset ? second : day;
+    if (!Number.isNaN(at.getTime())) time.textContent = style.format(at);
+  }
+};
+localise(document);
+document.addEventListener("dwar:added", (event) => localise(event.target));
+
+// Links that carry their secret in the fragment: it goes into the form, and out of the history.
+for (const form of document.querySelectorAll("form[data-secret]")) {
+  const secret = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+  form.elements.namedItem(form.dataset.secret).value = secret;
+  if (form.id === "start" && secret) form.requestSubmit();
+}
+
+// Copy buttons: what to copy stands in the element that data-copy names.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.classList.add("done");
+    const label = button.textContent;
+    button.textContent = button.dataset.done;
+    setTimeout(() => { button.textContent = label; button.classList.remove("done"); }, 1500);
+  });
+}
+
+// Typed confirmations: the button wakes up when the word is right. The server asks for it too.
+for (const input of document.querySelectorAll("input[data-confirm]")) {
+  const button = input.form.querySelector("button[type=submit]");
+  const look = () => { button.disabled = input.value.trim() !== input.dataset.confirm; };
+  input.addEventListener("input", look);
+  look();
+}
+
+// The preview of a text while it is typed: the server writes it, as it will write the message.
+for (const form of document.querySelectorAll("form[data-preview]")) {
+  const target = document.getElementById(form.dataset.target);
+  let waiting = 0, asked = 0;
+  const show = async () => {
+    const turn = ++asked;
+    const answer = await fetch(form.dataset.preview, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    const text = answer.ok ? await answer.text() : null;
+    if (text !== null && turn === asked) target.innerHTML = text;
+  };
+  form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 250); });
+}

@@ -1,0 +1,88 @@
+use crate::admin_api::Door;
+use crate::api_routes::ApiRoutes;
+use crate::guard::Names;
+use crate::live::Live;
+use crate::operations::Operations;
+use dwar_app::{
+    Activity, AdminError, Administration, EndpointLog, EraseIdentity, FindIdentity,
+    ManageEndpoints, ManageLedger, ManageProjects, ManageSessions, ManageSigningKeys,
+    ManageWallets, Passkeys, PriceList, ReadFigures, Scope, Toolbox, UnlockPhone,
+};
+use dwar_kernel::ProjectId;
+use dwar_operator::By;
+use dwar_otp::Channel;
+use dwar_wallet::ProofStart;
+use std::sync::Arc;
+
+/// What all pages share.
+pub struct Console {
+    pub tools: Toolbox,
+    /// Operators and what they did.
+    pub admin: Administration,
+    pub passkeys: Passkeys,
+    pub projects: ManageProjects,
+    pub wallets: ManageWallets,
+    pub ledger: ManageLedger,
+    pub endpoints: ManageEndpoints,
+    /// What endpoints were told, and telling it again.
+    pub endpoint_log: EndpointLog,
+    pub identities: FindIdentity,
+    pub erase: EraseIdentity,
+    /// Lifts the locks of phones.
+    pub phones: UnlockPhone,
+    pub signing_keys: ManageSigningKeys,
+    /// What wrong tokens of the admin API may cost.
+    pub door: Door,
+    pub figures: ReadFigures,
+    /// What was sent, and what became of it.
+    pub activity: Arc<Activity>,
+    /// The same as it happens.
+    pub live: Live,
+    pub sessions: ManageSessions,
+    /// Who can be named to carry messages.
+    pub providers: Arc<dyn Providers>,
+    /// How the installation is doing.
+    pub operations: Arc<dyn Operations>,
+    /// The playground's way to the API.
+    pub api: Arc<dyn ApiRoutes>,
+    /// Where clients reach the API, for the examples.
+    pub api_url: String,
+    /// Where browsers reach these pages, for links to be sent.
+    pub base_url: String,
+    /// What a code costs unless a project says else.
+    pub prices: PriceList,
+    /// What we may be called.
+    pub names: Names,
+}
+
+impl Console {
+    /// Begins a proof of a project's ledger, unless one is being made; whoever asked does not wait
+    /// for its end.
+    pub(crate) async fn begin_proof(
+        &self,
+        by: &By,
+        project: ProjectId,
+        scope: Scope,
+    ) -> Result<ProofStart, AdminError> {
+        let ledger = self.ledger.clone();
+        let start = ledger.begin(by, project).await?;
+        if let ProofStart::Begun(run) = start.clone() {
+            actix_web::rt::spawn(async move {
+                if let Err(cause) = ledger.prove(run, scope).await {
+                    let cause: &(dyn std::error::Error + 'static) = &cause;
+                    tracing::warn!(error = cause, "a proof of a ledger was not made");
+                }
+            });
+        }
+        Ok(start)
+    }
+}
+
+/// The providers that are configured.
+pub trait Providers: Send + Sync {
+    /// Those that carry messages over `channel`.
+    fn names(&self, channel: Channel) -> Vec<String>;
+
+    /// The first of `names` that carries nothing over `channel`, as a sentence.
+    fn objection(&self, channel: Channel, names: &[String]) -> Option<String>;
+}

@@ -1,0 +1,131 @@
+//! How amounts, times and texts are written on pages.
+
+use chrono::SecondsFormat;
+use dwar_kernel::Timestamp;
+use dwar_wallet::Paise;
+use maud::{Markup, html};
+use std::time::Duration;
+
+/// Rupees with Indian grouping: `₹1,23,456.50`.
+pub(crate) fn rupees(amount: Paise) -> String {
+    let sign = if amount.0 < 0 { "−" } else { "" };
+    let (whole, part) = (amount.0.unsigned_abs() / 100, amount.0.unsigned_abs() % 100);
+    format!("{sign}₹{}.{part:02}", grouped(whole))
+}
+
+/// As [`rupees`], always with its sign.
+pub(crate) fn signed_rupees(amount: Paise) -> String {
+    let sign = if amount.0 > 0 { "+" } else { "" };
+    format!("{sign}{}", rupees(amount))
+}
+
+/// A number with Indian grouping: the last three digits, then pairs.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let Some(split) = digits.len().checked_sub(3).filter(|split| *split > 0) else {
+        return digits;
+    };
+    let (front, last) = digits.split_at(split);
+    let mut grouped = String::new();
+    for (index, digit) in front.chars().enumerate() {
+        if index > 0 && (front.len() - index).is_multiple_of(2) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped},{last}")
+}
+
+/// Of a thousand, as percent: `93.4 %`.
+pub(crate) fn percent(permille: u64) -> String {
+    format!("{}.{} %", permille / 10, permille % 10)
+}
+
+/// How long something takes: `4.1 s`, `38 s`, `2 min 5 s`.
+pub(crate) fn span(length: Duration) -> String {
+    let tenths = (length.as_millis() + 50) / 100;
+    let (minutes, seconds) = (tenths / 600, tenths % 600 / 10);
+    match (minutes, seconds) {
+        (0, 0..10) if !tenths.is_multiple_of(10) => format!("{seconds}.{} s", tenths % 10),
+        (0, _) => format!("{seconds} s"),
+        (1..60, 0) => format!("{minutes} min"),
+        (1..60, _) => format!("{minutes} min {seconds} s"),
+        _ => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
+}
+
+/// An instant by the clock and calendar of India, which has had one offset since 1945.
+pub(crate) fn india(at: Timestamp, pattern: &str) -> String {
+    (at + Duration::from_secs(19_800)).format(pattern).to_string()
+}
+
+/// An instant; the script writes it in the reader's zone and keeps UTC in the title.
+pub(crate) fn time(at: Timestamp) -> Markup {
+    let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let plain = at.format("%-d %b %Y, %H:%M UTC").to_string();
+    html! { time datetime=(exact) title=(plain) { (plain) } }
+}
+
+/// As [`time`], to the second.
+pub(crate) fn moment(at: Timestamp) -> Markup {
+    let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let plain = at.format("%-d %b %Y, %H:%M:%S UTC").to_string();
+    html! { time datetime=(exact) title=(plain) data-seconds { (plain) } }
+}
+
+/// As [`moment`], where the day is known: the time of day alone.
+pub(crate) fn clock(at: Timestamp) -> Markup {
+    let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let plain = at.format("%-d %b %Y, %H:%M:%S UTC").to_string();
+    html! { time datetime=(exact) title=(plain) data-clock { (at.format("%H:%M:%S UTC").to_string()) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_as_india_does() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (99_999, "99,999"),
+            (100_000, "1,00,000"),
+            (1_234_567, "12,34,567"),
+            (12_345_678, "1,23,45,678"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(rupees(Paise(12_345_650)), "₹1,23,456.50");
+        assert_eq!(rupees(Paise(-5)), "−₹0.05");
+        assert_eq!(signed_rupees(Paise(20)), "+₹0.20");
+    }
+
+    #[test]
+    fn writes_shares_and_spans_as_people_do() {
+        assert_eq!([percent(0), percent(934), percent(1_000)], ["0.0 %", "93.4 %", "100.0 %"]);
+        for (millis, text) in [
+            (0, "0 s"),
+            (449, "0.4 s"),
+            (4_000, "4 s"),
+            (9_949, "9.9 s"),
+            (9_950, "10 s"),
+            (59_949, "59 s"),
+            (60_000, "1 min"),
+            (125_000, "2 min 5 s"),
+            (7_500_000, "2 h 5 min"),
+        ] {
+            assert_eq!(span(Duration::from_millis(millis)), text);
+        }
+        assert_eq!(india("2027-01-14T18:30:00Z".parse().unwrap(), "%-d %b %H:%M"), "15 Jan 00:00");
+    }
+
+    #[test]
+    fn writes_utc_until_the_script_knows_better() {
+        let at = "2027-01-15T08:00:00.123Z".parse().unwrap();
+        let html = time(at).into_string();
+        assert!(html.contains(r#"datetime="2027-01-15T08:00:00Z""#), "{html}");
+        assert!(html.contains("15 Jan 2027, 08:00 UTC"), "{html}");
+    }
+}

@@ -1,0 +1,223 @@
+use crate::admin_api;
+use crate::console::Console;
+use crate::refusal::Refusal;
+use crate::settings::{Settings, host_of, is_this_machine};
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::error::InternalError;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpRequest, HttpResponse};
+use dwar_wire::begun;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Nothing runs that did not come as a file from here, nothing frames us, no form goes elsewhere.
+const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+);
+
+/// What every answer says to browsers. Referrers stay here rather than being switched off: without
+/// any, browsers send `Origin: null` with forms, and [`Refusal::Foreign`] could tell nothing from it.
+const ALWAYS: [(HeaderName, HeaderValue); 6] = [
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+];
+
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// Longer than any page takes; a store that hangs does not keep connections for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the dashboard may be called. Whoever else's name leads here (DNS rebinding) gets nothing.
+#[derive(Clone, Debug)]
+pub struct Names {
+    own: Vec<String>,
+    /// Whether a proxy ends TLS in front, so that browsers say `https`.
+    pub(crate) tls: bool,
+    /// Whether we may be called by the names of this machine, whatever the port.
+    this_machine: bool,
+}
+
+impl Names {
+    /// The names of a dashboard that listens on `addresses`.
+    pub fn of(settings: &Settings, addresses: &[SocketAddr]) -> Self {
+        let listening = addresses.iter().map(|address| address.ip());
+        let concrete = listening.clone().filter(|ip| !ip.is_unspecified()).map(|ip| ip.to_string());
+        let named = settings.hosts.iter().map(|host| host_of(host).to_ascii_lowercase());
+        let public = settings.public_host().map(str::to_ascii_lowercase);
+        Self {
+            own: named.chain(public).chain(concrete).collect(),
+            tls: settings.behind_tls_proxy,
+            this_machine: listening.clone().any(|ip| ip.is_loopback() || ip.is_unspecified()),
+        }
+    }
+
+    fn know(&self, authority: &str) -> bool {
+        let host = host_of(authority).to_ascii_lowercase();
+        self.own.contains(&host) || self.this_machine && is_this_machine(&host)
+    }
+
+    /// Whether a page of `origin` is one of ours, which is called by `authority`.
+    fn is_ours(&self, origin: &str, authority: &str) -> bool {
+        let scheme = if self.tls { "https" } else { "http" };
+        origin
+            .split_once("://")
+            .is_some_and(|(given, host)| given == scheme && host.eq_ignore_ascii_case(authority))
+    }
+}
+
+/// The outermost middleware: whom we talk to, and what every answer says to browsers.
+pub(crate) async fn guard(
+    mut request: ServiceRequest,
+    next: Next<BoxBody>,
+) -> Result<ServiceResponse, Error> {
+    let began = Instant::now();
+    let (connection, body) = begun(&mut request);
+    request.set_payload(body);
+    let method = request.method().clone();
+    let tls = names(&request).is_some_and(|names| names.tls);
+    let console = request.app_data::<Data<Console>>().filter(|_| admin_api::is_at(&request));
+    let api = console.map(|console| admin_api::Asked::new(request.headers(), &console.tools));
+    let (request, mut response) = match admit(&request, api.is_some()) {
+        Err(refused) => (Some(request.into_parts().0), HttpResponse::from_error(refused)),
+        Ok(()) => match timeout(PATIENCE, next.call(request)).await {
+            Ok(Ok(answered)) => {
+                let (request, response) = answered.into_parts();
+                (Some(request), response)
+            }
+            Ok(Err(error)) => (None, HttpResponse::from_error(error)),
+            Err(_) => (None, HttpResponse::from_error(Refusal::Unavailable)),
+        },
+    };
+    if let Some(asked) = &api {
+        response = admin_api::complete(response, asked);
+    }
+    complete(response.headers_mut(), tls);
+    let route = request.as_ref().and_then(HttpRequest::match_pattern);
+    tracing::info!(
+        target: "dwar::dashboard",
+        method = %method,
+        route = route.as_deref().unwrap_or("none"),
+        status = response.status().as_u16(),
+        request_id = api.as_ref().map(admin_api::Asked::id),
+        duration_ms = began.elapsed().as_secs_f64() * 1_000.0,
+        "answered"
+    );
+    if let Some(connection) = connection {
+        connection.answer();
+    }
+    match request {
+        Some(request) => Ok(ServiceResponse::new(request, response)),
+        // The request went down with its page, and an answer needs one: it goes out as an error.
+        None => Err(InternalError::from_response("no page", response).into()),
+    }
+}
+
+fn names(request: &ServiceRequest) -> Option<&Names> {
+    Some(&request.app_data::<Data<Console>>()?.names)
+}
+
+/// Refuses what is not addressed to us, and what somebody else's page sends.
+fn admit(request: &ServiceRequest, api: bool) -> Result<(), Error> {
+    let names = names(request).ok_or(Refusal::Unavailable)?;
+    let headers = request.headers();
+    let authority = only(headers, header::HOST).ok_or(Refusal::Misdirected)?;
+    if !names.know(authority) {
+        return Err(Refusal::Misdirected.into());
+    }
+    if api {
+        return Ok(admin_api::admit(headers)?);
+    }
+    if request.method().is_safe() {
+        return Ok(());
+    }
+    // Browsers name the origin with everything that changes something.
+    let origin = only(headers, header::ORIGIN).ok_or(Refusal::Foreign)?;
+    let site = only(headers, FETCH_SITE);
+    let same_site = !headers.contains_key(FETCH_SITE) || site == Some("same-origin");
+    if same_site && names.is_ours(origin, authority) {
+        Ok(())
+    } else {
+        Err(Refusal::Foreign.into())
+    }
+}
+
+/// The value of a header that comes once and is text.
+fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name);
+    let first = values.next()?;
+    if values.next().is_some() { None } else { first.to_str().ok() }
+}
+
+fn complete(headers: &mut HeaderMap, tls: bool) {
+    for (name, value) in ALWAYS {
+        headers.insert(name, value);
+    }
+    if tls {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(address: &str, public_url: &str, hosts: &[&str], tls: bool) -> Names {
+        let settings = Settings {
+            address: address.to_owned(),
+            public_url: public_url.to_owned(),
+            behind_tls_proxy: tls,
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        };
+        Names::of(&settings, &[address.parse().unwrap()])
+    }
+
+    #[test]
+    fn a_loopback_dashboard_goes_by_the_names_of_this_machine_alone() {
+        let names = names("127.0.0.1:8081", "", &["Console.test:1"], false);
+        for host in ["127.0.0.1:8081", "localhost:8081", "LOCALHOST", "[::1]:1", "console.test"] {
+            assert!(names.know(host), "{host}");
+        }
+        for host in ["", "evil.example", "127.0.0.1.evil.example", "10.0.0.1:8081", "localhost."] {
+            assert!(!names.know(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn one_on_a_network_goes_by_its_address_and_its_public_name() {
+        let names = names("10.0.0.1:80", "https://ops.example.com:8443/x", &[], true);
+        assert!(names.know("10.0.0.1") && names.know("OPS.example.com:8443"));
+        assert!(!names.know("localhost") && !names.know("127.0.0.1"));
+    }
+
+    #[test]
+    fn an_origin_is_ours_to_the_letter() {
+        let plain = names("127.0.0.1:8081", "", &[], false);
+        let tls = names("127.0.0.1:8081", "https://ops.example.com", &[], true);
+        assert!(plain.is_ours("http://127.0.0.1:8081", "127.0.0.1:8081"));
+        assert!(tls.is_ours("https://ops.example.com", "ops.example.com"));
+        for origin in ["null", "", "http://127.0.0.1:8080", "https://127.0.0.1:8081", "http://x"] {
+            assert!(!plain.is_ours(origin, "127.0.0.1:8081"), "{origin}");
+        }
+        assert!(!tls.is_ours("http://ops.example.com", "ops.example.com"));
+    }
+}

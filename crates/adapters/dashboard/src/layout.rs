@@ -1,0 +1,272 @@
+use crate::assets;
+use crate::pages;
+use crate::refusal::Refusal;
+use crate::texts::{self, nav};
+use crate::visit::{Theme, Visit};
+use actix_web::HttpResponse;
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use maud::{DOCTYPE, Markup, html};
+
+/// The media type of every page.
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+
+/// What a handler gives.
+pub(crate) type Page = Result<HttpResponse, Refusal>;
+
+/// A page of somebody who is signed in.
+pub(crate) struct Frame<'a> {
+    pub(crate) visit: &'a Visit,
+    pub(crate) title: &'a str,
+    /// One sentence under the title.
+    pub(crate) lead: &'a str,
+    /// Where we are, if that is within a project.
+    pub(crate) project: Option<&'a Project>,
+    /// A script beside the one that every page has.
+    pub(crate) script: Option<String>,
+}
+
+impl Frame<'_> {
+    /// The answer with `content` in its frame.
+    pub(crate) fn show(&self, content: &Markup) -> Page {
+        Ok(self.answer(HttpResponse::Ok().finish(), content))
+    }
+
+    /// As [`Frame::show`], with the status of `answer`.
+    pub(crate) fn answer(&self, answer: HttpResponse, content: &Markup) -> HttpResponse {
+        let page = html! {
+            a.skip href="#content" { (nav::SKIP) }
+            (side(self.visit, self.project))
+            main #content tabindex="-1" {
+                header.head {
+                    h1 { (self.title) }
+                    p.lead { (self.lead) }
+                }
+                (content)
+            }
+        };
+        let extra = html! {
+            meta name="csrf-token" content=(self.visit.csrf);
+            @if let Some(script) = &self.script { script type="module" src=(script) {} }
+        };
+        let title = match self.project {
+            Some(project) => format!("{} · {} · Dwar", self.title, project.name),
+            None => format!("{} · Dwar", self.title),
+        };
+        let text = document(&title, self.visit.theme, "framed", &extra, &page).into_string();
+        let mut response = HttpResponse::build(answer.status());
+        response.content_type(HTML).body(text)
+    }
+}
+
+/// The whole document.
+fn document(title: &str, theme: Theme, kind: &str, extra: &Markup, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" data-theme=(theme.as_str()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                title { (title) }
+                link rel="icon" type="image/svg+xml" href=(assets::icon());
+                link rel="stylesheet" href=(assets::css());
+                script type="module" src=(assets::script()) {}
+                (extra)
+            }
+            body class=(kind) { (body) }
+        }
+    }
+}
+
+/// A page for somebody who is not signed in: a card in the middle.
+pub(crate) fn card(title: &str, theme: Theme, content: &Markup) -> Markup {
+    let body = html! {
+        main.card-page #content {
+            div.brand.brand-large { (mark()) span { "Dwar" } }
+            section.card { h1 { (title) } (content) }
+        }
+    };
+    document(&format!("{title} · Dwar"), theme, "bare", &html! {}, &body)
+}
+
+/// A card that says one thing and leads back.
+pub(crate) fn bare(title: &str, sentence: &str) -> Markup {
+    let content = html! {
+        p { (sentence) }
+        p { a.button href="/" { (texts::refusals::BACK) } }
+    };
+    card(title, Theme::System, &content)
+}
+
+/// The door.
+pub(crate) fn mark() -> Markup {
+    html! {
+        svg.mark viewBox="0 0 32 32" width="26" height="26" aria-hidden="true" {
+            path d="M5 30V13C5 6.9 9.9 2 16 2s11 4.9 11 11v17z" fill="currentColor" {}
+            path.mark-inner d="M10 30V14c0-3.3 2.7-6 6-6s6 2.7 6 6v16z" {}
+            circle cx="19" cy="20" r="1.6" fill="currentColor" {}
+        }
+    }
+}
+
+/// One entry of the navigation.
+struct Entry {
+    href: String,
+    label: &'static str,
+    icon: &'static str,
+}
+
+fn side(visit: &Visit, project: Option<&Project>) -> Markup {
+    let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
+    let outside = installation_entries(visit);
+    let name = visit.present.operator.name.as_str();
+    html! {
+        header.side {
+            div.side-top {
+                a.brand href="/" { (mark()) span { "Dwar" } }
+                // A check box opens the navigation on narrow screens, without a script.
+                input #nav-open type="checkbox" aria-label=(nav::MENU);
+                label.menu-button for="nav-open" aria-hidden="true" { (icon("menu")) }
+            }
+            div.side-body {
+                @if let Some(project) = project {
+                    a.project-chip href="/projects" title=(nav::SWITCH) {
+                        span.avatar aria-hidden="true" { (initial(&project.name)) }
+                        span.project-name { (project.name) }
+                        (icon("swap"))
+                    }
+                    nav aria-label=(nav::OF_PROJECT) { (list(&visit.path, &inside)) }
+                }
+                nav.nav-outside aria-label=(nav::OF_INSTALLATION) { (list(&visit.path, &outside)) }
+                div.side-foot {
+                    (theme_switch(visit))
+                    div.who {
+                        a href="/account" title=(nav::ACCOUNT) {
+                            span.avatar.round aria-hidden="true" { (initial(name)) }
+                            span.project-name { (name) }
+                        }
+                        form method="post" action="/sign-out" {
+                            (csrf(visit))
+                            button.quiet type="submit" { (nav::SIGN_OUT) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What this operator may see of a project.
+fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
+    let pages = [
+        ("overview", nav::OVERVIEW, "chart", Area::Overview),
+        ("playground", nav::PLAYGROUND, "play", Area::Playground),
+        ("activity", nav::ACTIVITY, "pulse", Area::Activity),
+        ("keys", nav::KEYS, "key", Area::Keys),
+        ("settings", nav::SETTINGS, "sliders", Area::Settings),
+        ("wallet", nav::WALLET, "wallet", Area::Money),
+        ("identities", nav::IDENTITIES, "person", Area::Identities),
+        ("audit", nav::AUDIT, "log", Area::Team),
+    ];
+    let seen = pages.into_iter().filter(|page| visit.may(project, Permission::See(page.3)));
+    let entry =
+        |(page, label, icon, _)| Entry { href: format!("/p/{}/{page}", project.id), label, icon };
+    seen.map(entry).collect()
+}
+
+/// The first page of a project that this operator may see.
+pub(crate) fn first_page(visit: &Visit, project: &Project) -> Option<String> {
+    project_entries(visit, project).into_iter().next().map(|entry| entry.href)
+}
+
+fn installation_entries(visit: &Visit) -> Vec<Entry> {
+    let pages = [
+        ("/projects", nav::PROJECTS, "grid", true),
+        ("/team", nav::TEAM, "team", pages::team::is_visible(visit)),
+        ("/operations", nav::OPERATIONS, "pulse", visit.by.access.may_installation()),
+        ("/audit", nav::AUDIT_ALL, "log", visit.by.access.may_installation()),
+        ("/tokens", nav::TOKENS, "key", visit.by.access.may_installation()),
+    ];
+    let seen = pages.into_iter().filter(|page| page.3);
+    seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()
+}
+
+fn list(path: &str, entries: &[Entry]) -> Markup {
+    html! {
+        ul {
+            @for Entry { href, label, icon: name } in entries {
+                li { a href=(href) aria-current=[(path == href).then_some("page")] { (icon(name)) (label) } }
+            }
+        }
+    }
+}
+
+fn theme_switch(visit: &Visit) -> Markup {
+    let labels = [nav::THEME_SYSTEM, nav::THEME_LIGHT, nav::THEME_DARK];
+    html! {
+        form.theme method="post" action="/theme" {
+            (csrf(visit))
+            input type="hidden" name="back" value=(visit.path);
+            fieldset {
+                legend.hidden { (nav::THEME) }
+                @for (theme, label) in Theme::ALL.into_iter().zip(labels) {
+                    button name="theme" value=(theme.as_str()) title=(label)
+                        aria-pressed=(if theme == visit.theme { "true" } else { "false" }) {
+                        (icon(theme.as_str())) span.hidden { (label) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The field without which no form is taken.
+pub(crate) fn csrf(visit: &Visit) -> Markup {
+    html! { input type="hidden" name="csrf" value=(visit.csrf); }
+}
+
+fn initial(name: &str) -> String {
+    name.chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
+}
+
+/// Small line drawings, 16 by 16.
+pub(crate) fn icon(name: &str) -> Markup {
+    let path = match name {
+        "chart" => "M2.500 13.500h11M4.500 11V8.500M8 11V3.500M11.500 11V6",
+        "play" => "M5 3.5v9l7.5-4.5z",
+        "key" => {
+            "M5.500 12.500a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.700 7.300L13.500 2M11.500 4l2 2M9.700 5.600l1.500 1.500"
+        }
+        "sliders" => "M2 4.500h7M12 4.500h2M2 11.500h2M7 11.500h7M10.500 3v3M5.500 10v3",
+        "wallet" => "M2.500 4.500h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1h-10zM2.500 4.500l8-2v2M11 9h.01",
+        "person" => {
+            "M8 8a2.700 2.700 0 1 0 0-5.400A2.700 2.700 0 0 0 8 8zM3 14c0-2.800 2.200-4.500 5-4.500s5 1.700 5 4.500"
+        }
+        "team" => {
+            "M6 7.500a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5zM1.500 13.500c0-2.500 2-4 4.500-4s4.500 1.500 4.500 4M10.500 2.800a2.500 2.500 0 0 1 0 4.400M12 9.800c1.500.5 2.500 1.800 2.500 3.700"
+        }
+        "pulse" => "M1.500 8.500h3l2-5 3 9 2-4h3",
+        "log" => "M3 3h10M3 6.500h10M3 10h6M3 13.500h4",
+        "grid" => {
+            "M2.500 2.500h4v4h-4zM9.500 2.500h4v4h-4zM2.500 9.500h4v4h-4zM9.500 9.500h4v4h-4z"
+        }
+        "swap" => "M5 6l3-3 3 3M5 10l3 3 3-3",
+        "menu" => "M2 4h12M2 8h12M2 12h12",
+        "light" => {
+            "M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1v1.500M8 13.500V15M1 8h1.500M13.500 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1"
+        }
+        "dark" => "M13 9.500A5.500 5.500 0 0 1 6.500 3 5.500 5.500 0 1 0 13 9.500z",
+        "system" => "M2 3h12v8H2zM6 14h4M8 11v3",
+        "check" => "M3 8.500l3.500 3.500L13 4.500",
+        "cross" => "M4 4l8 8M12 4l-8 8",
+        "clock" => "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.500V8l2.500 1.500",
+        "dot" => "M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4z",
+        "copy" => "M5.500 5.500h8v8h-8zM3 10.500h-.5v-8h8V3",
+        _ => "M3 8h10",
+    };
+    html! {
+        svg.icon viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" { path d=(path) {} }
+    }
+}

@@ -1,0 +1,34 @@
+//! The dashboard and its playground: pages for people, on a listener of their own.
+//!
+//! A request passes `guard.rs` (which names we go by, whose page sent it, what every answer says
+//! to browsers), then a page. A page asks for the [`visit::Visit`] it is called in, which refuses
+//! whoever is not signed in, and for a [`visit::Posted`] form, which refuses one that this
+//! session's own pages did not make. Nothing in here reaches the API's listener, and no API key
+//! opens anything here.
+
+mod admin_api;
+mod api_routes;
+mod assets;
+mod chart;
+mod console;
+mod format;
+mod guard;
+mod layout;
+mod listener;
+mod live;
+mod operations;
+mod pages;
+mod refusal;
+mod settings;
+mod statement_csv;
+mod texts;
+mod visit;
+
+pub use admin_api::{AdminCode, Door, document};
+pub use api_routes::{ApiAnswer, ApiRequest, ApiRoutes, NoAnswer};
+pub use console::{Console, Providers};
+pub use guard::Names;
+pub use listener::{Dashboard, Listener, StopHandle, app, is_exposed};
+pub use live::Live;
+pub use operations::{Check, Health, Look, Loop, Operations, Process, Provider};
+pub use settings::Settings;

@@ -1,0 +1,128 @@
+use crate::console::Console;
+use crate::guard::guard;
+use crate::live::Live;
+use crate::pages;
+use crate::settings::Settings;
+use actix_web::body::BoxBody;
+use actix_web::dev::{Server, ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::middleware::from_fn;
+use actix_web::web::Data;
+use actix_web::{App, Error};
+use dwar_wire::{Patience, Serving, listen, serve};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+/// People with browsers are few, and each costs little.
+const SERVING: Serving = Serving {
+    workers: 1,
+    max_connections: 256,
+    patience: Patience {
+        head: Duration::from_secs(5),
+        write: Duration::from_secs(30),
+        keep_alive: Duration::from_secs(30),
+    },
+    shutdown_timeout: Duration::from_secs(5),
+};
+
+/// The dashboard's addresses, taken but not served yet.
+pub struct Listener {
+    listeners: Vec<TcpListener>,
+    addresses: Vec<SocketAddr>,
+}
+
+/// The dashboard on its addresses, waiting to be run.
+pub struct Dashboard {
+    server: Server,
+    live: Live,
+    addresses: Vec<SocketAddr>,
+}
+
+/// Stops a dashboard from elsewhere.
+#[derive(Clone)]
+pub struct StopHandle(ServerHandle, Live);
+
+impl Listener {
+    /// Takes every address that `address` names, one at least.
+    ///
+    /// # Errors
+    /// The address cannot be read, or none is to be had.
+    pub fn take(address: &str) -> io::Result<Self> {
+        let listeners = listen(address)?;
+        let addresses = listeners.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
+        Ok(Self { listeners, addresses })
+    }
+
+    /// Every address it holds.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+}
+
+impl Dashboard {
+    /// Puts the pages behind the listener. Serves nothing before [`Dashboard::run`].
+    ///
+    /// # Errors
+    /// The operating system refused a thread.
+    pub fn new(listener: Listener, console: Console) -> io::Result<Self> {
+        let (live, console) = (console.live.clone(), Data::new(console));
+        let pages = move || app(console.clone());
+        let server = serve(listener.listeners, SERVING, pages, unreadable)?;
+        Ok(Self { server, live, addresses: listener.addresses })
+    }
+
+    /// Every address it listens on.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// A handle that stops it. The server itself listens to no signals.
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(self.server.handle(), self.live.clone())
+    }
+
+    /// Serves until it is stopped.
+    ///
+    /// # Errors
+    /// The operating system refused a thread or a socket.
+    pub async fn run(self) -> io::Result<()> {
+        self.server.await
+    }
+}
+
+impl StopHandle {
+    /// Refuses new connections, lets pages under way finish, and returns when they have.
+    pub async fn stop(&self) {
+        self.1.close();
+        self.0.stop(true).await;
+    }
+}
+
+/// The whole dashboard as an actix application, with its one middleware.
+pub fn app(
+    console: Data<Console>,
+) -> App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<BoxBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    App::new().app_data(console).configure(pages::routes).wrap(from_fn(guard))
+}
+
+/// Whether a dashboard may listen on `address` as it is.
+///
+/// On a network passwords and sessions need TLS, which is for a proxy to end.
+pub fn is_exposed(settings: &Settings, address: &str) -> bool {
+    !settings.behind_tls_proxy && !Settings::is_loopback(address)
+}
+
+/// A whole answer to what cannot be read as a request; the connection ends with it.
+fn unreadable(status: StatusCode) -> Vec<u8> {
+    tracing::info!(target: "dwar::dashboard", status = status.as_u16(), "unreadable");
+    format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").into_bytes()
+}

@@ -1,0 +1,246 @@
+use super::activity::{SEE, pill, sign};
+use super::parts::{Danger, notice};
+use crate::format::{clock, moment, time};
+use crate::layout::{Frame, Page, csrf};
+use crate::refusal::Refusal;
+use crate::texts::activity as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::HttpResponse;
+use actix_web::web::Path;
+use dwar_app::{Entry, Fact, NextSend, Refused, Story, Timeline};
+use dwar_kernel::{GuessBudget, KeyMode, Phone, Sealed, Timestamp};
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+use texts::Tone;
+
+const CHANGE: Permission = Permission::Change(Area::Activity);
+
+/// `GET /p/{project}/activity/{otp}`: all about the number of one request.
+pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Page {
+    let (project, otp) = path.into_inner();
+    let project = visit.project(&project, SEE).await?;
+    let otp = otp.parse().map_err(|_| Refusal::NotFound)?;
+    let found = visit.console.activity.whose(project.id, otp).await?;
+    let (mode, phone) = found.ok_or(Refusal::NotFound)?;
+    show_story(&visit, &project, (mode, &phone), None).await
+}
+
+/// A number that a page is about, as its forms carry it: sealed for the project, since the page is
+/// for people who may not read it.
+#[derive(Deserialize)]
+pub(crate) struct SealedForm {
+    mode: String,
+    number: String,
+    #[serde(default)]
+    word: String,
+}
+
+impl SealedForm {
+    fn open(&self, visit: &Visit, project: &Project) -> Result<(KeyMode, Phone), Refusal> {
+        let mode: KeyMode = self.mode.parse().map_err(|_| Refusal::Unreadable)?;
+        let sealed = base16ct::lower::decode_vec(&self.number).map_err(|_| Refusal::Unreadable)?;
+        let vault = visit.console.tools.vault.as_ref();
+        let phone = vault.open_phone(project.id, &Sealed(sealed));
+        Ok((mode, phone.map_err(|_| Refusal::Unreadable)?))
+    }
+}
+
+/// `POST /p/{project}/activity/unmask`: the number, once, for who may; written down before.
+pub(crate) async fn unmask(posted: Posted<SealedForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, Permission::Unmask).await?;
+    let (mode, phone) = form.open(&visit, &project)?;
+    visit.console.activity.audit.unmask(&visit.by, project.id, &phone).await?;
+    let shown = phone.e164();
+    show_story(&visit, &project, (mode, &phone), Some(Above::Number(&shown))).await
+}
+
+/// `POST /p/{project}/activity/unlock`: the wrong codes of a number count no more.
+pub(crate) async fn unlock(posted: Posted<SealedForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, CHANGE).await?;
+    let (mode, phone) = form.open(&visit, &project)?;
+    let above = if form.word.trim() == texts::LIFT_WORD {
+        visit.console.phones.unlock(&visit.by, project.id, &phone).await?;
+        Above::Lifted
+    } else {
+        Above::NotLifted
+    };
+    show_story(&visit, &project, (mode, &phone), Some(above)).await
+}
+
+/// What was just done.
+pub(super) enum Above<'a> {
+    Number(&'a str),
+    Lifted,
+    NotLifted,
+}
+
+/// The page about a number.
+pub(super) async fn show_story(
+    visit: &Visit,
+    project: &Project,
+    (mode, phone): (KeyMode, &Phone),
+    above: Option<Above<'_>>,
+) -> Page {
+    let timeline = visit.console.activity.timeline((project.id, mode), phone).await?;
+    let sealed = visit.console.tools.vault.seal_phone(project.id, phone);
+    let number = base16ct::lower::encode_string(&sealed.0);
+    let hidden = [("mode", mode.as_str()), ("number", number.as_str())];
+    let content = html! {
+        div.stack {
+            p { a href={ "/p/" (project.id) "/activity" } { "← " (texts::BACK) } }
+            @match &above {
+                Some(Above::Lifted) => (notice("good", texts::LIFTED)),
+                Some(Above::NotLifted) => (notice("bad", texts::NOT_LIFTED)),
+                _ => {}
+            }
+            section.card {
+                dl.facts {
+                    dt { (texts::NUMBER) }
+                    dd { (whose(visit, project, phone, above.as_ref(), &hidden)) " " span.pill { (texts::mode(mode)) } }
+                    dt { (texts::NEXT) }
+                    dd { (next(timeline.next)) }
+                    @if timeline.guesses != GuessBudget::default() {
+                        dt { (texts::WRONG_CODES) }
+                        dd { (wrong_codes(&timeline.guesses)) }
+                    }
+                }
+                @if timeline.guesses != GuessBudget::default() && visit.may(project, CHANGE) {
+                    (lift(visit, project, &hidden))
+                }
+            }
+            (told(&timeline))
+        }
+    };
+    let frame = Frame {
+        visit,
+        title: texts::STORY,
+        lead: texts::STORY_LEAD,
+        project: Some(project),
+        script: None,
+    };
+    let failed = matches!(above, Some(Above::NotLifted));
+    let answer = if failed { HttpResponse::UnprocessableEntity() } else { HttpResponse::Ok() };
+    Ok(frame.answer({ answer }.finish(), &content))
+}
+
+fn whose(
+    visit: &Visit,
+    project: &Project,
+    phone: &Phone,
+    above: Option<&Above<'_>>,
+    hidden: &[(&str, &str)],
+) -> Markup {
+    html! {
+        @if let Some(Above::Number(number)) = above {
+            strong #unmasked { (number) }
+        } @else {
+            (phone)
+            @if visit.may(project, Permission::Unmask) {
+                form.inline method="post" action={ "/p/" (project.id) "/activity/unmask" } {
+                    (csrf(visit))
+                    @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
+                    button.quiet type="submit" title=(texts::UNMASK_HINT) { (texts::UNMASK) }
+                }
+            }
+        }
+    }
+}
+
+fn next(next: NextSend) -> Markup {
+    html! {
+        @match next {
+            NextSend::Now { remaining } => (texts::now(remaining)),
+            NextSend::At(at, bound) => { (texts::bound(bound)) " " (moment(at)) "." },
+            NextSend::Never => (texts::NEVER),
+        }
+    }
+}
+
+fn wrong_codes(guesses: &GuessBudget) -> Markup {
+    let in_period = guesses.period.map_or(0, |period| period.wrong);
+    html! { (guesses.wrong) " " (texts::IN_A_ROW) ", " (in_period.max(guesses.wrong)) " " (texts::IN_PERIOD) }
+}
+
+fn lift(visit: &Visit, project: &Project, hidden: &[(&str, &str)]) -> Markup {
+    let action = format!("/p/{}/activity/unlock", project.id);
+    let danger = Danger {
+        id: "lift",
+        action: &action,
+        summary: texts::LIFT,
+        consequences: &texts::LIFT_STOPS,
+        word: texts::LIFT_WORD,
+        button: texts::LIFT_NOW,
+    };
+    danger.show(visit, hidden)
+}
+
+fn told(timeline: &Timeline) -> Markup {
+    html! {
+        @if timeline.entries.is_empty() {
+            section.empty {
+                p { (texts::NOTHING) }
+                ul.consequences { @for line in texts::NOTHING_NEXT { li { (line) } } }
+            }
+        }
+        ol.timeline {
+            @for entry in &timeline.entries {
+                @match entry {
+                    Entry::Request(story) => (request(story)),
+                    Entry::Refused(refused) => (refusals(refused, timeline.next)),
+                }
+            }
+        }
+    }
+}
+
+fn request(story: &Story) -> Markup {
+    let status = texts::status(story.status);
+    html! {
+        li.(status.0.as_str()) {
+            h2 { (moment(story.at)) " " (pill(status)) " " (pill(texts::state(story.state))) }
+            ol.story { @for (at, fact) in &story.facts { (line(*at, fact)) } }
+        }
+    }
+}
+
+fn line(at: Option<Timestamp>, fact: &Fact) -> Markup {
+    let sentence = texts::fact(fact);
+    html! {
+        li.{ "tone-" (sentence.tone.as_str()) } {
+            (sign(sentence.tone))
+            div {
+                (sentence.text)
+                @if let Some(until) = sentence.until { " " (moment(until)) "." }
+                @if let Some(at) = at { " " span.at { (clock(at)) } }
+                @if !sentence.advice.is_empty() { p.advice { (sentence.advice) } }
+            }
+        }
+    }
+}
+
+/// Refusals are counted by the minute: the last of them was in the minute named.
+fn refusals(refused: &Refused, next: NextSend) -> Markup {
+    let (why, advice) = texts::refusal(refused.reason, refused.limit);
+    html! {
+        li.bad {
+            h2 { (time(refused.first)) " " (pill((Tone::Bad, texts::REFUSED))) }
+            ol.story {
+                li.tone-bad {
+                    (sign(Tone::Bad))
+                    div {
+                        (texts::refused(refused.count))
+                        @if refused.first == refused.last { " " (texts::AT) " " (time(refused.first)) }
+                        @else { " " (texts::BETWEEN) " " (time(refused.first)) " " (texts::AND) " " (time(refused.last)) }
+                        ": " (why) "."
+                        @if refused.reason.is_of_phone() && let NextSend::At(at, _) = next { " " (texts::NEXT_AT) " " (moment(at)) "." }
+                        p.advice { (advice) }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+use super::go;
+use crate::format::{rupees, time};
+use crate::layout::{Frame, Page, first_page};
+use crate::texts::projects as texts;
+use crate::visit::{Posted, Theme, Visit};
+use actix_web::HttpRequest;
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use maud::html;
+use serde::Deserialize;
+
+/// `GET /`: the only project, or the list of them. On a first start, with `?start`, the playground,
+/// where there is something to do.
+pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
+    let projects = visit.projects().await?;
+    let only = projects.first().filter(|_| projects.len() == 1);
+    let starts = request.query_string() == "start";
+    let page = only.and_then(|project| {
+        let plays = starts && visit.may(project, Permission::See(Area::Playground));
+        let playground = || format!("/p/{}/playground", project.id);
+        if plays { Some(playground()) } else { first_page(&visit, project) }
+    });
+    Ok(go(page.as_deref().unwrap_or("/projects")))
+}
+
+/// `GET /projects`.
+pub(crate) async fn projects(visit: Visit) -> Page {
+    let projects = visit.projects().await?;
+    let open = projects.iter().filter(|it| visit.may(it, Permission::See(Area::Money)));
+    let open = open.map(|project| project.id).collect();
+    let balances = visit.console.wallets.balances(open).await?;
+    let card = |project: Project| {
+        let available = balances.get(&project.id).map(|it| it.available());
+        let page = first_page(&visit, &project).unwrap_or_else(|| "/projects".to_owned());
+        (project, available, page)
+    };
+    let cards: Vec<_> = projects.into_iter().map(card).collect();
+    let content = html! {
+        @if cards.is_empty() {
+            section.empty { p { (texts::EMPTY) } pre { code { (texts::COMMAND) } } }
+        }
+        ul.tiles {
+            @for (project, available, page) in &cards {
+                li {
+                    a.tile href=(page) {
+                        strong { (project.name) }
+                        @if let Some(available) = available {
+                            span.figure { (rupees(*available)) " " small { (texts::AVAILABLE) } }
+                        }
+                        span.muted { (texts::MADE) " " (time(project.created_at)) }
+                    }
+                }
+            }
+        }
+    };
+    let frame = Frame {
+        visit: &visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: None,
+        script: None,
+    };
+    frame.show(&content)
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ThemeForm {
+    theme: String,
+    back: String,
+}
+
+/// `POST /theme`: light, dark, or as the system has it.
+pub(crate) async fn theme(posted: Posted<ThemeForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let local = form.back.starts_with('/')
+        && !form.back.starts_with("//")
+        && form.back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let mut answer = go(if local { &form.back } else { "/" });
+    let cookie = Theme::from_word(&form.theme).cookie(visit.console.names.tls);
+    answer.add_cookie(&cookie).map_err(|_| crate::refusal::Refusal::Failed)?;
+    Ok(answer)
+}

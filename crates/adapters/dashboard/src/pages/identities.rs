@@ -1,0 +1,161 @@
+use super::parts::{Danger, notice};
+use crate::format::time;
+use crate::layout::{Frame, Page, csrf};
+use crate::refusal::Refusal;
+use crate::texts::identities as texts;
+use crate::visit::{Posted, Visit, caller};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use dwar_app::{FindIdentityError, FoundIdentity};
+use dwar_kernel::{KeyMode, Phone};
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+const SEE: Permission = Permission::See(Area::Identities);
+const CHANGE: Permission = Permission::Change(Area::Identities);
+
+/// `GET /p/{project}/identities`.
+pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
+    let project = visit.project(&path, SEE).await?;
+    let empty = html! { section.empty { p { (texts::START) } } };
+    page(&visit, &project, KeyMode::Live, StatusCode::OK, &empty)
+}
+
+/// The number goes in a body, not in an address: addresses end up in histories and logs.
+#[derive(Deserialize)]
+pub(crate) struct LookUpForm {
+    mode: String,
+    wanted: String,
+}
+
+/// `POST /p/{project}/identities`: who is behind a number or an id.
+pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, SEE).await?;
+    let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
+    let wanted = form.wanted.trim();
+    let caller = caller(&visit.console, &project, mode).await?;
+    let finder = &visit.console.identities;
+    let found = match wanted.replace([' ', '-'], "").parse::<Phone>() {
+        Ok(phone) => finder.by_phone(&caller, &phone).await,
+        Err(_) => finder.by_id(&caller, wanted).await,
+    };
+    match found {
+        Ok(found) => {
+            let below = card(&visit, &project, mode, &found, wanted);
+            page(&visit, &project, mode, StatusCode::OK, &below)
+        }
+        Err(FindIdentityError::Store(cause)) => Err(cause.into()),
+        Err(_) => {
+            let below = html! { section.empty { p { (texts::NOBODY) } } };
+            page(&visit, &project, mode, StatusCode::OK, &below)
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct EraseForm {
+    mode: String,
+    id: String,
+    word: String,
+}
+
+/// `POST /p/{project}/identities/erase`.
+pub(crate) async fn erase(posted: Posted<EraseForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, CHANGE).await?;
+    let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
+    if form.word.trim() != texts::ERASE_WORD {
+        let below = notice("bad", texts::WRONG_WORD);
+        return page(&visit, &project, mode, StatusCode::UNPROCESSABLE_ENTITY, &below);
+    }
+    let id = form.id.parse().map_err(|_| Refusal::NotFound)?;
+    let erased = visit.console.erase.erase(&visit.by, project.id, mode, id).await?;
+    let below = notice("good", &format!("{} {}", texts::ERASED, erased.sessions_revoked));
+    page(&visit, &project, mode, StatusCode::OK, &below)
+}
+
+fn page(
+    visit: &Visit,
+    project: &Project,
+    mode: KeyMode,
+    status: StatusCode,
+    below: &Markup,
+) -> Page {
+    let content = html! {
+        div.stack { (search(visit, project, mode)) (below) }
+    };
+    let frame = Frame {
+        visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: Some(project),
+        script: None,
+    };
+    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+}
+
+fn search(visit: &Visit, project: &Project, mode: KeyMode) -> Markup {
+    html! {
+        form.card method="post" action={ "/p/" (project.id) "/identities" } {
+            (csrf(visit))
+            div.row {
+                div.field {
+                    label for="wanted" { (texts::PHONE) }
+                    input #wanted name="wanted" type="text" autocomplete="off" required
+                        placeholder="98765 43210";
+                }
+                div.field {
+                    label for="mode" { (texts::MODE) }
+                    select #mode name="mode" {
+                        option value="live" selected[mode == KeyMode::Live] { (texts::LIVE) }
+                        option value="test" selected[mode == KeyMode::Test] { (texts::TEST) }
+                    }
+                }
+                button.primary type="submit" { (texts::LOOK_UP) }
+            }
+        }
+    }
+}
+
+/// Whoever asked by the number knows it; by an id, it is shown masked.
+fn card(
+    visit: &Visit,
+    project: &Project,
+    mode: KeyMode,
+    found: &FoundIdentity,
+    wanted: &str,
+) -> Markup {
+    let id = found.id.to_string();
+    let number = if wanted == id { found.phone.to_string() } else { found.phone.e164() };
+    let action = format!("/p/{}/identities/erase", project.id);
+    let danger = Danger {
+        id: "erase",
+        action: &action,
+        summary: texts::ERASE,
+        consequences: &texts::ERASE_STOPS,
+        word: texts::ERASE_WORD,
+        button: texts::ERASE_NOW,
+    };
+    html! {
+        section.card {
+            dl.facts {
+                dt { (texts::NUMBER) } dd { (number) " " span.pill { (mode.as_str()) } }
+                dt { (texts::ID) } dd { code { (id) } }
+                dt { (texts::FIRST) } dd { (time(found.created_at)) }
+                dt { (texts::LAST) } dd { (time(found.last_verified_at)) }
+            }
+            p {
+                a.button href={ "/p/" (project.id) "/identities/" (mode.as_str()) "/" (id) "/sessions" } {
+                    (texts::SESSIONS)
+                }
+            }
+            @if visit.may(project, CHANGE) {
+                (danger.show(visit, &[("mode", mode.as_str()), ("id", &id)]))
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+use super::go;
+use super::parts::{Danger, done, notice};
+use crate::format::time;
+use crate::layout::{Frame, Page, csrf};
+use crate::refusal::Refusal;
+use crate::texts::identity_sessions as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::HttpRequest;
+use actix_web::HttpResponse;
+use actix_web::web::{Path, Query};
+use chrono::SecondsFormat;
+use dwar_kernel::{IdentityId, KeyMode, Timestamp};
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use dwar_session::{Session, SessionCursor};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+const SEE: Permission = Permission::See(Area::Identities);
+const CHANGE: Permission = Permission::Change(Area::Identities);
+/// Sessions on one page.
+const LINES: u32 = 50;
+
+/// Whose sessions: project, mode and identity.
+type Whose = Path<(String, String, String)>;
+
+/// Where the page before ended.
+#[derive(Default, Deserialize)]
+pub(crate) struct From {
+    at: Option<String>,
+    session: Option<String>,
+}
+
+/// One identity in one world of a project.
+struct Owner {
+    project: Project,
+    mode: KeyMode,
+    identity: IdentityId,
+}
+
+impl Owner {
+    async fn of(visit: &Visit, whose: &Whose, permission: Permission) -> Result<Self, Refusal> {
+        let (project, mode, identity) = &**whose;
+        let project = visit.project(project, permission).await?;
+        let mode = mode.parse().map_err(|_| Refusal::NotFound)?;
+        let identity = identity.parse().map_err(|_| Refusal::NotFound)?;
+        Ok(Self { project, mode, identity })
+    }
+
+    fn address(&self) -> String {
+        let Self { project, mode, identity } = self;
+        format!("/p/{}/identities/{}/{identity}/sessions", project.id, mode.as_str())
+    }
+}
+
+/// `GET /p/{project}/identities/{mode}/{identity}/sessions`.
+pub(crate) async fn show(
+    visit: Visit,
+    whose: Whose,
+    from: Query<From>,
+    request: HttpRequest,
+) -> Page {
+    let owner = Owner::of(&visit, &whose, SEE).await?;
+    page(&visit, &owner, HttpResponse::Ok().finish(), &done(&request, texts::DONE), &from).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct EndForm {
+    /// Which one; all where it is empty.
+    #[serde(default)]
+    session: String,
+    #[serde(default)]
+    word: String,
+}
+
+/// `POST /p/{project}/identities/{mode}/{identity}/sessions/end`: ends one session, or all.
+pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
+    let Posted { visit, form } = posted;
+    let owner = Owner::of(&visit, &whose, CHANGE).await?;
+    let (world, sessions) = ((owner.project.id, owner.mode), &visit.console.sessions);
+    let ended = if !form.session.is_empty() {
+        let session = form.session.parse().map_err(|_| Refusal::NotFound)?;
+        u64::from(sessions.end_one(&visit.by, world, owner.identity, session).await?)
+    } else if form.word.trim() == texts::END_WORD {
+        sessions.end_all(&visit.by, world, owner.identity).await?
+    } else {
+        let answer = HttpResponse::UnprocessableEntity().finish();
+        let above = notice("bad", texts::WRONG_WORD);
+        return page(&visit, &owner, answer, &above, &From::default()).await;
+    };
+    let word = if ended == 0 { "none" } else { "ended" };
+    Ok(go(&format!("{}?done={word}", owner.address())))
+}
+
+async fn page(
+    visit: &Visit,
+    owner: &Owner,
+    answer: HttpResponse,
+    above: &Markup,
+    from: &From,
+) -> Page {
+    let after = |from: &From| {
+        let at = from.at.as_ref()?.parse().ok()?;
+        Some(SessionCursor { at, session: from.session.as_ref()?.parse().ok()? })
+    };
+    let world = (owner.project.id, owner.mode);
+    let list = &visit.console.sessions;
+    let sessions = list.list(world, owner.identity, after(from), LINES).await?;
+    let may = visit.may(&owner.project, CHANGE);
+    let content = html! {
+        div.stack {
+            (above)
+            dl.facts {
+                dt { (texts::IDENTITY) } dd { code { (owner.identity) } " " span.pill { (owner.mode.as_str()) } }
+            }
+            @if sessions.is_empty() { section.empty { p { (texts::EMPTY) } } }
+            @else { (table(visit, owner, &sessions, may)) }
+            @if let Some(last) = sessions.last().filter(|_| sessions.len() == LINES as usize) {
+                @let at = last.created_at.to_rfc3339_opts(SecondsFormat::Millis, true);
+                p.more { a.button href={ "?at=" (at) "&session=" (last.id) } { (texts::OLDER) } }
+            }
+            @if may && !sessions.is_empty() { section.card { (end_all(visit, owner)) } }
+            p { a href={ "/p/" (owner.project.id) "/identities" } { (texts::BACK) } }
+        }
+    };
+    let frame = Frame {
+        visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: Some(&owner.project),
+        script: None,
+    };
+    Ok(frame.answer(answer, &content))
+}
+
+fn table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool) -> Markup {
+    let now = visit.now();
+    html! {
+        div.table tabindex="0" role="region" aria-label=(texts::TITLE) {
+            table {
+                thead { tr { @for head in texts::HEADS { th scope="col" { (head) } } } }
+                tbody {
+                    @for session in sessions {
+                        tr {
+                            td { (time(session.created_at)) br; small { code { (session.id) } } }
+                            td {
+                                @match session.refreshed_at() {
+                                    Some(at) => (time(at)),
+                                    None => span.muted { (texts::NEVER) },
+                                }
+                            }
+                            td { (time(session.expires_at)) }
+                            td { (state(session, now)) }
+                            td {
+                                @if may && session.is_alive(now) {
+                                    form method="post" action={ (owner.address()) "/end" } {
+                                        (csrf(visit))
+                                        button.plain name="session" value=(session.id) type="submit"
+                                            aria-label={ (texts::END) " " (session.id) } { (texts::END) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether it counts, and since when not.
+fn state(session: &Session, now: Timestamp) -> Markup {
+    html! {
+        @match session.revoked_at {
+            Some(at) => { (texts::ENDED) " " (time(at)) }
+            None if session.is_alive(now) => span.pill.good { (texts::COUNTS) },
+            None => (texts::EXPIRED),
+        }
+    }
+}
+
+fn end_all(visit: &Visit, owner: &Owner) -> Markup {
+    let action = format!("{}/end", owner.address());
+    let danger = Danger {
+        id: "end",
+        action: &action,
+        summary: texts::END_ALL,
+        consequences: &texts::END_STOPS,
+        word: texts::END_WORD,
+        button: texts::END_ALL_NOW,
+    };
+    danger.show(visit, &[])
+}

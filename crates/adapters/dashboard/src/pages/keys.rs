@@ -1,0 +1,114 @@
+use super::parts::{Danger, notice, secret};
+use crate::format::time;
+use crate::layout::{Frame, Page};
+use crate::refusal::Refusal;
+use crate::texts::keys as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::HttpResponse;
+use actix_web::web::Path;
+use dwar_kernel::KeyMode;
+use dwar_operator::{Area, Permission};
+use dwar_project::{ApiKey, KeyRecord, Project};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+const SEE: Permission = Permission::See(Area::Keys);
+const CHANGE: Permission = Permission::Change(Area::Keys);
+
+/// `GET /p/{project}/keys`.
+pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
+    let project = visit.project(&path, SEE).await?;
+    page(&visit, &project, HttpResponse::Ok().finish(), &html! {}).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RegenerateForm {
+    mode: String,
+    /// The key that was on the page, so that a form sent twice replaces one key.
+    key: String,
+    word: String,
+}
+
+/// `POST /p/{project}/keys/regenerate`: a new key, shown once; the old one is over.
+pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, CHANGE).await?;
+    let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
+    let keys = visit.console.projects.projects.keys(project.id).await?;
+    let present = keys.iter().any(|key| key.mode == mode && key.id.to_string() == form.key);
+    if form.word.trim() != project.name || !present {
+        let answer = HttpResponse::UnprocessableEntity().finish();
+        let sentence = if present { texts::WRONG_WORD } else { texts::REPLACED_BEFORE };
+        return page(&visit, &project, answer, &notice("bad", sentence)).await;
+    }
+    let key = visit.console.projects.regenerate_key(&visit.by, project.id, mode).await?;
+    page(&visit, &project, HttpResponse::Ok().finish(), &fresh(&key)).await
+}
+
+fn fresh(key: &ApiKey) -> Markup {
+    html! {
+        section.card.notice.good role="status" {
+            h2 { (texts::FRESH) }
+            p { (texts::FRESH_ONCE) }
+            (secret("fresh-key", key.expose()))
+        }
+    }
+}
+
+async fn page(visit: &Visit, project: &Project, answer: HttpResponse, above: &Markup) -> Page {
+    let keys = visit.console.projects.projects.keys(project.id).await?;
+    let content = html! {
+        div.stack {
+            (above)
+            div.columns { @for key in &keys { (card(visit, project, key)) } }
+        }
+    };
+    let frame = Frame {
+        visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: Some(project),
+        script: None,
+    };
+    Ok(frame.answer(answer, &content))
+}
+
+fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
+    let live = key.mode == KeyMode::Live;
+    let (title, about) = if live { texts::LIVE } else { texts::TEST };
+    let action = format!("/p/{}/keys/regenerate", project.id);
+    let id = format!("regenerate-{}", key.mode.as_str());
+    let danger = Danger {
+        id: &id,
+        action: &action,
+        summary: texts::REGENERATE,
+        consequences: if live { &texts::LIVE_STOPS } else { &texts::TEST_STOPS },
+        word: &project.name,
+        button: texts::REGENERATE_NOW,
+    };
+    html! {
+        section.card {
+            h2 { (title) " " span.pill.(if live { "warn" } else { "good" }) { (key.mode.as_str()) } }
+            p.muted { (about) }
+            dl.facts {
+                dt { (texts::KEY) }
+                dd { code { "svc_" (key.mode.as_str()) "_…" (key.ending) } }
+                dt { (texts::MADE) }
+                dd { (time(key.created_at)) }
+                dt { (texts::USED) }
+                dd {
+                    @match key.used {
+                        Some(used) => {
+                            (time(used.at))
+                            @if let Some(from) = used.from { " " (texts::FROM) " " code { (from) } }
+                        }
+                        None => span.muted { (texts::NEVER_USED) },
+                    }
+                }
+            }
+            @if visit.may(project, CHANGE) {
+                (danger.show(visit, &[("mode", key.mode.as_str()), ("key", &key.id.to_string())]))
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+use crate::format::{grouped, time};
+use crate::layout::{Frame, Page};
+use crate::operations::{Check, Loop, Process, Provider};
+use crate::texts::operations as texts;
+use crate::visit::Visit;
+use dwar_kernel::Timestamp;
+use dwar_operator::{Backlog, COUNTED, Instance, Queues};
+use maud::{Markup, html};
+use std::cmp::Reverse;
+
+/// `GET /operations`: how the installation is doing, for its owners.
+pub(crate) async fn show(visit: Visit) -> Page {
+    visit.owner()?;
+    let mut look = visit.console.operations.look().await;
+    look.checks.sort_by_key(|check| Reverse(check.health));
+    look.loops.sort_by_key(|it| (it.running, Reverse(it.restarts)));
+    look.providers.sort_by_key(|it| (Reverse(it.open_for.is_some()), Reverse(it.faults)));
+    let names = visit.projects().await?;
+    let name = |id| names.iter().find(|one| one.id == id).map_or("?", |one| one.name.as_str());
+    let now = visit.now();
+    let content = html! {
+        div.stack {
+            p.row { span.muted { (texts::LOOKED) " " (clock(now)) } a.button href="/operations" { (texts::AGAIN) } }
+            (checks(&look.checks))
+            (instances(look.instances.as_deref(), now))
+            (queues(look.queues.as_ref(), name))
+            (providers(&look.providers))
+            (loops(&look.loops))
+            (process(&look.process))
+        }
+    };
+    let frame = Frame {
+        visit: &visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: None,
+        script: None,
+    };
+    frame.show(&content)
+}
+
+/// To the second: somebody looks again and wants to see that it is new.
+fn clock(now: Timestamp) -> Markup {
+    let exact = now.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+    let plain = now.format("%H:%M:%S UTC").to_string();
+    html! { time datetime=(exact) title=(plain) data-clock { (plain) } }
+}
+
+fn checks(checks: &[Check]) -> Markup {
+    html! {
+        section.card.stack {
+            h2 { (texts::CHECKS) }
+            p.muted { (texts::LEDGER) }
+            ul.checks {
+                @for check in checks {
+                    @let (class, sign, word) = texts::health(check.health);
+                    li {
+                        span.pill.(class) { span aria-hidden="true" { (sign) " " } (word) }
+                        div {
+                            strong { (check.name) }
+                            @for line in check.detail.lines() { p.wrap-anywhere { (line) } }
+                            @if let Some(advice) = check.advice { p.advice { "→ " (advice) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn table(label: &str, heads: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.table tabindex="0" role="region" aria-label=(label) {
+            table {
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+fn section(title: &str, content: &Markup) -> Markup {
+    html! { section.card.stack { h2 { (title) } (content) } }
+}
+
+fn instances(known: Option<&[Instance]>, now: Timestamp) -> Markup {
+    let rows = |known: &[Instance]| {
+        html! {
+            @for one in known {
+                tr {
+                    td { (one.host) br; small { (texts::PROCESS) " " (one.pid) } }
+                    td {
+                        @if one.is_alive(now) { span.pill.good { (texts::ALIVE) } }
+                        @else { span.pill.warn { (texts::SILENT) } " " small { (time(one.seen_at)) } }
+                    }
+                    td { (one.version) }
+                    td.wrap-anywhere { (one.api) @if let Some(pages) = &one.dashboard { br; small { (pages) } } }
+                    td { (time(one.started_at)) }
+                }
+            }
+        }
+    };
+    let content = match known {
+        None => html! { p.muted { (texts::UNKNOWN) } },
+        Some([]) => html! { p.muted { (texts::NO_INSTANCES) } },
+        Some(known) => table(texts::INSTANCES, &texts::INSTANCE_HEADS, &rows(known)),
+    };
+    section(texts::INSTANCES, &content)
+}
+
+fn queues<'a>(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> &'a str) -> Markup {
+    let row = |what: &str, waits: &Backlog| {
+        html! {
+            tr {
+                td { (what) }
+                td.amount { (counted(waits.count)) }
+                td { @if let Some(since) = waits.oldest { (time(since)) } @else { span.muted { "–" } } }
+            }
+        }
+    };
+    let content = match queues {
+        None => html! { p.muted { (texts::UNKNOWN) } },
+        Some(queues) => {
+            let mut events: Vec<_> = queues.events.iter().collect();
+            events.sort_by_key(|(_, waits)| waits.oldest);
+            let rows = html! {
+                (row(texts::OVERDUE, &queues.overdue_sends))
+                (row(texts::RECEIPTS, &queues.receipts))
+                (row(texts::HOLDS, &queues.open_holds))
+                @if events.is_empty() { (row(texts::NO_EVENTS, &Backlog::default())) }
+                @for (project, waits) in &events {
+                    (row(&format!("{} {}", texts::EVENTS, name(**project)), waits))
+                }
+            };
+            table(texts::QUEUES, &texts::QUEUE_HEADS, &rows)
+        }
+    };
+    section(texts::QUEUES, &content)
+}
+
+fn counted(count: u32) -> String {
+    let more = if count > COUNTED { "+" } else { "" };
+    format!("{}{more}", grouped(count.min(COUNTED).into()))
+}
+
+fn providers(providers: &[Provider]) -> Markup {
+    let rows = html! {
+        @for one in providers {
+            tr {
+                td { strong { (one.name) } }
+                td {
+                    @match one.open_for {
+                        Some(left) => { span.pill.bad { (texts::LEFT_ALONE) " " (left.as_secs()) " s" } }
+                        None => { span.pill.good { (texts::CALLED) } }
+                    }
+                }
+                td {
+                    @if one.calls == 0 { span.muted { (texts::NO_CALLS) } }
+                    @else { (one.faults * 100 / one.calls) " % (" (one.faults) "/" (one.calls) ")" }
+                }
+                td { (one.carries.join(", ")) }
+                td { (one.projects.join(", ")) }
+            }
+        }
+    };
+    let content = html! {
+        @if providers.is_empty() { p.muted { (texts::NO_PROVIDERS) } }
+        @else { (table(texts::PROVIDERS, &texts::PROVIDER_HEADS, &rows)) }
+    };
+    section(texts::PROVIDERS, &content)
+}
+
+fn loops(loops: &[Loop]) -> Markup {
+    let content = html! {
+        ul.checks {
+            @for one in loops {
+                li {
+                    @if one.running { span.pill.good { (texts::RUNNING) } }
+                    @else { span.pill.bad { (texts::DOWN) } }
+                    div {
+                        code { (one.name) }
+                        @if one.restarts > 0 { " · " (texts::RESTARTS) " " (one.restarts) }
+                    }
+                }
+            }
+        }
+    };
+    section(texts::LOOPS, &content)
+}
+
+fn process(process: &Process) -> Markup {
+    let content = html! {
+        dl.facts {
+            dt { (texts::VERSION) } dd { (process.version) }
+            dt { (texts::DATABASE) } dd { (process.database) }
+            dt { (texts::STARTED) } dd { (time(process.started_at)) }
+            @if let Some(bytes) = process.memory {
+                dt { (texts::MEMORY) } dd { (grouped(bytes >> 20)) " MiB" }
+            }
+        }
+    };
+    section(texts::THIS, &content)
+}

@@ -1,0 +1,316 @@
+use super::parts::notice;
+use crate::chart::chart;
+use crate::format::{grouped, percent, rupees, span, time};
+use crate::layout::{Frame, Page};
+use crate::texts::overview as texts;
+use crate::visit::Visit;
+use actix_web::web::{Path, Query};
+use dwar_activity::{Change, Counts, Overview, Period};
+use dwar_app::Figures;
+use dwar_kernel::{Channel, KeyMode, Paise, Timestamp};
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+use std::time::Duration;
+
+const SEE: Permission = Permission::See(Area::Overview);
+/// From this age on figures are late.
+const STALE: Duration = Duration::from_secs(60);
+
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    mode: Option<String>,
+    period: Option<String>,
+}
+
+/// What is looked at.
+struct View<'a> {
+    visit: &'a Visit,
+    project: &'a Project,
+    mode: KeyMode,
+    period: Period,
+}
+
+/// `GET /p/{project}/overview?mode=&period=`.
+pub(crate) async fn show(visit: Visit, path: Path<String>, wanted: Query<Wanted>) -> Page {
+    let project = visit.project(&path, SEE).await?;
+    let mode = wanted.mode.as_deref().and_then(KeyMode::from_word).unwrap_or(KeyMode::Live);
+    let period = wanted.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
+    let figures = visit.console.figures.overview(project.id, mode, period).await?;
+    let view = View { visit: &visit, project: &project, mode, period };
+    let content = html! {
+        div.stack.overview {
+            (view.switches(&figures))
+            (late(&figures))
+            @if is_empty(&figures.overview) { (view.empty()) }
+            @else {
+                (tiles(&figures.overview))
+                (over_time(&figures.overview))
+                (routes(&figures.overview))
+            }
+        }
+    };
+    let frame = Frame {
+        visit: &visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: Some(&project),
+        script: None,
+    };
+    frame.show(&content)
+}
+
+fn is_empty(overview: &Overview) -> bool {
+    overview.total.attempts == 0 && overview.before.attempts == 0
+}
+
+impl View<'_> {
+    fn link(&self, mode: KeyMode, period: Period) -> String {
+        format!("/p/{}/overview?mode={mode}&period={period}", self.project.id)
+    }
+
+    fn switches(&self, figures: &Figures) -> Markup {
+        html! {
+            div.switches {
+                nav.segments aria-label=(texts::WHICH_PERIOD) {
+                    @for period in Period::ALL {
+                        a href=(self.link(self.mode, period)) aria-current=[(period == self.period).then_some("true")] {
+                            (texts::period(period))
+                        }
+                    }
+                }
+                nav.segments aria-label=(texts::WHICH_MODE) {
+                    @for mode in [KeyMode::Live, KeyMode::Test] {
+                        a href=(self.link(mode, self.period)) aria-current=[(mode == self.mode).then_some("true")] {
+                            (texts::mode(mode))
+                        }
+                    }
+                }
+                p.freshness.muted {
+                    @match figures.age {
+                        Some(age) => { (texts::FRESH) " " (span(age)) " " (texts::AGO) },
+                        None => (texts::NOT_YET),
+                    }
+                }
+            }
+        }
+    }
+
+    fn empty(&self) -> Markup {
+        let page = |page: &str| format!("/p/{}/{page}", self.project.id);
+        let may = |area| self.visit.may(self.project, Permission::See(area));
+        html! {
+            section.empty {
+                @if self.mode == KeyMode::Live { p { (texts::EMPTY_LIVE) } } @else { p { (texts::EMPTY_TEST) } }
+                div.actions {
+                    @if may(Area::Playground) {
+                        a.button.primary href=(page("playground")) { (texts::TO_PLAYGROUND) }
+                    }
+                    @if self.mode == KeyMode::Live {
+                        @if may(Area::Keys) { a.button.plain href=(page("keys")) { (texts::TO_KEYS) } }
+                        a.button.plain href=(self.link(KeyMode::Test, self.period)) { (texts::TO_TEST) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn late(figures: &Figures) -> Markup {
+    html! {
+        @if figures.age.is_some_and(|age| age > STALE) { (notice("warn", texts::STALE)) }
+        @if figures.age.is_some() && figures.catching_up { (notice("", texts::CATCHING_UP)) }
+    }
+}
+
+/// Whether more of it is better.
+#[derive(Clone, Copy)]
+enum Taste {
+    More,
+    Less,
+    Neither,
+}
+
+struct Tile {
+    label: &'static str,
+    figure: String,
+    beside: Option<String>,
+    delta: Markup,
+}
+
+fn tiles(overview: &Overview) -> Markup {
+    let Overview { total, before, period, .. } = overview;
+    let counted = |label, of: fn(&Counts) -> u64, beside: Option<u64>, taste| Tile {
+        label,
+        figure: grouped(of(total)),
+        beside: beside.map(|share| format!("{} {}", percent(share), texts::OF_SENDS)),
+        delta: changed(of(before), of(total), taste),
+    };
+    let spent = |counts: &Counts| counts.spent.max(Paise::ZERO).0.unsigned_abs();
+    let dash = || "–".to_owned();
+    let tiles = [
+        counted(texts::SENDS, |counts| counts.requests, None, Taste::Neither),
+        counted(texts::DELIVERED, |counts| counts.delivered, total.delivery(), Taste::More),
+        counted(texts::VERIFIED, |counts| counts.verified, None, Taste::More),
+        Tile {
+            label: texts::CONVERSION,
+            figure: total.conversion().map_or_else(dash, percent),
+            beside: None,
+            delta: points(before.conversion(), total.conversion()),
+        },
+        Tile {
+            label: texts::MEDIAN,
+            figure: total.times.median().map_or_else(dash, span),
+            beside: None,
+            delta: slower(before.times.median(), total.times.median()),
+        },
+        Tile {
+            label: texts::SPENT,
+            figure: rupees(total.spent),
+            beside: None,
+            delta: changed(spent(before), spent(total), Taste::Neither),
+        },
+    ];
+    html! {
+        section {
+            dl.figures.tiles-of-figures {
+                @for Tile { label, figure, beside, delta } in &tiles {
+                    div.card {
+                        dt { (label) }
+                        dd { (figure) }
+                        dd.beside { (delta) @if let Some(beside) = beside { span.muted { " · " (beside) } } }
+                    }
+                }
+            }
+            p.muted.compared { (texts::compared(*period)) }
+        }
+    }
+}
+
+fn changed(before: u64, now: u64, taste: Taste) -> Markup {
+    match Change::between(before, now) {
+        Change::Same | Change::Percent(0) => delta(0, texts::SAME, taste),
+        Change::New => delta(0, texts::NEW, Taste::Neither),
+        Change::Percent(by) => delta(by, &format!("{} %", grouped(by.unsigned_abs())), taste),
+    }
+}
+
+/// Of rates, in percentage points.
+fn points(before: Option<u64>, now: Option<u64>) -> Markup {
+    let Some((before, now)) = before.zip(now) else { return delta(0, texts::NEW, Taste::Neither) };
+    let by = signed(now) - signed(before);
+    let tenths = by.unsigned_abs();
+    let amount = format!("{}.{} {}", tenths / 10, tenths % 10, texts::POINTS);
+    delta(by, if by == 0 { texts::SAME } else { &amount }, Taste::More)
+}
+
+fn slower(before: Option<Duration>, now: Option<Duration>) -> Markup {
+    let Some((before, now)) = before.zip(now) else { return delta(0, texts::NEW, Taste::Neither) };
+    let by = signed(now.as_millis()) - signed(before.as_millis());
+    let amount = span(now.abs_diff(before));
+    delta(by, if by == 0 { texts::SAME } else { &amount }, Taste::Less)
+}
+
+fn signed(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// A change with its sign as a shape and in words, so that colour says nothing alone.
+fn delta(by: i64, amount: &str, taste: Taste) -> Markup {
+    let mood = match (taste, by.signum()) {
+        (Taste::More, 1) | (Taste::Less, -1) => "good",
+        (Taste::More, -1) | (Taste::Less, 1) => "bad",
+        _ => "flat",
+    };
+    html! {
+        span.delta.(mood) {
+            @if by > 0 { span aria-hidden="true" { "▲ " } (amount) span.hidden { " " (texts::MORE) } }
+            @else if by < 0 { span aria-hidden="true" { "▼ " } (amount) span.hidden { " " (texts::LESS) } }
+            @else { (amount) }
+        }
+    }
+}
+
+fn over_time(overview: &Overview) -> Markup {
+    html! {
+        section.card {
+            div.card-head {
+                h2 { (texts::CHART) }
+                small.muted { (texts::point(overview.period)) " · " (texts::CHART_ZONE) }
+            }
+            (chart(overview.period, &overview.series))
+            details.numbers-of-chart {
+                summary { (texts::CHART_NUMBERS) }
+                div.table tabindex="0" role="region" aria-label=(texts::CHART_NUMBERS) {
+                    table {
+                        caption.hidden { (texts::CHART_NUMBERS) }
+                        thead { tr {
+                            th scope="col" { (texts::FROM) }
+                            th.amount scope="col" { (texts::SENDS) }
+                            th.amount scope="col" { (texts::DELIVERED) }
+                            th.amount scope="col" { (texts::VERIFIED) }
+                            th.amount scope="col" { (texts::SPENT) }
+                        } }
+                        tbody { @for (at, counts) in &overview.series { (row(*at, counts)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(at: Timestamp, counts: &Counts) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (time(at)) }
+            td.amount { (grouped(counts.requests)) }
+            td.amount { (grouped(counts.delivered)) }
+            td.amount { (grouped(counts.verified)) }
+            td.amount { (rupees(counts.spent)) }
+        }
+    }
+}
+
+fn routes(overview: &Overview) -> Markup {
+    let share = |permille: Option<u64>| permille.map_or_else(|| "–".to_owned(), percent);
+    html! {
+        section.stack-small {
+            div.table tabindex="0" role="region" aria-label=(texts::ROUTES) {
+                table {
+                    caption { (texts::ROUTES) }
+                    thead { tr {
+                        th scope="col" { (texts::PROVIDER) }
+                        th scope="col" { (texts::CHANNEL) }
+                        th.amount scope="col" { (texts::MESSAGES) }
+                        th.amount scope="col" { (texts::DELIVERED) }
+                        th.amount scope="col" { (texts::VERIFIED) }
+                        th.amount scope="col" { (texts::MEDIAN) }
+                        th.amount scope="col" { (texts::SPENT) }
+                    } }
+                    tbody {
+                        @for (channel, provider, counts) in &overview.routes {
+                            tr {
+                                th scope="row" { (provider) }
+                                td { (channel_name(*channel)) }
+                                td.amount { (grouped(counts.attempts)) }
+                                td.amount { (share(counts.arrival())) }
+                                td.amount { (share(counts.verification())) }
+                                td.amount { (counts.times.median().map_or_else(|| "–".to_owned(), span)) }
+                                td.amount { (rupees(counts.spent)) }
+                            }
+                        }
+                    }
+                }
+            }
+            p.muted { small { (texts::ROUTES_HINT) } }
+        }
+    }
+}
+
+const fn channel_name(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Whatsapp => "WhatsApp",
+        Channel::Sms => "SMS",
+    }
+}

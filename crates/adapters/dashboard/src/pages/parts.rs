@@ -1,0 +1,118 @@
+//! Pieces that several pages are made of.
+
+use crate::layout::csrf;
+use crate::texts::common as texts;
+use crate::visit::Visit;
+use actix_web::HttpRequest;
+use maud::{Markup, html};
+
+/// A sentence that has to be seen; `kind` is `good`, `bad`, `warn` or nothing.
+pub(crate) fn notice(kind: &str, sentence: &str) -> Markup {
+    let role = if kind == "bad" { "alert" } else { "status" };
+    html! { p.notice.(kind) role=(role) { (sentence) } }
+}
+
+/// What was just done, as the address says it after a form: one of `known`, or nothing.
+pub(crate) fn done(request: &HttpRequest, known: &[(&str, &str)]) -> Markup {
+    let query = request.query_string();
+    let word = query.strip_prefix("done=").unwrap_or_default();
+    let sentence = known.iter().find(|(name, _)| *name == word).map(|(_, sentence)| sentence);
+    html! { @if let Some(sentence) = sentence { (notice("good", sentence)) } }
+}
+
+/// A labelled input of one line.
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) label: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) hint: &'a str,
+    pub(crate) placeholder: &'a str,
+    /// The input's type.
+    pub(crate) kind: &'a str,
+    pub(crate) autocomplete: &'a str,
+    pub(crate) required: bool,
+}
+
+impl Field<'_> {
+    pub(crate) const TEXT: Field<'static> = Field {
+        name: "",
+        label: "",
+        value: "",
+        hint: "",
+        placeholder: "",
+        kind: "text",
+        autocomplete: "off",
+        required: false,
+    };
+
+    pub(crate) fn show(&self) -> Markup {
+        let hint = format!("{}-hint", self.name);
+        html! {
+            div.field {
+                label for=(self.name) { (self.label) }
+                input id=(self.name) name=(self.name) type=(self.kind) value=(self.value)
+                    placeholder=(self.placeholder) autocomplete=(self.autocomplete)
+                    required[self.required]
+                    aria-describedby=[(!self.hint.is_empty()).then_some(&hint)];
+                @if !self.hint.is_empty() { p.hint id=(hint) { (self.hint) } }
+            }
+        }
+    }
+}
+
+/// A check box with what it does.
+pub(crate) fn check(name: &str, label: &str, hint: &str, on: bool) -> Markup {
+    html! {
+        div.check {
+            input type="checkbox" id=(name) name=(name) value="on" checked[on] aria-describedby={ (name) "-hint" };
+            label for=(name) { (label) }
+            p.hint id={ (name) "-hint" } { (hint) }
+        }
+    }
+}
+
+/// A form that destroys something: closed until it is opened, and a word to type.
+pub(crate) struct Danger<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) action: &'a str,
+    /// What opens it.
+    pub(crate) summary: &'a str,
+    /// What stops working at once.
+    pub(crate) consequences: &'a [&'a str],
+    /// What has to be typed.
+    pub(crate) word: &'a str,
+    pub(crate) button: &'a str,
+}
+
+impl Danger<'_> {
+    /// The form, with hidden fields beside the word.
+    pub(crate) fn show(&self, visit: &Visit, hidden: &[(&str, &str)]) -> Markup {
+        let field = format!("{}-word", self.id);
+        html! {
+            details.danger-zone {
+                summary { (self.summary) }
+                form.stack method="post" action=(self.action) {
+                    (csrf(visit))
+                    @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
+                    ul.consequences { @for line in self.consequences { li { (line) } } }
+                    div.field {
+                        label for=(field) { (texts::TYPE) " " code { (self.word) } " " (texts::TO_CONFIRM) }
+                        input id=(field) name="word" autocomplete="off" autocapitalize="off"
+                            spellcheck="false" required data-confirm=(self.word);
+                    }
+                    div { button.danger type="submit" { (self.button) } }
+                }
+            }
+        }
+    }
+}
+
+/// A secret that is shown this once, with a button to copy it.
+pub(crate) fn secret(id: &str, text: &str) -> Markup {
+    html! {
+        div.secret {
+            code id=(id) { (text) }
+            button.copy type="button" data-copy=(id) data-done=(texts::COPIED) { (texts::COPY) }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+use super::account;
+use super::entrance;
+use crate::assets;
+use crate::console::Console;
+use crate::format::time;
+use crate::layout::{Page, csrf};
+use crate::refusal::Refusal;
+use crate::settings::host_of;
+use crate::texts::passkeys as texts;
+use crate::visit::{NoFields, Open, Posted, Visit, origin_of};
+use actix_web::HttpRequest;
+use actix_web::http::header;
+use actix_web::web::{Data, Json};
+use base64ct::{Base64UrlUnpadded, Encoding};
+use dwar_app::PasskeyAnswer;
+use dwar_operator::{Passkey, PasskeyAlgorithm, PasskeyMade, PasskeySigned, PasskeySite};
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::net::IpAddr;
+
+/// The site that a request came to, as browsers bind passkeys to it. The guard has looked at the host.
+struct Site {
+    id: String,
+    origin: String,
+}
+
+impl Site {
+    /// `None` if it came to an address: browsers bind passkeys to names alone.
+    fn of(request: &HttpRequest, console: &Console) -> Option<Self> {
+        let authority = request.headers().get(header::HOST)?.to_str().ok()?.to_ascii_lowercase();
+        let id = host_of(&authority);
+        if id.is_empty() || id.parse::<IpAddr>().is_ok() {
+            return None;
+        }
+        // Without TLS browsers know passkeys on this machine alone.
+        if !console.names.tls && id != "localhost" && !id.ends_with(".localhost") {
+            return None;
+        }
+        let scheme = if console.names.tls { "https" } else { "http" };
+        Some(Self { id: id.to_owned(), origin: format!("{scheme}://{authority}") })
+    }
+
+    fn asked<'a>(&'a self, challenge: &'a [u8]) -> PasskeySite<'a> {
+        PasskeySite { id: &self.id, origin: &self.origin, challenge }
+    }
+}
+
+fn bytes(text: &str) -> Result<Vec<u8>, Refusal> {
+    Base64UrlUnpadded::decode_vec(text).map_err(|_| Refusal::Unreadable)
+}
+
+fn text(bytes: &[u8]) -> String {
+    Base64UrlUnpadded::encode_string(bytes)
+}
+
+/// `POST /sign-in/passkey/challenge`: what any passkey of this site is asked to sign.
+pub(crate) async fn ask(
+    request: HttpRequest,
+    console: Data<Console>,
+    _form: Open<NoFields>,
+) -> Result<Json<Value>, Refusal> {
+    let site = Site::of(&request, &console).ok_or(Refusal::NotFound)?;
+    let challenge = console.passkeys.challenge(None);
+    Ok(Json(json!({ "challenge": text(&challenge), "rpId": site.id })))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SignedForm {
+    challenge: String,
+    credential: String,
+    client_data: String,
+    authenticator_data: String,
+    signature: String,
+}
+
+/// `POST /sign-in/passkey`: a new session, whatever cookie came along.
+pub(crate) async fn let_in(
+    request: HttpRequest,
+    console: Data<Console>,
+    form: Open<SignedForm>,
+) -> Page {
+    let site = Site::of(&request, &console).ok_or(Refusal::NotFound)?;
+    let form = form.0;
+    let parts = [&form.challenge, &form.credential, &form.client_data];
+    let [challenge, credential, client_data] = &parts.map(|part| bytes(part));
+    let (authenticator_data, signature) =
+        (&bytes(&form.authenticator_data)?, &bytes(&form.signature)?);
+    let (Ok(challenge), Ok(credential), Ok(client_data)) = (challenge, credential, client_data)
+    else {
+        return Err(Refusal::Unreadable);
+    };
+    let signed = PasskeySigned { client_data, authenticator_data, signature };
+    let from = origin_of(&request, console.names.tls);
+    let answer = PasskeyAnswer { credential, signed };
+    let signed_in = console.passkeys.sign_in(site.asked(challenge), answer, from).await;
+    entrance::answered(&request, &console, signed_in, texts::WRONG)
+}
+
+/// What the sign-in page offers, where this site can have passkeys.
+pub(crate) fn door(request: &HttpRequest, console: &Console) -> Markup {
+    if Site::of(request, console).is_none() {
+        return html! {};
+    }
+    html! {
+        form.passkey method="post" action="/sign-in/passkey" data-passkey="get"
+            data-ask="/sign-in/passkey/challenge" hidden {
+            @for name in ["challenge", "credential", "client_data", "authenticator_data", "signature"] {
+                input type="hidden" name=(name);
+            }
+            button.plain type="submit" { (texts::USE) }
+            p.notice.bad role="alert" data-failed=(texts::FAILED) hidden {}
+        }
+        script type="module" src=(assets::passkeys()) {}
+    }
+}
+
+/// `POST /account/passkeys/challenge`: what a new passkey of this operator is asked to sign.
+pub(crate) async fn offer(
+    request: HttpRequest,
+    posted: Posted<NoFields>,
+) -> Result<Json<Value>, Refusal> {
+    let visit = posted.visit;
+    let site = Site::of(&request, &visit.console).ok_or(Refusal::NotFound)?;
+    let operator = &visit.present.operator;
+    let known = visit.console.passkeys.list(operator.id).await?;
+    let known: Vec<_> = known.iter().map(|passkey| text(&passkey.credential)).collect();
+    let challenge = visit.console.passkeys.challenge(Some(visit.present.session.digest));
+    Ok(Json(json!({
+        "challenge": text(&challenge),
+        "rpId": site.id,
+        "user": text(operator.id.uuid().as_bytes()),
+        "name": operator.name.as_str(),
+        "known": known,
+        "algorithms": PasskeyAlgorithm::ALL.map(PasskeyAlgorithm::cose),
+    })))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct MadeForm {
+    #[serde(default)]
+    current: String,
+    name: String,
+    challenge: String,
+    credential: String,
+    client_data: String,
+    authenticator_data: String,
+    spki: String,
+    algorithm: i32,
+}
+
+/// `POST /account/passkeys/add`.
+pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let site = Site::of(&request, &visit.console).ok_or(Refusal::NotFound)?;
+    let (challenge, credential) = (bytes(&form.challenge)?, bytes(&form.credential)?);
+    let answer = PasskeyMade {
+        credential: &credential,
+        client_data: &bytes(&form.client_data)?,
+        authenticator_data: &bytes(&form.authenticator_data)?,
+        spki: &bytes(&form.spki)?,
+        algorithm: form.algorithm,
+    };
+    let shown = (form.current.as_str(), form.name.as_str());
+    let passkeys = &visit.console.passkeys;
+    let added =
+        passkeys.add(&visit.by, &visit.present, shown, site.asked(&challenge), answer).await;
+    account::finish(&visit, &request, added, "passkey").await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RemoveForm {
+    #[serde(default)]
+    current: String,
+    credential: String,
+}
+
+/// `POST /account/passkeys/remove`.
+pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let credential = bytes(&form.credential)?;
+    let passkeys = &visit.console.passkeys;
+    let removed = passkeys.remove(&visit.by, &visit.present, &form.current, &credential).await;
+    account::finish(&visit, &request, removed, "no-passkey").await
+}
+
+/// The passkeys of whoever looks, and how to get another.
+pub(crate) async fn section(visit: &Visit, request: &HttpRequest) -> Result<Markup, Refusal> {
+    let known = visit.console.passkeys.list(visit.present.operator.id).await?;
+    let possible = Site::of(request, &visit.console).is_some();
+    Ok(html! {
+        section.card #passkeys {
+            h2 { (texts::TITLE) }
+            p.muted { (texts::HINT) }
+            @for (number, passkey) in known.iter().enumerate() { (one(visit, number, passkey)) }
+            @if !possible { p.notice { (texts::NOT_HERE) } }
+            @else if known.len() < Passkey::MOST { (form(visit)) }
+        }
+    })
+}
+
+fn one(visit: &Visit, number: usize, passkey: &Passkey) -> Markup {
+    html! {
+        details {
+            summary {
+                strong { (passkey.name) } " · " (texts::MADE) " " (time(passkey.made_at)) " · "
+                @match passkey.used_at {
+                    Some(at) => { (texts::USED) " " (time(at)) }
+                    None => (texts::NEVER_USED),
+                }
+            }
+            form.stack method="post" action="/account/passkeys/remove" {
+                (csrf(visit))
+                input type="hidden" name="credential" value=(text(&passkey.credential));
+                (account::current(visit, &format!("current-passkey-{number}")))
+                div { button.danger type="submit" { (texts::REMOVE) " " (passkey.name) } }
+            }
+        }
+    }
+}
+
+fn form(visit: &Visit) -> Markup {
+    html! {
+        noscript { p { (texts::NO_SCRIPT) } }
+        form.stack method="post" action="/account/passkeys/add" data-passkey="create"
+            data-ask="/account/passkeys/challenge" hidden {
+            (csrf(visit))
+            @for name in ["challenge", "credential", "client_data", "authenticator_data", "spki", "algorithm"] {
+                input type="hidden" name=(name);
+            }
+            div.field {
+                label for="passkey-name" { (texts::NAME) }
+                input #passkey-name name="name" maxlength="64" required autocomplete="off"
+                    placeholder=(texts::NAME_EXAMPLE);
+            }
+            (account::current(visit, "current-passkey"))
+            div { button.plain type="submit" { (texts::ADD) } }
+            p.notice.bad role="alert" data-failed=(texts::FAILED) hidden {}
+        }
+    }
+}

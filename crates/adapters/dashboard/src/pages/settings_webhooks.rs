@@ -1,0 +1,71 @@
+use super::parts::{Field, check};
+use super::settings::{self, CHANGE};
+use super::webhook;
+use crate::layout::{Page, csrf};
+use crate::texts::settings as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::web::Path;
+use dwar_app::EndpointError;
+use dwar_event::Endpoint;
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub(crate) struct AddForm {
+    url: String,
+    #[serde(default)]
+    full_phone: Option<String>,
+}
+
+/// `POST /p/{project}/settings/webhooks`: a new address, and its secret this once.
+pub(crate) async fn add(posted: Posted<AddForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, CHANGE).await?;
+    let (url, full) = (form.url.trim(), form.full_phone.is_some());
+    match visit.console.endpoints.add(&visit.by, project.id, url, full).await {
+        Ok((_, secret)) => settings::page(&visit, &project, &webhook::fresh(&secret)).await,
+        Err(EndpointError::Forbidden) => {
+            settings::refused(&visit, &project, texts::BAD_ADDRESS).await
+        }
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// The addresses, and a form for one more.
+pub(crate) fn card(visit: &Visit, project: &Project, endpoints: &[Endpoint]) -> Markup {
+    let allowed = visit.may(project, CHANGE);
+    let url = Field {
+        name: "url",
+        label: texts::ADDRESS,
+        placeholder: "https://example.com/dwar-events",
+        kind: "url",
+        required: true,
+        ..Field::TEXT
+    };
+    html! {
+        section.card {
+            h2 { (texts::WEBHOOKS.0) }
+            p.muted { (texts::WEBHOOKS.1) }
+            @if endpoints.is_empty() { p.muted { (texts::NO_WEBHOOKS) } }
+            ul.stack { @for endpoint in endpoints { (row(project, endpoint)) } }
+            @if allowed {
+                form.stack method="post" action={ "/p/" (project.id) "/settings/webhooks" } {
+                    (csrf(visit))
+                    (url.show())
+                    (check("full_phone", texts::FULL_PHONE, texts::FULL_PHONE_HINT, false))
+                    div { button.plain type="submit" { (texts::ADD) } }
+                }
+            }
+        }
+    }
+}
+
+fn row(project: &Project, endpoint: &Endpoint) -> Markup {
+    html! {
+        li.endpoint-row {
+            div { code.wrap-anywhere { (endpoint.url) } " " (webhook::pill(endpoint)) }
+            div { a.button href=(webhook::address(project, endpoint.id)) { (texts::OPEN) } }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+use super::go;
+use super::parts::{Danger, Field, done, notice, secret};
+use crate::format::time;
+use crate::layout::{Frame, Page, csrf};
+use crate::refusal::Refusal;
+use crate::texts::{team, tokens as texts};
+use crate::visit::{Posted, Visit};
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use actix_web::{HttpRequest, HttpResponse};
+use dwar_app::AdminTokenError;
+use dwar_kernel::AdminTokenId;
+use dwar_operator::{Access, AdminSecret, AdminToken, Role};
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What stands for an owner of the installation in forms.
+const EVERYTHING: &str = "everything";
+/// What the names of check boxes begin with; a project's id follows.
+const PROJECT: &str = "project-";
+const DAY: u64 = 86_400;
+const LONGEST: u64 = 365;
+
+/// `GET /tokens`: for owners of the installation.
+pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
+    visit.owner()?;
+    page(&visit, StatusCode::OK, &done(&request, texts::DONE)).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct MakeForm {
+    name: String,
+    /// A role, or everything.
+    role: String,
+    days: String,
+    /// The check boxes that are on, among other fields.
+    #[serde(flatten)]
+    boxes: BTreeMap<String, String>,
+}
+
+impl MakeForm {
+    fn lifetime(&self) -> Option<Duration> {
+        let days = self.days.trim().parse().ok().filter(|days| (1..=LONGEST).contains(days));
+        days.map(|days: u64| Duration::from_secs(days * DAY))
+    }
+
+    fn access(&self) -> Result<Access, Refusal> {
+        if self.role == EVERYTHING {
+            return Ok(Access::everything());
+        }
+        let role = Role::from_word(&self.role).ok_or(Refusal::Unreadable)?;
+        let ids = self.boxes.keys().filter_map(|name| name.strip_prefix(PROJECT));
+        let pair = |id: &str| Ok((id.parse().map_err(|_| Refusal::Unreadable)?, role));
+        Ok(Access { everything: false, projects: ids.map(pair).collect::<Result<_, Refusal>>()? })
+    }
+}
+
+/// `POST /tokens`: a new token, shown this once.
+pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
+    let Posted { visit, form } = posted;
+    visit.owner()?;
+    let access = form.access()?;
+    let Some(lifetime) = form.lifetime() else {
+        return refused(&visit, texts::NO_DAYS).await;
+    };
+    if access == Access::default() {
+        return refused(&visit, texts::NO_PROJECT).await;
+    }
+    match visit.console.admin.tokens.make(&visit.by, &form.name, access, lifetime).await {
+        Ok((token, secret)) => page(&visit, StatusCode::OK, &fresh(&token, &secret)).await,
+        Err(cause @ AdminTokenError::Name) => refused(&visit, &cause.to_string()).await,
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RevokeForm {
+    word: String,
+}
+
+/// `POST /tokens/{token}/revoke`.
+pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    visit.owner()?;
+    let id: AdminTokenId = path.parse().map_err(|_| Refusal::NotFound)?;
+    let tokens = visit.console.admin.tokens.list(&visit.by).await?;
+    let token = tokens.iter().find(|token| token.id == id).ok_or(Refusal::NotFound)?;
+    if form.word.trim() != token.name {
+        return refused(&visit, texts::WRONG_WORD).await;
+    }
+    visit.console.admin.tokens.revoke(&visit.by, id).await?;
+    Ok(go("/tokens?done=revoked"))
+}
+
+async fn refused(visit: &Visit, sentence: &str) -> Page {
+    page(visit, StatusCode::UNPROCESSABLE_ENTITY, &notice("bad", sentence)).await
+}
+
+async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
+    let tokens = visit.console.admin.tokens.list(&visit.by).await?;
+    let projects = visit.projects().await?;
+    let content = html! {
+        div.stack {
+            (above)
+            @if tokens.is_empty() { section.empty { p { (texts::EMPTY) } } }
+            ul.stack { @for token in &tokens { (row(visit, token, &projects)) } }
+            (form(visit, &projects))
+        }
+    };
+    let frame =
+        Frame { visit, title: texts::TITLE, lead: texts::LEAD, project: None, script: None };
+    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+}
+
+fn fresh(token: &AdminToken, shown: &AdminSecret) -> Markup {
+    html! {
+        section.card.notice.good role="status" {
+            h2 { (texts::FRESH) " " (token.name) }
+            p { (texts::FRESH_ONCE) }
+            (secret("fresh-token", shown.expose()))
+        }
+    }
+}
+
+fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
+    let (id, action) = (format!("revoke-{}", token.id), format!("/tokens/{}/revoke", token.id));
+    let danger = Danger {
+        id: &id,
+        action: &action,
+        summary: texts::REVOKE,
+        consequences: &texts::REVOKE_STOPS,
+        word: &token.name,
+        button: texts::REVOKE,
+    };
+    let name_of =
+        |id| projects.iter().find(|project| project.id == id).map(|project| &project.name);
+    html! {
+        li.card {
+            h2 {
+                (token.name)
+                @if !token.is_alive(visit.now()) { " " span.pill.bad { (texts::EXPIRED) } }
+            }
+            div.pills {
+                @if token.access.everything { span.pill.warn { (texts::EVERYTHING) } }
+                @for (project, role) in &token.access.projects {
+                    span.pill {
+                        @if let Some(name) = name_of(*project) { (name) } @else { (texts::GONE) }
+                        ": " (team::role(*role))
+                    }
+                }
+            }
+            dl.facts {
+                dt { (texts::MADE_BY) } dd { (token.made_by) " · " (time(token.made_at)) }
+                dt { (texts::EXPIRES) } dd { (time(token.expires_at)) }
+                dt { (texts::USED) }
+                dd {
+                    @match token.used_at {
+                        Some(at) => {
+                            (time(at))
+                            @if let Some(from) = token.used_from { " " (texts::FROM) " " (from) }
+                        }
+                        None => { (texts::NEVER) }
+                    }
+                }
+            }
+            (danger.show(visit, &[]))
+        }
+    }
+}
+
+fn form(visit: &Visit, projects: &[Project]) -> Markup {
+    let name = Field {
+        name: "name",
+        label: texts::NAME,
+        placeholder: "deploy",
+        required: true,
+        ..Field::TEXT
+    };
+    let days = Field {
+        name: "days",
+        label: texts::DAYS,
+        value: "90",
+        hint: texts::DAYS_HINT,
+        required: true,
+        ..Field::TEXT
+    };
+    html! {
+        form.card.stack method="post" action="/tokens" {
+            (csrf(visit))
+            h2 { (texts::MAKE) }
+            p.muted { (texts::MAKE_HINT) }
+            div.columns {
+                (name.show())
+                div.field {
+                    label for="role" { (texts::ROLE) }
+                    select #role name="role" {
+                        @for role in Role::ALL {
+                            option value=(role.as_str()) selected[role == Role::Viewer] { (team::role(role)) }
+                        }
+                        option value=(EVERYTHING) { (texts::OWNER_OF_ALL) }
+                    }
+                }
+                (days.show())
+            }
+            fieldset aria-describedby="projects-hint" {
+                legend { (texts::PROJECTS) }
+                p #projects-hint.hint { (texts::PROJECTS_HINT) }
+                div.checks {
+                    @for project in projects {
+                        label.check {
+                            input type="checkbox" name={ (PROJECT) (project.id) };
+                            span { (project.name) }
+                        }
+                    }
+                }
+            }
+            div { button.primary type="submit" { (texts::MAKE_BUTTON) } }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+use super::parts::{Field, done, notice};
+use super::wallet_statement::Wanted;
+use super::{go, wallet_proof, wallet_statement};
+use crate::format::rupees;
+use crate::layout::{Frame, Page, csrf};
+use crate::texts::wallet as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::web::{Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use dwar_app::CreditError;
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use dwar_wallet::Paise;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+const SEE: Permission = Permission::See(Area::Money);
+const CHANGE: Permission = Permission::Change(Area::Money);
+
+/// `GET /p/{project}/wallet`.
+pub(crate) async fn show(
+    visit: Visit,
+    path: Path<String>,
+    wanted: Query<Wanted>,
+    request: HttpRequest,
+) -> Page {
+    let project = visit.project(&path, SEE).await?;
+    let above = done(&request, texts::DONE);
+    page(&visit, &project, HttpResponse::Ok().finish(), &above, &wanted).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CreditForm {
+    rupees: String,
+    reference: String,
+}
+
+/// `POST /p/{project}/wallet/credit`: pays money in, once per reference.
+pub(crate) async fn credit(posted: Posted<CreditForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, CHANGE).await?;
+    let back = |word: &str| Ok(go(&format!("/p/{}/wallet?done={word}", project.id)));
+    let reference = form.reference.trim().to_owned();
+    let refused = match Paise::from_rupees(form.rupees.trim()) {
+        _ if reference.is_empty() => texts::NO_REFERENCE,
+        Err(_) => texts::NO_AMOUNT,
+        Ok(amount) => {
+            let wallets = &visit.console.wallets;
+            match wallets.credit(&visit.by, project.id, amount, Some(reference)).await {
+                Ok(true) => return back("credited"),
+                Ok(false) => texts::KNOWN,
+                Err(CreditError::NotPositive) => texts::NO_AMOUNT,
+                Err(cause) => return Err(cause.into()),
+            }
+        }
+    };
+    let answer = HttpResponse::UnprocessableEntity().finish();
+    page(&visit, &project, answer, &notice("bad", refused), &Wanted::default()).await
+}
+
+async fn page(
+    visit: &Visit,
+    project: &Project,
+    answer: HttpResponse,
+    above: &Markup,
+    wanted: &Wanted,
+) -> Page {
+    let balance = visit.console.wallets.balance(project.id).await?;
+    let statement = wallet_statement::section(visit, project, wanted).await?;
+    let proof = wallet_proof::section(visit, project).await?;
+    let figures = [
+        (texts::AVAILABLE, balance.available()),
+        (texts::BALANCE, balance.balance),
+        (texts::HELD, balance.held),
+    ];
+    let content = html! {
+        div.stack {
+            (above)
+            dl.figures {
+                @for (label, amount) in figures {
+                    div.card { dt { (label) } dd { (rupees(amount)) } }
+                }
+            }
+            @if visit.may(project, CHANGE) { (credit_form(visit, project)) }
+            (proof)
+            (statement)
+        }
+    };
+    let frame = Frame {
+        visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: Some(project),
+        script: None,
+    };
+    Ok(frame.answer(answer, &content))
+}
+
+fn credit_form(visit: &Visit, project: &Project) -> Markup {
+    let amount = Field {
+        name: "rupees",
+        label: texts::AMOUNT,
+        placeholder: "500.00",
+        required: true,
+        ..Field::TEXT
+    };
+    let reference = Field {
+        name: "reference",
+        label: texts::REFERENCE,
+        placeholder: texts::REFERENCE_EXAMPLE,
+        required: true,
+        ..Field::TEXT
+    };
+    html! {
+        form.card method="post" action={ "/p/" (project.id) "/wallet/credit" } {
+            (csrf(visit))
+            h2 { (texts::CREDIT) }
+            p.muted { (texts::CREDIT_HINT) }
+            div.row { (amount.show()) (reference.show()) button.primary type="submit" { (texts::PAY_IN) } }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+use super::go;
+use crate::format::{grouped, rupees, time};
+use crate::layout::{Page, csrf};
+use crate::refusal::Refusal;
+use crate::texts::wallet_proof as texts;
+use crate::visit::{NoFields, Posted, Visit};
+use actix_web::web::Path;
+use dwar_app::Scope;
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use dwar_wallet::LedgerProof;
+use maud::{Markup, html};
+
+const CHANGE: Permission = Permission::Change(Area::Money);
+
+/// `POST /p/{project}/wallet/proof`: begins a proof of the project's ledger, unless one is being made.
+pub(crate) async fn prove(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    let visit = posted.visit;
+    let project = visit.project(&path, CHANGE).await?;
+    visit.console.begin_proof(&visit.by, project.id, Scope::Newer).await?;
+    Ok(go(&format!("/p/{}/wallet#proof", project.id)))
+}
+
+/// The last proof, and how to get another.
+pub(crate) async fn section(visit: &Visit, project: &Project) -> Result<Markup, Refusal> {
+    let proven = visit.console.ledger.proven(project.id).await?;
+    Ok(html! {
+        section.card #proof {
+            h2 { (texts::TITLE) }
+            @match &proven.last {
+                Some(proof) => (told(proof)),
+                None => p.muted { (texts::NEVER) },
+            }
+            @if let Some(run) = &proven.running {
+                p.notice role="status" {
+                    (texts::RUNNING) " " (time(run.since)) ", " (texts::BY) " " (run.by) ". "
+                    a href={ "/p/" (project.id) "/wallet#proof" } { (texts::LOOK_AGAIN) }
+                }
+            } @else if visit.may(project, CHANGE) {
+                form method="post" action={ "/p/" (project.id) "/wallet/proof" } {
+                    (csrf(visit))
+                    button.plain type="submit" { (texts::PROVE) }
+                }
+            }
+        }
+    })
+}
+
+fn told(proof: &LedgerProof) -> Markup {
+    let sound = proof.is_sound();
+    let (sums, stand) = (proof.sum.sums, proof.stand.balance);
+    html! {
+        p.notice.(if sound { "good" } else { "bad" }) role=(if sound { "status" } else { "alert" }) {
+            @if sound { (texts::SOUND) } @else { (texts::UNSOUND) }
+        }
+        dl.facts {
+            dt { (texts::WHEN) } dd { (time(proof.at)) " " (texts::BY) " " (proof.by) }
+            dt { (texts::ENTRIES) } dd { (grouped(proof.sum.entries)) " / " (grouped(proof.stand.position)) }
+            dt { (texts::BALANCE) } dd { (rupees(sums.balance)) " / " (rupees(stand.balance)) }
+            dt { (texts::HELD) } dd { (rupees(sums.held)) " / " (rupees(stand.held)) }
+            dt { (texts::OPEN) } dd { (rupees(proof.stand.open)) }
+        }
+    }
+}

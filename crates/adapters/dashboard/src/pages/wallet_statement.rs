@@ -1,0 +1,217 @@
+use crate::format::{rupees, signed_rupees, time};
+use crate::refusal::Refusal;
+use crate::statement_csv;
+use crate::texts::{wallet as words, wallet_statement as texts};
+use crate::visit::Visit;
+use actix_web::HttpResponse;
+use actix_web::web::{Path, Query};
+use chrono::{NaiveDate, SecondsFormat, TimeDelta};
+use dwar_kernel::Timestamp;
+use dwar_operator::{Area, Permission};
+use dwar_project::Project;
+use dwar_wallet::{EntryKind, Paise, StatementCursor, StatementFilter, StatementLine};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+const SEE: Permission = Permission::See(Area::Money);
+/// Lines on one page.
+const LINES: u32 = 50;
+
+/// Which lines are wanted, as the address says it. What is empty asks for nothing.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Wanted {
+    /// The first and the last day, as days are in India, or exact instants.
+    from: String,
+    until: String,
+    kind: String,
+    reference: String,
+    /// Where the page before ended.
+    at: String,
+    position: String,
+}
+
+impl Wanted {
+    fn filter(&self) -> Result<StatementFilter, Refusal> {
+        let kind = match self.kind.trim() {
+            "" => None,
+            word => Some(EntryKind::from_word(word).ok_or(Refusal::Unreadable)?),
+        };
+        let reference = Some(self.reference.trim()).filter(|text| !text.is_empty());
+        Ok(StatementFilter {
+            kind,
+            since: instant(&self.from, 0)?,
+            until: instant(&self.until, 1)?,
+            reference: reference.map(str::to_owned),
+        })
+    }
+
+    fn after(&self) -> Result<Option<StatementCursor>, Refusal> {
+        if self.at.is_empty() {
+            return Ok(None);
+        }
+        let at = self.at.parse().map_err(|_| Refusal::Unreadable)?;
+        let position = self.position.parse().map_err(|_| Refusal::Unreadable)?;
+        Ok(Some(StatementCursor { at, position }))
+    }
+
+    /// The part of an address that asks for the same lines.
+    fn query(&self) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let fields = [
+            ("from", &self.from),
+            ("until", &self.until),
+            ("kind", &self.kind),
+            ("reference", &self.reference),
+        ];
+        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+            query.append_pair(name, value);
+        }
+        query.finish()
+    }
+}
+
+/// A day, so many days later, as it begins in India (UTC+05:30, all year); or an exact instant.
+fn instant(text: &str, days: i64) -> Result<Option<Timestamp>, Refusal> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(Some(instant));
+    }
+    let day: NaiveDate = text.parse().map_err(|_| Refusal::Unreadable)?;
+    let midnight = day.and_hms_opt(0, 0, 0).and_then(|midnight| {
+        midnight.checked_add_signed(TimeDelta::days(days) - TimeDelta::minutes(330))
+    });
+    Ok(Some(midnight.ok_or(Refusal::Unreadable)?.and_utc()))
+}
+
+/// The statement with its filters.
+pub(crate) async fn section(
+    visit: &Visit,
+    project: &Project,
+    wanted: &Wanted,
+) -> Result<Markup, Refusal> {
+    let (filter, after) = (wanted.filter()?, wanted.after()?);
+    let everything = filter == StatementFilter::default() && after.is_none();
+    let lines = visit.console.ledger.lines(project.id, filter, after, LINES).await?;
+    let more = lines.last().filter(|_| lines.len() == LINES as usize);
+    let query = wanted.query();
+    Ok(html! {
+        (filters(project, wanted))
+        @if lines.is_empty() {
+            section.empty { p { @if everything { (words::EMPTY) } @else { (texts::NOTHING) } } }
+        } @else {
+            (table(&lines))
+        }
+        p.more {
+            @if let Some(line) = more {
+                @let at = line.entry.at.to_rfc3339_opts(SecondsFormat::Millis, true);
+                a.button href={ "?" (query) @if !query.is_empty() { "&" } "at=" (at) "&position=" (line.position) } {
+                    (texts::OLDER)
+                }
+            }
+            a.button href={ "/p/" (project.id) "/wallet/statement.csv?" (query) } download { (texts::DOWNLOAD) }
+        }
+    })
+}
+
+fn filters(project: &Project, wanted: &Wanted) -> Markup {
+    html! {
+        form.card method="get" action={ "/p/" (project.id) "/wallet" } {
+            div.row {
+                div.field {
+                    label for="from" { (texts::FROM) }
+                    input #from name="from" type="date" value=(wanted.from);
+                }
+                div.field {
+                    label for="until" { (texts::UNTIL) }
+                    input #until name="until" type="date" value=(wanted.until);
+                }
+                div.field {
+                    label for="kind" { (texts::KIND) }
+                    select #kind name="kind" {
+                        option value="" { (texts::EVERY_KIND) }
+                        @for kind in EntryKind::ALL {
+                            option value=(kind.as_str()) selected[wanted.kind == kind.as_str()] {
+                                (words::kind(kind))
+                            }
+                        }
+                    }
+                }
+                div.field {
+                    label for="wanted-reference" { (texts::REFERENCE) }
+                    input #wanted-reference name="reference" autocomplete="off" value=(wanted.reference);
+                }
+                button.plain type="submit" { (texts::SHOW) }
+            }
+            p.hint { (texts::DAYS) }
+        }
+    }
+}
+
+fn table(lines: &[StatementLine]) -> Markup {
+    html! {
+        div.table tabindex="0" role="region" aria-label=(words::STATEMENT) {
+            table {
+                caption { (words::STATEMENT) }
+                thead { tr {
+                    th scope="col" { (words::WHEN) }
+                    th scope="col" { (words::WHAT) }
+                    th scope="col" { (words::FOR) }
+                    th.amount scope="col" { (words::CHANGE) }
+                    th.amount scope="col" { (words::ON_HOLD) }
+                    th.amount scope="col" { (words::AFTER) }
+                } }
+                tbody {
+                    @for StatementLine { entry, .. } in lines {
+                        tr {
+                            td { (time(entry.at)) }
+                            td { (words::kind(entry.kind)) }
+                            td.wrap-anywhere { (entry.reference) }
+                            td.amount { (movement(entry.amount)) }
+                            td.amount { (movement(entry.held)) }
+                            td.amount { (rupees(entry.after.balance)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn movement(amount: Paise) -> Markup {
+    html! {
+        @if amount > Paise::ZERO { span.plus { (signed_rupees(amount)) } }
+        @else if amount < Paise::ZERO { (signed_rupees(amount)) }
+        @else { span.muted { "–" } }
+    }
+}
+
+/// `GET /p/{project}/wallet/statement.csv`: the wanted lines, newest first, however many.
+pub(crate) async fn download(
+    visit: Visit,
+    path: Path<String>,
+    wanted: Query<Wanted>,
+) -> Result<HttpResponse, Refusal> {
+    let project = visit.project(&path, SEE).await?;
+    Ok(statement_csv::download(visit.console.ledger.clone(), project.id, wanted.filter()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_a_day_in_india_with_both_ends() {
+        let at = |text: &str, days| instant(text, days).unwrap().unwrap().to_rfc3339();
+        assert_eq!(at("2027-01-15", 0), "2027-01-14T18:30:00+00:00");
+        assert_eq!(at("2027-01-15", 1), "2027-01-15T18:30:00+00:00");
+        assert_eq!(at("2027-01-15T08:00:00Z", 1), "2027-01-15T08:00:00+00:00");
+        assert_eq!(instant(" ", 0).unwrap(), None);
+        for text in ["2027-02-30", "yesterday", "15/01/2027", "-262143-01-01"] {
+            assert!(matches!(instant(text, 0), Err(Refusal::Unreadable)), "{text}");
+        }
+    }
+}

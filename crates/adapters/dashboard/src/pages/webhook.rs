@@ -1,0 +1,299 @@
+use super::go;
+use super::parts::{Danger, done, notice, secret};
+use super::settings::{CHANGE, SEE};
+use crate::format::time;
+use crate::layout::{Frame, Page, csrf};
+use crate::refusal::Refusal;
+use crate::texts::{settings as common, webhook as texts};
+use crate::visit::{NoFields, Posted, Visit};
+use actix_web::http::StatusCode;
+use actix_web::web::{Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use dwar_event::{CallFilter, Endpoint, LoggedCall, Resend, WebhookSecret};
+use dwar_kernel::EndpointId;
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+/// Calls on one page.
+const LINES: u32 = 50;
+
+/// Which calls are wanted.
+#[derive(Default, Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    show: Option<String>,
+    #[serde(default)]
+    before: Option<String>,
+}
+
+/// A project and one of its endpoints, as an address names them.
+type At = Path<(String, String)>;
+
+/// `GET /p/{project}/settings/webhooks/{id}`: how it stands and what it was told.
+pub(crate) async fn show(
+    visit: Visit,
+    path: At,
+    wanted: Query<Wanted>,
+    request: HttpRequest,
+) -> Page {
+    let project = visit.project(&path.0, SEE).await?;
+    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
+    let above = done(&request, texts::DONE);
+    page(&visit, &project, id, &wanted, StatusCode::OK, &above).await
+}
+
+/// `POST …/test`: calls it once, and says what came of it.
+pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
+    let (visit, project, id) = changing(posted.visit, &path).await?;
+    let call = visit.console.endpoint_log.test(&visit.by, project.id, id).await?;
+    let (status, above) = match call.map(|call| call.outcome) {
+        None => (StatusCode::TOO_MANY_REQUESTS, html! { (notice("warn", texts::TESTED_BEFORE)) }),
+        Some(Ok(status)) => {
+            let sentence = format!("{} {status}.", texts::TESTED);
+            (StatusCode::OK, html! { (notice("good", &sentence)) })
+        }
+        Some(Err(cause)) => {
+            let sentence = format!("{} {}.", texts::TEST_FAILED, texts::failure(cause));
+            (StatusCode::OK, html! { (notice("bad", &sentence)) })
+        }
+    };
+    page(&visit, &project, id, &Wanted::default(), status, &above).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ResendForm {
+    event: String,
+}
+
+/// `POST …/resend`: sends an event of the log again.
+pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
+    let (visit, project, id) = changing(posted.visit, &path).await?;
+    let log = &visit.console.endpoint_log;
+    match log.resend(&visit.by, project.id, id, &posted.form.event).await? {
+        Resend::Queued => Ok(go(&format!("{}?done=resent", address(&project, id)))),
+        answer => refused(&visit, &project, id, texts::refused(answer)).await,
+    }
+}
+
+/// `POST …/rotate`: a new secret; the old one signs along.
+pub(crate) async fn rotate(posted: Posted<NoFields>, path: At) -> Page {
+    let (visit, project, id) = changing(posted.visit, &path).await?;
+    let secret = visit.console.endpoints.rotate_secret(&visit.by, project.id, id).await?;
+    page(&visit, &project, id, &Wanted::default(), StatusCode::OK, &fresh(&secret)).await
+}
+
+/// `POST …/enable`: switches it on again.
+pub(crate) async fn enable(posted: Posted<NoFields>, path: At) -> Page {
+    let (visit, project, id) = changing(posted.visit, &path).await?;
+    visit.console.endpoints.enable(&visit.by, project.id, id).await?;
+    Ok(go(&format!("{}?done=enabled", address(&project, id))))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RemoveForm {
+    word: String,
+}
+
+/// `POST …/remove`, with a word to type.
+pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
+    let (visit, project, id) = changing(posted.visit, &path).await?;
+    if posted.form.word.trim() != common::REMOVE_WORD {
+        return refused(&visit, &project, id, common::WRONG_WORD).await;
+    }
+    visit.console.endpoints.remove(&visit.by, project.id, id).await?;
+    Ok(go(&format!("/p/{}/settings?done=removed", project.id)))
+}
+
+/// Where an endpoint's page is.
+pub(crate) fn address(project: &Project, endpoint: EndpointId) -> String {
+    format!("/p/{}/settings/webhooks/{endpoint}", project.id)
+}
+
+/// A secret that is shown this once.
+pub(crate) fn fresh(fresh: &WebhookSecret) -> Markup {
+    html! {
+        section.card.notice.good role="status" {
+            h2 { (common::SECRET) }
+            p { (common::SECRET_ONCE) }
+            (secret("fresh-secret", &fresh.expose()))
+        }
+    }
+}
+
+async fn changing(visit: Visit, path: &At) -> Result<(Visit, Project, EndpointId), Refusal> {
+    let project = visit.project(&path.0, CHANGE).await?;
+    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
+    Ok((visit, project, id))
+}
+
+async fn refused(visit: &Visit, project: &Project, id: EndpointId, sentence: &str) -> Page {
+    let (status, above) = (StatusCode::UNPROCESSABLE_ENTITY, notice("bad", sentence));
+    page(visit, project, id, &Wanted::default(), status, &above).await
+}
+
+async fn page(
+    visit: &Visit,
+    project: &Project,
+    id: EndpointId,
+    wanted: &Wanted,
+    status: StatusCode,
+    above: &Markup,
+) -> Page {
+    let log = &visit.console.endpoint_log;
+    let endpoint = log.endpoint(project.id, id).await?;
+    let before = wanted.before.as_deref().and_then(|id| id.parse().ok());
+    let failed = wanted.show.as_deref() == Some("failed");
+    let calls = log.calls(project.id, id, CallFilter { failed, before }, LINES).await?;
+    let content = html! {
+        div.stack {
+            (above)
+            (state(visit, project, &endpoint))
+            (told(visit, project, id, &calls, failed))
+        }
+    };
+    let frame = Frame {
+        visit,
+        title: texts::TITLE,
+        lead: texts::LEAD,
+        project: Some(project),
+        script: None,
+    };
+    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+}
+
+/// One word for how an endpoint stands.
+pub(crate) fn pill(endpoint: &Endpoint) -> Markup {
+    html! {
+        @match (&endpoint.disabled_at, &endpoint.failing) {
+            (Some(since), _) => { span.pill.bad { (common::OFF) } " " small { (time(*since)) } }
+            (None, Some(failing)) => { span.pill.warn { (common::FAILING) " × " (failing.failures) } }
+            (None, None) => { span.pill.good { (common::ON) } }
+        }
+    }
+}
+
+fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
+    let base = address(project, endpoint.id);
+    let remove = format!("{base}/remove");
+    let danger = Danger {
+        id: "remove",
+        action: &remove,
+        summary: common::REMOVE,
+        consequences: &common::REMOVE_STOPS,
+        word: common::REMOVE_WORD,
+        button: common::REMOVE,
+    };
+    html! {
+        section.card.stack {
+            h2.wrap-anywhere { (endpoint.url) }
+            p { (pill(endpoint)) " " (why(endpoint)) }
+            dl.facts {
+                dt { (texts::FULL) } dd { (if endpoint.full_phone { texts::YES } else { texts::NO }) }
+                dt { (texts::ADDED) } dd { (time(endpoint.created_at)) }
+            }
+            @if visit.may(project, CHANGE) {
+                div.row {
+                    (button(visit, &base, "test", "primary", texts::TEST))
+                    @if endpoint.disabled_at.is_some() {
+                        (button(visit, &base, "enable", "plain", common::ENABLE))
+                    }
+                    (button(visit, &base, "rotate", "plain", common::ROTATE))
+                }
+                (danger.show(visit, &[]))
+            }
+            p { a href={ "/p/" (project.id) "/settings" } { (texts::ALL_SETTINGS) } }
+        }
+    }
+}
+
+fn button(visit: &Visit, base: &str, what: &str, class: &str, label: &str) -> Markup {
+    html! {
+        form method="post" action={ (base) "/" (what) } {
+            (csrf(visit)) button.(class) type="submit" { (label) }
+        }
+    }
+}
+
+fn why(endpoint: &Endpoint) -> Markup {
+    html! {
+        @match (&endpoint.disabled_at, &endpoint.failing) {
+            (Some(_), failing) => {
+                (texts::OFF)
+                @if let Some(failing) = failing { " " (failing.failures) " " (texts::IN_A_ROW) "." }
+            }
+            (None, Some(failing)) => { (texts::FAILING) " " (time(failing.since)) "." }
+            (None, None) => { (texts::SOUND) }
+        }
+    }
+}
+
+fn told(
+    visit: &Visit,
+    project: &Project,
+    id: EndpointId,
+    calls: &[LoggedCall],
+    failed: bool,
+) -> Markup {
+    let base = address(project, id);
+    let may = visit.may(project, CHANGE);
+    let more = calls.last().filter(|_| calls.len() == LINES as usize);
+    let here = |on: bool| on.then_some("true");
+    html! {
+        section.card.stack {
+            h2 { (texts::LOG) }
+            p.muted { (texts::LOG_HINT) }
+            nav.row.filters aria-label=(texts::LOG) {
+                a.button href=(base) aria-current=[here(!failed)] { (texts::ALL) }
+                a.button href={ (base) "?show=failed" } aria-current=[here(failed)] { (texts::FAILED_ONLY) }
+            }
+            @if calls.is_empty() {
+                p.muted { (if failed { texts::NONE_FAILED } else { texts::EMPTY }) }
+            } @else {
+                div.table tabindex="0" role="region" aria-label=(texts::LOG) {
+                    table {
+                        thead { tr { @for head in texts::HEADS { th scope="col" { (head) } } } }
+                        tbody { @for logged in calls { (row(visit, &base, logged, may)) } }
+                    }
+                }
+            }
+            @if let Some(last) = more {
+                @let show = if failed { "show=failed&" } else { "" };
+                p.more { a.button href={ (base) "?" (show) "before=" (last.call.id) } { (texts::OLDER) } }
+            }
+        }
+    }
+}
+
+fn row(
+    visit: &Visit,
+    base: &str,
+    LoggedCall { call, on_record }: &LoggedCall,
+    may: bool,
+) -> Markup {
+    html! {
+        tr {
+            td { (time(call.at)) }
+            td.wrap-anywhere { (call.kind) br; small { (call.event) } }
+            td {
+                @match call.outcome {
+                    Ok(status) => { span.pill.good { (status) } }
+                    Err(cause) => { span.pill.bad { (texts::failure(cause)) } }
+                }
+                @if call.number > 1 { " " small { (texts::TRY) " " (call.number) } }
+            }
+            td.amount { (call.took.as_millis()) " " (texts::MS) }
+            td { @if let Some(again) = call.again { (time(again)) } @else { span.muted { "–" } } }
+            td {
+                @if !on_record { small { (texts::GONE) } }
+                @else if may {
+                    form method="post" action={ (base) "/resend" } {
+                        (csrf(visit))
+                        input type="hidden" name="event" value=(call.event);
+                        button.quiet type="submit" aria-label={ (texts::RESEND) ": " (call.event) } { (texts::RESEND) }
+                    }
+                }
+            }
+        }
+    }
+}

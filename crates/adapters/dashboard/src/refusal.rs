@@ -1,0 +1,191 @@
+use crate::layout;
+use crate::texts::refusals as texts;
+use actix_web::http::StatusCode;
+use actix_web::http::header;
+use actix_web::{HttpResponse, ResponseError};
+use dwar_app::{
+    AdminError, AdminTokenError, CreditError, EndpointError, EraseIdentityError, OperatorError,
+    RegenerateKeyError, SignInError, UnlockPhoneError,
+};
+use dwar_kernel::StoreError;
+use std::fmt;
+
+/// Why there is no page. Each is a page of its own, but for who has to sign in first.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Nobody is signed in: off to the sign-in page.
+    SignIn,
+    /// Not by this name.
+    Misdirected,
+    /// Somebody else's page sent it.
+    Foreign,
+    /// It was not made by a page of this session, or that session is over.
+    Stale,
+    /// The operator may not.
+    Forbidden,
+    /// There is no such page, or none that this operator may know of.
+    NotFound,
+    /// The form cannot be read.
+    Unreadable,
+    /// There are as many live lists open as there may be.
+    TooMany,
+    /// A store or the API is out of reach.
+    Unavailable,
+    /// Our fault; the log says more.
+    Failed,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.words().0)
+    }
+}
+
+impl Refusal {
+    const fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::SignIn => texts::SIGN_IN,
+            Self::Misdirected => texts::MISDIRECTED,
+            Self::Foreign => texts::FOREIGN,
+            Self::Stale => texts::STALE,
+            Self::Forbidden => texts::FORBIDDEN,
+            Self::NotFound => texts::NOT_FOUND,
+            Self::Unreadable => texts::UNREADABLE,
+            Self::TooMany => texts::TOO_MANY,
+            Self::Unavailable => texts::UNAVAILABLE,
+            Self::Failed => texts::FAILED,
+        }
+    }
+}
+
+impl ResponseError for Refusal {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::SignIn => StatusCode::SEE_OTHER,
+            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
+            Self::Foreign | Self::Stale | Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Unreadable => StatusCode::BAD_REQUEST,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut answer = HttpResponse::build(self.status_code());
+        if matches!(self, Self::SignIn) {
+            return answer.insert_header((header::LOCATION, "/sign-in")).finish();
+        }
+        let (title, sentence) = self.words();
+        answer.content_type(layout::HTML).body(layout::bare(title, sentence).into_string())
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(cause: StoreError) -> Self {
+        let transient = cause.is_transient();
+        tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
+        if transient { Self::Unavailable } else { Self::Failed }
+    }
+}
+
+impl From<RegenerateKeyError> for Refusal {
+    fn from(cause: RegenerateKeyError) -> Self {
+        match cause {
+            RegenerateKeyError::NoSuchProject => Self::NotFound,
+            RegenerateKeyError::Forbidden => Self::Forbidden,
+            RegenerateKeyError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<CreditError> for Refusal {
+    fn from(cause: CreditError) -> Self {
+        match cause {
+            CreditError::NoSuchProject => Self::NotFound,
+            CreditError::Forbidden => Self::Forbidden,
+            CreditError::NotPositive => Self::Unreadable,
+            CreditError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<EndpointError> for Refusal {
+    fn from(cause: EndpointError) -> Self {
+        match cause {
+            EndpointError::NoSuchProject | EndpointError::NoSuchEndpoint => Self::NotFound,
+            EndpointError::Forbidden => Self::Unreadable,
+            EndpointError::NotAllowed => Self::Forbidden,
+            EndpointError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<OperatorError> for Refusal {
+    fn from(cause: OperatorError) -> Self {
+        match cause {
+            OperatorError::NoSuchOperator | OperatorError::NoSuchProject => Self::NotFound,
+            OperatorError::NameTaken | OperatorError::Name(_) => Self::Unreadable,
+            OperatorError::Forbidden => Self::Forbidden,
+            OperatorError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<AdminError> for Refusal {
+    fn from(cause: AdminError) -> Self {
+        match cause {
+            AdminError::Forbidden => Self::Forbidden,
+            AdminError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<EraseIdentityError> for Refusal {
+    fn from(cause: EraseIdentityError) -> Self {
+        match cause {
+            EraseIdentityError::NotFound => Self::NotFound,
+            EraseIdentityError::Forbidden => Self::Forbidden,
+            EraseIdentityError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<UnlockPhoneError> for Refusal {
+    fn from(cause: UnlockPhoneError) -> Self {
+        match cause {
+            UnlockPhoneError::NoSuchProject => Self::NotFound,
+            UnlockPhoneError::Forbidden => Self::Forbidden,
+            UnlockPhoneError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<AdminTokenError> for Refusal {
+    fn from(cause: AdminTokenError) -> Self {
+        match cause {
+            AdminTokenError::NoSuchToken | AdminTokenError::NoSuchProject => Self::NotFound,
+            AdminTokenError::Name | AdminTokenError::Lifetime | AdminTokenError::Outlives => {
+                Self::Unreadable
+            }
+            AdminTokenError::Forbidden => Self::Forbidden,
+            AdminTokenError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<SignInError> for Refusal {
+    fn from(cause: SignInError) -> Self {
+        match cause {
+            SignInError::Forbidden => Self::Forbidden,
+            // The pages that let somebody in have words of their own for these.
+            SignInError::Wrong
+            | SignInError::CodeNeeded
+            | SignInError::Locked { .. }
+            | SignInError::LinkGone
+            | SignInError::Password(_) => Self::Unreadable,
+            SignInError::Store(cause) => cause.into(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+use serde::Deserialize;
+use std::net::{IpAddr, ToSocketAddrs};
+
+/// What the default address stands for in development.
+const DEVELOPMENT: &str = "127.0.0.1:8081";
+/// The word for "as the environment says".
+const AUTO: &str = "auto";
+
+/// Where the dashboard listens and what it may be called: the section `[dashboard]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// `host:port`, `auto`, or nothing for no dashboard.
+    pub address: String,
+    /// Where browsers reach it, if that is not the address.
+    pub public_url: String,
+    /// Whether a proxy in front of it ends TLS.
+    pub behind_tls_proxy: bool,
+    /// Names that it may be called by beside the address and the public URL.
+    pub hosts: Vec<String>,
+}
+
+impl Settings {
+    /// Where to listen; `None` for not at all, which is what `auto` means in production.
+    pub fn address(&self, production: bool) -> Option<&str> {
+        match self.address.as_str() {
+            "" => None,
+            AUTO if production => None,
+            AUTO => Some(DEVELOPMENT),
+            own => Some(own),
+        }
+    }
+
+    /// Where browsers are sent, as far as settings alone tell.
+    pub fn base_url(&self) -> String {
+        let public = self.public_url.trim_end_matches('/');
+        if !public.is_empty() {
+            return public.to_owned();
+        }
+        let address = self.address(false).unwrap_or(DEVELOPMENT);
+        format!("http://{}", address.replacen("0.0.0.0", "localhost", 1))
+    }
+
+    /// Whether nothing but this machine can reach the address.
+    pub fn is_loopback(address: &str) -> bool {
+        // What cannot be resolved cannot be listened on either; that is said there.
+        let mut all = address.to_socket_addrs().into_iter().flatten();
+        all.all(|address| address.ip().to_canonical().is_loopback())
+    }
+
+    /// The host of the public URL, without its port; `None` if the URL is empty or no URL.
+    pub fn public_host(&self) -> Option<&str> {
+        let rest = self.public_url.split_once("://")?.1;
+        let authority = rest.split(['/', '?', '#']).next()?;
+        Some(host_of(authority)).filter(|host| !host.is_empty())
+    }
+
+    /// Whether browsers elsewhere are sent to it without TLS.
+    pub fn is_public_in_clear(&self) -> bool {
+        let elsewhere = self.public_host().is_some_and(|host| !is_this_machine(host));
+        elsewhere && !self.public_url.starts_with("https://")
+    }
+
+    /// Whether the public URL is one that browsers can open, or empty.
+    pub fn public_url_is_sound(&self) -> bool {
+        let url = self.public_url.as_str();
+        let known = url.starts_with("https://") || url.starts_with("http://");
+        let plain = !url.contains(['@', ' ', '?', '#']);
+        url.is_empty() || known && plain && self.public_host().is_some()
+    }
+}
+
+/// An authority without its port; an IPv6 address without its brackets.
+pub(crate) fn host_of(authority: &str) -> &str {
+    match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// Whether a name or address means this machine.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let address = host.parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(address: &str, public_url: &str) -> Settings {
+        let (address, public_url) = (address.to_owned(), public_url.to_owned());
+        Settings { address, public_url, behind_tls_proxy: false, hosts: Vec::new() }
+    }
+
+    #[test]
+    fn production_has_no_dashboard_unless_it_is_asked_for() {
+        for (address, development, production) in [
+            ("auto", Some("127.0.0.1:8081"), None),
+            ("", None, None),
+            ("[::1]:9", Some("[::1]:9"), Some("[::1]:9")),
+        ] {
+            let settings = settings(address, "");
+            assert_eq!(settings.address(false), development);
+            assert_eq!(settings.address(true), production);
+        }
+    }
+
+    #[test]
+    fn reads_the_host_of_a_url() {
+        for (url, sound, host) in [
+            ("", true, None),
+            ("https://ops.example.com", true, Some("ops.example.com")),
+            ("https://ops.example.com:8443/dwar", true, Some("ops.example.com")),
+            ("http://[::1]:81", true, Some("::1")),
+            ("ftp://ops.example.com", false, Some("ops.example.com")),
+            ("https://user@ops.example.com", false, Some("user@ops.example.com")),
+            ("https://", false, None),
+            ("ops.example.com", false, None),
+        ] {
+            let settings = settings("", url);
+            assert_eq!((settings.public_url_is_sound(), settings.public_host()), (sound, host));
+        }
+    }
+
+    #[test]
+    fn links_begin_with_the_public_url_or_else_the_address() {
+        for (address, public_url, base) in [
+            ("auto", "", "http://127.0.0.1:8081"),
+            ("", "", "http://127.0.0.1:8081"),
+            ("0.0.0.0:9", "", "http://localhost:9"),
+            ("[::1]:9", "https://ops.example.com/", "https://ops.example.com"),
+        ] {
+            assert_eq!(settings(address, public_url).base_url(), base);
+        }
+    }
+
+    #[test]
+    fn a_public_url_elsewhere_needs_tls() {
+        for (url, clear) in [
+            ("", false),
+            ("https://ops.example.com", false),
+            ("http://localhost:81", false),
+            ("http://ops.example.com", true),
+        ] {
+            assert_eq!(settings("", url).is_public_in_clear(), clear, "{url}");
+        }
+    }
+
+    #[test]
+    fn knows_what_stays_on_this_machine() {
+        assert!(Settings::is_loopback("127.0.0.1:1") && Settings::is_loopback("[::1]:1"));
+        assert!(!Settings::is_loopback("0.0.0.0:1") && !Settings::is_loopback("10.0.0.1:1"));
+    }
+}

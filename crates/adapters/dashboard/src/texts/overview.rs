@@ -1,0 +1,80 @@
+//! The overview of a project.
+
+use dwar_activity::Period;
+use dwar_kernel::KeyMode;
+
+pub(crate) const TITLE: &str = "Overview";
+pub(crate) const LEAD: &str = "What was sent, what arrived, what was verified, and what it cost.";
+pub(crate) const WHICH_MODE: &str = "Mode";
+pub(crate) const WHICH_PERIOD: &str = "Period";
+
+pub(crate) const SENDS: &str = "Sends";
+pub(crate) const DELIVERED: &str = "Delivered";
+pub(crate) const VERIFIED: &str = "Verified";
+pub(crate) const SPENT: &str = "Spend";
+pub(crate) const CONVERSION: &str = "Sent → verified";
+pub(crate) const MEDIAN: &str = "Time to verify, median";
+pub(crate) const OF_SENDS: &str = "of sends";
+
+pub(crate) const FRESH: &str = "Counted";
+pub(crate) const AGO: &str = "ago";
+pub(crate) const NOT_YET: &str = "Not counted yet; the first figures come within a minute.";
+pub(crate) const STALE: &str = "These figures are more than a minute old: whatever counts them has fallen behind. `dwar doctor --online` says why.";
+pub(crate) const CATCHING_UP: &str =
+    "Nothing was counted for a while. Figures of earlier hours are still being filled in.";
+
+pub(crate) const CHART: &str = "Over time";
+pub(crate) const CHART_ZONE: &str = "Indian time";
+pub(crate) const CHART_NUMBERS: &str = "The numbers of the chart";
+pub(crate) const FROM: &str = "From";
+
+pub(crate) const ROUTES: &str = "By channel and provider";
+pub(crate) const ROUTES_HINT: &str = "A message that fell back to another provider counts as sent at both. A verification, and its time from the request for the code, counts for whoever carried the code last.";
+pub(crate) const CHANNEL: &str = "Channel";
+pub(crate) const PROVIDER: &str = "Provider";
+pub(crate) const MESSAGES: &str = "Messages";
+
+pub(crate) const EMPTY_LIVE: &str =
+    "No code was sent with the live key in this time or the time before.";
+pub(crate) const EMPTY_TEST: &str =
+    "No code was sent in test mode in this time or the time before.";
+pub(crate) const TO_PLAYGROUND: &str = "Send one in the playground";
+pub(crate) const TO_KEYS: &str = "See the live key";
+pub(crate) const TO_TEST: &str = "Look at test mode";
+
+pub(crate) const SAME: &str = "no change";
+pub(crate) const NEW: &str = "none before";
+pub(crate) const MORE: &str = "more than before";
+pub(crate) const LESS: &str = "less than before";
+pub(crate) const POINTS: &str = "pp";
+
+pub(crate) const fn mode(mode: KeyMode) -> &'static str {
+    match mode {
+        KeyMode::Live => "Live",
+        KeyMode::Test => "Test",
+    }
+}
+
+pub(crate) const fn period(period: Period) -> &'static str {
+    match period {
+        Period::Hour => "Last hour",
+        Period::Day => "Last 24 hours",
+        Period::Month => "Last 30 days",
+    }
+}
+
+pub(crate) const fn compared(period: Period) -> &'static str {
+    match period {
+        Period::Hour => "Against the hour before.",
+        Period::Day => "Against the 24 hours before.",
+        Period::Month => "Against the 30 days before.",
+    }
+}
+
+pub(crate) const fn point(period: Period) -> &'static str {
+    match period {
+        Period::Hour => "each five minutes",
+        Period::Day => "each hour",
+        Period::Month => "each day",
+    }
+}

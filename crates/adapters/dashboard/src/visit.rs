@@ -1,0 +1,277 @@
+use crate::console::Console;
+use crate::refusal::Refusal;
+use actix_web::cookie::time::Duration as CookieDuration;
+use actix_web::cookie::{Cookie, SameSite};
+use actix_web::dev::Payload;
+use actix_web::http::header::HeaderMap;
+use actix_web::web::{Bytes, Data, Query};
+use actix_web::{FromRequest, HttpRequest};
+use dwar_app::Present;
+use dwar_kernel::{KeyMode, ProjectId, Timestamp};
+use dwar_operator::{Access, By, Permission, SessionToken};
+use dwar_project::{Caller, Project};
+use futures_util::future::LocalBoxFuture;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::net::IpAddr;
+
+/// Longer than any form of ours.
+const LONGEST_FORM: usize = 32 * 1_024;
+const CSRF_HEADER: &str = "x-csrf-token";
+const THEME: &str = "dwar_theme";
+
+/// A request of somebody who is signed in.
+pub(crate) struct Visit {
+    pub(crate) console: Data<Console>,
+    pub(crate) present: Present,
+    /// Who asks for changes, from where.
+    pub(crate) by: By,
+    /// What this session's own pages put into their forms.
+    pub(crate) csrf: String,
+    pub(crate) theme: Theme,
+    pub(crate) path: String,
+    token: SessionToken,
+}
+
+/// A form, or a fetch, that a page of this session sent.
+pub(crate) struct Posted<T> {
+    pub(crate) visit: Visit,
+    pub(crate) form: T,
+}
+
+/// A form that anybody may send, from a page of ours.
+pub(crate) struct Open<T>(pub(crate) T);
+
+/// A form without fields of its own.
+#[derive(Deserialize)]
+pub(crate) struct NoFields {}
+
+/// What somebody prefers to look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    pub(crate) fn of(request: &HttpRequest) -> Self {
+        let word = request.cookie(THEME);
+        let word = word.as_ref().map_or("", Cookie::value);
+        Self::from_word(word)
+    }
+
+    pub(crate) fn from_word(word: &str) -> Self {
+        Self::ALL.into_iter().find(|theme| theme.as_str() == word).unwrap_or_default()
+    }
+
+    pub(crate) fn cookie(self, tls: bool) -> Cookie<'static> {
+        let cookie = Cookie::build(THEME, self.as_str()).path("/").secure(tls).http_only(true);
+        cookie.same_site(SameSite::Strict).max_age(CookieDuration::days(365)).finish()
+    }
+}
+
+impl Console {
+    /// Over TLS the name keeps other hosts and plain connections from setting it.
+    const fn cookie_name(&self) -> &'static str {
+        if self.names.tls { "__Host-dwar" } else { "dwar_dashboard" }
+    }
+
+    /// Lets the browser keep a new session. It ends with the browser, or when it is over here.
+    pub(crate) fn session_cookie(&self, token: String) -> Cookie<'static> {
+        let cookie = Cookie::build(self.cookie_name(), token).path("/").secure(self.names.tls);
+        cookie.http_only(true).same_site(SameSite::Strict).finish()
+    }
+
+    /// Lets the browser forget it.
+    pub(crate) fn no_session_cookie(&self) -> Cookie<'static> {
+        let mut cookie = self.session_cookie(String::new());
+        cookie.set_max_age(CookieDuration::ZERO);
+        cookie
+    }
+}
+
+impl Visit {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.console.tools.now()
+    }
+
+    /// What the session is known by, for whoever has to ask for it again.
+    pub(crate) fn token(&self) -> &str {
+        self.token.expose()
+    }
+
+    /// Whether this operator may do this in the project.
+    pub(crate) fn may(&self, project: &Project, permission: Permission) -> bool {
+        self.by.access.may(project.id, permission)
+    }
+
+    /// Nothing but for owners of the installation.
+    ///
+    /// # Errors
+    /// [`Refusal::Forbidden`].
+    pub(crate) fn owner(&self) -> Result<(), Refusal> {
+        if self.by.access.may_installation() { Ok(()) } else { Err(Refusal::Forbidden) }
+    }
+
+    /// The projects that this operator may know of, oldest first.
+    pub(crate) async fn projects(&self) -> Result<Vec<Project>, Refusal> {
+        self.console.projects_of(&self.by.access).await
+    }
+
+    /// The project of an address, for something that `permission` allows.
+    ///
+    /// # Errors
+    /// As [`Console::project`].
+    pub(crate) async fn project(
+        &self,
+        id: &str,
+        permission: Permission,
+    ) -> Result<Project, Refusal> {
+        self.console.project(&self.by.access, id, permission).await
+    }
+}
+
+impl Console {
+    /// The projects that somebody with this access may know of, oldest first.
+    pub(crate) async fn projects_of(&self, access: &Access) -> Result<Vec<Project>, Refusal> {
+        let mut all = self.projects.list().await?;
+        all.retain(|project| access.knows(project.id));
+        Ok(all)
+    }
+
+    /// The project of an address, for something that `permission` allows: the one rule of pages and
+    /// admin API.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if there is none that somebody with this access may know of,
+    /// [`Refusal::Forbidden`] if they may not do this there.
+    pub(crate) async fn project(
+        &self,
+        access: &Access,
+        id: &str,
+        permission: Permission,
+    ) -> Result<Project, Refusal> {
+        let id: ProjectId = id.parse().map_err(|_| Refusal::NotFound)?;
+        if !access.knows(id) {
+            return Err(Refusal::NotFound);
+        }
+        let project = self.projects.projects.find(id).await?.ok_or(Refusal::NotFound)?;
+        if access.may(id, permission) { Ok(project) } else { Err(Refusal::Forbidden) }
+    }
+}
+
+/// Who looks an identity up. The project's switches are about its API keys; an operator has a role
+/// instead.
+pub(crate) async fn caller(
+    console: &Console,
+    project: &Project,
+    mode: KeyMode,
+) -> Result<Caller, Refusal> {
+    let keys = console.projects.projects.keys(project.id).await?;
+    let key = keys.into_iter().find(|key| key.mode == mode).ok_or(Refusal::NotFound)?.id;
+    let project = Project { identity_lookup: true, ..project.clone() };
+    Ok(Caller { project, mode, key })
+}
+
+impl FromRequest for Visit {
+    type Error = Refusal;
+    type Future = LocalBoxFuture<'static, Result<Self, Refusal>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let console = request.app_data::<Data<Console>>().ok_or(Refusal::Failed)?.clone();
+            let cookie = request.cookie(console.cookie_name()).ok_or(Refusal::SignIn)?;
+            let token: SessionToken = cookie.value().parse().map_err(|_| Refusal::SignIn)?;
+            let present = console.admin.sign_in.session(token.expose()).await?;
+            let present = present.ok_or(Refusal::SignIn)?;
+            let by = By::operator(&present.operator, origin_of(&request, console.names.tls));
+            let csrf = token.csrf(console.tools.vault.as_ref());
+            let (theme, path) = (Theme::of(&request), request.path().to_owned());
+            Ok(Self { console, present, by, csrf, theme, path, token })
+        })
+    }
+}
+
+impl<T: DeserializeOwned + 'static> FromRequest for Posted<T> {
+    type Error = Refusal;
+    type Future = LocalBoxFuture<'static, Result<Self, Refusal>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let visit = Visit::from_request(request, payload);
+        let body = text(request, payload);
+        let header = csrf_header(request.headers());
+        Box::pin(async move {
+            // Whoever lost the session in between is told so, not sent to another page.
+            let visit = match visit.await {
+                Err(Refusal::SignIn) => return Err(Refusal::Stale),
+                visit => visit?,
+            };
+            let body = body.await?;
+            let given = header.or_else(|| csrf_field(&body)).ok_or(Refusal::Stale)?;
+            if !visit.token.is_csrf(&given, visit.console.tools.vault.as_ref()) {
+                return Err(Refusal::Stale);
+            }
+            Ok(Self { visit, form: read(&body)? })
+        })
+    }
+}
+
+impl<T: DeserializeOwned + 'static> FromRequest for Open<T> {
+    type Error = Refusal;
+    type Future = LocalBoxFuture<'static, Result<Self, Refusal>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let body = text(request, payload);
+        Box::pin(async move { Ok(Self(read(&body.await?)?)) })
+    }
+}
+
+/// Where a request comes from: the last address that a proxy in front wrote down, or the peer's.
+pub(crate) fn origin_of(request: &HttpRequest, behind_proxy: bool) -> Option<IpAddr> {
+    let forwarded = request.headers().get("x-forwarded-for").filter(|_| behind_proxy);
+    let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next());
+    let forwarded = forwarded.and_then(|address| address.trim().parse().ok());
+    forwarded.or_else(|| request.peer_addr().map(|peer| peer.ip()))
+}
+
+/// A form's text.
+fn text(
+    request: &HttpRequest,
+    payload: &mut Payload,
+) -> impl Future<Output = Result<String, Refusal>> + use<> {
+    let bytes = Bytes::from_request(request, payload);
+    async move {
+        let bytes = bytes.await.map_err(|_| Refusal::Unreadable)?;
+        if bytes.len() > LONGEST_FORM {
+            return Err(Refusal::Unreadable);
+        }
+        String::from_utf8(bytes.to_vec()).map_err(|_| Refusal::Unreadable)
+    }
+}
+
+fn read<T: DeserializeOwned>(form: &str) -> Result<T, Refusal> {
+    Query::from_query(form).map(Query::into_inner).map_err(|_| Refusal::Unreadable)
+}
+
+fn csrf_header(headers: &HeaderMap) -> Option<String> {
+    headers.get(CSRF_HEADER)?.to_str().ok().map(str::to_owned)
+}
+
+fn csrf_field(form: &str) -> Option<String> {
+    let mut fields = form_urlencoded::parse(form.as_bytes());
+    fields.find(|(name, _)| name == "csrf").map(|(_, value)| value.into_owned())
+}

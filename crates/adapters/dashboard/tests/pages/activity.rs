@@ -1,0 +1,276 @@
+use crate::support::{Browser, Events, House, Reply};
+use actix_web::http::header;
+use dwar_kernel::{KeyMode, ProjectId};
+use dwar_operator::{Access, Action, AuditFilter, By, Role};
+use dwar_otp::{Reason, Refusal, RefusedSends, Report, Reported};
+use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes, seconds};
+use std::time::Duration;
+
+pub const NATIONAL: &str = "9811223344";
+
+fn line_of(house: &House, project: ProjectId) -> Line {
+    let phone: dwar_kernel::Phone = NATIONAL.parse().unwrap();
+    let index = house.parts.tools.vault.phone_index(project, KeyMode::Live, &phone);
+    Line { project, mode: KeyMode::Live, phone, index }
+}
+
+/// A code that WhatsApp refused and no SMS carried, and two sends that the limit refused.
+pub async fn failed_send(house: &House, project: ProjectId) -> (Line, dwar_kernel::OtpId) {
+    let (make, line) = (Fixtures::random(), line_of(house, project));
+    let otp = make.otp(&line);
+    let stores = &house.parts.stores;
+    stores.otps.issue(otp.clone()).await.unwrap();
+    for reason in [Reason::NotOnChannel, Reason::Blocked] {
+        let found = stores.otps.find(project, line.mode, otp.id).await.unwrap().unwrap();
+        let last = found.delivery.attempts.last().unwrap().id;
+        let of = Reported::Id(project, otp.id);
+        let report = Report::Failed(reason);
+        stores.otps.report(of, last, report, make.route(), make.id(), START).await.unwrap();
+    }
+    let refused = RefusedSends {
+        project,
+        mode: line.mode,
+        phone: Some(line.index),
+        reason: Refusal::Limit,
+        minute: RefusedSends::minute_of(START),
+        count: 2,
+    };
+    stores.refusals.count(make.id(), vec![refused]).await.unwrap();
+    (line, otp.id)
+}
+
+async fn search(house: &House, browser: &Browser<'_>, phone: &str) -> Reply {
+    let form = [("mode", "live"), ("phone", phone)];
+    browser.post(&house.page("activity/phone"), &form).await
+}
+
+/// The hidden field that stands for the number.
+fn sealed(page: &str) -> String {
+    let after = page.split(r#"name="number" value=""#).nth(1).unwrap_or_default();
+    after.split('"').next().unwrap_or_default().to_owned()
+}
+
+pub async fn unmaskings(house: &House) -> Vec<String> {
+    let filter = AuditFilter { action: Some(Action::PhoneUnmasked), ..AuditFilter::default() };
+    let page = house.parts.stores.audit.page(filter, None, 9).await.unwrap();
+    page.into_iter().map(|entry| format!("{entry:?}")).collect()
+}
+
+#[actix_web::test]
+async fn support_lands_on_activity_and_finds_out_why_without_seeing_a_number() {
+    let house = House::new().await;
+    let (_, otp) = failed_send(&house, house.project).await;
+    let support = house.with_role(Role::Support).await;
+    assert_eq!(support.get("/").await.header("location"), house.page("activity"));
+    let list = support.get(&house.page("activity")).await;
+    let story = support.get(&house.page(&format!("activity/{otp}"))).await;
+    let found = search(&house, &support, "+91 98112-23344").await;
+    for page in [&list, &story, &found] {
+        assert_eq!(page.status, 200);
+        assert!(page.body.contains("+9198••••3344"), "{}", page.body);
+        assert!(!page.body.contains(NATIONAL));
+    }
+    for page in [&story, &found] {
+        for words in [
+            "the number has no account on WhatsApp",
+            "Fell back to SMS through msg91",
+            "the person or their operator blocks such messages",
+            "Nothing was charged.",
+            "2 sends were refused",
+            "limit of 3 per 10 minutes",
+        ] {
+            assert!(page.body.contains(words), "{words} is not in {}", page.body);
+        }
+    }
+    assert!(!story.body.contains("activity/unmask") && !story.body.contains("activity/unlock"));
+    assert_eq!(search(&house, &support, "12345").await.status, 422);
+}
+
+#[actix_web::test]
+async fn a_number_is_shown_to_who_may_once_and_never_without_a_line_in_the_log() {
+    let house = House::new().await;
+    let (_, otp) = failed_send(&house, house.project).await;
+    let path = house.page("activity/unmask");
+    let member = house.with_role(Role::Member).await;
+    let story = member.get(&house.page(&format!("activity/{otp}"))).await.body;
+    let number = sealed(&story);
+    let form = [("mode", "live"), ("number", number.as_str())];
+    for role in [Role::Support, Role::Viewer] {
+        let refused = house.with_role(role).await.post(&path, &form).await;
+        assert_eq!(refused.status, 403, "{role:?}");
+        assert!(!refused.body.contains(NATIONAL), "{role:?}");
+    }
+    assert_eq!(unmaskings(&house).await.len(), 0);
+    house.store.faults().next("AuditStore::append", dwar_memory::Fault::Fails);
+    let unheard = member.post(&path, &form).await;
+    assert!(unheard.status >= 500 && !unheard.body.contains(NATIONAL), "{}", unheard.status);
+    let shown = member.post(&path, &form).await;
+    assert!(shown.status == 200 && shown.body.contains("+919811223344"));
+    let log = unmaskings(&house).await;
+    assert_eq!(log.len(), 1);
+    assert!(!log[0].contains(NATIONAL) && log[0].contains("member"), "{}", log[0]);
+    let again = member.get(&house.page(&format!("activity/{otp}"))).await.body;
+    assert!(!again.contains(NATIONAL));
+}
+
+#[actix_web::test]
+async fn another_project_has_no_activity_here() {
+    let house = House::new().await;
+    let (line, otp) = failed_send(&house, house.other).await;
+    let owner = house.with_role(Role::Owner).await;
+    let list = owner.get(&house.page("activity")).await.body;
+    assert!(!list.contains(&otp.to_string()) && list.contains("No code has been asked for"));
+    assert_eq!(owner.get(&house.page(&format!("activity/{otp}"))).await.status, 404);
+    let foreign = format!("/p/{}/activity/{otp}", house.other);
+    assert_eq!(owner.get(&foreign).await.status, 404);
+    let live = format!("/p/{}/activity/live", house.other);
+    assert_eq!(owner.get(&live).await.status, 404);
+    let found = search(&house, &owner, NATIONAL).await.body;
+    assert!(found.contains("Nothing is on record about this number here"), "{found}");
+    // A number that was sealed for a page of another project is none here.
+    let vault = &house.parts.tools.vault;
+    let sealed = vault.seal_phone(house.other, &line.phone);
+    let hex: String = sealed.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    let form = [("mode", "live"), ("number", hex.as_str())];
+    assert_eq!(owner.post(&house.page("activity/unmask"), &form).await.status, 400);
+}
+
+#[actix_web::test]
+async fn a_lock_is_lifted_by_who_may_after_a_typed_word() {
+    let house = House::new().await;
+    let (make, line) = (Fixtures::random(), line_of(&house, house.project));
+    let otps = &house.parts.stores.otps;
+    otps.issue(make.otp(&line)).await.unwrap();
+    let (policy, guess) = (house.parts.policies.limits.guesses, make.guess(WRONG_CODE));
+    otps.judge(line.project, line.mode, line.index, guess, policy, START).await.unwrap();
+    let owner = house.with_role(Role::Owner).await;
+    let path = house.page("activity/unlock");
+    let number = sealed(&search(&house, &owner, NATIONAL).await.body);
+    let form = |word| [("mode", "live"), ("number", number.as_str()), ("word", word)];
+    for role in [Role::Support, Role::Viewer] {
+        let refused = house.with_role(role).await.post(&path, &form("lift")).await;
+        assert_eq!(refused.status, 403, "{role:?}");
+    }
+    assert_eq!(owner.post(&path, &form("left")).await.status, 422);
+    let log = || house.parts.stores.sends.log(line.send_key());
+    assert_eq!(log().await.unwrap().guesses().wrong, 1);
+    let lifted = owner.post(&path, &form("lift")).await;
+    assert!(lifted.status == 200 && lifted.body.contains("Lifted."), "{}", lifted.body);
+    assert_eq!(log().await.unwrap().guesses().wrong, 0);
+}
+
+/// What comes next on a stream, within some seconds.
+async fn next(events: &mut Events) -> String {
+    tokio::time::timeout(Duration::from_secs(20), events.next()).await.unwrap()
+}
+
+#[actix_web::test]
+async fn a_row_comes_as_soon_as_its_request_and_again_when_that_changes() {
+    let house = House::new().await;
+    let support = house.with_role(Role::Support).await;
+    let mut events = support.events(&house.page("activity/live"), None).await;
+    assert_eq!(events.status, 200);
+    assert_eq!(events.header(header::CONTENT_TYPE), "text/event-stream");
+    tokio::time::pause();
+    let (make, line) = (Fixtures::random(), line_of(&house, house.project));
+    let otp = make.otp(&line);
+    house.parts.stores.otps.issue(otp.clone()).await.unwrap();
+    let row = next(&mut events).await;
+    assert!(row.contains(&format!("id: {}\nevent: row\n", otp.id)), "{row}");
+    assert!(row.contains("98••••3344") && !row.contains(NATIONAL), "{row}");
+    let first = otp.delivery.attempts[0].id;
+    let (of, report) = (Reported::Id(house.project, otp.id), Report::Delivered);
+    house
+        .parts
+        .stores
+        .otps
+        .report(of, first, report, make.route(), make.id(), START)
+        .await
+        .unwrap();
+    assert!(next(&mut events).await.contains("Delivered"));
+    // Nothing new is a heartbeat.
+    assert!(next(&mut events).await.starts_with(':'));
+}
+
+#[actix_web::test]
+async fn a_stream_goes_on_where_it_was_cut_and_says_when_it_cannot() {
+    let house = House::new().await;
+    let support = house.with_role(Role::Support).await;
+    let make = Fixtures::random();
+    let mut issued = Vec::new();
+    for number in 0..3_u64 {
+        let at = START + seconds(number);
+        let mut otp = make.otp_with(&make.line(house.project, KeyMode::Live), CODE, at);
+        otp.id = dwar_kernel::OtpId::new(at, &make.entropy);
+        issued.push(otp.id);
+        house.parts.stores.otps.issue(otp).await.unwrap();
+    }
+    let path = house.page("activity/live");
+    let mut events = support.events(&path, Some(issued[1])).await;
+    let news = next(&mut events).await;
+    assert!(!news.contains("event: gap"), "{news}");
+    assert!(news.contains(&format!("id: {}\n", issued[2])), "{news}");
+    for number in 0..60_u64 {
+        let at = START + minutes(1) + seconds(number);
+        let mut otp = make.otp_with(&make.line(house.project, KeyMode::Live), CODE, at);
+        otp.id = dwar_kernel::OtpId::new(at, &make.entropy);
+        house.parts.stores.otps.issue(otp).await.unwrap();
+    }
+    drop(events);
+    tokio::time::pause();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let mut events = support.events(&path, Some(issued[2])).await;
+    assert!(next(&mut events).await.contains("event: gap"));
+}
+
+#[actix_web::test]
+async fn a_stream_ends_with_the_session_or_the_role() {
+    let house = House::new().await;
+    let signed_in = house.joined("sita", Access::one(house.project, Role::Support)).await;
+    let sita = house.browser(&signed_in);
+    let path = house.page("activity/live");
+    let mut events = sita.events(&path, None).await;
+    tokio::time::pause();
+    assert!(next(&mut events).await.starts_with(':'));
+    let operators = &house.admin.operators;
+    let elsewhere = Access::one(house.other, Role::Support);
+    operators.change_access(&By::command_line(), signed_in.operator.id, elsewhere).await.unwrap();
+    assert!(next(&mut events).await.contains("event: over"));
+    assert!(events.is_over().await);
+    // A stream keeps no session from being idle for too long.
+    let kept = house.joined("gita", Access::one(house.project, Role::Support)).await;
+    let gita = house.browser(&kept);
+    let mut events = gita.events(&path, None).await;
+    house.clock.advance(minutes(59));
+    assert!(next(&mut events).await.starts_with(':'));
+    house.clock.advance(minutes(2));
+    assert!(next(&mut events).await.contains("event: over"));
+}
+
+#[actix_web::test]
+async fn streams_are_bounded_and_share_one_look_a_second() {
+    let house = House::new().await;
+    let path = house.page("activity/live");
+    let support = house.with_role(Role::Support).await;
+    let viewer = house.with_role(Role::Viewer).await;
+    tokio::time::pause();
+    let mut open = Vec::new();
+    for _ in 0..4 {
+        open.push(support.events(&path, None).await);
+    }
+    assert!(open.iter().all(|events| events.status == 200));
+    assert_eq!(support.events(&path, None).await.status, 429);
+    assert_eq!(viewer.events(&path, None).await.status, 200, "somebody else has room");
+    let looks = || house.store.faults().calls("ActivityStore::newest");
+    let before = looks();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let asked = looks() - before;
+    assert!((8..=12).contains(&asked), "asked {asked} times in ten seconds");
+    open.pop();
+    assert_eq!(support.events(&path, None).await.status, 200);
+    drop(open);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let before = looks();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(looks(), before, "nobody watches");
+}

@@ -1,0 +1,195 @@
+use crate::support::House;
+use dwar_kernel::{KeyMode, Phone};
+use dwar_operator::Role;
+use dwar_testkit::{Fixtures, Line};
+
+/// The first thing in a page that looks like a new secret.
+fn shown<'a>(page: &'a str, prefix: &str) -> &'a str {
+    let start = page.find(prefix).unwrap();
+    let end = page[start..].find('<').unwrap();
+    &page[start..start + end]
+}
+
+#[actix_web::test]
+async fn a_regenerated_key_is_shown_once_and_the_old_one_is_over() {
+    let house = House::new().await;
+    let owner = house.with_role(Role::Owner).await;
+    let path = house.page("keys/regenerate");
+    let before = house.keys().await[0].id.to_string();
+    let form = |word: &'static str| [("mode", "live"), ("key", before.as_str()), ("word", word)];
+    assert_eq!(owner.post(&path, &form("acme")).await.status, 422, "to the letter");
+    assert_eq!(house.keys().await[0].id.to_string(), before);
+    let made = owner.post(&path, &form("Acme")).await;
+    let fresh = shown(&made.body, "svc_live_");
+    assert!(house.opens(fresh).await, "{fresh}");
+    assert!(!house.opens(&house.live_key).await);
+    assert_eq!(owner.post(&path, &form("Acme")).await.status, 422, "sent twice, replaced once");
+    assert!(house.opens(fresh).await);
+    assert!(!owner.get(&house.page("keys")).await.body.contains(fresh));
+}
+
+#[actix_web::test]
+async fn money_is_paid_in_once_per_reference_and_shown_as_in_india() {
+    let house = House::new().await;
+    let owner = house.with_role(Role::Owner).await;
+    let pay = |rupees: &'static str, reference: &'static str| {
+        let (owner, path) = (owner.clone(), house.page("wallet/credit"));
+        async move { owner.post(&path, &[("rupees", rupees), ("reference", reference)]).await.status }
+    };
+    assert_eq!(pay("100.50", "INV-1").await, 303);
+    assert_eq!(pay("100.50", "INV-1").await, 422, "the same reference");
+    assert_eq!(pay("", "INV-2").await, 422);
+    assert_eq!(pay("-5", "INV-2").await, 422);
+    assert_eq!(pay("5", " ").await, 422);
+    let page = owner.get(&house.page("wallet")).await.body;
+    assert!(page.contains("₹1,23,557.00") && page.contains("+₹100.50"), "{page}");
+}
+
+#[actix_web::test]
+async fn settings_change_and_what_cannot_work_is_refused() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let find = || house.parts.stores.projects.find(house.project);
+    assert_eq!(
+        member.post(&house.page("settings/identities"), &[("lookup", "on")]).await.status,
+        303
+    );
+    let project = find().await.unwrap().unwrap();
+    assert!(project.identity_lookup && !project.identity_delete);
+    let text = |text: &'static str| {
+        [
+            ("brand", "Chai"),
+            ("language", ""),
+            ("text", text),
+            ("template_id", ""),
+            ("domain", "login.example.com"),
+            ("app_hash", ""),
+        ]
+    };
+    let preview = member.post(&house.page("settings/preview"), &text("{code} for {brand}")).await;
+    assert!(
+        preview.body.contains("482915 for Chai\n\n@login.example.com #482915"),
+        "{}",
+        preview.body
+    );
+    assert_eq!(member.post(&house.page("settings/messages"), &text("no code")).await.status, 422);
+    assert_eq!(find().await.unwrap().unwrap().messages.brand, None);
+    assert_eq!(member.post(&house.page("settings/messages"), &text("{code}")).await.status, 303);
+    assert_eq!(find().await.unwrap().unwrap().messages.brand.as_deref(), Some("Chai"));
+    let route = |sms: &'static str| [("whatsapp", "none"), ("sms", sms), ("fallback", "30")];
+    assert_eq!(member.post(&house.page("settings/routing"), &route("pigeon")).await.status, 422);
+    assert_eq!(member.post(&house.page("settings/routing"), &route("msg91")).await.status, 303);
+    let routing = find().await.unwrap().unwrap().routing;
+    assert_eq!((routing.whatsapp, routing.fallback_seconds), (Some(Vec::new()), Some(30)));
+}
+
+#[actix_web::test]
+async fn a_webhook_is_added_rotated_and_removed() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let base = house.page("settings/webhooks");
+    let added = member.post(&base, &[("url", "https://example.com/x")]).await;
+    let first = shown(&added.body, "whsec_").to_owned();
+    let endpoint = house.parts.stores.events.endpoints(house.project).await.unwrap().remove(0);
+    let one = format!("{base}/{}", endpoint.id);
+    let rotated = member.post(&format!("{one}/rotate"), &[]).await;
+    assert_ne!(shown(&rotated.body, "whsec_"), first);
+    assert_eq!(member.post(&format!("{one}/remove"), &[("word", "no")]).await.status, 422);
+    assert_eq!(member.post(&format!("{one}/remove"), &[("word", "remove")]).await.status, 303);
+    assert!(house.parts.stores.events.endpoints(house.project).await.unwrap().is_empty());
+}
+
+#[actix_web::test]
+async fn an_identity_is_found_by_number_masked_by_id_and_erased_by_a_typed_word() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let phone: Phone = "9876543210".parse().unwrap();
+    let index = house.parts.tools.vault.phone_index(house.project, KeyMode::Live, &phone);
+    let line = Line { project: house.project, mode: KeyMode::Live, phone, index };
+    let login = Fixtures::seeded(3).login(&line);
+    let id = house.parts.stores.sessions.start(login).await.unwrap().to_string();
+    let path = house.page("identities");
+    let by_number = member.post(&path, &[("mode", "live"), ("wanted", "98765 43210")]).await.body;
+    assert!(by_number.contains(&id) && by_number.contains("+919876543210"));
+    let by_id = member.post(&path, &[("mode", "live"), ("wanted", &id)]).await.body;
+    assert!(by_id.contains("+9198••••3210") && !by_id.contains("9876543210"), "{by_id}");
+    let elsewhere = member.post(&path, &[("mode", "test"), ("wanted", "9876543210")]).await.body;
+    assert!(!elsewhere.contains(&id), "another mode is another world");
+    let erase = house.page("identities/erase");
+    let fields = |word: &'static str| [("mode", "live"), ("id", id.as_str()), ("word", word)];
+    assert_eq!(member.post(&erase, &fields("no")).await.status, 422);
+    assert!(member.post(&erase, &fields("erase")).await.body.contains("Erased."));
+    let gone = member.post(&path, &[("mode", "live"), ("wanted", "9876543210")]).await.body;
+    assert!(!gone.contains(&id));
+}
+
+#[actix_web::test]
+async fn somebody_is_invited_changed_and_removed_and_the_log_tells_it() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let project = house.project.to_string();
+    let fields = [("name", "ravi"), ("project", project.as_str()), ("role", "support")];
+    let invited = owner.post("/team", &fields).await;
+    assert!(invited.body.contains("http://127.0.0.1:8081/invite#"), "{}", invited.body);
+    assert_eq!(owner.post("/team", &fields).await.status, 422, "the name is taken");
+    let ravi = house.admin.operators.named("ravi").await.unwrap();
+    let path = format!("/team/{}", ravi.id);
+    let access = [("project", project.as_str()), ("role", "viewer")];
+    assert_eq!(owner.post(&format!("{path}/access"), &access).await.status, 303);
+    let ravi = house.admin.operators.named("ravi").await.unwrap();
+    assert_eq!(ravi.access.projects.get(&house.project), Some(&Role::Viewer));
+    assert_eq!(owner.post(&format!("{path}/remove"), &[("word", "x")]).await.status, 422);
+    assert_eq!(owner.post(&format!("{path}/remove"), &[("word", "ravi")]).await.status, 303);
+    assert!(house.admin.operators.named("ravi").await.is_err());
+    let log = owner.get("/audit").await.body;
+    assert!(log.contains("<span class=\"muted\">access</span>"), "{log}");
+    for action in ["operator.invited", "operator.changed", "operator.removed"] {
+        assert!(log.contains(action), "{action}");
+    }
+}
+
+#[actix_web::test]
+async fn the_team_lists_the_projects_for_one_member_at_a_time_however_many_there_are() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let project = house.project.to_string();
+    for name in ["ravi", "kabir", "meera"] {
+        let fields = [("name", name), ("project", project.as_str()), ("role", "viewer")];
+        assert_eq!(owner.post("/team", &fields).await.status, 200, "{name}");
+    }
+    let choice = format!("<option value=\"{project}\">");
+    let lists = |page: &str| page.matches(&choice).count();
+    assert_eq!(lists(&owner.get("/team").await.body), 1, "of the invitation alone");
+    let ravi = house.admin.operators.named("ravi").await.unwrap().id;
+    let page = owner.get(&format!("/team?change={ravi}")).await.body;
+    assert_eq!(lists(&page), 2);
+    assert!(page.contains(&format!("action=\"/team/{ravi}/access\"")), "{page}");
+    assert_eq!(page.matches("/access\"").count(), 1, "{page}");
+}
+
+#[actix_web::test]
+async fn names_and_texts_of_people_are_never_markup() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let evil = "<script>alert(1)</script>";
+    let fields = [
+        ("brand", evil),
+        ("language", ""),
+        ("text", "{code} <b>"),
+        ("template_id", "\"'><i>"),
+        ("domain", ""),
+        ("app_hash", ""),
+    ];
+    owner.post(&house.page("settings/messages"), &fields).await;
+    for path in [house.page("settings"), house.page("playground")] {
+        let page = owner.get(&path).await.body;
+        assert!(
+            !page.contains(evil) && !page.contains("<b>\"") && !page.contains("'><i>"),
+            "{path}"
+        );
+    }
+    let back = owner.post("/theme", &[("theme", "dark"), ("back", "//evil.example")]).await;
+    assert_eq!(back.header("location"), "/");
+    let query = owner.get("/account?done=%3Cscript%3Ex").await.body;
+    assert!(!query.contains("<script>x"));
+}

@@ -1,0 +1,77 @@
+use crate::support::House;
+use dwar_kernel::KeyMode;
+use dwar_operator::{Action, AuditFilter, Role};
+use dwar_session::Session;
+use dwar_testkit::Fixtures;
+
+impl House {
+    /// Two sessions of one identity, and the address of their page.
+    pub async fn two_sessions(&self) -> ([Session; 2], String) {
+        let make = Fixtures::seeded(7);
+        let line = make.line(self.project, KeyMode::Live);
+        let logins = [make.login(&line), make.login(&line)];
+        let mut sessions = logins.clone().map(|login| login.session);
+        for (session, login) in sessions.iter_mut().zip(logins) {
+            session.identity = self.parts.stores.sessions.start(login).await.unwrap();
+        }
+        let path = self.page(&format!("identities/live/{}/sessions", sessions[0].identity));
+        (sessions, path)
+    }
+
+    pub async fn alive(&self, of: &Session) -> Vec<bool> {
+        let list = &self.parts.stores.identity_sessions;
+        let list = list.of_identity(of.project, of.mode, of.identity, None, 100).await.unwrap();
+        let now = self.parts.tools.now();
+        list.iter().map(|session| session.is_alive(now)).collect()
+    }
+
+    pub async fn ends_on_record(&self) -> usize {
+        let filter = AuditFilter { action: Some(Action::SessionsEnded), ..AuditFilter::default() };
+        self.parts.stores.audit.page(filter, None, 100).await.unwrap().len()
+    }
+}
+
+#[actix_web::test]
+async fn sessions_are_shown_and_end_one_by_one_or_all() {
+    let house = House::new().await;
+    let ([one, other], path) = house.two_sessions().await;
+    let member = house.with_role(Role::Member).await;
+    let page = member.get(&path).await.body;
+    assert!(page.contains(&one.id.to_string()) && page.contains(&other.id.to_string()), "{page}");
+    let end = format!("{path}/end");
+    let ended = member.post(&end, &[("session", &one.id.to_string())]).await;
+    assert_eq!(
+        (ended.status, ended.header("location")),
+        (303, format!("{path}?done=ended").as_str())
+    );
+    assert_eq!(house.alive(&one).await.iter().filter(|alive| **alive).count(), 1);
+    let again = member.post(&end, &[("session", &one.id.to_string())]).await;
+    assert!(again.header("location").ends_with("?done=none"));
+    assert_eq!(member.post(&end, &[("word", "all")]).await.status, 422);
+    assert_eq!(member.post(&end, &[("word", "end all")]).await.status, 303);
+    assert_eq!(house.alive(&one).await, [false, false]);
+    assert_eq!(house.ends_on_record().await, 3, "each is written down before it is done");
+}
+
+#[actix_web::test]
+async fn nobody_else_sees_or_ends_them() {
+    let house = House::new().await;
+    let ([one, _], path) = house.two_sessions().await;
+    let form = [("session", one.id.to_string())];
+    let form = [(form[0].0, form[0].1.as_str())];
+    for role in [Role::Support, Role::Viewer] {
+        let browser = house.with_role(role).await;
+        assert_eq!(browser.get(&path).await.status, 403, "{role:?}");
+        assert_eq!(browser.post(&format!("{path}/end"), &form).await.status, 403, "{role:?}");
+    }
+    // Known in the other mode or another project, the id leads to nothing.
+    let member = house.with_role(Role::Member).await;
+    let test = path.replace("/live/", "/test/");
+    assert!(!member.get(&test).await.body.contains(&one.id.to_string()));
+    assert!(member.post(&format!("{test}/end"), &form).await.header("location").contains("none"));
+    let elsewhere = path.replace(&house.project.to_string(), &house.other.to_string());
+    let page = house.owner().await.get(&elsewhere).await;
+    assert!(page.status == 200 && !page.body.contains(&one.id.to_string()));
+    assert_eq!(member.get(&elsewhere).await.status, 404);
+    assert_eq!(house.alive(&one).await, [true, true]);
+}

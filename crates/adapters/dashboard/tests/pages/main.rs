@@ -1,0 +1,21 @@
+//! The dashboard over the store in memory: who gets in, what each may do, what every answer says.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+mod activity;
+mod admin_api;
+mod admin_api_reads;
+mod admin_api_walk;
+mod changes;
+mod guard;
+mod identity_sessions;
+mod operations;
+mod overview;
+mod passkeys;
+mod playground;
+mod roles;
+mod sessions;
+mod support;
+mod tokens;
+mod wallet;
+mod webhooks;

@@ -1,0 +1,139 @@
+use crate::support::House;
+use dwar_app::KeepFigures;
+use dwar_kernel::KeyMode;
+use dwar_operator::Role;
+use dwar_otp::{GuessPolicy, Report, Reported};
+use dwar_testkit::{CODE, Fixtures, START, minutes, seconds};
+
+/// Three codes by WhatsApp with the live key: two of them arrive, one is verified after eight
+/// seconds. They are counted half a minute later.
+pub async fn with_sends() -> House {
+    let (house, make) = (House::new().await, Fixtures::random());
+    let stores = &house.parts.stores;
+    for number in 0..3 {
+        let line = make.line(house.project, KeyMode::Live);
+        let otp = make.otp_with(&line, CODE, START);
+        stores.otps.issue(otp.clone()).await.unwrap();
+        if number < 2 {
+            let (request, first) = (Reported::Id(otp.project, otp.id), otp.delivery.attempts[0].id);
+            let (route, next, now) = (make.route(), make.id(), START + seconds(1));
+            let told = stores.otps.report(request, first, Report::Delivered, route, next, now);
+            told.await.unwrap();
+        }
+        if number == 0 {
+            let (guess, now) = (make.guess(CODE), START + seconds(8));
+            let judged = stores.otps.judge(
+                line.project,
+                line.mode,
+                line.index,
+                guess,
+                GuessPolicy::OFF,
+                now,
+            );
+            judged.await.unwrap();
+        }
+    }
+    house.clock.set(START + seconds(30));
+    let tools = house.parts.tools.clone();
+    let keep = KeepFigures { tools, store: stores.figures.clone(), keeper: make.id() };
+    assert!(keep.run().await.unwrap());
+    house
+}
+
+#[actix_web::test]
+async fn what_was_sent_is_shown_as_figures_chart_and_tables() {
+    let house = with_sends().await;
+    let viewer = house.with_role(Role::Viewer).await;
+    for period in ["hour", "day", "month"] {
+        let page = viewer.get(&house.page(&format!("overview?period={period}"))).await;
+        assert_eq!(page.status, 200);
+        for expected in [
+            "<dt>Sends</dt><dd>3</dd>",
+            "<dt>Delivered</dt><dd>2</dd>",
+            "66.7 % of sends",
+            "<dt>Verified</dt><dd>1</dd>",
+            "<dt>Sent → verified</dt><dd>33.3 %</dd>",
+            "<th scope=\"row\">meta</th>",
+            "Counted 0 s ago",
+            "role=\"img\"",
+            "The most was 3 sends at ",
+            "3 sends, 2 delivered, 1 verified",
+            "none before",
+        ] {
+            assert!(page.body.contains(expected), "{period}: {expected} in {}", page.body);
+        }
+    }
+}
+
+#[actix_web::test]
+async fn figures_stay_in_their_project_and_mode() {
+    let house = with_sends().await;
+    let owner = house.owner().await;
+    let elsewhere = [house.page("overview?mode=test"), format!("/p/{}/overview", house.other)];
+    for path in elsewhere {
+        let page = owner.get(&path).await.body;
+        assert!(!page.contains("<svg class=\"chart"), "{path}");
+        assert!(page.contains("No code was sent"), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn an_empty_page_leads_to_what_can_be_done_by_this_role() {
+    let house = House::new().await;
+    let page = house.owner().await.get(&house.page("overview")).await.body;
+    assert!(page.contains("Not counted yet"));
+    for next in ["playground", "keys"] {
+        assert!(page.contains(&format!(
+            "class=\"button {}\"",
+            if next == "keys" { "plain" } else { "primary" }
+        )));
+        assert!(page.contains(&house.page(next)), "{next}");
+    }
+    let page = house.with_role(Role::Viewer).await.get(&house.page("overview")).await.body;
+    assert!(page.contains("No code was sent"));
+    assert!(!page.contains(&house.page("playground")) && !page.contains(&house.page("keys")));
+}
+
+#[actix_web::test]
+async fn figures_that_are_late_say_so() {
+    let house = with_sends().await;
+    let owner = house.owner().await;
+    let path = house.page("overview");
+    house.clock.set(START + seconds(90));
+    let page = owner.get(&path).await.body;
+    assert!(page.contains("Counted 1 min ago") && !page.contains("fallen behind"));
+    house.clock.set(START + seconds(91));
+    let page = owner.get(&path).await.body;
+    assert!(page.contains("fallen behind"), "{page}");
+    house.clock.set(START + minutes(30));
+    let page = owner.get(&path).await.body;
+    assert!(page.contains("still being filled in"), "{page}");
+}
+
+#[actix_web::test]
+async fn what_the_address_asks_for_is_never_repeated_unread() {
+    let house = with_sends().await;
+    let owner = house.owner().await;
+    let asked = house.page("overview?mode=%22%3E%3Cscript%3E&period=year");
+    let page = owner.get(&asked).await;
+    assert_eq!(page.status, 200);
+    assert!(!page.body.contains("<script>") && page.body.contains("Last 24 hours"));
+}
+
+#[actix_web::test]
+async fn the_page_is_light() {
+    let house = with_sends().await;
+    let page = house.owner().await.get(&house.page("overview?period=month")).await.body;
+    assert!(page.len() < 60_000, "{} bytes", page.len());
+}
+
+#[actix_web::test]
+async fn a_first_start_leads_to_the_playground_and_later_ones_to_the_overview() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let led = async |path: &str| member.get(path).await.header("location").to_owned();
+    assert_eq!(led("/?start").await, house.page("playground"));
+    assert_eq!(led("/").await, house.page("overview"));
+    let viewer = house.with_role(Role::Viewer).await;
+    assert_eq!(viewer.get("/?start").await.header("location"), house.page("overview"));
+}

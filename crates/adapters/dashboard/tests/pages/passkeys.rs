@@ -1,0 +1,166 @@
+use crate::support::{Browser, House, PASSWORD, Reply};
+use base64ct::{Base64UrlUnpadded, Encoding};
+use dwar_operator::{Action, AuditFilter, Role};
+
+/// Base64url of what a test says.
+fn b64(bytes: &[u8]) -> String {
+    Base64UrlUnpadded::encode_string(bytes)
+}
+
+const HERE: (&str, &str) = ("localhost:8081", "http://localhost:8081");
+
+impl Browser<'_> {
+    /// A form sent to the dashboard by the name that passkeys can be bound to.
+    async fn by_name(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        let csrf = self.csrf().await;
+        let fields = [fields, &[("csrf", csrf.as_str())]].concat();
+        let request = self.form(path, &fields);
+        let request = request.insert_header(("Host", HERE.0)).insert_header(("Origin", HERE.1));
+        self.house().send(request).await
+    }
+
+    async fn question(&self, path: &str) -> String {
+        let asked = self.by_name(path, &[]).await;
+        assert_eq!(asked.status, 200, "{}", asked.body);
+        let asked: serde_json::Value = serde_json::from_str(&asked.body).unwrap();
+        asked["challenge"].as_str().unwrap().to_owned()
+    }
+
+    async fn add(&self, challenge: &str, password: &str, said: &[u8]) -> Reply {
+        let fields = [
+            ("challenge", challenge.to_owned()),
+            ("credential", b64(b"laptop")),
+            ("client_data", b64(said)),
+            ("authenticator_data", b64(b"x")),
+            ("spki", b64(b"key")),
+            ("algorithm", "-7".to_owned()),
+            ("name", "Laptop".to_owned()),
+            ("current", password.to_owned()),
+        ];
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.by_name("/account/passkeys/add", &fields).await
+    }
+
+    async fn come_in(&self, challenge: &str, credential: &[u8], said: &[u8], counter: u8) -> Reply {
+        let fields = [
+            ("challenge", challenge.to_owned()),
+            ("credential", b64(credential)),
+            ("client_data", b64(said)),
+            ("authenticator_data", b64(&[counter])),
+            ("signature", b64(b"x")),
+        ];
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.by_name("/sign-in/passkey", &fields).await
+    }
+
+    async fn with_passkey(self) -> Self {
+        let challenge = self.question("/account/passkeys/challenge").await;
+        assert_eq!(self.add(&challenge, PASSWORD, b"right").await.status, 303);
+        self
+    }
+}
+
+impl House {
+    async fn lines(&self, action: Action) -> usize {
+        let filter = AuditFilter { action: Some(action), ..AuditFilter::default() };
+        self.parts.stores.audit.page(filter, None, 100).await.unwrap().len()
+    }
+}
+
+const ASK: &str = "/sign-in/passkey/challenge";
+
+#[actix_web::test]
+async fn a_passkey_is_added_with_the_password_and_signs_in_once_per_question() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    for (password, said) in [("wrong", &b"right"[..]), (PASSWORD, b"wrong")] {
+        let challenge = member.question("/account/passkeys/challenge").await;
+        assert_eq!(member.add(&challenge, password, said).await.status, 422);
+        assert_eq!(member.add(&challenge, PASSWORD, b"right").await.status, 422, "used up");
+    }
+    let member = member.with_passkey().await;
+    assert!(member.get("/account").await.body.contains("Laptop"));
+    let stranger = house.stranger();
+    let challenge = stranger.question(ASK).await;
+    let signed_in = stranger.come_in(&challenge, b"laptop", b"right", 2).await;
+    assert_eq!(signed_in.status, 303);
+    let mut back = member.clone();
+    back.cookie = Some(signed_in.token());
+    assert_eq!(back.get("/account").await.status, 200);
+    let again = stranger.come_in(&challenge, b"laptop", b"right", 3).await;
+    assert_eq!(again.status, 403, "a replayed answer");
+    assert_eq!(house.lines(Action::PasskeyAdded).await, 1);
+}
+
+#[actix_web::test]
+async fn what_was_asked_for_one_thing_answers_no_other() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await.with_passkey().await;
+    let other = house.with_role(Role::Owner).await;
+    let (mine, anybody) = (
+        member.question("/account/passkeys/challenge").await,
+        house.stranger().question(ASK).await,
+    );
+    assert_eq!(house.stranger().come_in(&mine, b"laptop", b"right", 2).await.status, 403);
+    assert_eq!(other.add(&mine, PASSWORD, b"right").await.status, 422, "somebody else's");
+    assert_eq!(other.add(&anybody, PASSWORD, b"right").await.status, 422);
+}
+
+#[actix_web::test]
+async fn a_copied_passkey_is_refused_and_leaves_a_line() {
+    let house = House::new().await;
+    house.with_role(Role::Member).await.with_passkey().await;
+    let stranger = house.stranger();
+    for (counter, status) in [(5, 303), (5, 403), (4, 403), (6, 303)] {
+        let challenge = stranger.question(ASK).await;
+        let answer = stranger.come_in(&challenge, b"laptop", b"right", counter).await;
+        assert_eq!(answer.status, status, "{counter}");
+    }
+    assert_eq!(house.lines(Action::PasskeyRefused).await, 2);
+}
+
+#[actix_web::test]
+async fn failures_lock_as_those_of_passwords_do_for_unknown_passkeys_too() {
+    let house = House::new().await;
+    house.with_role(Role::Member).await.with_passkey().await;
+    let stranger = house.stranger();
+    for credential in [&b"laptop"[..], b"nobody's"] {
+        for attempt in 0..7 {
+            let challenge = stranger.question(ASK).await;
+            let answer = stranger.come_in(&challenge, credential, b"wrong", 9).await;
+            assert_eq!(answer.status, if attempt < 5 { 403 } else { 429 }, "{attempt}");
+        }
+    }
+    let challenge = stranger.question(ASK).await;
+    assert_eq!(stranger.come_in(&challenge, b"laptop", b"right", 9).await.status, 429);
+}
+
+#[actix_web::test]
+async fn a_removed_passkey_opens_nothing_and_its_sessions_are_over() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await.with_passkey().await;
+    let challenge = house.stranger().question(ASK).await;
+    let lost = house.stranger().come_in(&challenge, b"laptop", b"right", 2).await;
+    let token = lost.token();
+    let mut lost = member.clone();
+    lost.cookie = Some(token);
+    let credential = b64(b"laptop");
+    let fields = |current| [("credential", credential.as_str()), ("current", current)];
+    let path = "/account/passkeys/remove";
+    assert_eq!(member.by_name(path, &fields("wrong")).await.status, 422);
+    assert_eq!(lost.get("/account").await.status, 200);
+    assert_eq!(member.by_name(path, &fields(PASSWORD)).await.status, 303);
+    assert_eq!(lost.get("/account").await.status, 303);
+    let challenge = house.stranger().question(ASK).await;
+    assert_eq!(house.stranger().come_in(&challenge, b"laptop", b"right", 3).await.status, 403);
+}
+
+#[actix_web::test]
+async fn an_address_cannot_have_passkeys_and_the_page_says_so() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    assert!(member.get("/account").await.body.contains("127.0.0.1 cannot have any"));
+    assert!(!house.stranger().get("/sign-in").await.body.contains("data-passkey"));
+    assert_eq!(member.post("/account/passkeys/challenge", &[]).await.status, 404);
+    assert_eq!(house.stranger().post(ASK, &[]).await.status, 404);
+}

@@ -1,0 +1,44 @@
+use crate::support::House;
+use dwar_operator::Role;
+use dwar_otp::sandbox::Scenario;
+
+#[actix_web::test]
+async fn asks_the_api_for_its_own_project_and_tells_the_whole_answer() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let body = r#"{"phone":"9876543210"}"#;
+    let fields = [("method", "POST"), ("target", "/v1/otp/send"), ("body", body)];
+    let reply = member.post(&house.page("playground/call"), &fields).await;
+    let answer: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!((&answer["status"], &answer["body"]), (&200.into(), &r#"{"ok":true}"#.into()));
+    assert_eq!(answer["headers"][0], serde_json::json!(["ratelimit-limit", "20"]));
+    let asked = house.asked.0.lock().unwrap().remove(0);
+    assert_eq!((asked.0, asked.1.method.as_str()), (house.project, "POST"));
+    assert_eq!(
+        (asked.1.target.as_str(), asked.1.body.as_slice()),
+        ("/v1/otp/send", body.as_bytes())
+    );
+}
+
+#[actix_web::test]
+async fn reaches_nothing_of_the_api_but_its_public_routes() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    for target in ["/webhooks/msg91", "/healthz", "/readyz", "", "//v1/", "http://x/v1/", "v1/"] {
+        let fields = [("method", "GET"), ("target", target)];
+        let reply = owner.post(&house.page("playground/call"), &fields).await;
+        assert_eq!(reply.status, 404, "{target}");
+    }
+    assert!(house.asked.0.lock().unwrap().is_empty());
+}
+
+#[actix_web::test]
+async fn every_magic_number_is_one_click_away() {
+    let house = House::new().await;
+    let page = house.owner().await.get(&house.page("playground")).await.body;
+    for (number, scenario) in Scenario::MAGIC {
+        assert!(page.contains(&format!(r#"data-number="{number}""#)), "{scenario:?}");
+        assert_eq!(Scenario::of(&number.parse().unwrap()), scenario);
+    }
+    assert!(!page.contains("svc_live_") && !page.contains(&house.live_key));
+}

@@ -1,0 +1,388 @@
+use actix_web::body::{self, BoxBody, MessageBody};
+use actix_web::cookie::Cookie;
+use actix_web::dev::{Service, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::test::{TestRequest, init_service};
+use actix_web::web::Data;
+use async_trait::async_trait;
+use dwar_app::{Administration, FindIdentity, PriceList, SignedIn, Stores};
+use dwar_dashboard::{
+    ApiAnswer, ApiRequest, ApiRoutes, Check, Console, Door, Health, Live, Look, Loop, Names,
+    NoAnswer, Operations, Process, Provider, Providers, Settings, app,
+};
+use dwar_kernel::{OtpId, ProjectId};
+use dwar_memory::MemoryStore;
+use dwar_operator::{
+    Access, Backlog, By, Instance, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade,
+    PasskeySigned, PasskeySite, PasskeyVerifier, PasswordHasher, Queues, Role,
+};
+use dwar_otp::Channel;
+use dwar_project::{ApiKey, KeyRecord};
+use dwar_testkit::{FixedClock, Fixtures, PlainHasher, Post, START, parts, seconds};
+use dwar_wallet::Paise;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+pub const HOST: &str = "127.0.0.1:8081";
+pub const ORIGIN: &str = "http://127.0.0.1:8081";
+pub const PASSWORD: &str = "nine yellow kites at noon";
+
+/// A dashboard with one project, Acme.
+pub struct House {
+    pub clock: Arc<FixedClock>,
+    pub parts: dwar_app::Parts,
+    pub admin: Administration,
+    pub project: ProjectId,
+    pub other: ProjectId,
+    pub live_key: String,
+    pub asked: Arc<Asked>,
+    /// What endpoints were told.
+    pub post: Arc<Post>,
+    pub store: Arc<MemoryStore>,
+    console: Data<Console>,
+}
+
+/// What the playground asked the API.
+#[derive(Default)]
+pub struct Asked(pub Mutex<Vec<(ProjectId, ApiRequest)>>);
+
+#[async_trait]
+impl ApiRoutes for Asked {
+    async fn call(&self, project: ProjectId, request: ApiRequest) -> Result<ApiAnswer, NoAnswer> {
+        self.0.lock().unwrap().push((project, request));
+        let headers = vec![("ratelimit-limit".to_owned(), "20".to_owned())];
+        Ok(ApiAnswer { status: 200, headers, body: br#"{"ok":true}"#.to_vec() })
+    }
+}
+
+struct Msg91;
+
+impl Providers for Msg91 {
+    fn names(&self, _: Channel) -> Vec<String> {
+        vec!["msg91".to_owned()]
+    }
+
+    fn objection(&self, _: Channel, names: &[String]) -> Option<String> {
+        let unknown = names.iter().find(|name| *name != "msg91")?;
+        Some(format!("`{unknown}` is not configured"))
+    }
+}
+
+/// An installation with one of each kind of trouble.
+struct Ailing;
+
+#[async_trait]
+impl Operations for Ailing {
+    async fn look(&self) -> Look {
+        let check = |name, health, detail: &str, advice| Check {
+            name,
+            health,
+            detail: detail.to_owned(),
+            advice,
+        };
+        let backlog = |count| Backlog { count, oldest: Some(START - seconds(90)) };
+        Look {
+            checks: vec![
+                check("database", Health::Good, "answers", None),
+                check("room", Health::Failed, "7 MiB free", Some("make room")),
+                check("migrations", Health::Warning, "1 to apply", Some("migrate")),
+            ],
+            instances: Some(vec![Instance {
+                id: Fixtures::seeded(1).id(),
+                started_at: START,
+                seen_at: START,
+                version: "0.1.0".to_owned(),
+                host: "node-1".to_owned(),
+                pid: 77,
+                api: "0.0.0.0:8080".to_owned(),
+                dashboard: None,
+            }]),
+            queues: Some(Queues { open_holds: backlog(1_001), ..Queues::default() }),
+            loops: vec![Loop { name: "tidy", restarts: 3, running: false }],
+            providers: vec![Provider {
+                name: "msg91".to_owned(),
+                open_for: Some(seconds(12)),
+                calls: 128,
+                faults: 64,
+                carries: vec!["SMS"],
+                projects: vec!["Acme".to_owned()],
+            }],
+            process: Process {
+                version: "0.1.0".to_owned(),
+                database: "memory",
+                started_at: START,
+                memory: Some(24 << 20),
+            },
+        }
+    }
+}
+
+/// Takes what says `right`, and the counter that stands in its place.
+struct Fitting;
+
+#[allow(clippy::needless_lifetimes, reason = "as the trait names them")]
+impl PasskeyVerifier for Fitting {
+    fn made<'a>(
+        &self,
+        _: PasskeySite<'a>,
+        answer: PasskeyMade<'a>,
+    ) -> Result<(PasskeyKey, u32), NoPasskey> {
+        let key = PasskeyKey { algorithm: PasskeyAlgorithm::Es256, spki: answer.spki.to_vec() };
+        if answer.client_data == b"right" { Ok((key, 1)) } else { Err(NoPasskey("wrong")) }
+    }
+
+    fn signed<'a>(
+        &self,
+        site: PasskeySite<'a>,
+        _: &PasskeyKey,
+        answer: PasskeySigned<'a>,
+    ) -> Result<u32, NoPasskey> {
+        let fits = answer.client_data == b"right" && site.origin == "http://localhost:8081";
+        let counter = answer.authenticator_data.first().filter(|_| fits);
+        counter.copied().map(u32::from).ok_or(NoPasskey("wrong"))
+    }
+}
+
+impl House {
+    pub async fn new() -> Self {
+        Self::with(false).await
+    }
+
+    /// Behind a proxy that ends TLS, or not.
+    pub async fn with(tls: bool) -> Self {
+        let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
+        let parts = parts(Stores::of(&store), &clock);
+        let hasher: Arc<dyn PasswordHasher> = Arc::<PlainHasher>::default();
+        let admin = parts.administration(&hasher);
+        let (by, projects) = (By::command_line(), parts.manage_projects());
+        let made = projects.create(&by, "Acme", Paise(12_345_650)).await.unwrap();
+        let other = projects.create(&by, "Other", Paise(0)).await.unwrap();
+        let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
+        let (tools, identities) = (|| parts.tools.clone(), || parts.stores.identities.clone());
+        let settings = Settings {
+            address: HOST.to_owned(),
+            public_url: String::new(),
+            behind_tls_proxy: tls,
+            hosts: vec!["ops.example.com".to_owned()],
+        };
+        let activity = Arc::new(parts.activity());
+        let console = Console {
+            tools: tools(),
+            admin: admin.clone(),
+            passkeys: parts.passkeys(hasher, Arc::new(Fitting)),
+            projects: parts.manage_projects(),
+            wallets: parts.manage_wallets(),
+            ledger: parts.manage_ledger(),
+            endpoints: parts.manage_endpoints(Arc::<Post>::default()),
+            endpoint_log: parts.endpoint_log(post.clone()),
+            identities: FindIdentity { tools: tools(), identities: identities() },
+            erase: parts.erase_identity(),
+            phones: parts.unlock_phone(),
+            signing_keys: parts.manage_signing_keys(),
+            door: Door::default(),
+            figures: parts.read_figures(),
+            live: Live::new(activity.clone(), admin.sign_in.clone()),
+            activity,
+            sessions: parts.manage_sessions(),
+            providers: Arc::new(Msg91),
+            operations: Arc::new(Ailing),
+            api: asked.clone(),
+            api_url: "http://127.0.0.1:8080".to_owned(),
+            base_url: ORIGIN.to_owned(),
+            prices: PriceList { whatsapp: Paise(20), sms: Paise(25) },
+            names: Names::of(&settings, &[HOST.parse().unwrap()]),
+        };
+        let live_key = made.live_key.expose().to_owned();
+        let (project, other, console) = (made.id, other.id, Data::new(console));
+        Self { clock, parts, admin, project, other, live_key, asked, post, console, store }
+    }
+
+    /// Invites somebody, who accepts.
+    pub async fn joined(&self, name: &str, access: Access) -> SignedIn {
+        let invited = self.admin.operators.invite(&By::command_line(), name, access).await.unwrap();
+        let secret = invited.secret.expose();
+        self.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await.unwrap()
+    }
+
+    pub async fn owner(&self) -> Browser<'_> {
+        self.browser_of("asha", Access::everything()).await
+    }
+
+    pub async fn with_role(&self, role: Role) -> Browser<'_> {
+        self.browser_of(role.as_str(), Access::one(self.project, role)).await
+    }
+
+    async fn browser_of(&self, name: &str, access: Access) -> Browser<'_> {
+        self.browser(&self.joined(name, access).await)
+    }
+
+    /// The browser of somebody who has just signed in.
+    pub fn browser(&self, signed_in: &SignedIn) -> Browser<'_> {
+        Browser { house: self, cookie: Some(signed_in.token.expose().to_owned()) }
+    }
+
+    pub const fn stranger(&self) -> Browser<'_> {
+        Browser { house: self, cookie: None }
+    }
+
+    /// The address of a page of Acme.
+    pub fn page(&self, page: &str) -> String {
+        format!("/p/{}/{page}", self.project)
+    }
+
+    pub async fn keys(&self) -> Vec<KeyRecord> {
+        self.parts.stores.projects.keys(self.project).await.unwrap()
+    }
+
+    /// Whether the API knows this key.
+    pub async fn opens(&self, key: &str) -> bool {
+        let digest = key.parse::<ApiKey>().unwrap().digest(self.parts.tools.vault.as_ref());
+        self.parts.stores.projects.caller(digest).await.unwrap().is_some()
+    }
+
+    /// Sends requests one after the other, to one service.
+    pub async fn send_all(&self, requests: Vec<TestRequest>) -> Vec<Reply> {
+        let service = init_service(app(self.console.clone())).await;
+        let mut replies = Vec::new();
+        for request in requests {
+            replies.push(match service.call(request.to_request()).await {
+                Ok(response) => Reply::of(response).await,
+                Err(error) => Reply::from_parts(error.error_response()).await,
+            });
+        }
+        replies
+    }
+
+    /// Sends a request, and takes its answer piece by piece.
+    pub async fn stream(&self, request: TestRequest) -> Events {
+        let service = init_service(app(self.console.clone())).await;
+        let response = match service.call(request.to_request()).await {
+            Ok(response) => response.into_parts().1,
+            Err(error) => error.error_response(),
+        };
+        let (head, body) = response.into_parts();
+        Events { status: head.status().as_u16(), headers: head.headers().clone(), body }
+    }
+
+    /// Sends a request exactly as it is.
+    pub async fn send(&self, request: TestRequest) -> Reply {
+        self.send_all(vec![request]).await.remove(0)
+    }
+}
+
+/// Somebody at a browser, which says what browsers say.
+#[derive(Clone)]
+pub struct Browser<'a> {
+    house: &'a House,
+    pub cookie: Option<String>,
+}
+
+impl Browser<'_> {
+    pub const fn house(&self) -> &House {
+        self.house
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> TestRequest {
+        let request = TestRequest::with_uri(path).method(method).insert_header(("Host", HOST));
+        match &self.cookie {
+            Some(token) => request.cookie(Cookie::new("dwar_dashboard", token.clone())),
+            None => request,
+        }
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.house.send(self.request(Method::GET, path)).await
+    }
+
+    /// Opens a stream of events, from after `last` on.
+    pub async fn events(&self, path: &str, last: Option<OtpId>) -> Events {
+        let mut request = self.request(Method::GET, path);
+        if let Some(last) = last {
+            request = request.insert_header(("Last-Event-ID", last.to_string()));
+        }
+        self.house.stream(request).await
+    }
+
+    /// What a form of this session's own pages sends.
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        let csrf = self.csrf().await;
+        let fields = [fields, &[("csrf", csrf.as_str())]].concat();
+        self.house.send(self.form(path, &fields)).await
+    }
+
+    /// A form with these fields and no others.
+    pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> TestRequest {
+        let mut body = form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(fields);
+        self.request(Method::POST, path)
+            .insert_header(("Origin", ORIGIN))
+            .insert_header(("Sec-Fetch-Site", "same-origin"))
+            .insert_header(("Content-Type", "application/x-www-form-urlencoded"))
+            .set_payload(body.finish())
+    }
+
+    pub async fn csrf(&self) -> String {
+        let page = self.get("/account").await.body;
+        let after = page.split(r#"name="csrf-token" content=""#).nth(1).unwrap_or_default();
+        after.split('"').next().unwrap().to_owned()
+    }
+}
+
+/// An answer that goes on.
+pub struct Events {
+    pub status: u16,
+    headers: HeaderMap,
+    body: BoxBody,
+}
+
+impl Events {
+    /// What comes next.
+    pub async fn next(&mut self) -> String {
+        let bytes = poll_fn(|context| Pin::new(&mut self.body).poll_next(context)).await;
+        String::from_utf8(bytes.unwrap().unwrap().to_vec()).unwrap()
+    }
+
+    pub async fn is_over(&mut self) -> bool {
+        poll_fn(|context| Pin::new(&mut self.body).poll_next(context)).await.is_none()
+    }
+
+    pub fn header(&self, name: HeaderName) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Reply {
+    async fn of(response: ServiceResponse<BoxBody>) -> Self {
+        Self::from_parts(response.into_parts().1).await
+    }
+
+    async fn from_parts(response: actix_web::HttpResponse) -> Self {
+        let (response, bytes) = response.into_parts();
+        let bytes = body::to_bytes(bytes).await.unwrap();
+        Self {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            body: String::from_utf8(bytes.to_vec()).unwrap(),
+        }
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// The token in the session's cookie.
+    pub fn token(&self) -> String {
+        let cookie = self.header("set-cookie").split(';').next().unwrap();
+        cookie.split_once('=').unwrap().1.to_owned()
+    }
+}

@@ -1,0 +1,6 @@
+//! What the tests of this crate share.
+
+pub mod captured_logs;
+pub mod contract;
+pub mod fake_vendor;
+pub mod fixtures;

@@ -1,0 +1,94 @@
+use crate::store::MemoryStore;
+use async_trait::async_trait;
+use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
+use dwar_otp::{ActivityStore, Otp, RefusalStore, RefusedSends};
+use std::cmp::Reverse;
+
+fn newest(mut otps: Vec<Otp>, limit: u32) -> Vec<Otp> {
+    otps.sort_by_key(|otp| Reverse(otp.id));
+    otps.truncate(limit as usize);
+    otps
+}
+
+#[async_trait]
+impl ActivityStore for MemoryStore {
+    async fn newest(
+        &self,
+        project: ProjectId,
+        before: Option<OtpId>,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError> {
+        let state = &*self.step("ActivityStore::newest").await?;
+        let own = state.otps.iter().filter(|otp| otp.project == project);
+        let older = own.filter(|otp| before.is_none_or(|before| otp.id < before));
+        Ok(newest(older.cloned().collect(), limit))
+    }
+
+    async fn of_phone(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError> {
+        let state = &*self.step("ActivityStore::of_phone").await?;
+        let line = (project, mode, phone);
+        let own = state.otps.iter().filter(|otp| (otp.project, otp.mode, otp.phone) == line);
+        Ok(newest(own.cloned().collect(), limit))
+    }
+}
+
+#[async_trait]
+impl RefusalStore for MemoryStore {
+    async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError> {
+        let state = &mut *self.step("RefusalStore::count").await?;
+        for fresh in counts {
+            let same = |(by, old): &&mut (TallyId, RefusedSends)| {
+                *by == tally && RefusedSends { count: fresh.count, ..old.clone() } == fresh
+            };
+            match state.refused.iter_mut().find(same) {
+                Some((_, known)) => known.count = known.count.max(fresh.count),
+                None => state.refused.push((tally, fresh)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn of_phone(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+        limit: u32,
+    ) -> Result<Vec<RefusedSends>, StoreError> {
+        let state = &*self.step("RefusalStore::of_phone").await?;
+        let of_phone = state
+            .refused
+            .iter()
+            .map(|(_, counted)| counted)
+            .filter(|it| (it.project, it.mode, it.phone) == (project, mode, Some(phone)));
+        let mut counts = RefusedSends::added_up(of_phone.cloned().collect());
+        counts.truncate(limit as usize);
+        Ok(counts)
+    }
+
+    async fn of_project(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        most: u32,
+    ) -> Result<Vec<RefusedSends>, StoreError> {
+        let state = &*self.step("RefusalStore::of_project").await?;
+        let own = state.refused.iter().map(|(_, counted)| counted);
+        let own = own.filter(|it| it.project == project && it.minute >= since);
+        let mut own: Vec<_> = own.cloned().collect();
+        own.sort_by_key(|it| Reverse(it.minute));
+        own.truncate(most as usize);
+        Ok(RefusedSends::without_phones(own))
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let state = &mut *self.step("RefusalStore::sweep").await?;
+        Ok(state.refused.extract_if(.., |(_, it)| it.minute < before).count() as u64)
+    }
+}

@@ -1,0 +1,158 @@
+use crate::store::{MemoryStore, State};
+use async_trait::async_trait;
+use dwar_activity::{
+    Chunk, Counts, Figure, FiguresStore, Grain, Key, Progress, Sent, Span, Tried, Window,
+};
+use dwar_kernel::{KeeperId, KeyMode, OtpId, Paise, ProjectId, StoreError, Timestamp};
+use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState};
+use dwar_wallet::EntryKind;
+use std::time::Duration;
+
+#[async_trait]
+impl FiguresStore for MemoryStore {
+    async fn lead(
+        &self,
+        keeper: KeeperId,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Option<Progress>, StoreError> {
+        let state = &mut *self.step("FiguresStore::lead").await?;
+        Ok(state.tenure.lead(keeper, now, lease))
+    }
+
+    async fn sent(
+        &self,
+        window: Window,
+        last: Option<(Timestamp, OtpId)>,
+        limit: u32,
+    ) -> Result<Vec<Sent>, StoreError> {
+        let state = &*self.step("FiguresStore::sent").await?;
+        let within = |otp: &&Otp| window.from <= otp.created_at && otp.created_at < window.until;
+        let after = |otp: &&Otp| last.is_none_or(|last| last < (otp.created_at, otp.id));
+        let mut found: Vec<_> = state.otps.iter().filter(within).filter(after).collect();
+        found.sort_unstable_by_key(|otp| (otp.created_at, otp.id));
+        Ok(found.into_iter().take(limit as usize).map(|otp| state.sent(otp)).collect())
+    }
+
+    async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+        let state = &mut *self.step("FiguresStore::replace").await?;
+        let replaces = state.tenure.may_replace(keeper, chunk.window);
+        if replaces {
+            state.put(chunk);
+        }
+        Ok(replaces)
+    }
+
+    async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+        let state = &mut *self.step("FiguresStore::settle").await?;
+        let settles = state.tenure.settle(keeper, chunk.window);
+        if settles {
+            let parents = chunk.parents();
+            let present = state.all(|grain, began, _| parents.contains(&(grain, began)));
+            let rolled = chunk.rolled_up(present).into_iter();
+            state.figures.extend(rolled.map(entry));
+            state.put(chunk);
+        }
+        Ok(settles)
+    }
+
+    async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError> {
+        let state = &mut *self.step("FiguresStore::refreshed").await?;
+        Ok(state.tenure.refresh(keeper, as_of))
+    }
+
+    async fn progress(&self) -> Result<Progress, StoreError> {
+        let state = &*self.step("FiguresStore::progress").await?;
+        Ok(state.tenure.progress)
+    }
+
+    async fn figures(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        spans: Vec<Span>,
+    ) -> Result<Vec<Figure>, StoreError> {
+        let state = &*self.step("FiguresStore::figures").await?;
+        let wanted = |grain: Grain, began: Timestamp| {
+            spans.iter().any(|Span { grain: own, window }| {
+                grain == *own && window.from <= began && began < window.until
+            })
+        };
+        Ok(state.all(|grain, began, key| {
+            (key.project, key.mode) == (project, mode) && wanted(grain, began)
+        }))
+    }
+
+    async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError> {
+        let state = &mut *self.step("FiguresStore::sweep").await?;
+        let before = state.figures.len();
+        state.figures.retain(|(grain, began, _), _| match grain {
+            Grain::Minute => *began >= minutes,
+            Grain::Hour | Grain::Day => *began >= hours,
+        });
+        Ok((before - state.figures.len()) as u64)
+    }
+}
+
+fn entry(figure: Figure) -> ((Grain, Timestamp, Key), Counts) {
+    let Figure { key, grain, began, counts } = figure;
+    ((grain, began, key), counts)
+}
+
+impl State {
+    /// Puts a chunk in the place of what there is of its minutes.
+    fn put(&mut self, chunk: Chunk) {
+        let Window { from, until } = chunk.window;
+        self.figures.retain(|(grain, began, _), _| {
+            *grain != Grain::Minute || *began < from || until <= *began
+        });
+        self.figures.extend(chunk.minutes.into_iter().map(entry));
+    }
+
+    fn all(&self, wanted: impl Fn(Grain, Timestamp, &Key) -> bool) -> Vec<Figure> {
+        let all = self.figures.iter();
+        let found = all.filter(|((grain, began, key), _)| wanted(*grain, *began, key));
+        let figure = found.map(|((grain, began, key), counts)| Figure {
+            key: key.clone(),
+            grain: *grain,
+            began: *began,
+            counts: counts.clone(),
+        });
+        figure.collect()
+    }
+
+    fn sent(&self, otp: &Otp) -> Sent {
+        let delivery = &otp.delivery;
+        let statuses: Vec<_> = delivery.attempts.iter().map(|attempt| attempt.status).collect();
+        let carrier = AttemptStatus::carrier(&statuses);
+        let tried = delivery.attempts.iter().enumerate().map(|(place, attempt)| Tried {
+            channel: attempt.channel,
+            provider: attempt.provider.clone(),
+            accepted: attempt.accepted,
+            arrived: attempt.status == AttemptStatus::Delivered,
+            failed: attempt.status == AttemptStatus::Failed,
+            carried: carrier == Some(place),
+        });
+        Sent {
+            id: otp.id,
+            project: otp.project,
+            mode: otp.mode,
+            at: otp.created_at,
+            delivered: delivery.status == DeliveryStatus::Delivered,
+            verified: otp.state == OtpState::Used,
+            verified_at: otp.verified_at(),
+            spent: self.spent(otp),
+            tried: tried.collect(),
+        }
+    }
+
+    /// What was charged for a request, less what was given back.
+    fn spent(&self, otp: &Otp) -> Paise {
+        let reference = otp.id.to_string();
+        let moved = self.ledger.iter().filter(|(project, entry)| {
+            let is_about = *project == otp.project && entry.reference == reference;
+            is_about && matches!(entry.kind, EntryKind::Capture | EntryKind::Refund)
+        });
+        Paise(-moved.map(|(_, entry)| entry.amount.0).sum::<i64>())
+    }
+}

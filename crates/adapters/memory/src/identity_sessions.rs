@@ -1,0 +1,57 @@
+use crate::MemoryStore;
+use async_trait::async_trait;
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
+use dwar_session::{IdentitySessions, Session, SessionCursor};
+use std::cmp::Reverse;
+
+#[async_trait]
+impl IdentitySessions for MemoryStore {
+    async fn of_identity(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        after: Option<SessionCursor>,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError> {
+        let mut found = self.step("IdentitySessions::of_identity").await?.sessions.clone();
+        found.retain(|one| (one.project, one.mode, one.identity) == (project, mode, identity));
+        found.retain(|one| after.is_none_or(|cursor| one.follows(cursor)));
+        found.sort_by_key(|one| Reverse((one.created_at, one.id)));
+        found.truncate(limit as usize);
+        Ok(found)
+    }
+
+    async fn end_one(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let state = &mut *self.step("IdentitySessions::end_one").await?;
+        let ended = state.change((project, mode, session), |session| {
+            session.identity == identity && session.end(now)
+        });
+        Ok(ended.unwrap_or_default())
+    }
+
+    async fn end_all(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let state = &mut *self.step("IdentitySessions::end_all").await?;
+        let own = state.sessions.iter().filter(|one| one.identity == identity);
+        let own: Vec<_> = own.map(|one| one.id).collect();
+        let mut ended = 0;
+        for id in own {
+            let one = state.change((project, mode, id), |session| session.end(now));
+            ended += u64::from(one.unwrap_or_default());
+        }
+        Ok(ended)
+    }
+}

@@ -1,0 +1,43 @@
+use crate::MemoryStore;
+use async_trait::async_trait;
+use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
+use dwar_operator::{Backlog, COUNTED, QueueStore, Queues};
+use std::collections::BTreeMap;
+
+#[async_trait]
+impl QueueStore for MemoryStore {
+    async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError> {
+        let state = &*self.step("QueueStore::queues").await?;
+        let due = |since: &Timestamp| *since <= now;
+        let receipts = |failed| {
+            let of = state.receipts.iter().filter(move |it| it.failed() == failed);
+            backlog(of.filter_map(|kept| kept.due()).filter(due))
+        };
+        let overdue = state.otps.iter().filter_map(|otp| otp.delivery.due_at).filter(due);
+        let mut queues = Queues {
+            receipts: receipts(true).and(receipts(false)),
+            overdue_sends: backlog(overdue),
+            open_holds: backlog(state.holds.iter().map(|hold| hold.since)),
+            ..Queues::default()
+        };
+        let mut waits: BTreeMap<(ProjectId, EndpointId), Vec<Timestamp>> = BTreeMap::new();
+        for waiting in state.waiting.iter().filter(|waiting| due(&waiting.due_at)) {
+            let of = (waiting.event.project, waiting.endpoint);
+            waits.entry(of).or_default().push(waiting.due_at);
+        }
+        let longest = waits.into_iter().map(|((project, _), since)| (project, backlog(since)));
+        let mut longest: Vec<_> = longest.collect();
+        longest.sort_by_key(|(_, waiting)| waiting.oldest);
+        for (project, waiting) in longest.into_iter().take(endpoints as usize) {
+            queues.add_events(project, waiting);
+        }
+        Ok(queues)
+    }
+}
+
+fn backlog(since: impl IntoIterator<Item = Timestamp>) -> Backlog {
+    let mut since: Vec<_> = since.into_iter().collect();
+    since.sort();
+    since.truncate(COUNTED as usize + 1);
+    Backlog::of(&since)
+}

@@ -1,0 +1,89 @@
+//! Checks what passkeys answer: WebAuthn Level 3, sections 7.1 (made) and 7.2 (signed), for passkeys
+//! without attestation. Which steps there are is read here; the signatures are OpenSSL's work.
+
+mod authenticator;
+mod key;
+#[cfg(test)]
+mod tests;
+
+use authenticator::AuthenticatorData;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use dwar_operator::{
+    NoPasskey, PasskeyKey, PasskeyMade, PasskeySigned, PasskeySite, PasskeyVerifier,
+};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// Checks passkeys of one site after the other; it keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passkeys;
+
+/// What the browser says it asked (WebAuthn, section 5.8.1). It may say more.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ClientData {
+    #[serde(rename = "type")]
+    kind: String,
+    challenge: String,
+    origin: String,
+    #[serde(default)]
+    cross_origin: bool,
+    top_origin: Option<String>,
+}
+
+#[allow(clippy::needless_lifetimes, reason = "as the trait names them")]
+impl PasskeyVerifier for Passkeys {
+    fn made<'a>(
+        &self,
+        site: PasskeySite<'a>,
+        answer: PasskeyMade<'a>,
+    ) -> Result<(PasskeyKey, u32), NoPasskey> {
+        asked(site, "webauthn.create", answer.client_data)?;
+        let data = AuthenticatorData::read(answer.authenticator_data)?;
+        data.of(site.id)?;
+        if data.credential != Some(answer.credential) {
+            return Err(NoPasskey("the credential is another one"));
+        }
+        Ok((key::read(answer.algorithm, answer.spki)?, data.counter))
+    }
+
+    fn signed<'a>(
+        &self,
+        site: PasskeySite<'a>,
+        key: &PasskeyKey,
+        answer: PasskeySigned<'a>,
+    ) -> Result<u32, NoPasskey> {
+        asked(site, "webauthn.get", answer.client_data)?;
+        let data = AuthenticatorData::read(answer.authenticator_data)?;
+        data.of(site.id)?;
+        let client = Sha256::digest(answer.client_data);
+        let signed = [answer.authenticator_data, &client].concat();
+        if key::verifies(key, &signed, answer.signature) {
+            Ok(data.counter)
+        } else {
+            Err(NoPasskey("the signature does not fit"))
+        }
+    }
+}
+
+/// Whether the browser answers this question, put by a page of this site and by no frame in another.
+fn asked(site: PasskeySite<'_>, kind: &str, client_data: &[u8]) -> Result<(), NoPasskey> {
+    let unreadable = NoPasskey("the browser's part cannot be read");
+    let said: ClientData = serde_json::from_slice(client_data).map_err(|_| unreadable)?;
+    if said.kind != kind {
+        return Err(NoPasskey("it answers another kind of question"));
+    }
+    let wanted = URL_SAFE_NO_PAD.encode(site.challenge);
+    if !bool::from(said.challenge.as_bytes().ct_eq(wanted.as_bytes())) {
+        return Err(NoPasskey("it answers another question"));
+    }
+    if said.origin != site.origin {
+        return Err(NoPasskey("a page of another origin asked"));
+    }
+    if said.cross_origin || said.top_origin.is_some() {
+        return Err(NoPasskey("a frame in another site asked"));
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+use crate::{PostgresStore, SWEEP_BATCH};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{AdminTokenId, Digest, StoreError, Timestamp};
+use dwar_operator::{AdminToken, AdminTokenStore};
+use dwar_sql::schema::admin_tokens;
+use dwar_sql::{AdminTokenRow, At, Id, read_all, read_one};
+use std::net::IpAddr;
+
+#[async_trait]
+impl AdminTokenStore for PostgresStore {
+    async fn add(&self, token: AdminToken) -> Result<(), StoreError> {
+        self.pool
+            .run(move |conn| {
+                // Repeated after a lost answer, it is there already.
+                diesel::insert_into(admin_tokens::table)
+                    .values(AdminTokenRow::from(token.clone()))
+                    .on_conflict(admin_tokens::id)
+                    .do_nothing()
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn tokens(&self) -> Result<Vec<AdminToken>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = admin_tokens::table.order((admin_tokens::made_at, admin_tokens::id));
+                Ok(read_all!(AdminTokenRow of query, conn))
+            })
+            .await
+    }
+
+    async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = admin_tokens::table.filter(admin_tokens::digest.eq(token.0.as_slice()));
+                Ok(read_one!(AdminTokenRow of query, conn))
+            })
+            .await
+    }
+
+    async fn note_token(
+        &self,
+        token: AdminTokenId,
+        from: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        // The rule as a guard: never used, or a minute has passed since the last note.
+        let noted_before = At::from(now - AdminToken::NOTED_EVERY);
+        self.pool
+            .run(move |conn| {
+                let due =
+                    admin_tokens::used_at.is_null().or(admin_tokens::used_at.le(noted_before));
+                diesel::update(admin_tokens::table.find(Id::from(token)).filter(due))
+                    .set((
+                        admin_tokens::used_at.eq(At::from(now)),
+                        admin_tokens::used_from.eq(from.map(|address| address.to_string())),
+                    ))
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn revoke(&self, token: AdminTokenId) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let row = admin_tokens::table.find(Id::from(token));
+                Ok(diesel::delete(row).execute(conn)? == 1)
+            })
+            .await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.sweep_in_batches(move |conn| {
+            let old = diesel::alias!(admin_tokens as old);
+            let old = old
+                .filter(old.field(admin_tokens::expires_at).le(At::from(before)))
+                .select(old.field(admin_tokens::id))
+                .limit(SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
+            let gone = admin_tokens::table.filter(admin_tokens::id.eq_any(old));
+            diesel::delete(gone).execute(conn)
+        })
+        .await
+    }
+}

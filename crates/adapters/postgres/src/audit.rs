@@ -1,0 +1,72 @@
+use crate::{PostgresStore, SWEEP_BATCH};
+use async_trait::async_trait;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, AuditStore};
+use dwar_sql::schema::audit_entries::{self, action, happened_at, id, project_id};
+use dwar_sql::{At, AuditEntryRow, Id, read_all};
+
+#[async_trait]
+impl AuditStore for PostgresStore {
+    async fn append(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        self.pool
+            .run(move |conn| {
+                // Repeated after a lost answer, it is there already.
+                diesel::insert_into(audit_entries::table)
+                    .values(AuditEntryRow::from(entry.clone()))
+                    .on_conflict(id)
+                    .do_nothing()
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn page(
+        &self,
+        filter: AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let mut wanted = audit_entries::table.into_boxed::<Pg>();
+                if let Some(project) = filter.project {
+                    wanted = wanted.filter(project_id.eq(Id::from(project)));
+                }
+                if let Some(done) = filter.action {
+                    wanted = wanted.filter(action.eq(done.as_str()));
+                }
+                if let Some(since) = filter.since {
+                    wanted = wanted.filter(happened_at.ge(At::from(since)));
+                }
+                if let Some(until) = filter.until {
+                    wanted = wanted.filter(happened_at.lt(At::from(until)));
+                }
+                if let Some(AuditCursor { at, id: last }) = after {
+                    let at = At::from(at);
+                    let follows =
+                        happened_at.lt(at).or(happened_at.eq(at).and(id.lt(Id::from(last))));
+                    wanted = wanted.filter(happened_at.le(at)).filter(follows);
+                }
+                let query = wanted.order((happened_at.desc(), id.desc())).limit(limit.into());
+                Ok(read_all!(AuditEntryRow of query, conn))
+            })
+            .await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.sweep_in_batches(move |conn| {
+            let old = diesel::alias!(audit_entries as old);
+            let old = old
+                .filter(old.field(happened_at).lt(At::from(before)))
+                .select(old.field(id))
+                .limit(SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
+            diesel::delete(audit_entries::table.filter(id.eq_any(old))).execute(conn)
+        })
+        .await
+    }
+}

@@ -1,0 +1,47 @@
+use crate::PostgresStore;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{InstanceId, StoreError, Timestamp};
+use dwar_operator::{Instance, InstanceStore};
+use dwar_sql::schema::instances;
+use dwar_sql::{At, Id, InstanceRow, read_all};
+
+#[async_trait]
+impl InstanceStore for PostgresStore {
+    async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError> {
+        let row = InstanceRow::from(instance);
+        self.pool
+            .run(move |conn| {
+                diesel::insert_into(instances::table)
+                    .values(row.clone())
+                    .on_conflict(instances::id)
+                    .do_update()
+                    .set(row.clone())
+                    .execute(conn)?;
+                diesel::delete(instances::table.filter(instances::seen_at.lt(At::from(forget))))
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {
+        self.pool
+            .run(move |conn| {
+                diesel::delete(instances::table.find(Id::from(instance))).execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn instances(&self, limit: u32) -> Result<Vec<Instance>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = instances::table
+                    .order((instances::seen_at.desc(), instances::id))
+                    .limit(limit.into());
+                Ok(read_all!(InstanceRow of query, conn))
+            })
+            .await
+    }
+}

@@ -1,0 +1,193 @@
+use crate::PostgresStore;
+use crate::error::Failure;
+use async_trait::async_trait;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use dwar_kernel::{ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{ledger_proof_runs, ledger_proofs};
+use dwar_sql::{
+    At, EntryRow, Id, ProofRow, ProofRunRow, STAND, SUM, StandRow, SumRow, all, lines_of, read_one,
+    stored_position,
+};
+use dwar_wallet::{
+    LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
+    StatementLine, WalletStand,
+};
+
+#[async_trait]
+impl LedgerStore for PostgresStore {
+    async fn lines(
+        &self,
+        project: ProjectId,
+        filter: StatementFilter,
+        after: Option<StatementCursor>,
+        limit: u32,
+    ) -> Result<Vec<StatementLine>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let mut found = Vec::new();
+                for kind in filter.kinds() {
+                    let query = lines_of!(Pg, project, kind, &filter, after, limit);
+                    let rows: Vec<EntryRow> = query.select(EntryRow::as_select()).load(conn)?;
+                    found.extend(all::<_, StatementLine>(rows)?);
+                }
+                Ok(StatementFilter::merge(found, limit))
+            })
+            .await
+    }
+
+    async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = diesel::sql_query(STAND).sql("$1").bind::<Id, _>(Id::from(project));
+                let found: Option<StandRow> = query.get_result(conn).optional()?;
+                Ok(found.map(WalletStand::from).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn sum(
+        &self,
+        project: ProjectId,
+        after: u64,
+        through: u64,
+    ) -> Result<LedgerSum, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = diesel::sql_query(format!("{}$1{}$2{}$3", SUM[0], SUM[1], SUM[2]))
+                    .bind::<Id, _>(Id::from(project))
+                    .bind::<BigInt, _>(stored_position(after))
+                    .bind::<BigInt, _>(stored_position(through));
+                let row: SumRow = query.get_result(conn)?;
+                Ok(row.into())
+            })
+            .await
+    }
+
+    async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                // A row has to be there to be locked: the first of several puts its own.
+                loop {
+                    let made = diesel::insert_into(ledger_proof_runs::table)
+                        .values(ProofRunRow::from(run.clone()))
+                        .on_conflict_do_nothing()
+                        .execute(conn)?;
+                    if made == 1 {
+                        return Ok(ProofStart::Begun(run.clone()));
+                    }
+                    let place = ledger_proof_runs::table.find(Id::from(run.project));
+                    let query = place.for_update();
+                    let present: Option<ProofRun> = read_one!(ProofRunRow of query, conn);
+                    // It ended while it was waited for, and another may stand there already.
+                    if present.is_none() {
+                        continue;
+                    }
+                    let start = ProofRun::or_running(present, run.clone());
+                    if matches!(start, ProofStart::Begun(_)) {
+                        let next = ProofRunRow::from(run.clone());
+                        let columns = (
+                            ledger_proof_runs::begun_at.eq(next.begun_at),
+                            ledger_proof_runs::made_by.eq(next.made_by),
+                            ledger_proof_runs::seen_at.eq(next.seen_at),
+                        );
+                        diesel::update(place).set(columns).execute(conn)?;
+                    }
+                    return Ok(start);
+                }
+            })
+            .await
+    }
+
+    async fn continue_proof(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let run = ledger_proof_runs::table
+                    .find(Id::from(project))
+                    .filter(ledger_proof_runs::begun_at.eq(At::from(since)));
+                let seen = ledger_proof_runs::seen_at.eq(At::from(now));
+                Ok(diesel::update(run).set(seen).execute(conn)? == 1)
+            })
+            .await
+    }
+
+    async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let project = Id::from(proof.project);
+                let run = ledger_proof_runs::table
+                    .find(project)
+                    .filter(ledger_proof_runs::begun_at.eq(At::from(proof.since)));
+                if diesel::delete(run).execute(conn)? == 0 {
+                    return Ok(false);
+                }
+                let row = ProofRow::from(proof.clone());
+                diesel::insert_into(ledger_proofs::table).values(row).execute(conn)?;
+                trim(conn, project)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = ledger_proofs::table
+                    .filter(ledger_proofs::project_id.eq(Id::from(project)))
+                    .order(ledger_proofs::begun_at.desc())
+                    .limit(1);
+                Ok(read_one!(ProofRow of query, conn))
+            })
+            .await
+    }
+
+    async fn last_sound_proof(
+        &self,
+        project: ProjectId,
+    ) -> Result<Option<LedgerProof>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = ledger_proofs::table
+                    .filter(ledger_proofs::project_id.eq(Id::from(project)))
+                    .filter(ledger_proofs::sound)
+                    .order(ledger_proofs::begun_at.desc())
+                    .limit(1);
+                Ok(read_one!(ProofRow of query, conn))
+            })
+            .await
+    }
+
+    async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = ledger_proof_runs::table.find(Id::from(project));
+                Ok(read_one!(ProofRunRow of query, conn))
+            })
+            .await
+    }
+}
+
+/// Drops what is beyond the newest few, but for the last sound one.
+fn trim(conn: &mut PgConnection, project: Id) -> Result<(), Failure> {
+    let own = || ledger_proofs::table.filter(ledger_proofs::project_id.eq(project));
+    let newest: Vec<At> = own()
+        .order(ledger_proofs::begun_at.desc())
+        .limit(LedgerProof::KEPT.into())
+        .select(ledger_proofs::begun_at)
+        .load(conn)?;
+    let sound: Vec<At> = own()
+        .filter(ledger_proofs::sound)
+        .order(ledger_proofs::begun_at.desc())
+        .limit(1)
+        .select(ledger_proofs::begun_at)
+        .load(conn)?;
+    let kept = newest.into_iter().chain(sound);
+    diesel::delete(own().filter(ledger_proofs::begun_at.ne_all(kept))).execute(conn)?;
+    Ok(())
+}

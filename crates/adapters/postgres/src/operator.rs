@@ -1,0 +1,378 @@
+use crate::error::Failure;
+use crate::lock::Lock;
+use crate::{PostgresStore, SWEEP_BATCH};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
+use dwar_operator::{
+    Admission, EndSessions, Link, Operator, OperatorChange, OperatorName, OperatorSession,
+    OperatorStore, PasswordHash, Proof, Standing,
+};
+use dwar_sql::schema::{
+    operator_links, operator_passkeys, operator_sessions, operator_standings, operators,
+};
+use dwar_sql::{
+    At, Id, LinkRow, OperatorRow, OperatorSessionRow, StandingRow, maybe, read_all, read_one,
+};
+
+/// Whoever changes an operator, their links or their sessions holds the operator's row; what is
+/// known of them is read again under it.
+#[async_trait]
+impl OperatorStore for PostgresStore {
+    async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
+        self.pool.transaction(move |conn| add(conn, &operator, &link)).await
+    }
+
+    async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                Lock::FirstOperator.take(conn)?;
+                let any = operators::table.select(operators::id);
+                if diesel::select(diesel::dsl::exists(any)).get_result(conn)? {
+                    return Ok(false);
+                }
+                add(conn, &operator, &link)
+            })
+            .await
+    }
+
+    async fn find(&self, operator: OperatorId) -> Result<Option<Operator>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = operators::table.find(Id::from(operator));
+                Ok(read_one!(OperatorRow of query, conn))
+            })
+            .await
+    }
+
+    async fn find_by_name(&self, name: OperatorName) -> Result<Option<Operator>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = operators::table.filter(operators::name_key.eq(name.key()));
+                Ok(read_one!(OperatorRow of query, conn))
+            })
+            .await
+    }
+
+    async fn list(&self) -> Result<Vec<Operator>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = operators::table.order((operators::created_at, operators::id));
+                Ok(read_all!(OperatorRow of query, conn))
+            })
+            .await
+    }
+
+    async fn change(
+        &self,
+        operator: OperatorId,
+        change: OperatorChange,
+        keep: Option<Digest>,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let Some(mut known) = lock(conn, operator)? else { return Ok(false) };
+                known.apply(change.clone());
+                save(conn, &known)?;
+                if change.ends_sessions() {
+                    let which = keep.map_or(EndSessions::All, EndSessions::AllBut);
+                    end_sessions(conn, operator, which)?;
+                }
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let Some(mut known) = lock(conn, operator)? else { return Ok(false) };
+                known.reset();
+                save(conn, &known)?;
+                begin_anew(conn, operator)?;
+                let passkeys = operator_passkeys::operator_id.eq(Id::from(operator));
+                diesel::delete(operator_passkeys::table.filter(passkeys)).execute(conn)?;
+                let row = LinkRow::from(&link);
+                diesel::insert_into(operator_links::table).values(row).execute(conn)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn remove(&self, operator: OperatorId) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                if lock(conn, operator)?.is_none() {
+                    return Ok(false);
+                }
+                begin_anew(conn, operator)?;
+                let row = operators::table.find(Id::from(operator));
+                Ok(diesel::delete(row).execute(conn)? == 1)
+            })
+            .await
+    }
+
+    async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let found = operator_links::table
+                    .inner_join(operators::table)
+                    .filter(operator_links::digest.eq(link.0.as_slice()))
+                    .select((LinkRow::as_select(), OperatorRow::as_select()))
+                    .first::<(LinkRow, OperatorRow)>(conn)
+                    .optional()?;
+                let Some((link, operator)) = found else { return Ok(None) };
+                Ok(Some((link.try_into()?, operator.try_into()?)))
+            })
+            .await
+    }
+
+    async fn spend(
+        &self,
+        link: Digest,
+        password: Option<PasswordHash>,
+        session: OperatorSession,
+        now: Timestamp,
+    ) -> Result<Option<Operator>, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let Some(mut operator) = lock(conn, session.operator)? else { return Ok(None) };
+                let query = operator_links::table.find(link.0.as_slice());
+                let link: Option<Link> = read_one!(LinkRow of query, conn);
+                if !link.is_some_and(|link| link.spend(&mut operator, password.clone(), now)) {
+                    return Ok(None);
+                }
+                save(conn, &operator)?;
+                begin_anew(conn, operator.id)?;
+                begin(conn, &session)?;
+                Ok(Some(operator))
+            })
+            .await
+    }
+
+    async fn admit(&self, operator: OperatorId, now: Timestamp) -> Result<Admission, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                // What is there already is locked by an update that changes nothing.
+                let row: StandingRow = diesel::insert_into(operator_standings::table)
+                    .values(StandingRow::new(operator, Standing::default()))
+                    .on_conflict(operator_standings::operator_id)
+                    .do_update()
+                    .set(operator_standings::failures.eq(operator_standings::failures))
+                    .returning(StandingRow::as_returning())
+                    .get_result(conn)?;
+                let mut standing = Standing::try_from(row)?;
+                let admission = standing.admit(now);
+                let row = StandingRow::new(operator, standing);
+                diesel::update(&row).set(&row).execute(conn)?;
+                Ok(admission)
+            })
+            .await
+    }
+
+    async fn withdraw(&self, operator: OperatorId) -> Result<(), StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                if let Some(mut standing) = lock_standing(conn, operator)? {
+                    standing.withdraw();
+                    let row = StandingRow::new(operator, standing);
+                    diesel::update(&row).set(&row).execute(conn)?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    async fn sign_in(
+        &self,
+        proof: Proof,
+        session: OperatorSession,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .transaction(move |conn| {
+                let Some(mut operator) = lock(conn, session.operator)? else { return Ok(false) };
+                if !operator.sign_in(&proof, now) {
+                    return Ok(false);
+                }
+                save(conn, &operator)?;
+                let standing = operator_standings::table.find(Id::from(operator.id));
+                diesel::delete(standing).execute(conn)?;
+                begin(conn, &session)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn session(
+        &self,
+        session: Digest,
+    ) -> Result<Option<(OperatorSession, Operator)>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let found = operator_sessions::table
+                    .inner_join(operators::table)
+                    .filter(operator_sessions::digest.eq(session.0.as_slice()))
+                    .select((OperatorSessionRow::as_select(), OperatorRow::as_select()))
+                    .first::<(OperatorSessionRow, OperatorRow)>(conn)
+                    .optional()?;
+                let Some((session, operator)) = found else { return Ok(None) };
+                Ok(Some((session.try_into()?, operator.try_into()?)))
+            })
+            .await
+    }
+
+    async fn note_session(&self, session: Digest, now: Timestamp) -> Result<(), StoreError> {
+        // The rule as a guard: a minute has passed since the last note.
+        let noted_before = At::from(now - OperatorSession::NOTED_EVERY);
+        self.pool
+            .run(move |conn| {
+                diesel::update(operator_sessions::table.find(session.0.as_slice()))
+                    .filter(operator_sessions::seen_at.le(noted_before))
+                    .set(operator_sessions::seen_at.eq(At::from(now)))
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn sessions(&self, operator: OperatorId) -> Result<Vec<OperatorSession>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = operator_sessions::table
+                    .filter(operator_sessions::operator_id.eq(Id::from(operator)))
+                    .order((operator_sessions::created_at.desc(), operator_sessions::digest));
+                Ok(read_all!(OperatorSessionRow of query, conn))
+            })
+            .await
+    }
+
+    async fn end_sessions(
+        &self,
+        operator: OperatorId,
+        which: EndSessions,
+    ) -> Result<u64, StoreError> {
+        let end = move |conn: &mut PgConnection| {
+            // One that is being let in is in, or comes after this.
+            lock(conn, operator)?;
+            Ok(end_sessions(conn, operator, which)?)
+        };
+        Ok(u64::try_from(self.pool.transaction(end).await?).unwrap_or(u64::MAX))
+    }
+
+    async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let (idle, forgotten) = (now - OperatorSession::IDLE, Standing::forgotten_before(now));
+        let (now, idle, forgotten) = (At::from(now), At::from(idle), At::from(forgotten));
+        let links = self.sweep_in_batches(move |conn| {
+            let old = diesel::alias!(operator_links as old);
+            let old = old
+                .filter(old.field(operator_links::expires_at).le(now))
+                .select(old.field(operator_links::digest))
+                .limit(SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
+            let gone = operator_links::table.filter(operator_links::digest.eq_any(old));
+            diesel::delete(gone).execute(conn)
+        });
+        let sessions = self.sweep_in_batches(move |conn| {
+            let old = diesel::alias!(operator_sessions as old);
+            let expired = old.field(operator_sessions::expires_at).le(now);
+            let unused = old.field(operator_sessions::seen_at).le(idle);
+            let old = old
+                .filter(expired.or(unused))
+                .select(old.field(operator_sessions::digest))
+                .limit(SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
+            let gone = operator_sessions::table.filter(operator_sessions::digest.eq_any(old));
+            diesel::delete(gone).execute(conn)
+        });
+        let standings = self.sweep_in_batches(move |conn| {
+            let old = diesel::alias!(operator_standings as old);
+            let old = old
+                .filter(old.field(operator_standings::last_at).le(forgotten))
+                .select(old.field(operator_standings::operator_id))
+                .limit(SWEEP_BATCH)
+                .for_update()
+                .skip_locked();
+            let gone =
+                operator_standings::table.filter(operator_standings::operator_id.eq_any(old));
+            diesel::delete(gone).execute(conn)
+        });
+        Ok(links.await? + sessions.await? + standings.await?)
+    }
+}
+
+/// `false` if the name is taken.
+fn add(conn: &mut PgConnection, operator: &Operator, link: &Link) -> Result<bool, Failure> {
+    let added = diesel::insert_into(operators::table)
+        .values(OperatorRow::from(operator))
+        .on_conflict(operators::name_key)
+        .do_nothing()
+        .execute(conn)?;
+    if added == 0 {
+        return Ok(false);
+    }
+    diesel::insert_into(operator_links::table).values(LinkRow::from(link)).execute(conn)?;
+    Ok(true)
+}
+
+pub(crate) fn lock(
+    conn: &mut PgConnection,
+    operator: OperatorId,
+) -> Result<Option<Operator>, Failure> {
+    let row: Option<OperatorRow> = operators::table
+        .find(Id::from(operator))
+        .select(OperatorRow::as_select())
+        .for_update()
+        .first(conn)
+        .optional()?;
+    Ok(maybe(row)?)
+}
+
+fn lock_standing(
+    conn: &mut PgConnection,
+    operator: OperatorId,
+) -> Result<Option<Standing>, Failure> {
+    let row: Option<StandingRow> = operator_standings::table
+        .find(Id::from(operator))
+        .select(StandingRow::as_select())
+        .for_update()
+        .first(conn)
+        .optional()?;
+    Ok(maybe(row)?)
+}
+
+pub(crate) fn save(conn: &mut PgConnection, operator: &Operator) -> QueryResult<()> {
+    let row = OperatorRow::from(operator);
+    diesel::update(&row).set(&row).execute(conn).map(|_| ())
+}
+
+pub(crate) fn begin(conn: &mut PgConnection, session: &OperatorSession) -> QueryResult<()> {
+    let row = OperatorSessionRow::from(session);
+    diesel::insert_into(operator_sessions::table).values(row).execute(conn).map(|_| ())
+}
+
+pub(crate) fn end_sessions(
+    conn: &mut PgConnection,
+    operator: OperatorId,
+    which: EndSessions,
+) -> QueryResult<usize> {
+    let theirs = operator_sessions::operator_id.eq(Id::from(operator));
+    let theirs = diesel::delete(operator_sessions::table).filter(theirs);
+    let digest = operator_sessions::digest;
+    match which {
+        EndSessions::All => theirs.execute(conn),
+        EndSessions::One(one) => theirs.filter(digest.eq(one.0.as_slice())).execute(conn),
+        EndSessions::AllBut(kept) => theirs.filter(digest.ne(kept.0.as_slice())).execute(conn),
+    }
+}
+
+/// What goes when somebody is let in anew or not at all any more.
+fn begin_anew(conn: &mut PgConnection, operator: OperatorId) -> QueryResult<()> {
+    let links = operator_links::table.filter(operator_links::operator_id.eq(Id::from(operator)));
+    diesel::delete(links).execute(conn)?;
+    end_sessions(conn, operator, EndSessions::All)?;
+    let standing = operator_standings::table.find(Id::from(operator));
+    diesel::delete(standing).execute(conn).map(|_| ())
+}

@@ -1,0 +1,72 @@
+use crate::PostgresStore;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sql_types::Integer;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_operator::{COUNTED, QueueStore, Queues};
+use dwar_sql::schema::{event_deliveries, otps, receipts, wallet_holds};
+use dwar_sql::{At, WaitsRow, backlog};
+
+/// One look-up by index for each endpoint, however much it waits for.
+const LONGEST: &str = "SELECT e.id, e.project_id \
+     FROM webhook_endpoints e CROSS JOIN LATERAL ( \
+         SELECT due_at FROM event_deliveries \
+         WHERE endpoint_id = e.id AND due_at <= $1 ORDER BY due_at LIMIT 1 \
+     ) d ORDER BY d.due_at LIMIT $2";
+
+/// As many rows as are counted, and one to tell that there are more.
+const READ: i64 = COUNTED as i64 + 1;
+
+#[async_trait]
+impl QueueStore for PostgresStore {
+    async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError> {
+        let now = At::from(now);
+        self.pool
+            .run(move |conn| {
+                let due = |failed: bool| {
+                    let known = receipts::table.filter(receipts::known).into_boxed();
+                    // Each kind has an index of its own.
+                    let kind = match failed {
+                        true => known.filter(receipts::report.eq("failed")),
+                        false => known.filter(receipts::report.ne("failed")),
+                    };
+                    let due = kind.filter(receipts::due_at.le(now)).order(receipts::due_at);
+                    due.select(receipts::due_at.nullable()).limit(READ)
+                };
+                let (failed, others) = (due(true).load(conn)?, due(false).load(conn)?);
+                let overdue = otps::table
+                    .filter(otps::due_at.le(now))
+                    .order(otps::due_at)
+                    .select(otps::due_at)
+                    .limit(READ)
+                    .load(conn)?;
+                let held = wallet_holds::table
+                    .order(wallet_holds::held_since)
+                    .select(wallet_holds::held_since.nullable())
+                    .limit(READ)
+                    .load(conn)?;
+                let mut queues = Queues {
+                    receipts: backlog("receipts", failed)?.and(backlog("receipts", others)?),
+                    overdue_sends: backlog("otps", overdue)?,
+                    open_holds: backlog("wallet_holds", held)?,
+                    ..Queues::default()
+                };
+                let longest: Vec<WaitsRow> = diesel::sql_query(LONGEST)
+                    .bind::<At, _>(now)
+                    .bind::<Integer, _>(i32::try_from(endpoints).unwrap_or(i32::MAX))
+                    .load(conn)?;
+                for waits in longest {
+                    let due = event_deliveries::table
+                        .filter(event_deliveries::endpoint_id.eq(waits.id))
+                        .filter(event_deliveries::due_at.le(now))
+                        .order(event_deliveries::due_at)
+                        .select(event_deliveries::due_at.nullable())
+                        .limit(READ)
+                        .load(conn)?;
+                    queues.add_events(waits.project()?, backlog("event_deliveries", due)?);
+                }
+                Ok(queues)
+            })
+            .await
+    }
+}

@@ -1,0 +1,62 @@
+//! Counts of refused sends.
+
+use crate::schema::refused_sends;
+use crate::{At, Id, Row, stored_count};
+use diesel::prelude::*;
+use dwar_kernel::{StoreError, TallyId};
+use dwar_otp::{Refusal, RefusedSends};
+
+/// What one process refused within a minute; no bytes stand for a phone that is not known.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = refused_sends)]
+pub struct RefusedRow {
+    pub project_id: Id,
+    pub mode: String,
+    pub phone_index: Vec<u8>,
+    pub minute: At,
+    pub reason: String,
+    pub tally: Id,
+    pub count: i32,
+}
+
+impl RefusedRow {
+    /// What `tally` counted, in the order in which rows are written and locked.
+    pub fn all(tally: TallyId, counts: Vec<RefusedSends>) -> Vec<Self> {
+        let mut rows: Vec<Self> = counts
+            .into_iter()
+            .map(|it| Self {
+                project_id: it.project.into(),
+                mode: it.mode.as_str().to_owned(),
+                phone_index: it.phone.map(|phone| phone.0.to_vec()).unwrap_or_default(),
+                minute: it.minute.into(),
+                reason: it.reason.as_str().to_owned(),
+                tally: tally.into(),
+                count: stored_count(it.count),
+            })
+            .collect();
+        rows.sort_by(|a, b| a.key().cmp(&b.key()));
+        rows
+    }
+
+    fn key(&self) -> (&str, &[u8], i64, &str) {
+        let minute = self.minute.0.map_or(0, |at| at.timestamp_millis());
+        (&self.mode, &self.phone_index, minute, &self.reason)
+    }
+}
+
+impl TryFrom<RefusedRow> for RefusedSends {
+    type Error = StoreError;
+
+    fn try_from(row: RefusedRow) -> Result<Self, StoreError> {
+        let read = Row::new("refused_sends", row.tally);
+        let phone = (!row.phone_index.is_empty()).then_some(row.phone_index);
+        Ok(Self {
+            project: read.id("project_id", row.project_id)?,
+            mode: read.parse("mode", &row.mode)?,
+            phone: phone.map(|raw| read.index("phone_index", raw)).transpose()?,
+            reason: read.known("reason", Refusal::from_word(&row.reason))?,
+            minute: read.at("minute", row.minute)?,
+            count: read.count("count", row.count)?,
+        })
+    }
+}

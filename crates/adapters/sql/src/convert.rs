@@ -1,0 +1,119 @@
+//! From columns to the domain's types and back; what cannot be read names its table, column, row.
+
+use crate::{At, Id};
+use dwar_kernel::{BlindIndex, Digest, Sealed, StoreError, Timestamp};
+use std::fmt::Display;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// The row that is being read.
+pub struct Row<K> {
+    table: &'static str,
+    key: K,
+}
+
+/// Each names the column it reads.
+///
+/// # Errors
+/// [`StoreError::Inconsistent`] for what the domain could not have written.
+impl<K: Display> Row<K> {
+    /// A row of a table, by what an operator would look for it by.
+    pub const fn new(table: &'static str, key: K) -> Self {
+        Self { table, key }
+    }
+
+    /// A word that may be unknown, or anything else that may not be there.
+    pub fn known<T>(&self, column: &'static str, read: Option<T>) -> Result<T, StoreError> {
+        read.ok_or_else(|| StoreError::Inconsistent {
+            table: self.table,
+            column,
+            row: self.key.to_string(),
+        })
+    }
+
+    /// A key mode or whatever else reads itself from text.
+    pub fn parse<T: FromStr>(&self, column: &'static str, text: &str) -> Result<T, StoreError> {
+        self.known(column, text.parse().ok())
+    }
+
+    /// An id of any kind.
+    pub fn id<T: From<Uuid>>(&self, column: &'static str, stored: Id) -> Result<T, StoreError> {
+        self.known(column, stored.0.map(T::from))
+    }
+
+    /// An instant.
+    pub fn at(&self, column: &'static str, stored: At) -> Result<Timestamp, StoreError> {
+        self.known(column, stored.0)
+    }
+
+    /// An instant, if there is one.
+    pub fn maybe_at(
+        &self,
+        column: &'static str,
+        stored: Option<At>,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        stored.map(|stored| self.at(column, stored)).transpose()
+    }
+
+    /// Something that reads itself from text, if it is there.
+    pub fn maybe_parse<T: FromStr>(
+        &self,
+        column: &'static str,
+        text: Option<&str>,
+    ) -> Result<Option<T>, StoreError> {
+        text.map(|text| self.parse(column, text)).transpose()
+    }
+
+    /// A MAC or anything else of 32 bytes.
+    pub fn bytes(&self, column: &'static str, raw: Vec<u8>) -> Result<[u8; 32], StoreError> {
+        self.known(column, raw.try_into().ok())
+    }
+
+    /// A keyed digest.
+    pub fn digest(&self, column: &'static str, raw: Vec<u8>) -> Result<Digest, StoreError> {
+        self.bytes(column, raw).map(Digest)
+    }
+
+    /// The index of a phone.
+    pub fn index(&self, column: &'static str, raw: Vec<u8>) -> Result<BlindIndex, StoreError> {
+        self.bytes(column, raw).map(BlindIndex)
+    }
+
+    /// A count.
+    pub fn count(&self, column: &'static str, stored: i32) -> Result<u32, StoreError> {
+        self.known(column, u32::try_from(stored).ok())
+    }
+}
+
+/// A count as stored; one beyond what the column holds stays at its end.
+pub fn stored_count(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+/// What is sealed, as stored.
+pub fn sealed_bytes(sealed: Option<&Sealed>) -> Option<Vec<u8>> {
+    sealed.map(|sealed| sealed.0.clone())
+}
+
+/// What the rows stand for.
+///
+/// # Errors
+/// [`StoreError::Inconsistent`] for the first that cannot be read.
+pub fn all<R, T: TryFrom<R, Error = StoreError>>(rows: Vec<R>) -> Result<Vec<T>, StoreError> {
+    rows.into_iter().map(T::try_from).collect()
+}
+
+/// What the row stands for, if one was found.
+///
+/// # Errors
+/// [`StoreError::Inconsistent`] if it cannot be read.
+pub fn maybe<R, T: TryFrom<R, Error = StoreError>>(
+    row: Option<R>,
+) -> Result<Option<T>, StoreError> {
+    row.map(T::try_from).transpose()
+}
+
+/// An error that says which part of the store is out of reach.
+pub fn unavailable(what: &str) -> StoreError {
+    StoreError::Unavailable(what.to_owned())
+}

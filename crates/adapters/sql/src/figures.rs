@@ -1,0 +1,246 @@
+//! Figures, what they are counted from, and who counts.
+
+use crate::schema::{figures, figures_tenure};
+use crate::{At, Id, Row};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use dwar_activity::{Counts, Figure, Grain, Key, Progress, Sent, Tenure, Times, Tried};
+use dwar_kernel::{Channel, Paise, StoreError};
+use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
+
+/// The requests of a window in the order of their making, each once for every attempt. Parameters,
+/// as this database writes them: from, until, the id of the last one that was read, how many.
+///
+/// What a request cost is looked up by its reference, under the unique key of the ledger.
+#[macro_export]
+macro_rules! sent_requests {
+    ($from:literal, $until:literal, $last:literal, $limit:literal, $reference:literal) => {
+        concat!(
+            "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.guesses, \
+                 (SELECT CAST(-sum(e.amount) AS bigint) FROM ledger_entries e \
+                     WHERE e.project_id = o.project_id AND e.kind IN ('capture', 'refund') \
+                     AND e.reference = ",
+            $reference,
+            ") AS spent, a.channel, a.provider, a.status AS attempt, a.accepted \
+             FROM (SELECT id, project_id, mode, created_at, state, status, guesses FROM otps \
+                 WHERE created_at >= ",
+            $from,
+            " AND created_at < ",
+            $until,
+            " AND (created_at > ",
+            $from,
+            " OR id > ",
+            $last,
+            ") ORDER BY created_at, id LIMIT ",
+            $limit,
+            ") o LEFT JOIN otp_attempts a ON a.otp_id = o.id \
+             ORDER BY o.created_at, o.id, a.position"
+        )
+    };
+}
+
+/// Deletes some figures of a grain that began before an instant. Parameters, as this database
+/// writes them: grain, instant, how many.
+#[macro_export]
+macro_rules! sweep_figures {
+    ($grain:literal, $before:literal, $limit:literal) => {
+        concat!(
+            "DELETE FROM figures WHERE (project_id, mode, grain, began_at, channel, provider) IN \
+                 (SELECT project_id, mode, grain, began_at, channel, provider FROM figures \
+                  WHERE grain = ",
+            $grain,
+            " AND began_at < ",
+            $before,
+            " LIMIT ",
+            $limit,
+            ")"
+        )
+    };
+}
+
+/// A figure.
+#[derive(Clone, Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = figures)]
+pub struct FigureRow {
+    pub project_id: Id,
+    pub mode: String,
+    pub grain: String,
+    pub began_at: At,
+    pub channel: String,
+    pub provider: String,
+    pub attempts: i64,
+    pub accepted: i64,
+    pub arrived: i64,
+    pub failed: i64,
+    pub requests: i64,
+    pub delivered: i64,
+    pub verified: i64,
+    pub spent: i64,
+    pub times: Vec<u8>,
+}
+
+/// Who keeps the figures; the one row.
+#[derive(Queryable, Selectable, AsChangeset)]
+#[diesel(table_name = figures_tenure, treat_none_as_null = true)]
+pub struct TenureRow {
+    pub settled_at: Option<At>,
+    pub fresh_at: Option<At>,
+    pub keeper_id: Option<Id>,
+    pub led_until: Option<At>,
+}
+
+/// A row of `sent_requests!`.
+#[derive(QueryableByName)]
+pub struct SentRow {
+    #[diesel(sql_type = Id)]
+    id: Id,
+    #[diesel(sql_type = Id)]
+    project_id: Id,
+    #[diesel(sql_type = Text)]
+    mode: String,
+    #[diesel(sql_type = At)]
+    created_at: At,
+    #[diesel(sql_type = Text)]
+    state: String,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Nullable<Binary>)]
+    guesses: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    spent: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    channel: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    provider: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    attempt: Option<String>,
+    #[diesel(sql_type = Nullable<Bool>)]
+    accepted: Option<bool>,
+}
+
+impl From<Figure> for FigureRow {
+    fn from(Figure { key, grain, began, counts }: Figure) -> Self {
+        let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        Self {
+            project_id: key.project.into(),
+            mode: key.mode.as_str().to_owned(),
+            grain: grain.as_str().to_owned(),
+            began_at: began.into(),
+            channel: key.channel.as_str().to_owned(),
+            provider: key.provider,
+            attempts: stored(counts.attempts),
+            accepted: stored(counts.accepted),
+            arrived: stored(counts.arrived),
+            failed: stored(counts.failed),
+            requests: stored(counts.requests),
+            delivered: stored(counts.delivered),
+            verified: stored(counts.verified),
+            spent: counts.spent.0,
+            times: counts.times.to_bytes(),
+        }
+    }
+}
+
+impl TryFrom<FigureRow> for Figure {
+    type Error = StoreError;
+
+    fn try_from(row: FigureRow) -> Result<Self, StoreError> {
+        let read = Row::new("figures", row.project_id);
+        let count = |column, stored: i64| read.known(column, u64::try_from(stored).ok());
+        Ok(Self {
+            key: Key {
+                project: read.id("project_id", row.project_id)?,
+                mode: read.parse("mode", &row.mode)?,
+                channel: read.known("channel", Channel::from_word(&row.channel))?,
+                provider: row.provider,
+            },
+            grain: read.known("grain", Grain::from_word(&row.grain))?,
+            began: read.at("began_at", row.began_at)?,
+            counts: Counts {
+                attempts: count("attempts", row.attempts)?,
+                accepted: count("accepted", row.accepted)?,
+                arrived: count("arrived", row.arrived)?,
+                failed: count("failed", row.failed)?,
+                requests: count("requests", row.requests)?,
+                delivered: count("delivered", row.delivered)?,
+                verified: count("verified", row.verified)?,
+                spent: Paise(row.spent),
+                times: read.known("times", Times::from_bytes(&row.times))?,
+            },
+        })
+    }
+}
+
+impl From<&Tenure> for TenureRow {
+    fn from(tenure: &Tenure) -> Self {
+        Self {
+            settled_at: tenure.progress.settled.map(At::from),
+            fresh_at: tenure.progress.as_of.map(At::from),
+            keeper_id: tenure.led.map(|(keeper, _)| keeper.into()),
+            led_until: tenure.led.map(|(_, until)| until.into()),
+        }
+    }
+}
+
+impl TryFrom<TenureRow> for Tenure {
+    type Error = StoreError;
+
+    fn try_from(row: TenureRow) -> Result<Self, StoreError> {
+        let read = Row::new("figures_tenure", 1);
+        let led = match (row.keeper_id, row.led_until) {
+            (Some(keeper), Some(until)) => {
+                Some((read.id("keeper_id", keeper)?, read.at("led_until", until)?))
+            }
+            _ => None,
+        };
+        let progress = Progress {
+            settled: read.maybe_at("settled_at", row.settled_at)?,
+            as_of: read.maybe_at("fresh_at", row.fresh_at)?,
+        };
+        Ok(Self { progress, led })
+    }
+}
+
+/// Requests, each from its rows, which follow each other.
+///
+/// # Errors
+/// [`StoreError::Inconsistent`] for what cannot be read.
+pub fn requests(rows: Vec<SentRow>) -> Result<Vec<Sent>, StoreError> {
+    let same = |a: &SentRow, b: &SentRow| a.id == b.id;
+    rows.chunk_by(same).filter_map(|rows| Some(sent(rows.first()?, rows))).collect()
+}
+
+fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {
+    let read = Row::new("otps", first.id);
+    let attempt = |row: &SentRow| {
+        let word = row.attempt.as_deref()?;
+        Some(read.known("otp_attempts.status", AttemptStatus::from_word(word)))
+    };
+    let statuses = rows.iter().filter_map(attempt).collect::<Result<Vec<_>, _>>()?;
+    let carrier = AttemptStatus::carrier(&statuses);
+    let tried = rows.iter().zip(&statuses).enumerate().map(|(place, (row, status))| {
+        let channel = row.channel.as_deref().and_then(Channel::from_word);
+        Ok(Tried {
+            channel: read.known("otp_attempts.channel", channel)?,
+            provider: row.provider.clone().unwrap_or_default(),
+            accepted: row.accepted.unwrap_or_default(),
+            arrived: *status == AttemptStatus::Delivered,
+            failed: *status == AttemptStatus::Failed,
+            carried: carrier == Some(place),
+        })
+    });
+    let status = read.known("status", DeliveryStatus::from_word(&first.status))?;
+    let verified = read.known("state", OtpState::from_word(&first.state))? == OtpState::Used;
+    let guesses = read.known("guesses", crate::guesses(first.guesses.as_deref()))?;
+    Ok(Sent {
+        id: read.id("id", first.id)?,
+        project: read.id("project_id", first.project_id)?,
+        mode: read.parse("mode", &first.mode)?,
+        at: read.at("created_at", first.created_at)?,
+        delivered: status == DeliveryStatus::Delivered,
+        verified,
+        verified_at: guesses.last().copied().filter(|_| verified),
+        spent: Paise(first.spent.unwrap_or_default()),
+        tried: tried.collect::<Result<_, StoreError>>()?,
+    })
+}

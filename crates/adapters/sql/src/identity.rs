@@ -1,0 +1,36 @@
+//! A verified phone.
+
+use crate::schema::identities;
+use crate::{At, Id, Row};
+use diesel::prelude::*;
+use dwar_identity::Identity;
+use dwar_kernel::{Sealed, StoreError};
+
+/// An identity.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = identities)]
+pub struct IdentityRow {
+    pub id: Id,
+    pub project_id: Id,
+    pub mode: String,
+    pub phone_index: Vec<u8>,
+    pub phone_sealed: Vec<u8>,
+    pub created_at: At,
+    pub last_verified_at: At,
+}
+
+impl TryFrom<IdentityRow> for Identity {
+    type Error = StoreError;
+
+    fn try_from(row: IdentityRow) -> Result<Self, StoreError> {
+        let read = Row::new("identities", row.id);
+        Ok(Self {
+            id: read.id("id", row.id)?,
+            project: read.id("project_id", row.project_id)?,
+            mode: read.parse("mode", &row.mode)?,
+            phone: Sealed(row.phone_sealed),
+            created_at: read.at("created_at", row.created_at)?,
+            last_verified_at: read.at("last_verified_at", row.last_verified_at)?,
+        })
+    }
+}

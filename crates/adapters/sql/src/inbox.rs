@@ -1,0 +1,58 @@
+//! A message of test mode.
+
+use crate::schema::sandbox_messages;
+use crate::{At, Id, Row};
+use diesel::prelude::*;
+use dwar_kernel::{ProjectId, Sealed, StoreError};
+use dwar_otp::Channel;
+use dwar_otp::sandbox::InboxMessage;
+
+/// A message that is new; the database numbers it.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = sandbox_messages)]
+pub struct NewMessageRow {
+    pub project_id: Id,
+    pub otp_id: Id,
+    pub phone_index: Vec<u8>,
+    pub channel: String,
+    pub content: Vec<u8>,
+    pub landed_at: At,
+}
+
+/// A message on record.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = sandbox_messages)]
+pub struct MessageRow {
+    pub id: i64,
+    #[diesel(embed)]
+    pub message: NewMessageRow,
+}
+
+impl NewMessageRow {
+    /// A message to one of the project's phones.
+    pub fn new(project: ProjectId, message: InboxMessage) -> Self {
+        Self {
+            project_id: project.into(),
+            otp_id: message.otp.into(),
+            phone_index: message.phone.0.to_vec(),
+            channel: message.channel.as_str().to_owned(),
+            content: message.content.0,
+            landed_at: message.at.into(),
+        }
+    }
+}
+
+impl TryFrom<MessageRow> for InboxMessage {
+    type Error = StoreError;
+
+    fn try_from(MessageRow { id, message }: MessageRow) -> Result<Self, StoreError> {
+        let read = Row::new("sandbox_messages", id);
+        Ok(Self {
+            otp: read.id("otp_id", message.otp_id)?,
+            phone: read.index("phone_index", message.phone_index)?,
+            channel: read.known("channel", Channel::from_word(&message.channel))?,
+            content: Sealed(message.content),
+            at: read.at("landed_at", message.landed_at)?,
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! What the SQL stores share: tables, rows, and how rows become domain types.
+//!
+//! A row has the columns that both databases select; which statements run, in which order and
+//! under which locks, each store decides for itself. Where only one of them has a column, that
+//! store names it beside the row.
+
+mod activity;
+mod admin_token;
+mod audit;
+mod call;
+mod convert;
+mod event;
+mod figures;
+mod idempotency;
+mod identity;
+mod inbox;
+mod instance;
+mod operator;
+mod otp;
+mod passkey;
+mod project;
+mod proof;
+mod query;
+mod quota;
+mod receipt;
+pub mod schema;
+mod session;
+mod signing_key;
+mod value;
+mod waits;
+mod wallet;
+
+pub use activity::RefusedRow;
+pub use admin_token::AdminTokenRow;
+pub use audit::AuditEntryRow;
+pub use call::CallRow;
+pub use convert::{Row, all, maybe, sealed_bytes, stored_count, unavailable};
+pub use event::{EndpointRow, EventRow, WaitingRow};
+pub use figures::{FigureRow, SentRow, TenureRow, requests};
+pub use idempotency::{RecordRow, slot_key};
+pub use identity::IdentityRow;
+pub use inbox::{MessageRow, NewMessageRow};
+pub use instance::InstanceRow;
+pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
+pub use otp::{AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, with_attempts};
+pub use passkey::PasskeyRow;
+pub use project::{KeyRow, ProjectRow};
+pub use proof::{ProofRow, ProofRunRow, STAND, SUM, StandRow, SumRow, stored_position};
+pub use quota::kept_in;
+pub use receipt::{ReceiptRow, UnknownRow};
+pub use session::{SessionRow, SoughtRow};
+pub use signing_key::SigningKeyRow;
+pub use value::{At, Id};
+pub use waits::{WaitsRow, backlog};
+pub use wallet::{AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, balance, balances};
+
+/// What a column can be.
+mod types {
+    pub use crate::{At, Id};
+    pub use diesel::sql_types::*;
+}

@@ -1,0 +1,219 @@
+//! A code, its delivery attempts and its phone's wrong guesses.
+
+use crate::schema::{guess_budgets, otp_attempts, otps};
+use crate::{At, Id, Row, all, sealed_bytes, stored_count};
+use diesel::prelude::*;
+use dwar_kernel::{ProjectId, Sealed, StoreError, Timestamp};
+use dwar_otp::{
+    AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
+    GuessPeriod, Otp, OtpState, Reason,
+};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// A code without its attempts; PostgreSQL keeps a version beside it.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = otps)]
+pub struct OtpRow {
+    pub id: Id,
+    pub project_id: Id,
+    pub mode: String,
+    pub phone_index: Vec<u8>,
+    pub phone_sealed: Vec<u8>,
+    pub code_key: i32,
+    pub code_mac: Vec<u8>,
+    pub code_sealed: Option<Vec<u8>>,
+    pub state: String,
+    pub wrong: i32,
+    pub max_wrong: i32,
+    pub status: String,
+    pub created_at: At,
+    pub expires_at: At,
+    pub due_at: Option<At>,
+    pub guesses: Option<Vec<u8>>,
+}
+
+/// An attempt; whose it is stands beside it.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = otp_attempts, treat_none_as_null = true)]
+pub struct AttemptRow {
+    pub id: Id,
+    pub position: i32,
+    pub channel: String,
+    pub provider: String,
+    pub provider_ref: Option<String>,
+    pub status: String,
+    pub reason: Option<String>,
+    pub changed_at: At,
+    pub accepted: bool,
+}
+
+/// The wrong guesses of a phone, which stands beside it.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = guess_budgets, treat_none_as_null = true)]
+pub struct BudgetRow {
+    pub project_id: Id,
+    pub wrong: i32,
+    pub last_wrong_at: Option<At>,
+    pub period_began_at: Option<At>,
+    pub period_wrong: i32,
+    pub stopped_at: Option<At>,
+}
+
+impl From<&Otp> for OtpRow {
+    fn from(otp: &Otp) -> Self {
+        Self {
+            id: otp.id.into(),
+            project_id: otp.project.into(),
+            mode: otp.mode.as_str().to_owned(),
+            phone_index: otp.phone.0.to_vec(),
+            phone_sealed: otp.sealed_phone.0.clone(),
+            code_key: otp.code.key,
+            code_mac: otp.code.mac.to_vec(),
+            code_sealed: sealed_bytes(otp.sealed_code.as_ref()),
+            state: otp.state.as_str().to_owned(),
+            wrong: stored_count(otp.wrong),
+            max_wrong: stored_count(otp.max_wrong),
+            status: otp.delivery.status.as_str().to_owned(),
+            created_at: otp.created_at.into(),
+            expires_at: otp.expires_at.into(),
+            due_at: otp.delivery.due_at.map(At::from),
+            guesses: stored_guesses(&otp.guesses),
+        }
+    }
+}
+
+/// When guesses were judged, as stored: milliseconds since 1970 in eight bytes each, big-endian,
+/// oldest first. None judged is none on record.
+pub fn stored_guesses(guesses: &[Timestamp]) -> Option<Vec<u8>> {
+    let bytes = guesses.iter().flat_map(|at| at.timestamp_millis().to_be_bytes());
+    (!guesses.is_empty()).then(|| bytes.collect())
+}
+
+/// Reads what [`stored_guesses`] wrote; `None` if these are not its bytes.
+pub fn guesses(stored: Option<&[u8]>) -> Option<Vec<Timestamp>> {
+    let (instants, rest) = stored.unwrap_or_default().as_chunks();
+    let instant = |bytes: &[u8; 8]| Timestamp::from_timestamp_millis(i64::from_be_bytes(*bytes));
+    let guesses = || instants.iter().map(instant).collect();
+    rest.is_empty().then(guesses)?
+}
+
+/// The requests of these rows, in their order, each with its own of these attempts.
+///
+/// # Errors
+/// [`StoreError::Inconsistent`] for the first that cannot be read.
+pub fn with_attempts(
+    rows: Vec<OtpRow>,
+    attempts: Vec<(Id, AttemptRow)>,
+) -> Result<Vec<Otp>, StoreError> {
+    let mut of: HashMap<Option<Uuid>, Vec<AttemptRow>> = HashMap::new();
+    for (otp, attempt) in attempts {
+        of.entry(otp.0).or_default().push(attempt);
+    }
+    let whole = |row: OtpRow| {
+        let attempts = of.remove(&row.id.0).unwrap_or_default();
+        row.into_otp(attempts)
+    };
+    rows.into_iter().map(whole).collect()
+}
+
+impl OtpRow {
+    /// The code with its attempts, in any order.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] for what cannot be read.
+    pub fn into_otp(self, mut attempts: Vec<AttemptRow>) -> Result<Otp, StoreError> {
+        let read = Row::new("otps", self.id);
+        attempts.sort_unstable_by_key(|attempt| attempt.position);
+        Ok(Otp {
+            id: read.id("id", self.id)?,
+            project: read.id("project_id", self.project_id)?,
+            mode: read.parse("mode", &self.mode)?,
+            phone: read.index("phone_index", self.phone_index)?,
+            sealed_phone: Sealed(self.phone_sealed),
+            code: CodeDigest { key: self.code_key, mac: read.bytes("code_mac", self.code_mac)? },
+            sealed_code: self.code_sealed.map(Sealed),
+            state: read.known("state", OtpState::from_word(&self.state))?,
+            wrong: read.count("wrong", self.wrong)?,
+            max_wrong: read.count("max_wrong", self.max_wrong)?,
+            guesses: read.known("guesses", guesses(self.guesses.as_deref()))?,
+            created_at: read.at("created_at", self.created_at)?,
+            expires_at: read.at("expires_at", self.expires_at)?,
+            delivery: Delivery {
+                status: read.known("status", DeliveryStatus::from_word(&self.status))?,
+                attempts: all(attempts)?,
+                due_at: read.maybe_at("due_at", self.due_at)?,
+            },
+        })
+    }
+}
+
+impl AttemptRow {
+    /// The attempt at this place among those of its code, counted from 0.
+    pub fn new(position: usize, attempt: &DeliveryAttempt) -> Self {
+        Self {
+            id: attempt.id.into(),
+            position: i32::try_from(position).unwrap_or(i32::MAX),
+            channel: attempt.channel.as_str().to_owned(),
+            provider: attempt.provider.clone(),
+            provider_ref: attempt.provider_ref.clone(),
+            status: attempt.status.as_str().to_owned(),
+            reason: attempt.reason.map(|reason| reason.as_str().to_owned()),
+            changed_at: attempt.at.into(),
+            accepted: attempt.accepted,
+        }
+    }
+}
+
+impl TryFrom<AttemptRow> for DeliveryAttempt {
+    type Error = StoreError;
+
+    fn try_from(row: AttemptRow) -> Result<Self, StoreError> {
+        let read = Row::new("otp_attempts", row.id);
+        let reason = row.reason.map(|word| read.known("reason", Reason::from_word(&word)));
+        Ok(Self {
+            id: read.id("id", row.id)?,
+            channel: read.known("channel", Channel::from_word(&row.channel))?,
+            provider: row.provider,
+            provider_ref: row.provider_ref,
+            status: read.known("status", AttemptStatus::from_word(&row.status))?,
+            reason: reason.transpose()?,
+            at: read.at("changed_at", row.changed_at)?,
+            accepted: row.accepted,
+        })
+    }
+}
+
+impl BudgetRow {
+    /// The guesses of one of the project's phones.
+    pub fn new(project: ProjectId, budget: &GuessBudget) -> Self {
+        let period = budget.period.as_ref();
+        Self {
+            project_id: project.into(),
+            wrong: stored_count(budget.wrong),
+            last_wrong_at: budget.last_wrong_at.map(At::from),
+            period_began_at: period.map(|period| period.began_at.into()),
+            period_wrong: stored_count(period.map_or(0, |period| period.wrong)),
+            stopped_at: period.and_then(|period| period.stopped_at).map(At::from),
+        }
+    }
+}
+
+impl TryFrom<BudgetRow> for GuessBudget {
+    type Error = StoreError;
+
+    fn try_from(row: BudgetRow) -> Result<Self, StoreError> {
+        let read = Row::new("guess_budgets", row.project_id);
+        let period = match read.maybe_at("period_began_at", row.period_began_at)? {
+            Some(began_at) => Some(GuessPeriod {
+                began_at,
+                wrong: read.count("period_wrong", row.period_wrong)?,
+                stopped_at: read.maybe_at("stopped_at", row.stopped_at)?,
+            }),
+            None => None,
+        };
+        let wrong = read.count("wrong", row.wrong)?;
+        let last_wrong_at = read.maybe_at("last_wrong_at", row.last_wrong_at)?;
+        Ok(Self { wrong, last_wrong_at, period })
+    }
+}

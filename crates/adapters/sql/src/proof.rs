@@ -1,0 +1,216 @@
+//! Proofs of a ledger, and what they are made from.
+
+use crate::schema::{ledger_proof_runs, ledger_proofs};
+use crate::{At, EntryRow, Id, Row, balance};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use dwar_kernel::StoreError;
+use dwar_wallet::{Balance, LedgerProof, LedgerSum, Paise, ProofRun, StatementLine, WalletStand};
+
+/// What a proof found.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = ledger_proofs)]
+pub struct ProofRow {
+    pub project_id: Id,
+    pub begun_at: At,
+    pub ended_at: At,
+    pub made_by: String,
+    pub entries: i64,
+    pub position: i64,
+    pub balance_sum: i64,
+    pub held_sum: i64,
+    pub last_position: i64,
+    pub balance: i64,
+    pub held: i64,
+    pub open_holds: i64,
+    pub sound: bool,
+}
+
+/// A proof that is being made.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = ledger_proof_runs)]
+pub struct ProofRunRow {
+    pub project_id: Id,
+    pub begun_at: At,
+    pub made_by: String,
+    pub seen_at: At,
+}
+
+/// A wallet beside its open holds, of one instant: a [`StandRow`] of the project that is bound. Open
+/// holds are those of sends under way, too few for an index that every send would pay for.
+pub const STAND: &str = "SELECT w.entries, w.balance, w.held, \
+     (SELECT CAST(coalesce(sum(h.amount), 0) AS bigint) FROM wallet_holds h \
+      WHERE h.project_id = w.project_id) AS open FROM wallets w WHERE w.project_id = ";
+
+/// A row of [`STAND`].
+#[derive(QueryableByName)]
+pub struct StandRow {
+    #[diesel(sql_type = BigInt)]
+    entries: i64,
+    #[diesel(sql_type = BigInt)]
+    balance: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+    #[diesel(sql_type = BigInt)]
+    open: i64,
+}
+
+/// What some entries come to: a [`SumRow`]. Project, position before the first and position of the
+/// last are bound in place of the letters.
+pub const SUM: [&str; 4] = [
+    "SELECT count(*) AS entries, CAST(coalesce(max(position), 0) AS bigint) AS position, \
+     CAST(coalesce(sum(amount), 0) AS bigint) AS amount, \
+     CAST(coalesce(sum(held), 0) AS bigint) AS held FROM ledger_entries WHERE project_id = ",
+    " AND position > ",
+    " AND position <= ",
+    "",
+];
+
+/// A row of [`SUM`].
+#[derive(QueryableByName)]
+pub struct SumRow {
+    #[diesel(sql_type = BigInt)]
+    entries: i64,
+    #[diesel(sql_type = BigInt)]
+    position: i64,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+}
+
+fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
+
+/// A count as it is stored.
+fn stored(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl From<StandRow> for WalletStand {
+    fn from(row: StandRow) -> Self {
+        let balance = balance(row.balance, row.held);
+        Self { position: count(row.entries), balance, open: Paise(row.open) }
+    }
+}
+
+impl From<SumRow> for LedgerSum {
+    fn from(row: SumRow) -> Self {
+        let sums = balance(row.amount, row.held);
+        Self { entries: count(row.entries), position: count(row.position), sums }
+    }
+}
+
+impl From<LedgerProof> for ProofRow {
+    fn from(proof: LedgerProof) -> Self {
+        let sound = proof.is_sound();
+        let LedgerProof { project, since, at, by, sum, stand } = proof;
+        let Balance { balance: Paise(balance), held: Paise(held) } = stand.balance;
+        Self {
+            project_id: project.into(),
+            begun_at: since.into(),
+            ended_at: at.into(),
+            made_by: by,
+            entries: stored(sum.entries),
+            position: stored(sum.position),
+            balance_sum: sum.sums.balance.0,
+            held_sum: sum.sums.held.0,
+            last_position: stored(stand.position),
+            balance,
+            held,
+            open_holds: stand.open.0,
+            sound,
+        }
+    }
+}
+
+impl TryFrom<ProofRow> for LedgerProof {
+    type Error = StoreError;
+
+    fn try_from(row: ProofRow) -> Result<Self, StoreError> {
+        let read = Row::new("ledger_proofs", row.project_id);
+        let sums = balance(row.balance_sum, row.held_sum);
+        let stand = WalletStand {
+            position: count(row.last_position),
+            balance: balance(row.balance, row.held),
+            open: Paise(row.open_holds),
+        };
+        Ok(Self {
+            project: read.id("project_id", row.project_id)?,
+            since: read.at("begun_at", row.begun_at)?,
+            at: read.at("ended_at", row.ended_at)?,
+            by: row.made_by,
+            sum: LedgerSum { entries: count(row.entries), position: count(row.position), sums },
+            stand,
+        })
+    }
+}
+
+impl From<ProofRun> for ProofRunRow {
+    fn from(run: ProofRun) -> Self {
+        Self {
+            project_id: run.project.into(),
+            begun_at: run.since.into(),
+            made_by: run.by,
+            seen_at: run.seen_at.into(),
+        }
+    }
+}
+
+impl TryFrom<ProofRunRow> for ProofRun {
+    type Error = StoreError;
+
+    fn try_from(row: ProofRunRow) -> Result<Self, StoreError> {
+        let read = Row::new("ledger_proof_runs", row.project_id);
+        Ok(Self {
+            project: read.id("project_id", row.project_id)?,
+            since: read.at("begun_at", row.begun_at)?,
+            by: row.made_by,
+            seen_at: read.at("seen_at", row.seen_at)?,
+        })
+    }
+}
+
+impl TryFrom<EntryRow> for StatementLine {
+    type Error = StoreError;
+
+    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
+        Ok(Self { position: count(row.position), entry: row.try_into()? })
+    }
+}
+
+/// The entries of one kind that a [`StatementFilter`](dwar_wallet::StatementFilter) wants, as a
+/// boxed query of the backend: `lines_of!(Pg, project, kind, &filter, after, limit)`.
+#[macro_export]
+macro_rules! lines_of {
+    ($backend:ty, $project:expr, $kind:expr, $filter:expr, $after:expr, $limit:expr) => {{
+        use $crate::schema::ledger_entries::dsl;
+        let mut query = dsl::ledger_entries
+            .filter(dsl::project_id.eq($crate::Id::from($project)))
+            .filter(dsl::kind.eq($kind.as_str()))
+            .into_boxed::<$backend>();
+        if let Some(since) = $filter.since {
+            query = query.filter(dsl::made_at.ge($crate::At::from(since)));
+        }
+        if let Some(until) = $filter.until {
+            query = query.filter(dsl::made_at.lt($crate::At::from(until)));
+        }
+        if let Some(reference) = &$filter.reference {
+            query = query.filter(dsl::reference.eq(reference.clone()));
+        }
+        if let Some(after) = $after {
+            let (at, place) = ($crate::At::from(after.at), $crate::stored_position(after.position));
+            query = query
+                // The first bound is what the index can begin at.
+                .filter(dsl::made_at.le(at))
+                .filter(dsl::made_at.lt(at).or(dsl::position.lt(place)));
+        }
+        query.order((dsl::made_at.desc(), dsl::position.desc())).limit(i64::from($limit))
+    }};
+}
+
+/// A position as it is stored.
+pub fn stored_position(position: u64) -> i64 {
+    stored(position)
+}

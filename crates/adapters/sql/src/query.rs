@@ -1,0 +1,79 @@
+//! How queries begin, by saying whose rows they are about, and how they end. Macros, since
+//! diesel's types for a query have no name that both databases share.
+
+/// One row of a project, in one of its two worlds: `in_world!(sessions of project, mode, id)`.
+#[macro_export]
+macro_rules! in_world {
+    ($table:ident of $project:expr, $mode:expr, $id:expr) => {
+        $table::table
+            .filter($table::id.eq($crate::Id::from($id)))
+            .filter($table::project_id.eq($crate::Id::from($project)))
+            .filter($table::mode.eq($mode.as_str()))
+    };
+}
+
+/// The rows of a phone, in one world of a project: `of_phone!(otps of project, mode, index)`.
+#[macro_export]
+macro_rules! of_phone {
+    ($table:ident of $project:expr, $mode:expr, $phone:expr) => {
+        $table::table
+            .filter($table::project_id.eq($crate::Id::from($project)))
+            .filter($table::mode.eq($mode.as_str()))
+            .filter($table::phone_index.eq($phone))
+    };
+}
+
+/// The sessions of an identity in one world of a project, newest first, as a boxed query of the
+/// backend: `sessions_of!(Pg, project, mode, identity, after, limit)`.
+#[macro_export]
+macro_rules! sessions_of {
+    ($backend:ty, $project:expr, $mode:expr, $identity:expr, $after:expr, $limit:expr) => {{
+        use $crate::schema::sessions::dsl;
+        let mut query = dsl::sessions
+            .filter(dsl::identity_id.eq($crate::Id::from($identity)))
+            .filter(dsl::project_id.eq($crate::Id::from($project)))
+            .filter(dsl::mode.eq($mode.as_str()))
+            .into_boxed::<$backend>();
+        if let Some(after) = $after {
+            let (at, id) = ($crate::At::from(after.at), $crate::Id::from(after.session));
+            query = query
+                // The first bound is what the index can begin at.
+                .filter(dsl::created_at.le(at))
+                .filter(dsl::created_at.lt(at).or(dsl::id.lt(id)));
+        }
+        query.order((dsl::created_at.desc(), dsl::id.desc())).limit(i64::from($limit))
+    }};
+}
+
+/// The key with this digest, and the session of this id that it may see: `by_key!(digest, session)`.
+#[macro_export]
+macro_rules! by_key {
+    ($key:expr, $session:expr) => {
+        $crate::schema::api_keys::table
+            .left_join(
+                sessions::table.on(sessions::id
+                    .nullable()
+                    .eq($session.map($crate::Id::from))
+                    .and(sessions::project_id.eq($crate::schema::api_keys::project_id))
+                    .and(sessions::mode.eq($crate::schema::api_keys::mode))),
+            )
+            .filter($crate::schema::api_keys::digest.eq($key.0.as_slice()))
+    };
+}
+
+/// What the rows of a query stand for: `read_all!(EntryRow of query, conn)`. Where the query fails,
+/// or a row cannot be read, the caller returns with that.
+#[macro_export]
+macro_rules! read_all {
+    ($row:ident of $query:expr, $conn:expr) => {
+        $crate::all($query.select($row::as_select()).load::<$row>($conn)?)?
+    };
+}
+
+/// As `read_all!`, for a query that finds one row at most.
+#[macro_export]
+macro_rules! read_one {
+    ($row:ident of $query:expr, $conn:expr) => {
+        $crate::maybe($query.select($row::as_select()).get_result::<$row>($conn).optional()?)?
+    };
+}

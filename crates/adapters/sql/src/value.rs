@@ -1,0 +1,152 @@
+//! What the two databases hold differently: ids and instants.
+//!
+//! How either is stored is said here and in the migrations, nowhere else.
+
+use diesel::deserialize::FromSqlRow;
+use diesel::expression::AsExpression;
+use diesel::query_builder::QueryId;
+use diesel::sql_types::{SqlOrd, SqlType};
+use dwar_kernel::{
+    AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, IdentityId,
+    InstanceId, KeeperId, OperatorId, OtpId, ProjectId, ReceiptId, SessionId, TallyId, Timestamp,
+    TokenId,
+};
+use std::fmt;
+use uuid::Uuid;
+
+/// An id, as the type of a column and as the value in it: `uuid` in PostgreSQL, text in canonical
+/// form in SQLite.
+///
+/// Text that is no id is read as none, so that whoever knows the row can name it:
+/// [`Row::id`](crate::Row::id).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SqlType, QueryId, AsExpression, FromSqlRow)]
+#[diesel(sql_type = Id, postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Text"))]
+pub struct Id(pub(crate) Option<Uuid>);
+
+/// An instant, as the type of a column and as the value in it: `timestamptz` in PostgreSQL,
+/// milliseconds since 1970 UTC in SQLite.
+///
+/// A number beyond the calendar is read as none: see [`Row::at`](crate::Row::at).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, SqlType, QueryId, AsExpression, FromSqlRow)]
+#[diesel(sql_type = At, postgres_type(oid = 1184, array_oid = 1185), sqlite_type(name = "Long"))]
+pub struct At(pub(crate) Option<Timestamp>);
+
+impl Id {
+    /// Comes before every id.
+    pub const LEAST: Self = Self(Some(Uuid::nil()));
+}
+
+impl SqlOrd for At {}
+
+impl From<Uuid> for Id {
+    fn from(uuid: Uuid) -> Self {
+        Self(Some(uuid))
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(uuid) => uuid.fmt(out),
+            None => out.write_str("that has no id"),
+        }
+    }
+}
+
+impl From<Timestamp> for At {
+    fn from(at: Timestamp) -> Self {
+        Self(Some(at))
+    }
+}
+
+macro_rules! ids {
+    ($($id:ident)+) => {$(
+        impl From<$id> for Id {
+            fn from(id: $id) -> Self {
+                id.uuid().into()
+            }
+        }
+    )+};
+}
+
+ids! {
+    ProjectId ApiKeyId OtpId AttemptId SessionId TokenId IdentityId EntryId ReceiptId EndpointId
+    OperatorId AdminTokenId AuditId CallId InstanceId KeeperId TallyId
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::{At, Id};
+    use diesel::deserialize::{self, FromSql};
+    use diesel::pg::{Pg, PgValue};
+    use diesel::serialize::{self, Output, ToSql};
+    use diesel::sql_types::{Timestamptz, Uuid as SqlUuid};
+    use dwar_kernel::Timestamp;
+    use uuid::Uuid;
+
+    impl FromSql<Id, Pg> for Id {
+        fn from_sql(stored: PgValue<'_>) -> deserialize::Result<Self> {
+            <Uuid as FromSql<SqlUuid, Pg>>::from_sql(stored).map(Self::from)
+        }
+    }
+
+    impl ToSql<Id, Pg> for Id {
+        fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+            let uuid = self.0.ok_or("not an id")?;
+            ToSql::<SqlUuid, Pg>::to_sql(&uuid, &mut out.reborrow())
+        }
+    }
+
+    impl FromSql<At, Pg> for At {
+        fn from_sql(stored: PgValue<'_>) -> deserialize::Result<Self> {
+            <Timestamp as FromSql<Timestamptz, Pg>>::from_sql(stored).map(Self::from)
+        }
+    }
+
+    impl ToSql<At, Pg> for At {
+        fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+            let at = self.0.ok_or("not an instant")?;
+            ToSql::<Timestamptz, Pg>::to_sql(&at, &mut out.reborrow())
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use super::{At, Id};
+    use diesel::deserialize::{self, FromSql};
+    use diesel::serialize::{self, IsNull, Output, ToSql};
+    use diesel::sqlite::{Sqlite, SqliteValue};
+    use dwar_kernel::Timestamp;
+    use uuid::Uuid;
+
+    /// The parser would also take braces, URNs and bare digits.
+    const CANONICAL: usize = 36;
+
+    impl FromSql<Id, Sqlite> for Id {
+        fn from_sql(mut stored: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            let text = stored.read_text();
+            Ok(Self(Uuid::try_parse(text).ok().filter(|_| text.len() == CANONICAL)))
+        }
+    }
+
+    impl ToSql<Id, Sqlite> for Id {
+        fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+            out.set_value(self.0.ok_or("not an id")?.to_string());
+            Ok(IsNull::No)
+        }
+    }
+
+    impl FromSql<At, Sqlite> for At {
+        fn from_sql(mut stored: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            Ok(Self(Timestamp::from_timestamp_millis(stored.read_long())))
+        }
+    }
+
+    impl ToSql<At, Sqlite> for At {
+        fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+            out.set_value(self.0.ok_or("not an instant")?.timestamp_millis());
+            Ok(IsNull::No)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Endpoints that have waited longest, and how long a queue is.
+
+use crate::{At, Id, Row};
+use diesel::prelude::*;
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_operator::Backlog;
+
+/// An endpoint that something is due for, and its project.
+#[derive(QueryableByName)]
+pub struct WaitsRow {
+    #[diesel(sql_type = Id)]
+    pub id: Id,
+    #[diesel(sql_type = Id)]
+    project_id: Id,
+}
+
+impl WaitsRow {
+    /// Whose it is.
+    pub fn project(&self) -> Result<ProjectId, StoreError> {
+        Row::new("webhook_endpoints", self.id).id("project_id", self.project_id)
+    }
+}
+
+/// What waits since these instants of a column, the longest first.
+pub fn backlog(table: &'static str, since: Vec<Option<At>>) -> Result<Backlog, StoreError> {
+    let at = |since| Row::new(table, "").maybe_at("since", since);
+    let since = since.into_iter().filter_map(|since| at(since).transpose());
+    Ok(Backlog::of(&since.collect::<Result<Vec<_>, _>>()?))
+}

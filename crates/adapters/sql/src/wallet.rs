@@ -1,0 +1,166 @@
+//! A wallet, its entries and its holds.
+
+use crate::schema::{ledger_entries, wallet_holds, wallets};
+use crate::{At, Id, Row};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_wallet::{Audit, Balance, EntryKind, LedgerEntry, OpenHold, Paise};
+use std::collections::{BTreeMap, HashMap};
+
+/// A wallet, and how many entries it has.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = wallets, primary_key(project_id))]
+pub struct WalletRow {
+    pub project_id: Id,
+    pub balance: i64,
+    pub held: i64,
+    pub entries: i64,
+}
+
+/// An entry of the ledger.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = ledger_entries)]
+pub struct EntryRow {
+    pub id: Id,
+    pub project_id: Id,
+    pub position: i64,
+    pub kind: String,
+    pub amount: i64,
+    pub held: i64,
+    pub balance_after: i64,
+    pub held_after: i64,
+    pub reference: String,
+    pub made_at: At,
+}
+
+/// Money that a send holds.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = wallet_holds)]
+pub struct HoldRow {
+    pub send_id: Id,
+    pub project_id: Id,
+    pub amount: i64,
+    pub held_since: At,
+}
+
+/// A balance of these figures in paise.
+pub const fn balance(balance: i64, held: i64) -> Balance {
+    Balance { balance: Paise(balance), held: Paise(held) }
+}
+
+/// The balance of each project, from the wallets there are.
+pub fn balances(projects: &[ProjectId], rows: &[WalletRow]) -> BTreeMap<ProjectId, Balance> {
+    let found: HashMap<Id, Balance> =
+        rows.iter().map(|row| (row.project_id, row.balance())).collect();
+    let of = |project: &ProjectId| {
+        let known = found.get(&Id::from(*project)).copied();
+        (*project, known.unwrap_or_default())
+    };
+    projects.iter().map(of).collect()
+}
+
+impl WalletRow {
+    /// A wallet of this balance after so many entries.
+    pub fn new(project: ProjectId, balance: Balance, entries: i64) -> Self {
+        let Balance { balance: Paise(balance), held: Paise(held) } = balance;
+        Self { project_id: project.into(), balance, held, entries }
+    }
+
+    /// Its balance.
+    pub const fn balance(&self) -> Balance {
+        balance(self.balance, self.held)
+    }
+}
+
+impl EntryRow {
+    /// The entry at this place in the project's ledger, counted from 1.
+    pub fn new(project: ProjectId, position: i64, entry: &LedgerEntry) -> Self {
+        Self {
+            id: entry.id.into(),
+            project_id: project.into(),
+            position,
+            kind: entry.kind.as_str().to_owned(),
+            amount: entry.amount.0,
+            held: entry.held.0,
+            balance_after: entry.after.balance.0,
+            held_after: entry.after.held.0,
+            reference: entry.reference.clone(),
+            made_at: entry.at.into(),
+        }
+    }
+}
+
+impl TryFrom<EntryRow> for LedgerEntry {
+    type Error = StoreError;
+
+    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
+        let read = Row::new("ledger_entries", row.id);
+        Ok(Self {
+            id: read.id("id", row.id)?,
+            kind: read.known("kind", EntryKind::from_word(&row.kind))?,
+            amount: Paise(row.amount),
+            held: Paise(row.held),
+            after: balance(row.balance_after, row.held_after),
+            reference: row.reference,
+            at: read.at("made_at", row.made_at)?,
+        })
+    }
+}
+
+impl From<OpenHold> for HoldRow {
+    fn from(hold: OpenHold) -> Self {
+        Self {
+            send_id: hold.send.into(),
+            project_id: hold.project.into(),
+            amount: hold.amount.0,
+            held_since: hold.since.into(),
+        }
+    }
+}
+
+impl TryFrom<HoldRow> for OpenHold {
+    type Error = StoreError;
+
+    fn try_from(row: HoldRow) -> Result<Self, StoreError> {
+        let read = Row::new("wallet_holds", row.send_id);
+        Ok(Self {
+            project: read.id("project_id", row.project_id)?,
+            send: read.id("send_id", row.send_id)?,
+            amount: Paise(row.amount),
+            since: read.at("held_since", row.held_since)?,
+        })
+    }
+}
+
+/// Every wallet beside the sums of its entries and of its open holds: [`AuditRow`]s.
+pub const AUDIT: &str = "SELECT w.balance, w.held, \
+     CAST(coalesce(e.amount, 0) AS bigint) AS amount, CAST(coalesce(e.held, 0) AS bigint) AS entered, \
+     CAST(coalesce(h.amount, 0) AS bigint) AS open FROM wallets w \
+     LEFT JOIN (SELECT project_id, sum(amount) AS amount, sum(held) AS held \
+                FROM ledger_entries GROUP BY project_id) e ON e.project_id = w.project_id \
+     LEFT JOIN (SELECT project_id, sum(amount) AS amount \
+                FROM wallet_holds GROUP BY project_id) h ON h.project_id = w.project_id";
+
+/// A row of [`AUDIT`].
+#[derive(QueryableByName)]
+pub struct AuditRow {
+    #[diesel(sql_type = BigInt)]
+    balance: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+    #[diesel(sql_type = BigInt)]
+    entered: i64,
+    #[diesel(sql_type = BigInt)]
+    open: i64,
+}
+
+impl AuditRow {
+    /// Compares the wallet with its entries and holds.
+    pub fn add_to(audit: Audit, row: &Self) -> Audit {
+        let stored = balance(row.balance, row.held);
+        audit.and(stored, balance(row.amount, row.entered), Paise(row.open))
+    }
+}

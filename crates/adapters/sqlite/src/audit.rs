@@ -1,0 +1,61 @@
+use crate::pool::{SWEEP, SqliteStore};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sqlite::Sqlite;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, AuditStore};
+use dwar_sql::schema::audit_entries::{self, action, happened_at, id, project_id};
+use dwar_sql::{At, AuditEntryRow, Id, read_all};
+
+#[async_trait]
+impl AuditStore for SqliteStore {
+    async fn append(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        let row = AuditEntryRow::from(entry);
+        self.write(move |connection| {
+            diesel::insert_into(audit_entries::table).values(row).execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn page(
+        &self,
+        filter: AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        self.scan(move |connection| {
+            let mut wanted = audit_entries::table.into_boxed::<Sqlite>();
+            if let Some(project) = filter.project {
+                wanted = wanted.filter(project_id.eq(Id::from(project)));
+            }
+            if let Some(done) = filter.action {
+                wanted = wanted.filter(action.eq(done.as_str()));
+            }
+            if let Some(since) = filter.since {
+                wanted = wanted.filter(happened_at.ge(At::from(since)));
+            }
+            if let Some(until) = filter.until {
+                wanted = wanted.filter(happened_at.lt(At::from(until)));
+            }
+            if let Some(AuditCursor { at, id: last }) = after {
+                let at = At::from(at);
+                let follows = happened_at.lt(at).or(happened_at.eq(at).and(id.lt(Id::from(last))));
+                wanted = wanted.filter(happened_at.le(at)).filter(follows);
+            }
+            let query = wanted.order((happened_at.desc(), id.desc())).limit(limit.into());
+            Ok(read_all!(AuditEntryRow of query, connection))
+        })
+        .await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let before = At::from(before);
+        self.drain(move |connection| {
+            let old = audit_entries::table.filter(happened_at.lt(before));
+            let old = old.select(id).limit(SWEEP.into()).load::<Id>(connection)?;
+            diesel::delete(audit_entries::table.filter(id.eq_any(old))).execute(connection)
+        })
+        .await
+    }
+}

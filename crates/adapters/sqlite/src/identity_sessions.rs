@@ -1,0 +1,74 @@
+use crate::event;
+use crate::pool::{SWEEP, SqliteStore};
+use crate::statement;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sqlite::Sqlite;
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
+use dwar_session::{IdentitySessions, Session, SessionCursor};
+use dwar_sql::schema::sessions;
+use dwar_sql::{At, SessionRow, read_all, sessions_of};
+
+#[async_trait]
+impl IdentitySessions for SqliteStore {
+    async fn of_identity(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        after: Option<SessionCursor>,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError> {
+        self.scan(move |connection| {
+            let query = sessions_of!(Sqlite, project, mode, identity, after, limit);
+            Ok(read_all!(SessionRow of query, connection))
+        })
+        .await
+    }
+
+    async fn end_one(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let end = move |session: &mut Session| session.identity == identity && session.end(now);
+        Ok(self.change((project, mode, session), end).await?.unwrap_or_default())
+    }
+
+    async fn end_all(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let turn = move |connection: &mut SqliteConnection| {
+            let query = sessions_of!(Sqlite, project, mode, identity, None::<SessionCursor>, SWEEP)
+                .filter(sessions::revoked_at.is_null())
+                .filter(sessions::expires_at.gt(At::from(now)));
+            let alive: Vec<Session> = read_all!(SessionRow of query, connection);
+            for before in &alive {
+                let mut session = before.clone();
+                session.end(now);
+                if let Some(event) = session.event(before) {
+                    event::record(connection, &event)?;
+                }
+                let row = SessionRow::from(&session);
+                statement::update(&row, &row).execute(connection)?;
+            }
+            Ok(alive.len())
+        };
+        let mut ended = 0;
+        loop {
+            // In turns, so that other writes get theirs in between.
+            let one = self.write(turn).await?;
+            ended += u64::try_from(one).unwrap_or(u64::MAX);
+            if one < usize::from(SWEEP) {
+                return Ok(ended);
+            }
+        }
+    }
+}

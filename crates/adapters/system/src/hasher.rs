@@ -1,0 +1,103 @@
+use argon2::password_hash::phc::PasswordHash as Phc;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use argon2::{Algorithm, Argon2, Params, Version};
+use async_trait::async_trait;
+use dwar_kernel::{Entropy, StoreError};
+use dwar_operator::{Password, PasswordHash, PasswordHasher};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane.
+const MEMORY_KIB: u32 = 19_456;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+const SALT: usize = 16;
+
+/// So many passwords are worked on at once: 38 MiB, and on a small machine every core.
+const AT_ONCE: usize = 2;
+/// So many more wait. The last of them waits about as long as a person does.
+const WAITING: usize = 16;
+
+/// What a password is held against where there is none to hold it against: the costs of ours, and
+/// a digest that was drawn.
+const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$6W4x2n0Vw8mF5b1qTzKkRw$\
+                      8Zq3vYt1lXo7cPpN2uHsEwJ4rBd6Ga0kMf9iQyLxTjU";
+
+/// Hashes with argon2id under a fresh salt each.
+///
+/// At most two passwords are worked on at once and sixteen wait, so that a flood of attempts takes
+/// neither the machine's memory nor its threads; who comes then is refused at once.
+#[derive(Clone)]
+pub struct Argon2Hasher {
+    entropy: Arc<dyn Entropy>,
+    /// Whoever works or waits.
+    places: Arc<Semaphore>,
+    /// Whoever works.
+    work: Arc<Semaphore>,
+}
+
+impl Argon2Hasher {
+    /// A hasher that draws its salts from `entropy`.
+    pub fn new(entropy: Arc<dyn Entropy>) -> Self {
+        let places = Arc::new(Semaphore::new(AT_ONCE + WAITING));
+        Self { entropy, places, work: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// Runs the work on a thread that may block, when it is its turn.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place =
+            place.map_err(|_| StoreError::Unavailable("too many passwords at once".to_owned()))?;
+        let turn = Arc::clone(&self.work).acquire_owned().await;
+        let turn = turn.map_err(|cause| StoreError::Failed(Box::new(cause)))?;
+        // Both go along: if the caller gives up, the work goes on all the same.
+        let done = tokio::task::spawn_blocking(move || {
+            let _held = (place, turn);
+            work()
+        });
+        done.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
+    }
+}
+
+#[async_trait]
+impl PasswordHasher for Argon2Hasher {
+    async fn hash(&self, password: Password) -> Result<PasswordHash, StoreError> {
+        let mut salt = [0; SALT];
+        self.entropy.fill(&mut salt);
+        self.in_turn(move || {
+            let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(failed)?;
+            let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+            let hash = argon2.hash_password_with_salt(password.expose().as_bytes(), &salt);
+            let hash: Phc = hash.map_err(failed)?;
+            Ok(PasswordHash::new(hash.to_string()))
+        })
+        .await
+    }
+
+    async fn verify(
+        &self,
+        password: Password,
+        hash: Option<PasswordHash>,
+    ) -> Result<bool, StoreError> {
+        self.in_turn(move || {
+            let stored = hash.as_ref().map_or(NOBODY, PasswordHash::as_str);
+            let stored = Phc::new(stored).map_err(failed)?;
+            let bytes = password.expose().as_bytes();
+            // With the costs that stand in the hash.
+            let same = Argon2::default().verify_password(bytes, &stored).is_ok();
+            Ok(same && hash.is_some())
+        })
+        .await
+    }
+}
+
+fn failed(cause: impl std::fmt::Display) -> StoreError {
+    StoreError::Failed(format!("argon2: {cause}").into())
+}
+
+#[cfg(test)]
+#[path = "hasher_tests.rs"]
+mod tests;

@@ -1,0 +1,64 @@
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+
+/// What `Content-Length` says; a length beyond counting is as long as can be.
+pub fn declared_length(headers: &HeaderMap) -> Option<usize> {
+    let text = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?;
+    Some(text.parse().unwrap_or(usize::MAX))
+}
+
+/// Whether the body claims to be JSON, or claims nothing; compressed is not JSON (RFC 9110
+/// section 15.5.16).
+pub fn declares_json(headers: &HeaderMap) -> bool {
+    let plain = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
+    headers.get_all(header::CONTENT_TYPE).all(is_json)
+        && headers.get_all(header::CONTENT_ENCODING).all(plain)
+}
+
+/// `application/json` or `application/…+json`; a charset, if named, must be UTF-8 (RFC 8259
+/// section 8.1). Other parameters mean nothing and are ignored.
+fn is_json(value: &HeaderValue) -> bool {
+    let Ok(text) = value.to_str() else { return false };
+    let text = text.to_ascii_lowercase();
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    let suffixed = essence
+        .strip_prefix("application/")
+        .and_then(|subtype| subtype.strip_suffix("+json"))
+        .is_some_and(|name| !name.is_empty());
+    let charset = |parameter: &str| match parameter.strip_prefix("charset=") {
+        Some(charset) => charset.trim_matches('"') == "utf-8",
+        None => true,
+    };
+    (essence == "application/json" || suffixed) && parts.all(charset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_json_by_its_media_type() {
+        let json = [
+            "application/json",
+            "Application/JSON",
+            "application/json; charset=utf-8",
+            "application/json;charset=\"UTF-8\"",
+            "application/json; q=1",
+            "application/merge-patch+json",
+        ];
+        let other = [
+            "",
+            "text/plain",
+            "text/json",
+            "application/jsonp",
+            "application/+json",
+            "application/json; charset=utf-16",
+            "application/x-www-form-urlencoded",
+            "application/json, text/plain",
+        ];
+        assert!(json.iter().all(|text| is_json(&HeaderValue::from_static(text))));
+        for text in other {
+            assert!(!is_json(&HeaderValue::from_static(text)), "{text}");
+        }
+    }
+}

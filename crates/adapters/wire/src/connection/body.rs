@@ -1,0 +1,60 @@
+use super::chunks::Chunks;
+use super::state::{Body, Connection};
+use actix_http::BoxedPayloadStream;
+use actix_web::dev::{Payload, RequestHead};
+use actix_web::error::PayloadError;
+use actix_web::http::header;
+use actix_web::web::Bytes;
+use futures_util::Stream;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// Tells the connection that the parser has made a request of a head, and how its body ends.
+/// Gives the body back, watched for how far it has been taken.
+pub(crate) fn begin(connection: &Rc<Connection>, head: &RequestHead, body: Payload) -> Payload {
+    connection.begin(framing(head, &body));
+    if matches!(body, Payload::None) {
+        return body;
+    }
+    let watched: BoxedPayloadStream = Box::pin(Watched { body, connection: Rc::clone(connection) });
+    Payload::Stream { payload: watched }
+}
+
+/// How the body ends, as the parser sees it: in the order it asks in.
+fn framing(head: &RequestHead, body: &Payload) -> Body {
+    let headers = head.headers();
+    let websocket = |value: &header::HeaderValue| {
+        value.to_str().is_ok_and(|text| text.trim().eq_ignore_ascii_case("websocket"))
+    };
+    if matches!(body, Payload::None) {
+        Body::Length(0)
+    } else if headers.contains_key(header::TRANSFER_ENCODING) {
+        Body::Chunked(Chunks::default())
+    } else if headers.get_all(header::UPGRADE).any(websocket) {
+        Body::Endless
+    } else {
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let length = length.and_then(|text| text.trim().parse().ok());
+        length.map_or(Body::Endless, Body::Length)
+    }
+}
+
+/// A body that tells its connection when its reader waits for more.
+struct Watched {
+    body: Payload,
+    connection: Rc<Connection>,
+}
+
+impl Stream for Watched {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = Pin::new(&mut self.body).poll_next(context);
+        match next {
+            Poll::Pending => self.connection.starve(context),
+            Poll::Ready(_) => self.connection.feed(),
+        }
+        next
+    }
+}

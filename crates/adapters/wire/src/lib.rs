@@ -1,0 +1,14 @@
+//! What the API and the dashboard have in common on the wire: what one connection may cost, the body of
+//! a refusal, the id of a request, and which bodies count as JSON. The two adapters share nothing else.
+
+mod body;
+mod connection;
+mod refused;
+mod request_id;
+mod serve;
+
+pub use body::{declared_length, declares_json};
+pub use connection::{Connection, Patience};
+pub use refused::Refused;
+pub use request_id::{REQUEST_ID, fresh_id, request_id};
+pub use serve::{Serving, begun, listen, serve};

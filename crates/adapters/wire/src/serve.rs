@@ -1,0 +1,166 @@
+use crate::connection::{Connection, Edge, Gate, Patience, begin};
+use actix_http::{Extensions, HttpService, KeepAlive, Protocol};
+use actix_server::{GracefulShutdownSignal, Server, ServerBuilder};
+use actix_service::{
+    IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt, apply_fn_factory, map_config,
+};
+use actix_web::body::BoxBody;
+use actix_web::dev::{AppConfig, Payload, ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::{App, Error, HttpMessage};
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::net::{TcpSocket, TcpStream};
+
+/// How long a client whose request was answered before it was read is listened to.
+const LINGER: Duration = Duration::from_secs(1);
+/// What the system may keep of answers that a client does not take, per connection, in bytes.
+/// Linux doubles it for its own bookkeeping.
+const SEND_BUFFER: u32 = 32 * 1_024;
+/// Connections that the operating system queues, per address, before they are accepted.
+const BACKLOG: u32 = 1_024;
+
+/// How many are served, and how patiently.
+#[derive(Clone, Copy, Debug)]
+pub struct Serving {
+    /// Threads that serve; 0 is one per core.
+    pub workers: usize,
+    /// Connections at once, over all workers. The last place of each worker is kept free as long
+    /// as one of its connections is without a whole request being worked on.
+    pub max_connections: usize,
+    /// With clients.
+    pub patience: Patience,
+    /// How long requests in flight may take to finish when the server stops; whole seconds.
+    pub shutdown_timeout: Duration,
+}
+
+/// Takes every address that `address` names, one at least.
+///
+/// # Errors
+/// The address cannot be read, or none is to be had.
+pub fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
+    let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let mut listeners = Vec::new();
+    for address in address.to_socket_addrs()? {
+        match listen_on(address) {
+            Ok(listener) => listeners.push(listener),
+            Err(cause) => failed = cause,
+        }
+    }
+    if listeners.is_empty() { Err(failed) } else { Ok(listeners) }
+}
+
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    // Connections inherit it.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?.into_std()
+}
+
+/// Serves `app` on every listener, as actix-web's own server would, but that what one connection may
+/// cost is bounded. `word` is the whole answer to what cannot be read as a request, or not in time.
+///
+/// The outermost middleware of `app` MUST call [`begun`] with each request before its body is read,
+/// and [`Connection::answer`] once its answer is there. Listens to no signals.
+///
+/// # Errors
+/// The operating system refused a thread or a socket.
+pub fn serve<S>(
+    listeners: Vec<TcpListener>,
+    serving: Serving,
+    app: impl Fn() -> App<S> + Clone + Send + 'static,
+    word: impl Fn(StatusCode) -> Vec<u8> + Clone + Send + 'static,
+) -> io::Result<Server>
+where
+    S: ServiceFactory<
+            ServiceRequest,
+            Config = (),
+            Response = ServiceResponse<BoxBody>,
+            Error = Error,
+            InitError = (),
+        > + 'static,
+{
+    let workers = match serving.workers {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        workers => workers,
+    };
+    let places = serving.max_connections.div_ceil(workers);
+    let mut builder = ServerBuilder::new()
+        .workers(workers)
+        .max_concurrent_connections(places)
+        .shutdown_timeout(serving.shutdown_timeout.as_secs())
+        .disable_signals();
+    let stopping = builder.graceful_shutdown_signal();
+    // Each listener sees its own connections alone: all together have to make room before the
+    // worker is full, so each does so at its share.
+    let share = places.div_ceil(listeners.len().max(1));
+    for listener in listeners {
+        let (app, word, stopping) = (app.clone(), word.clone(), stopping.clone());
+        let edge = move || Edge::new(serving.patience, share);
+        let factory = move || connections(app(), edge(), Rc::new(word.clone()), &stopping);
+        builder = builder.listen("dwar", listener, factory)?;
+    }
+    Ok(builder.run())
+}
+
+/// Tells the connection of a request that it has begun, and gives its body, which is watched from here
+/// on. There is no connection where a test or an in-process caller asks.
+pub fn begun(request: &mut ServiceRequest) -> (Option<Rc<Connection>>, Payload) {
+    let connection = request.conn_data::<Rc<Connection>>().cloned();
+    let payload = request.take_payload();
+    let payload = match &connection {
+        Some(connection) => begin(connection, request.head(), payload),
+        None => payload,
+    };
+    (connection, payload)
+}
+
+/// What one worker does with its connections: a [`Gate`] between socket and parser, and every time
+/// limit in [`Edge`].
+fn connections<S>(
+    app: App<S>,
+    edge: Rc<Edge>,
+    word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
+    stopping: &GracefulShutdownSignal,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> + use<S>
+where
+    S: ServiceFactory<
+            ServiceRequest,
+            Config = (),
+            Response = ServiceResponse<BoxBody>,
+            Error = Error,
+            InitError = (),
+        > + 'static,
+{
+    let stopping = stopping.clone();
+    let stops = move || {
+        let stopping = stopping.clone();
+        async move { stopping.notified().await }
+    };
+    let app = app.into_factory().map_err(|error: Error| error.error_response());
+    let http = HttpService::build()
+        .keep_alive(KeepAlive::Os)
+        .client_request_timeout(Duration::ZERO)
+        .client_disconnect_timeout(LINGER)
+        .graceful_shutdown_signal(stops)
+        .on_connect_ext(|gate: &Gate<TcpStream>, data: &mut Extensions| {
+            data.insert(Rc::clone(gate.connection()));
+        })
+        .finish(map_config(app, |()| AppConfig::default()))
+        .map_err(drop);
+    apply_fn_factory(http, move |stream: TcpStream, http| {
+        let _as_before = stream.set_nodelay(true);
+        let visit = edge.admit();
+        let peer = stream.peer_addr().ok();
+        let gate = Gate::new(stream, visit.connection(), Rc::clone(&word));
+        let http = http.call((gate, Protocol::Http1, peer));
+        async move {
+            visit.serve(http).await;
+            Ok(())
+        }
+    })
+}

@@ -1,0 +1,204 @@
+use crate::timeline::{OnRecord, Timeline};
+use crate::{Audit, Limits, Toolbox};
+use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, Timestamp};
+use dwar_otp::{
+    ActivityStore, Channel, DeliveryStatus, Otp, OtpState, OtpStore, RefusalStore, RefusedSends,
+};
+use dwar_ratelimit::{SendKey, SendLimiter};
+use dwar_wallet::{ChargeStore, LedgerEntry};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Shows what was sent and what became of it, to whoever may see a project's activity; who that is
+/// the caller asks (`Permission::See(Area::Activity)`). Phones are masked until somebody unmasks one.
+pub struct Activity {
+    pub tools: Toolbox,
+    pub activity: Arc<dyn ActivityStore>,
+    pub refusals: Arc<dyn RefusalStore>,
+    pub otps: Arc<dyn OtpStore>,
+    pub sends: Arc<dyn SendLimiter>,
+    pub charges: Arc<dyn ChargeStore>,
+    pub limits: Limits,
+    /// For whoever unmasks a phone.
+    pub audit: Audit,
+}
+
+/// Requests on one page.
+pub const PAGE: u32 = 50;
+/// Requests that one page looks through at most for those that a filter wants.
+pub const LOOKED_THROUGH: u32 = 500;
+/// Requests of one phone that its timeline tells.
+const OF_PHONE: u32 = 20;
+/// Counts of refused sends that are looked at, each of one minute.
+const REFUSALS: u32 = 500;
+
+/// Which requests are wanted; `None` wants all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestFilter {
+    pub mode: Option<KeyMode>,
+    pub status: Option<DeliveryStatus>,
+    /// One that was tried, whatever came of it.
+    pub channel: Option<Channel>,
+    /// As above.
+    pub provider: Option<String>,
+}
+
+/// A request as a line of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestLine {
+    pub otp: OtpId,
+    pub mode: KeyMode,
+    pub at: Timestamp,
+    /// `None` if it cannot be read. Shows itself masked.
+    pub phone: Option<Phone>,
+    /// What carried it, or was tried last.
+    pub carrier: Option<(Channel, String)>,
+    pub status: DeliveryStatus,
+    pub state: OtpState,
+    /// What it cost in the end; nothing in test mode.
+    pub charged: Paise,
+}
+
+/// A page of requests, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestPage {
+    pub lines: Vec<RequestLine>,
+    /// How many were looked through for them.
+    pub looked_through: u32,
+    /// Where to go on; `None` at the end of what is on record.
+    pub next: Option<OtpId>,
+}
+
+impl RequestFilter {
+    /// Whether this is one of those that are wanted.
+    pub fn wants(&self, otp: &Otp) -> bool {
+        let attempts = &otp.delivery.attempts;
+        self.mode.is_none_or(|mode| mode == otp.mode)
+            && self.status.is_none_or(|status| status == otp.delivery.status)
+            && self.channel.is_none_or(|wanted| attempts.iter().any(|it| it.channel == wanted))
+            && self
+                .provider
+                .as_ref()
+                .is_none_or(|wanted| attempts.iter().any(|it| it.provider == *wanted))
+    }
+
+    fn wants_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Activity {
+    /// The newest requests that `filter` wants, from before `before` on.
+    pub async fn requests(
+        &self,
+        project: ProjectId,
+        filter: &RequestFilter,
+        before: Option<OtpId>,
+    ) -> Result<RequestPage, StoreError> {
+        let most = if filter.wants_all() { PAGE } else { LOOKED_THROUGH };
+        let window = self.activity.newest(project, before, most).await?;
+        let (found, looked_through, next) = chosen(window, filter, most);
+        let lines = self.lines(project, found).await?;
+        Ok(RequestPage { lines, looked_through, next })
+    }
+
+    async fn lines(
+        &self,
+        project: ProjectId,
+        found: Vec<Otp>,
+    ) -> Result<Vec<RequestLine>, StoreError> {
+        let mut charged: HashMap<String, Paise> = HashMap::new();
+        for entry in self.charges_of(project, &found).await? {
+            charged.entry(entry.reference).or_default().0 -= entry.amount.0;
+        }
+        let line = |otp: Otp| {
+            let delivery = &otp.delivery;
+            let attempt = delivery.carrier();
+            RequestLine {
+                otp: otp.id,
+                mode: otp.mode,
+                at: otp.created_at,
+                phone: self.tools.vault.open_phone(project, &otp.sealed_phone).ok(),
+                carrier: attempt.map(|it| (it.channel, it.provider.clone())),
+                status: delivery.status,
+                state: otp.state,
+                charged: charged.get(&otp.id.to_string()).copied().unwrap_or_default(),
+            }
+        };
+        Ok(found.into_iter().map(line).collect())
+    }
+
+    /// What was refused in the last hour, whichever the phone; added up by mode and reason.
+    pub async fn refused_lately(
+        &self,
+        project: ProjectId,
+    ) -> Result<Vec<RefusedSends>, StoreError> {
+        let since = self.tools.now() - Duration::from_secs(3_600);
+        let mut counts = self.refusals.of_project(project, since, REFUSALS).await?;
+        counts.iter_mut().for_each(|it| it.minute = since);
+        Ok(RefusedSends::added_up(counts))
+    }
+
+    /// All that is on record about a phone, told.
+    pub async fn timeline(
+        &self,
+        (project, mode): (ProjectId, KeyMode),
+        phone: &Phone,
+    ) -> Result<Timeline, StoreError> {
+        let index = self.tools.vault.phone_index(project, mode, phone);
+        let requests = self.activity.of_phone(project, mode, index, OF_PHONE).await?;
+        let charges = self.charges_of(project, &requests).await?;
+        let refused = self.refusals.of_phone(project, mode, index, REFUSALS).await?;
+        let log = self.sends.log(SendKey { project, mode, phone: index }).await?;
+        let on_record = OnRecord { mode, requests, charges, refused, log };
+        Ok(Timeline::of(on_record, &self.limits, self.tools.now()))
+    }
+
+    /// The world and the phone of a request; `None` if the project has no such request.
+    pub async fn whose(
+        &self,
+        project: ProjectId,
+        otp: OtpId,
+    ) -> Result<Option<(KeyMode, Phone)>, StoreError> {
+        for mode in [KeyMode::Live, KeyMode::Test] {
+            if let Some(otp) = self.otps.find(project, mode, otp).await? {
+                return Ok(Some((mode, self.tools.vault.open_phone(project, &otp.sealed_phone)?)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Only live sends cost anything.
+    async fn charges_of(
+        &self,
+        project: ProjectId,
+        requests: &[Otp],
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
+        let live = requests.iter().filter(|otp| !otp.mode.is_test());
+        let live: Vec<OtpId> = live.map(|otp| otp.id).collect();
+        if live.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.charges.charges(project, live).await
+    }
+}
+
+/// Those of a window of `most` requests that make a page, how many were looked through for it, and
+/// where the next one begins.
+fn chosen(window: Vec<Otp>, filter: &RequestFilter, most: u32) -> (Vec<Otp>, u32, Option<OtpId>) {
+    let is_full = window.len() >= most as usize;
+    let mut next = window.last().map(|last| last.id).filter(|_| is_full);
+    let (mut looked, mut found) = (0, Vec::new());
+    for otp in window {
+        if found.len() == PAGE as usize {
+            next = found.last().map(|last: &Otp| last.id);
+            break;
+        }
+        looked += 1;
+        if filter.wants(&otp) {
+            found.push(otp);
+        }
+    }
+    (found, looked, next)
+}

@@ -1,0 +1,78 @@
+use crate::{Audit, Change, EndpointError, TellEvents};
+use dwar_event::{
+    CALL_LEASE, Call, CallFilter, Dispatch, Endpoint, Event, EventKind, LoggedCall, Resend, Subject,
+};
+use dwar_kernel::{EndpointId, KeyMode, ProjectId};
+use dwar_operator::{Action, By, Facts};
+use std::sync::Arc;
+
+/// Shows what an endpoint was told, sends it again, and tries whether it answers.
+pub struct EndpointLog {
+    /// Makes the calls of tests; its ports hold the log, too.
+    pub tell: Arc<TellEvents>,
+    pub audit: Audit,
+}
+
+impl EndpointLog {
+    /// An endpoint of the project.
+    pub async fn endpoint(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<Endpoint, EndpointError> {
+        let known = self.tell.events.endpoints(project).await?;
+        let known = known.into_iter().find(|known| known.id == endpoint);
+        known.ok_or(EndpointError::NoSuchEndpoint)
+    }
+
+    /// Calls to an endpoint, the newest first, up to `limit`; none if there is no such endpoint.
+    pub async fn calls(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+        filter: CallFilter,
+        limit: u32,
+    ) -> Result<Vec<LoggedCall>, EndpointError> {
+        Ok(self.tell.calls.calls(project, endpoint, filter, limit).await?)
+    }
+
+    /// Sends an event again to an endpoint that was called with it: the same `webhook-id`, signed
+    /// anew, by the same queue as everything else.
+    pub async fn resend(
+        &self,
+        by: &By,
+        project: ProjectId,
+        endpoint: EndpointId,
+        event: &str,
+    ) -> Result<Resend, EndpointError> {
+        let known = self.endpoint(project, endpoint).await?;
+        let facts = Facts::new().text("endpoint", &known.id.to_string());
+        let change = Change::new(Action::EventResent, event).within(project).after(facts);
+        self.audit.record(by, change).await?;
+        let now = self.tell.tools.now();
+        Ok(self.tell.calls.resend(project, endpoint, event.to_owned(), now).await?)
+    }
+
+    /// Calls an endpoint with `webhook.test`, now and once, also one that is switched off. Gives
+    /// what came of it, or `None` if it was tried within the same five seconds.
+    pub async fn test(
+        &self,
+        by: &By,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<Option<Call>, EndpointError> {
+        let known = self.endpoint(project, endpoint).await?;
+        let change = Change::new(Action::EndpointTested, endpoint).within(project);
+        self.audit.record(by, change).await?;
+        let at = self.tell.tools.now();
+        let (mode, kind, subject) =
+            (KeyMode::Live, EventKind::WebhookTest, Subject::Test { endpoint });
+        let event = Event { project, mode, kind, subject, at };
+        // Should this process end half-way, whoever claims it next makes the call.
+        if !self.tell.calls.address(event.clone(), endpoint, at + CALL_LEASE).await? {
+            return Ok(None);
+        }
+        let dispatch = Dispatch { endpoint: known, event, failures: 0 };
+        Ok(Some(self.tell.tell(&dispatch).await?))
+    }
+}

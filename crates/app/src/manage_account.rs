@@ -1,0 +1,156 @@
+use crate::sign_in::check_password;
+use crate::{Audit, Change, Present, SignInError, Toolbox};
+use dwar_kernel::{Purpose, StoreError, Timestamp};
+use dwar_operator::{
+    Action, By, InvalidPassword, Operator, OperatorChange, OperatorStore, Password, PasswordHasher,
+    Totp, TotpCode, TotpSecret,
+};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The name under which authenticator apps list the secret.
+const ISSUER: &str = "Dwar";
+
+/// What operators change of their own account. Each change asks for the password once more, and
+/// ends every other session of theirs.
+pub struct ManageAccount {
+    pub tools: Toolbox,
+    pub operators: Arc<dyn OperatorStore>,
+    pub hasher: Arc<dyn PasswordHasher>,
+    pub audit: Audit,
+}
+
+/// A second factor that is not added yet. The page gives the secret back with the first code.
+#[derive(Debug)]
+pub struct TotpOffer {
+    pub secret: TotpSecret,
+    /// `otpauth://…`, for a QR code. It holds the secret.
+    pub uri: Zeroizing<String>,
+}
+
+/// Why nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum AccountError {
+    /// The present password is another one.
+    #[error("that is not your present password")]
+    WrongPassword,
+    /// Too many wrong passwords.
+    #[error("too many failures: try again later")]
+    Locked {
+        /// When the next attempt is judged.
+        until: Timestamp,
+    },
+    /// The code is not one of this secret at this time.
+    #[error("that is not the code that the app shows now")]
+    WrongCode,
+    /// No name that a passkey can have.
+    #[error("a passkey needs a name of 1 to 64 characters")]
+    PasskeyName,
+    /// The question is over, or was answered before.
+    #[error("that took too long: try again")]
+    PasskeyTooLate,
+    /// What the browser answered counts for nothing, or the passkey is known already.
+    #[error("this passkey was not taken")]
+    PasskeyRefused,
+    /// As many as one may have.
+    #[error("there is no room for one more passkey: remove another first")]
+    PasskeysFull,
+    /// The new password is not taken.
+    #[error(transparent)]
+    Password(#[from] InvalidPassword),
+    /// Removed, or reset, meanwhile.
+    #[error("there is no such operator")]
+    NoSuchOperator,
+    /// Whoever asked may not do this.
+    #[error("your role does not allow this")]
+    Forbidden,
+    /// The store failed, or too many sign in at once.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A present password that was asked for once more.
+impl From<SignInError> for AccountError {
+    fn from(cause: SignInError) -> Self {
+        match cause {
+            SignInError::Locked { until } => Self::Locked { until },
+            SignInError::Store(cause) => Self::Store(cause),
+            _ => Self::WrongPassword,
+        }
+    }
+}
+
+impl ManageAccount {
+    /// Replaces the password of whoever asks; `current` is their present one, if they have any.
+    pub async fn change_password(
+        &self,
+        by: &By,
+        present: &Present,
+        current: &str,
+        new: &str,
+    ) -> Result<(), AccountError> {
+        let password = Password::chosen(new, present.operator.name.as_str())?;
+        self.prove(&present.operator, current).await?;
+        let hash = self.hasher.hash(password).await?;
+        self.change(by, present, Action::PasswordChanged, OperatorChange::Password(hash)).await
+    }
+
+    /// A fresh secret for the authenticator app of whoever asks; nothing is kept of it yet.
+    pub fn offer_totp(&self, operator: &Operator) -> TotpOffer {
+        let secret = TotpSecret::generate(self.tools.entropy.as_ref());
+        let uri = secret.uri(ISSUER, operator.name.as_str());
+        TotpOffer { secret, uri }
+    }
+
+    /// Adds the second factor that was offered, once the app shows its codes.
+    pub async fn add_totp(
+        &self,
+        by: &By,
+        present: &Present,
+        current: &str,
+        (secret, code): (&str, &str),
+    ) -> Result<(), AccountError> {
+        let secret: TotpSecret = secret.parse().map_err(|_| AccountError::WrongCode)?;
+        let code: TotpCode = code.parse().map_err(|_| AccountError::WrongCode)?;
+        self.prove(&present.operator, current).await?;
+        let step = secret.step_of(code, self.tools.now()).ok_or(AccountError::WrongCode)?;
+        let (context, plain) = (present.operator.id.uuid(), secret.bytes());
+        let sealed = self.tools.vault.seal(Purpose::OperatorTotp, context.as_bytes(), plain);
+        let totp = Some(Totp { secret: sealed, last_step: step });
+        self.change(by, present, Action::TotpAdded, OperatorChange::Totp(totp)).await
+    }
+
+    /// Removes the second factor.
+    pub async fn remove_totp(
+        &self,
+        by: &By,
+        present: &Present,
+        current: &str,
+    ) -> Result<(), AccountError> {
+        self.prove(&present.operator, current).await?;
+        self.change(by, present, Action::TotpRemoved, OperatorChange::Totp(None)).await
+    }
+
+    /// Somebody who came in by a link that signs in may have no password yet.
+    async fn prove(&self, operator: &Operator, current: &str) -> Result<(), AccountError> {
+        let Some(hash) = operator.password.clone() else { return Ok(()) };
+        let (operators, hasher) = (self.operators.as_ref(), self.hasher.as_ref());
+        let subject = (operator.id, hash);
+        let checked = check_password(operators, hasher, subject, current, self.tools.now()).await;
+        Ok(checked?)
+    }
+
+    async fn change(
+        &self,
+        by: &By,
+        present: &Present,
+        action: Action,
+        change: OperatorChange,
+    ) -> Result<(), AccountError> {
+        let operator = &present.operator;
+        self.audit.record(by, Change::new(action, &operator.name)).await?;
+        let keep = Some(present.session.digest);
+        let changed = self.operators.change(operator.id, change, keep).await?;
+        if changed { Ok(()) } else { Err(AccountError::NoSuchOperator) }
+    }
+}

@@ -1,0 +1,108 @@
+use crate::{AdminError, Audit, Change, Toolbox};
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_operator::{Action, By};
+use dwar_wallet::{
+    LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
+    StatementLine,
+};
+use std::sync::Arc;
+
+/// So many entries are added up by one look at the store, which takes some milliseconds.
+const BATCH: u64 = 10_000;
+
+/// Reads the ledger of a project, and proves that it comes to what the wallet says.
+#[derive(Clone)]
+pub struct ManageLedger {
+    pub tools: Toolbox,
+    pub ledger: Arc<dyn LedgerStore>,
+    pub audit: Audit,
+}
+
+/// From where a proof begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// From where the last sound proof ended: entries are only ever added.
+    Newer,
+    /// From the first entry.
+    Everything,
+}
+
+/// What is known of a ledger's proofs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proven {
+    pub last: Option<LedgerProof>,
+    /// The one that is being made.
+    pub running: Option<ProofRun>,
+}
+
+impl ManageLedger {
+    /// The entries that the filter wants, newest first, from after `after` on, at most `limit`.
+    pub async fn lines(
+        &self,
+        project: ProjectId,
+        filter: StatementFilter,
+        after: Option<StatementCursor>,
+        limit: u32,
+    ) -> Result<Vec<StatementLine>, StoreError> {
+        self.ledger.lines(project, filter, after, limit).await
+    }
+
+    /// The last proof, and the one that is being made.
+    pub async fn proven(&self, project: ProjectId) -> Result<Proven, StoreError> {
+        let now = self.tools.now();
+        let running = self.ledger.proof_run(project).await?.filter(|run| run.is_alive(now));
+        Ok(Proven { last: self.ledger.last_proof(project).await?, running })
+    }
+
+    /// Begins a proof, which whoever began it makes by [`ManageLedger::prove`]. Of any number at once
+    /// one begins, and the others are told of it.
+    pub async fn begin(&self, by: &By, project: ProjectId) -> Result<ProofStart, AdminError> {
+        // Nothing is asked for where one is being made; who may not ask is refused all the same.
+        if by.may(Action::LedgerProved, Some(project))
+            && let Some(run) = self.proven(project).await?.running
+        {
+            return Ok(ProofStart::Running(run));
+        }
+        let change = Change::new(Action::LedgerProved, project).within(project);
+        self.audit.record(by, change).await?;
+        let run = ProofRun::begin(project, by.actor.to_string(), self.tools.now());
+        Ok(self.ledger.begin_proof(run).await?)
+    }
+
+    /// Makes a proof that was begun, in bounded steps that keep no writer waiting, and puts it on
+    /// record. `None` if it was taken for dead meanwhile, and another began.
+    ///
+    /// What is proved is the wallet as it was at the first step: whatever is written meanwhile has
+    /// later positions.
+    pub async fn prove(
+        &self,
+        run: ProofRun,
+        scope: Scope,
+    ) -> Result<Option<LedgerProof>, StoreError> {
+        let ProofRun { project, since, by, mut seen_at } = run;
+        let proved = match scope {
+            Scope::Everything => None,
+            Scope::Newer => self.ledger.last_sound_proof(project).await?,
+        };
+        let mut sum = proved.map(|proof| proof.sum).unwrap_or_default();
+        let stand = self.ledger.stand(project).await?;
+        let mut reached = sum.position;
+        while reached < stand.position {
+            let through = reached.saturating_add(BATCH).min(stand.position);
+            let next: LedgerSum = self.ledger.sum(project, reached, through).await?;
+            (sum, reached) = (sum.and(next), through);
+            let now = self.tools.now();
+            if now >= seen_at + ProofRun::LEASE / 4 {
+                if !self.ledger.continue_proof(project, since, now).await? {
+                    return Ok(None);
+                }
+                seen_at = now;
+            }
+        }
+        let proof = LedgerProof { project, since, at: self.tools.now(), by, sum, stand };
+        if !proof.is_sound() {
+            tracing::error!(%project, ?proof, "a ledger does not come to what its wallet says");
+        }
+        Ok(self.ledger.end_proof(proof.clone()).await?.then_some(proof))
+    }
+}

@@ -1,0 +1,50 @@
+use crate::Toolbox;
+use dwar_activity::{FiguresStore, Overview, Period, Progress, SETTLED_AFTER, Span};
+use dwar_kernel::{KeyMode, ProjectId, StoreError};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How much longer than usual it may take to settle before a page says that older figures are
+/// still being counted.
+const LATE: Duration = Duration::from_secs(600);
+
+/// Reads the figures of a project.
+pub struct ReadFigures {
+    pub tools: Toolbox,
+    pub store: Arc<dyn FiguresStore>,
+}
+
+/// Figures, and how far they can be relied on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures {
+    pub overview: Overview,
+    /// How old the newest are; `None` before they were counted for the first time.
+    pub age: Option<Duration>,
+    /// Whether older ones are still being counted, after an absence.
+    pub catching_up: bool,
+}
+
+impl ReadFigures {
+    /// The period up to now and the one before it, from a bounded number of figures.
+    pub async fn overview(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        period: Period,
+    ) -> Result<Figures, StoreError> {
+        let now = self.tools.now();
+        let Progress { settled, as_of } = self.store.progress().await?;
+        let spans =
+            |window| -> Vec<Span> { period.spans(window, settled.unwrap_or(now - SETTLED_AFTER)) };
+        let (window, before) = (period.window(now), period.before(now));
+        let all = [spans(window), spans(before)].concat();
+        let figures = self.store.figures(project, mode, all).await?;
+        let (present, earlier): (Vec<_>, Vec<_>) =
+            figures.into_iter().partition(|figure| figure.began >= window.from);
+        Ok(Figures {
+            overview: Overview::of(period, now, &present, &earlier),
+            age: as_of.map(|as_of| (now - as_of).to_std().unwrap_or_default()),
+            catching_up: settled.is_none_or(|settled| settled + SETTLED_AFTER + LATE < now),
+        })
+    }
+}

@@ -1,0 +1,22 @@
+/// What a use case can refuse, each with its words, beside a store that failed.
+macro_rules! refusals {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$more:meta])* $refusal:ident $(($with:ty))? = $words:literal),+ $(,)?
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, thiserror::Error)]
+        pub enum $name {
+            $(
+                #[doc = concat!($words, ".")]
+                $(#[$more])*
+                #[error($words)]
+                $refusal $(($with))?,
+            )+
+            /// A store failed: what was asked for may have been done or not.
+            #[error(transparent)]
+            Store(#[from] dwar_kernel::StoreError),
+        }
+    };
+}
+
+pub(crate) use refusals;

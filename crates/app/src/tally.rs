@@ -1,0 +1,191 @@
+use crate::Toolbox;
+use dwar_kernel::{ApiKeyId, BlindIndex, KeyMode, ProjectId, StoreError, TallyId, Timestamp};
+use dwar_otp::{Refusal, RefusalStore, RefusedSends};
+use dwar_project::{KeyUse, KeyUseStore, Used};
+use std::collections::HashMap;
+use std::mem::take;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What requests leave behind for people to look at, without a write of their own: refused sends,
+/// and when each key was used last. Kept in memory and written by [`Tally::write`] every second, so
+/// a process that is killed takes a second of it along.
+///
+/// Bounds: [`PHONES`] refusals of different phones and reasons per project, mode and minute, and
+/// [`MOST`] in all. Those beyond are counted without their phone. [`MOST`] keys.
+pub struct Tally {
+    tools: Toolbox,
+    refusals: Arc<dyn RefusalStore>,
+    key_uses: Arc<dyn KeyUseStore>,
+    /// Tells our counts from those of other processes.
+    id: TallyId,
+    kept: Mutex<Kept>,
+}
+
+/// Counts that name a phone, per project, mode and minute. This is what bounds the table: some
+/// 144,000 rows a day of one project in one mode and one process, however it is attacked.
+pub const PHONES: u32 = 100;
+/// Counts kept in memory, some 150 bytes each; as many keys.
+pub const MOST: usize = 10_000;
+/// Counts without a phone find room above [`MOST`]: there are few of them, one per project, mode,
+/// reason and minute.
+const MOST_OF_ALL: usize = 2 * MOST;
+
+#[derive(Default)]
+struct Kept {
+    refused: HashMap<Place, Count>,
+    /// How many of them name a phone.
+    phones: HashMap<(ProjectId, KeyMode, Timestamp), u32>,
+    /// Refusals that found no room at all since the last write.
+    lost: u64,
+    uses: HashMap<ApiKeyId, Noted>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Place {
+    project: ProjectId,
+    mode: KeyMode,
+    phone: Option<BlindIndex>,
+    reason: Refusal,
+    minute: Timestamp,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    count: u32,
+    written: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Noted {
+    used: Used,
+    written: bool,
+}
+
+impl Tally {
+    /// An empty tally with an id of its own.
+    pub fn new(
+        tools: Toolbox,
+        refusals: Arc<dyn RefusalStore>,
+        key_uses: Arc<dyn KeyUseStore>,
+    ) -> Self {
+        let id = TallyId::new(tools.now(), tools.entropy.as_ref());
+        Self { tools, refusals, key_uses, id, kept: Mutex::default() }
+    }
+
+    /// Counts a send that was refused.
+    pub fn refused(
+        &self,
+        (project, mode): (ProjectId, KeyMode),
+        phone: Option<BlindIndex>,
+        reason: Refusal,
+    ) {
+        let minute = RefusedSends::minute_of(self.tools.now());
+        self.kept().count(Place { project, mode, phone, reason, minute });
+    }
+
+    /// Notes that a key was used, once a minute at most.
+    pub fn used(&self, key: ApiKeyId, from: Option<IpAddr>) {
+        let at = self.tools.now();
+        let mut kept = self.kept();
+        let fresh = Noted { used: Used { at, from }, written: false };
+        let has_room = kept.uses.len() < MOST;
+        match kept.uses.get_mut(&key) {
+            Some(noted) if at < noted.used.at + KeyUse::NOTED_EVERY => {}
+            Some(noted) => *noted = fresh,
+            None if has_room => drop(kept.uses.insert(key, fresh)),
+            None => {}
+        }
+    }
+
+    /// Takes what is new to the store, and forgets what is over. What could not be written is
+    /// written next time.
+    pub async fn write(&self) -> Result<(), StoreError> {
+        let now = self.tools.now();
+        let (counts, uses, lost) = {
+            let mut kept = self.kept();
+            kept.drop_old(now);
+            (kept.new_counts(), kept.new_uses(), take(&mut kept.lost))
+        };
+        if lost > 0 {
+            tracing::warn!(lost, "refused sends could not be counted: there were too many");
+        }
+        if !counts.is_empty() {
+            self.refusals.count(self.id, counts.clone()).await?;
+            self.kept().are_written(&counts);
+        }
+        if !uses.is_empty() {
+            self.key_uses.note(uses.clone()).await?;
+            self.kept().are_noted(&uses);
+        }
+        Ok(())
+    }
+
+    /// Nothing panics in there; should it, a count is no worse for it.
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn count(&mut self, mut place: Place) {
+        let of_minute = (place.project, place.mode, place.minute);
+        if place.phone.is_some() && !self.refused.contains_key(&place) {
+            let phones = self.phones.entry(of_minute).or_default();
+            if *phones >= PHONES || self.refused.len() >= MOST {
+                place.phone = None;
+            } else {
+                *phones += 1;
+            }
+        }
+        if self.refused.len() >= MOST_OF_ALL && !self.refused.contains_key(&place) {
+            self.lost += 1;
+            return;
+        }
+        let count = &mut self.refused.entry(place).or_default().count;
+        *count = count.saturating_add(1);
+    }
+
+    fn new_counts(&self) -> Vec<RefusedSends> {
+        let fresh = self.refused.iter().filter(|(_, it)| it.count > it.written);
+        let sends = |(place, it): (&Place, &Count)| {
+            let Place { project, mode, phone, reason, minute } = *place;
+            RefusedSends { project, mode, phone, reason, minute, count: it.count }
+        };
+        fresh.map(sends).collect()
+    }
+
+    fn new_uses(&self) -> Vec<KeyUse> {
+        let fresh = self.uses.iter().filter(|(_, noted)| !noted.written);
+        fresh.map(|(key, noted)| KeyUse { key: *key, used: noted.used }).collect()
+    }
+
+    fn are_written(&mut self, counts: &[RefusedSends]) {
+        for it in counts {
+            let RefusedSends { project, mode, phone, reason, minute, count } = *it;
+            if let Some(known) =
+                self.refused.get_mut(&Place { project, mode, phone, reason, minute })
+            {
+                known.written = count;
+            }
+        }
+    }
+
+    fn are_noted(&mut self, uses: &[KeyUse]) {
+        for it in uses {
+            if let Some(noted) = self.uses.get_mut(&it.key) {
+                noted.written = noted.used == it.used;
+            }
+        }
+    }
+
+    /// A minute that is over and written is not needed any more, nor one that nobody keeps.
+    fn drop_old(&mut self, now: Timestamp) {
+        let (present, kept) = (RefusedSends::minute_of(now), now - RefusedSends::KEPT);
+        self.refused.retain(|place, it| {
+            place.minute >= present || it.count > it.written && place.minute >= kept
+        });
+        self.phones.retain(|(.., minute), _| *minute >= present);
+        self.uses.retain(|_, it| !it.written || now < it.used.at + KeyUse::NOTED_EVERY);
+    }
+}

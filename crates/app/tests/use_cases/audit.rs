@@ -1,0 +1,224 @@
+//! Every change has its line, before it is made.
+
+use crate::common::{Office, PASSWORD};
+use dwar_app::Present;
+use dwar_kernel::{KeyMode, ProjectId};
+use dwar_memory::Fault;
+use dwar_operator::{Access, Action, By, EndSessions, Role};
+use dwar_project::ProjectChange;
+use dwar_testkit::{Post, START, phone};
+use dwar_wallet::Paise;
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(86_400);
+const URL: &str = "https://user:hush@events.example.com/hook/hush?token=hush";
+
+/// An office with one of everything that can be changed.
+struct Walk {
+    office: Office,
+    project: ProjectId,
+    endpoint: dwar_kernel::EndpointId,
+    identity: dwar_kernel::IdentityId,
+    present: Present,
+    other: dwar_kernel::OperatorId,
+    token: dwar_kernel::AdminTokenId,
+    link: String,
+}
+
+impl Walk {
+    async fn open() -> Self {
+        let office = Office::open();
+        let by = By::command_line();
+        let project = office.parts.manage_projects().create(&by, "Chai", Paise(500)).await.unwrap();
+        let endpoints = office.parts.manage_endpoints(Arc::new(Post::default()));
+        let (endpoint, _) = endpoints.add(&by, project.id, URL, false).await.unwrap();
+        let line = office.make.line(project.id, KeyMode::Live);
+        let identity = office.stores.sessions.start(office.make.login(&line)).await.unwrap();
+        let asha = office.join("Asha", Access::everything()).await;
+        let other = office.join("Ravi", Access::everything()).await.operator.id;
+        let link = office.invite("Meena", Access::everything()).await.secret.expose().to_owned();
+        let tokens = &office.admin.tokens;
+        let (token, _) = tokens.make(&by, "deploy", Access::everything(), DAY).await.unwrap();
+        Self {
+            project: project.id,
+            endpoint: endpoint.id,
+            identity,
+            present: Present { operator: asha.operator, session: asha.session },
+            other,
+            token: token.id,
+            link,
+            office,
+        }
+    }
+
+    /// What the outside could see of it, but for the log.
+    async fn seen(&self) -> String {
+        let stores = &self.office.stores;
+        let (projects, id) = (stores.projects.list().await.unwrap(), self.project);
+        let keys = stores.projects.keys(id).await.unwrap();
+        let wallet = stores.wallets.statement(id, 99).await.unwrap();
+        let endpoints = stores.events.endpoints(id).await.unwrap();
+        let signing_keys = stores.signing_keys.keys(START).await.unwrap();
+        let identity = stores.identities.find(id, KeyMode::Live, self.identity).await.unwrap();
+        let operators = stores.operators.list().await.unwrap();
+        let sessions = stores.operators.sessions(self.present.operator.id).await.unwrap();
+        let tokens = stores.admin_tokens.tokens().await.unwrap();
+        // A hash does not show itself, but it is there to be compared.
+        let hashes: Vec<_> = operators
+            .iter()
+            .map(|one| one.password.as_ref().map(|hash| hash.as_str().to_owned()))
+            .collect();
+        let digests: Vec<_> = keys.iter().map(|key| key.digest.0).collect();
+        let secrets: Vec<_> = endpoints.iter().map(|one| one.secret.0.clone()).collect();
+        format!(
+            "{projects:?}{keys:?}{wallet:?}{endpoints:?}{signing_keys:?}{identity:?}{operators:?}\
+             {sessions:?}{tokens:?}{hashes:?}{digests:?}{secrets:?}"
+        )
+    }
+}
+
+type Step = for<'a> fn(&'a Walk, &'a By) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+
+macro_rules! step {
+    (|$walk:ident, $by:ident| $call:expr) => {
+        |$walk, $by| Box::pin(async move { $call.await.is_ok() })
+    };
+}
+
+fn settings() -> ProjectChange {
+    ProjectChange { name: Some("Dabba +91 98765 43210".to_owned()), ..ProjectChange::default() }
+}
+
+fn prices() -> ProjectChange {
+    ProjectChange { sms_price: Some(Some(Paise(9))), ..settings() }
+}
+
+/// Every change that somebody who runs the service can make; each succeeds on a fresh [`Walk`].
+#[rustfmt::skip]
+fn every_change() -> Vec<(Action, Step)> {
+    use Action::*;
+    vec![
+        (ProjectCreated, step!(|w, by| w.office.parts.manage_projects().create(by, "New", Paise(5)))),
+        (ProjectChanged, step!(|w, by| w.office.parts.manage_projects().change(by, w.project, settings()))),
+        (ProjectRepriced, step!(|w, by| w.office.parts.manage_projects().change(by, w.project, prices()))),
+        (KeyRegenerated, step!(|w, by| w.office.parts.manage_projects().regenerate_key(by, w.project, KeyMode::Live))),
+        (WalletCredited, step!(|w, by| w.office.parts.manage_wallets().credit(by, w.project, Paise(5), Some("for 9876543210".to_owned())))),
+        (WalletRefunded, step!(|w, by| w.office.parts.manage_wallets().refund(by, w.project, w.office.make.id()))),
+        (WalletAdjusted, step!(|w, by| w.office.parts.manage_wallets().adjust(by, w.project, Paise(-1), "typo".to_owned()))),
+        (EndpointAdded, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).add(by, w.project, URL, true))),
+        (EndpointRemoved, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).remove(by, w.project, w.endpoint))),
+        (EndpointEnabled, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).enable(by, w.project, w.endpoint))),
+        (EndpointSecretRotated, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).rotate_secret(by, w.project, w.endpoint))),
+        (EndpointTested, step!(|w, by| w.office.parts.endpoint_log(Arc::new(Post::default())).test(by, w.project, w.endpoint))),
+        (EventResent, step!(|w, by| w.office.parts.endpoint_log(Arc::new(Post::default())).resend(by, w.project, w.endpoint, "otp_sent_1"))),
+        (SigningKeyRotated, step!(|w, by| w.office.parts.manage_signing_keys().rotate(by))),
+        (PhoneUnlocked, step!(|w, by| w.office.parts.unlock_phone().unlock(by, w.project, &phone(876_543_210)))),
+        (PhoneUnmasked, step!(|w, by| w.office.admin.audit.unmask(by, w.project, &phone(876_543_210)))),
+        (IdentityErased, step!(|w, by| w.office.parts.erase_identity().erase(by, w.project, KeyMode::Live, w.identity))),
+        (OperatorInvited, step!(|w, by| w.office.admin.operators.invite(by, "Eve", Access::everything()))),
+        (OperatorChanged, step!(|w, by| w.office.admin.operators.change_access(by, w.other, Access::default()))),
+        (OperatorReset, step!(|w, _by| w.office.admin.operators.reset(&By::command_line(), w.other))),
+        (OperatorRemoved, step!(|w, by| w.office.admin.operators.remove(by, w.other))),
+        (OperatorJoined, step!(|w, _by| w.office.admin.sign_in.follow_link(&w.link, Some(PASSWORD), None))),
+        (OperatorSignedIn, step!(|w, _by| w.office.sign_in("Asha", PASSWORD, None))),
+        (OperatorSignedOut, step!(|w, _by| w.office.admin.sign_in.sign_out(&w.present, EndSessions::All, None))),
+        (PasswordChanged, step!(|w, by| w.office.admin.account.change_password(by, &w.present, PASSWORD, "another good one"))),
+        (TotpAdded, |w, by| Box::pin(async move {
+            let offer = w.office.admin.account.offer_totp(&w.present.operator);
+            let pair = (offer.secret.expose(), w.office.code(&offer.secret));
+            w.office.admin.account.add_totp(by, &w.present, PASSWORD, (&pair.0, &pair.1)).await.is_ok()
+        })),
+        (TotpRemoved, step!(|w, by| w.office.admin.account.remove_totp(by, &w.present, PASSWORD))),
+        (TokenMade, step!(|w, by| w.office.admin.tokens.make(by, "other", Access::everything(), DAY))),
+        (TokenRevoked, step!(|w, by| w.office.admin.tokens.revoke(by, w.token))),
+    ]
+}
+
+/// Those that change nothing that can be seen here, or had nothing to change.
+const UNSEEN: [Action; 7] = [
+    Action::WalletRefunded,
+    Action::EndpointEnabled,
+    Action::EndpointTested,
+    Action::EventResent,
+    Action::PhoneUnlocked,
+    Action::PhoneUnmasked,
+    Action::TotpRemoved,
+];
+
+#[tokio::test]
+async fn each_change_leaves_exactly_one_line_and_no_secret_or_number_in_it() {
+    let mut actions = BTreeSet::new();
+    for (action, change) in every_change() {
+        let walk = Walk::open().await;
+        let (before, seen) = (walk.office.log().await, walk.seen().await);
+        let by = By::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
+        assert!(change(&walk, &by).await, "{action:?}");
+        let mut log = walk.office.log().await;
+        log.retain(|entry| !before.contains(entry));
+        assert_eq!(log.len(), 1, "{action:?}: {log:?}");
+        assert_eq!(log[0].action, action);
+        let text = format!("{log:?}");
+        for hush in ["hush", "98765 43210", "9876543210", PASSWORD, "whsec_", "svc_"] {
+            assert!(!text.contains(hush), "{hush} in {text}");
+        }
+        assert_eq!(walk.seen().await != seen, !UNSEEN.contains(&action), "{action:?}");
+        assert!(actions.insert(action.as_str()), "{action:?} twice");
+    }
+    assert_eq!(actions.len(), 29, "an action that no change here has");
+}
+
+#[tokio::test]
+async fn where_the_log_takes_no_line_no_change_is_made() {
+    for (action, change) in every_change() {
+        let walk = Walk::open().await;
+        let (log, seen) = (walk.office.log().await, walk.seen().await);
+        walk.office.store.faults().next("AuditStore::append", Fault::Fails);
+        let by = By::operator(&walk.present.operator, None);
+        assert!(!change(&walk, &by).await, "{action:?}");
+        assert_eq!(walk.office.log().await, log, "{action:?}");
+        assert_eq!(walk.seen().await, seen, "{action:?}");
+    }
+}
+
+/// The line and the right stand in one place, so no page can forget either.
+#[tokio::test]
+async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
+    use dwar_operator::Need;
+    for role in Role::ALL {
+        for (action, change) in every_change() {
+            let walk = Walk::open().await;
+            let (log, seen) = (walk.office.log().await, walk.seen().await);
+            let mut operator = walk.present.operator.clone();
+            operator.access = Access::one(walk.project, role);
+            let by = By::operator(&operator, None);
+            let allowed = match action.needs() {
+                Need::Project(permission) => role.may(permission),
+                Need::Installation => false,
+                // Judged by whom it is about; see the tests of each.
+                Need::Own => continue,
+            };
+            assert_eq!(change(&walk, &by).await, allowed, "{role:?} {action:?}");
+            if !allowed {
+                assert_eq!(walk.office.log().await, log, "{role:?} {action:?}");
+                assert_eq!(walk.seen().await, seen, "{role:?} {action:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_line_says_who_and_what_was_and_is_to_be() {
+    let walk = Walk::open().await;
+    let by = By::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
+    let projects = walk.office.parts.manage_projects();
+    projects.change(&by, walk.project, prices()).await.unwrap().unwrap();
+    let log = walk.office.log().await;
+    let line = log.iter().find(|entry| entry.action == Action::ProjectRepriced).unwrap();
+    assert_eq!((&line.actor, line.from, line.project), (&by.actor, by.from, Some(walk.project)));
+    let before = r#"{"name":"Chai","sms_price_paise":null}"#;
+    let after = r#"{"name":"Dabba +9198••••3210","sms_price_paise":9}"#;
+    assert_eq!((line.before.as_deref(), line.after.as_deref()), (Some(before), Some(after)));
+}

@@ -1,0 +1,79 @@
+use dwar_app::{Administration, Credentials, Invited, Parts, SignInError, SignedIn, Stores};
+use dwar_kernel::{Clock, ProjectId};
+use dwar_memory::MemoryStore;
+use dwar_operator::{Access, Action, AuditEntry, AuditFilter, By, PasswordHasher, TotpSecret};
+use dwar_testkit::{FixedClock, Fixtures, PlainHasher, START, parts};
+use std::sync::Arc;
+
+pub const PASSWORD: &str = "correct horse battery";
+
+/// Those who run a service, over a store in memory.
+pub struct Office {
+    pub clock: Arc<FixedClock>,
+    pub store: Arc<MemoryStore>,
+    pub hasher: Arc<PlainHasher>,
+    pub stores: Stores,
+    pub admin: Administration,
+    pub parts: Parts,
+    pub make: Fixtures,
+}
+
+impl Office {
+    pub fn open() -> Self {
+        let (store, hasher) = (Arc::new(MemoryStore::default()), Arc::new(PlainHasher::default()));
+        let clock = Arc::new(FixedClock::at(START));
+        let stores = Stores::of(&store);
+        let parts = parts(stores.clone(), &clock);
+        let asked: Arc<dyn PasswordHasher> = Arc::clone(&hasher) as _;
+        let admin = parts.administration(&asked);
+        Self { clock, store, hasher, stores, admin, parts, make: Fixtures::seeded(4) }
+    }
+
+    pub async fn project(&self) -> ProjectId {
+        let project = self.make.project();
+        let id = project.id;
+        self.stores.projects.create(project, self.make.keys()).await.unwrap();
+        id
+    }
+
+    /// Invited by the command line.
+    pub async fn invite(&self, name: &str, access: Access) -> Invited {
+        self.admin.operators.invite(&By::command_line(), name, access).await.unwrap()
+    }
+
+    /// Invited, and in.
+    pub async fn join(&self, name: &str, access: Access) -> SignedIn {
+        let invited = self.invite(name, access).await;
+        let secret = invited.secret.expose();
+        self.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await.unwrap()
+    }
+
+    pub async fn sign_in(
+        &self,
+        name: &str,
+        password: &str,
+        code: Option<&str>,
+    ) -> Result<SignedIn, SignInError> {
+        self.admin.sign_in.sign_in(Credentials { name, password, code }, None).await
+    }
+
+    /// Whether a session counts.
+    pub async fn is_in(&self, signed_in: &SignedIn) -> bool {
+        self.admin.sign_in.session(signed_in.token.expose()).await.unwrap().is_some()
+    }
+
+    /// What an app shows for this secret at the office's time.
+    pub fn code(&self, secret: &TotpSecret) -> String {
+        secret.code_at(self.clock.now()).expose()
+    }
+
+    /// The whole log, newest first.
+    pub async fn log(&self) -> Vec<AuditEntry> {
+        let all = AuditFilter::default();
+        self.admin.audit.page(&By::command_line(), all, None, 1_000).await.unwrap()
+    }
+
+    pub async fn actions(&self) -> Vec<Action> {
+        self.log().await.into_iter().rev().map(|entry| entry.action).collect()
+    }
+}

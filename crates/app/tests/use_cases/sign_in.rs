@@ -1,0 +1,247 @@
+use crate::common::{Office, PASSWORD};
+use dwar_app::{AccountError, Present, SignInError, SignedIn};
+use dwar_kernel::StoreError;
+use dwar_operator::{Access, By, EndSessions, InvalidPassword, Link, OperatorSession};
+use dwar_testkit::{MS, START, minutes, race, seconds};
+use std::sync::Arc;
+
+const WRONG: &str = "wrong wrong wrong";
+
+fn is_wrong(answer: &Result<SignedIn, SignInError>) -> bool {
+    matches!(answer, Err(SignInError::Wrong))
+}
+
+fn present(signed_in: &SignedIn) -> Present {
+    Present { operator: signed_in.operator.clone(), session: signed_in.session.clone() }
+}
+
+#[tokio::test]
+async fn an_invitation_becomes_a_password_once() {
+    let office = Office::open();
+    let invited = office.invite("Asha", Access::everything()).await;
+    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, None).await), "no password yet");
+    let (sign_in, secret) = (&office.admin.sign_in, invited.secret.expose());
+    let welcome = sign_in.look_at_link(secret).await.unwrap();
+    assert_eq!((welcome.name.as_str(), welcome.expires_at), ("Asha", START + Link::INVITE));
+    let easy = sign_in.follow_link(secret, Some("short"), None).await;
+    assert!(matches!(easy, Err(SignInError::Password(InvalidPassword::TooShort))));
+    let none = sign_in.follow_link(secret, None, None).await;
+    assert!(matches!(none, Err(SignInError::LinkGone)), "an invitation does not sign in");
+    let asha = sign_in.follow_link(secret, Some(PASSWORD), None).await.unwrap();
+    assert!(office.is_in(&asha).await);
+    for again in [secret, "svc_lnk_x", ""] {
+        let gone = sign_in.follow_link(again, Some(PASSWORD), None).await;
+        assert!(matches!(gone, Err(SignInError::LinkGone)));
+        assert!(matches!(sign_in.look_at_link(again).await, Err(SignInError::LinkGone)));
+    }
+    let back = office.sign_in("aSHA ", PASSWORD, None).await.unwrap();
+    assert_ne!(back.token, asha.token, "each sign-in has a session of its own");
+}
+
+#[tokio::test]
+async fn an_invitation_is_over_after_three_days_to_the_instant() {
+    let office = Office::open();
+    let invited = office.invite("Asha", Access::everything()).await;
+    let secret = invited.secret.expose();
+    office.clock.set(START + Link::INVITE - MS);
+    assert!(office.admin.sign_in.look_at_link(secret).await.is_ok());
+    office.clock.set(START + Link::INVITE);
+    let gone = office.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await;
+    assert!(matches!(gone, Err(SignInError::LinkGone)));
+}
+
+#[tokio::test]
+async fn failures_lock_and_a_success_forgets_them() {
+    let office = Office::open();
+    office.join("Asha", Access::everything()).await;
+    for _ in 0..4 {
+        assert!(is_wrong(&office.sign_in("Asha", WRONG, None).await));
+    }
+    office.sign_in("Asha", PASSWORD, None).await.unwrap();
+    for _ in 0..5 {
+        assert!(is_wrong(&office.sign_in("Asha", WRONG, None).await));
+    }
+    let judged = office.hasher.verified();
+    let until = START + seconds(30);
+    for password in [PASSWORD, WRONG] {
+        let locked = office.sign_in("Asha", password, None).await;
+        assert!(matches!(locked, Err(SignInError::Locked { until: told }) if told == until));
+    }
+    assert_eq!(office.hasher.verified(), judged, "a lock costs no hash");
+    office.clock.set(until);
+    office.sign_in("Asha", PASSWORD, None).await.unwrap();
+}
+
+/// Whoever tries names learns nothing from what is told, nor from how much work it is.
+#[tokio::test]
+async fn a_name_that_nobody_has_is_refused_as_one_that_somebody_has() {
+    let office = Office::open();
+    office.join("Asha", Access::everything()).await;
+    office.invite("Ravi", Access::everything()).await;
+    for name in ["Asha", "Ravi", "Nobody", "<script>", ""] {
+        let before = office.hasher.verified();
+        for _ in 0..5 {
+            assert!(is_wrong(&office.sign_in(name, WRONG, None).await), "{name}");
+        }
+        assert_eq!(office.hasher.verified() - before, 5, "{name}");
+        let locked = office.sign_in(name, WRONG, None).await;
+        assert!(matches!(locked, Err(SignInError::Locked { .. })), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_guesses_at_once_no_more_are_judged_than_of_as_many_in_turn() {
+    let office = Office::open();
+    office.join("Asha", Access::everything()).await;
+    let before = office.hasher.verified();
+    let sign_in = Arc::clone(&office.admin.sign_in);
+    let answers = race(100, |_| {
+        let sign_in = Arc::clone(&sign_in);
+        async move {
+            let typed = dwar_app::Credentials { name: "Asha", password: WRONG, code: None };
+            sign_in.sign_in(typed, None).await
+        }
+    })
+    .await;
+    assert_eq!(answers.iter().filter(|answer| is_wrong(answer)).count(), 5);
+    assert_eq!(office.hasher.verified() - before, 5);
+}
+
+#[tokio::test]
+async fn a_second_factor_is_asked_for_and_each_code_works_once() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
+    let offer = account.offer_totp(&asha.operator);
+    assert!(offer.uri.starts_with("otpauth://totp/Dwar:Asha?secret="));
+    let (secret, code) = (offer.secret.expose(), office.code(&offer.secret));
+    let here = present(&asha);
+    let refused = account.add_totp(&by, &here, WRONG, (&secret, &code)).await;
+    assert!(matches!(refused, Err(AccountError::WrongPassword)));
+    let refused = account.add_totp(&by, &here, PASSWORD, (&secret, "000000")).await;
+    assert!(matches!(refused, Err(AccountError::WrongCode)));
+    account.add_totp(&by, &here, PASSWORD, (&secret, &code)).await.unwrap();
+
+    let asked = office.sign_in("Asha", PASSWORD, None).await;
+    assert!(matches!(asked, Err(SignInError::CodeNeeded)));
+    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some(&code)).await), "used to add it");
+    office.clock.advance(seconds(30));
+    let code = office.code(&offer.secret);
+    assert!(is_wrong(&office.sign_in("Asha", WRONG, Some(&code)).await));
+    office.sign_in("Asha", PASSWORD, Some(&code)).await.unwrap();
+    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some(&code)).await));
+    office.clock.advance(seconds(90));
+    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some(&code)).await), "long over");
+}
+
+/// The password alone must not give an attacker who has it a fresh start with the codes.
+#[tokio::test]
+async fn asking_for_the_code_neither_counts_nor_forgets_failures() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
+    let offer = account.offer_totp(&asha.operator);
+    let code = office.code(&offer.secret);
+    let pair = (offer.secret.expose(), code);
+    account.add_totp(&by, &present(&asha), PASSWORD, (&pair.0, &pair.1)).await.unwrap();
+    for _ in 0..5 {
+        for _ in 0..3 {
+            let asked = office.sign_in("Asha", PASSWORD, None).await;
+            assert!(matches!(asked, Err(SignInError::CodeNeeded)));
+        }
+        assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some("000000")).await));
+    }
+    let locked = office.sign_in("Asha", PASSWORD, None).await;
+    assert!(matches!(locked, Err(SignInError::Locked { .. })));
+}
+
+#[tokio::test]
+async fn a_session_ends_when_nobody_uses_it_and_after_twelve_hours_anyway() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    office.clock.set(START + OperatorSession::IDLE - MS);
+    assert!(office.is_in(&asha).await);
+    let writes = || office.store.faults().calls("OperatorStore::note_session");
+    let noted = writes();
+    for _ in 0..9 {
+        assert!(office.is_in(&asha).await);
+    }
+    assert_eq!(writes(), noted, "once a minute at most");
+    for half_hours in 3..24 {
+        office.clock.set(START + minutes(30) * half_hours);
+        assert!(office.is_in(&asha).await, "{half_hours}");
+    }
+    office.clock.set(START + OperatorSession::LIFETIME);
+    assert!(!office.is_in(&asha).await);
+    let idle = office.sign_in("Asha", PASSWORD, None).await.unwrap();
+    office.clock.advance(OperatorSession::IDLE);
+    assert!(!office.is_in(&idle).await);
+}
+
+#[tokio::test]
+async fn a_new_password_ends_every_other_session() {
+    let office = Office::open();
+    let here = office.join("Asha", Access::everything()).await;
+    let there = office.sign_in("Asha", PASSWORD, None).await.unwrap();
+    let (account, by) = (&office.admin.account, By::operator(&here.operator, None));
+    let here_now = present(&here);
+    let wrong = account.change_password(&by, &here_now, WRONG, "another good one").await;
+    assert!(matches!(wrong, Err(AccountError::WrongPassword)));
+    account.change_password(&by, &here_now, PASSWORD, "another good one").await.unwrap();
+    assert_eq!((office.is_in(&here).await, office.is_in(&there).await), (true, false));
+    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, None).await));
+    office.sign_in("Asha", "another good one", None).await.unwrap();
+}
+
+#[tokio::test]
+async fn somebody_signs_out_here_or_everywhere() {
+    let office = Office::open();
+    let first = office.join("Asha", Access::everything()).await;
+    let second = office.sign_in("Asha", PASSWORD, None).await.unwrap();
+    let ravi = office.join("Ravi", Access::everything()).await;
+    let (sign_in, one) = (&office.admin.sign_in, EndSessions::One(first.session.digest));
+    let theirs = EndSessions::One(ravi.session.digest);
+    assert_eq!(sign_in.sign_out(&present(&first), theirs, None).await.unwrap(), 0);
+    assert_eq!(sign_in.sign_out(&present(&first), one, None).await.unwrap(), 1);
+    assert_eq!((office.is_in(&first).await, office.is_in(&second).await), (false, true));
+    office.sign_in("Asha", PASSWORD, None).await.unwrap();
+    assert_eq!(sign_in.sign_out(&present(&second), EndSessions::All, None).await.unwrap(), 2);
+    assert_eq!((office.is_in(&second).await, office.is_in(&ravi).await), (false, true));
+}
+
+/// A hasher that is busy refuses soon, and that is no failure of whoever signs in.
+#[tokio::test]
+async fn a_busy_hasher_is_no_failure() {
+    struct Busy;
+    #[async_trait::async_trait]
+    impl dwar_operator::PasswordHasher for Busy {
+        async fn hash(
+            &self,
+            _: dwar_operator::Password,
+        ) -> Result<dwar_operator::PasswordHash, StoreError> {
+            Err(StoreError::Unavailable("busy".to_owned()))
+        }
+        async fn verify(
+            &self,
+            _: dwar_operator::Password,
+            _: Option<dwar_operator::PasswordHash>,
+        ) -> Result<bool, StoreError> {
+            Err(StoreError::Unavailable("busy".to_owned()))
+        }
+    }
+    let office = Office::open();
+    office.join("Asha", Access::everything()).await;
+    let sign_in = &office.admin.sign_in;
+    let busy = dwar_app::SignIn {
+        tools: sign_in.tools.clone(),
+        operators: sign_in.operators.clone(),
+        hasher: Arc::new(Busy),
+        audit: sign_in.audit.clone(),
+    };
+    for _ in 0..20 {
+        let typed = dwar_app::Credentials { name: "Asha", password: PASSWORD, code: None };
+        let refused = busy.sign_in(typed, None).await;
+        assert!(matches!(refused, Err(SignInError::Store(StoreError::Unavailable(_)))));
+    }
+    office.sign_in("Asha", PASSWORD, None).await.unwrap();
+}

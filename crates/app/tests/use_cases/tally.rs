@@ -1,0 +1,163 @@
+use dwar_app::{Parts, Stores, Tally};
+use dwar_kernel::{BlindIndex, KeyMode, ProjectId, StoreError};
+use dwar_memory::{Fault, MemoryStore};
+use dwar_otp::Refusal;
+use dwar_project::Used;
+use dwar_testkit::{FixedClock, Fixtures, Line, START, minutes, parts, seconds};
+use std::sync::Arc;
+
+struct Scene {
+    parts: Parts,
+    clock: Arc<FixedClock>,
+    store: Arc<MemoryStore>,
+    make: Fixtures,
+    project: ProjectId,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
+        let (parts, make) = (parts(Stores::of(&store), &clock), Fixtures::seeded(1));
+        let project = make.project();
+        let id = project.id;
+        parts.stores.projects.create(project, make.keys()).await.unwrap();
+        Self { parts, clock, store, make, project: id }
+    }
+
+    fn tally(&self) -> Tally {
+        let Stores { refusals, key_uses, .. } = self.parts.stores.clone();
+        Tally::new(self.parts.tools.clone(), refusals, key_uses)
+    }
+
+    fn line(&self) -> Line {
+        self.make.line(self.project, KeyMode::Live)
+    }
+
+    async fn of_phone(&self, phone: BlindIndex) -> u32 {
+        let refusals = &self.parts.stores.refusals;
+        let counts = refusals.of_phone(self.project, KeyMode::Live, phone, 1_000).await.unwrap();
+        counts.iter().map(|it| it.count).sum()
+    }
+
+    async fn of_project(&self) -> u32 {
+        let (refusals, since) = (&self.parts.stores.refusals, START - minutes(60));
+        let counts = refusals.of_project(self.project, since, 100_000).await.unwrap();
+        counts.iter().map(|it| it.count).sum()
+    }
+}
+
+fn live(project: ProjectId) -> (ProjectId, KeyMode) {
+    (project, KeyMode::Live)
+}
+
+#[tokio::test]
+async fn counting_asks_no_store_and_a_write_takes_it_there_once() {
+    let scene = Scene::open().await;
+    let (tally, line) = (scene.tally(), scene.line());
+    for _ in 0..3 {
+        tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
+    }
+    assert_eq!(scene.store.faults().calls("RefusalStore::count"), 0);
+    tally.write().await.unwrap();
+    tally.write().await.unwrap();
+    assert_eq!(scene.store.faults().calls("RefusalStore::count"), 1);
+    assert_eq!(scene.of_phone(line.index).await, 3);
+}
+
+#[tokio::test]
+async fn what_could_not_be_written_is_written_next_time_once() {
+    let scene = Scene::open().await;
+    let (tally, line) = (scene.tally(), scene.line());
+    tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
+    scene.store.faults().next("RefusalStore::count", Fault::Fails);
+    assert!(matches!(tally.write().await, Err(StoreError::Unavailable(_))));
+    tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
+    scene.clock.advance(minutes(3));
+    tally.write().await.unwrap();
+    tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
+    tally.write().await.unwrap();
+    assert_eq!(scene.of_phone(line.index).await, 3);
+}
+
+#[tokio::test]
+async fn two_processes_add_up_also_across_a_minute() {
+    let scene = Scene::open().await;
+    let (one, other, line) = (scene.tally(), scene.tally(), scene.line());
+    for tally in [&one, &other, &other] {
+        tally.refused(live(scene.project), Some(line.index), Refusal::Stop);
+        tally.write().await.unwrap();
+    }
+    scene.clock.advance(minutes(1));
+    one.refused(live(scene.project), Some(line.index), Refusal::Stop);
+    one.write().await.unwrap();
+    assert_eq!(scene.of_phone(line.index).await, 4);
+}
+
+/// Somebody with a key and no money walks through all numbers: the table stays small, and every
+/// refusal is counted.
+#[tokio::test]
+async fn a_walk_through_many_phones_costs_few_rows_and_loses_no_count() {
+    let scene = Scene::open().await;
+    let tally = scene.tally();
+    let index = |number: u32| {
+        let mut bytes = [0; 32];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        BlindIndex(bytes)
+    };
+    for number in 0..30_000 {
+        tally.refused(live(scene.project), Some(index(number)), Refusal::Balance);
+    }
+    tally.write().await.unwrap();
+    assert_eq!(scene.of_project().await, 30_000);
+    let mut named = 0;
+    for number in 0..1_000 {
+        named += scene.of_phone(index(number)).await;
+    }
+    assert_eq!(named, 100, "as many phones as a minute has room for");
+    // The next minute has room again.
+    scene.clock.advance(minutes(1));
+    tally.refused(live(scene.project), Some(index(29_999)), Refusal::Balance);
+    tally.write().await.unwrap();
+    assert_eq!(scene.of_phone(index(29_999)).await, 1);
+}
+
+/// However many projects are attacked at once while the store is away, memory has its bound.
+#[tokio::test]
+async fn many_projects_share_one_bound() {
+    let scene = Scene::open().await;
+    let tally = scene.tally();
+    for _ in 0..150 {
+        let line = scene.make.line(scene.make.id(), KeyMode::Live);
+        for _ in 0..100 {
+            let phone = Some(scene.make.line(line.project, KeyMode::Live).index);
+            tally.refused(live(line.project), phone, Refusal::Limit);
+        }
+    }
+    let late = scene.line();
+    tally.refused(live(scene.project), Some(late.index), Refusal::Limit);
+    tally.write().await.unwrap();
+    assert_eq!((scene.of_phone(late.index).await, scene.of_project().await), (0, 1));
+}
+
+#[tokio::test]
+async fn a_use_is_written_once_a_minute_and_from_where() {
+    let scene = Scene::open().await;
+    let tally = scene.tally();
+    let projects = &scene.parts.stores.projects;
+    let key = projects.keys(scene.project).await.unwrap()[0].id;
+    let used = || async { projects.keys(scene.project).await.unwrap()[0].used };
+    let [here, there] = [[192, 0, 2, 1], [192, 0, 2, 2]].map(|it| Some(it.into()));
+    tally.used(key, here);
+    tally.write().await.unwrap();
+    scene.clock.advance(seconds(59));
+    for _ in 0..1_000 {
+        tally.used(key, there);
+    }
+    tally.write().await.unwrap();
+    assert_eq!(scene.store.faults().calls("KeyUseStore::note"), 1);
+    assert_eq!(used().await, Some(Used { at: START, from: here }));
+    scene.clock.advance(seconds(1));
+    tally.used(key, there);
+    tally.write().await.unwrap();
+    assert_eq!(used().await, Some(Used { at: START + minutes(1), from: there }));
+}

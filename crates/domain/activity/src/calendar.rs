@@ -1,0 +1,178 @@
+use dwar_kernel::{Timestamp, words};
+use std::time::Duration;
+
+/// How long after its end a minute is counted for the last time: a code lives ten minutes, and what
+/// a provider reports later than this makes no login.
+pub const SETTLED_AFTER: Duration = Duration::from_secs(60 * MINUTE);
+/// Beside the present minute and the two before it, a minute is counted again this long after its
+/// end, for receipts, fallbacks and verifications.
+const LOOKS: [Duration; 2] = [Duration::from_secs(5 * MINUTE), Duration::from_secs(15 * MINUTE)];
+/// How long minutes are kept: a day and the day before it, with room to spare.
+pub const KEEP_MINUTES: Duration = Duration::from_secs(49 * HOUR);
+/// How long hours and days are kept: 30 days and the 30 before them, with room to spare.
+pub const KEEP_HOURS: Duration = Duration::from_secs(62 * DAY);
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 3_600;
+const DAY: u64 = 86_400;
+/// Hours and days begin with those of India, all the year the same; 5:30 hours ahead of UTC.
+const INDIA: i64 = 19_800;
+
+words! {
+    /// How long a stretch of time one figure is about.
+    Grain {
+        Minute = "minute",
+        /// Of the clock in India.
+        Hour = "hour",
+        /// Of the calendar in India.
+        Day = "day",
+    }
+}
+
+/// A stretch of time, from its first instant to the first one after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+/// Figures of one grain that begin within a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub grain: Grain,
+    pub window: Window,
+}
+
+words! {
+    /// What a page shows at once.
+    Period {
+        /// Twelve times five minutes.
+        Hour = "hour",
+        /// 24 hours.
+        Day = "day",
+        /// 30 days.
+        Month = "month",
+    }
+}
+
+impl Grain {
+    /// How long one is.
+    pub const fn length(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::Minute => MINUTE,
+            Self::Hour => HOUR,
+            Self::Day => DAY,
+        })
+    }
+
+    /// The beginning of the one that `at` is in.
+    pub fn begin(self, at: Timestamp) -> Timestamp {
+        begin(at, self.length())
+    }
+}
+
+impl Period {
+    /// Every one, shortest first.
+    pub const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Month];
+
+    /// How long one point of a chart is, and how many there are.
+    pub const fn points(self) -> (Duration, u32) {
+        match self {
+            Self::Hour => (Duration::from_secs(5 * MINUTE), 12),
+            Self::Day => (Duration::from_secs(HOUR), 24),
+            Self::Month => (Duration::from_secs(DAY), 30),
+        }
+    }
+
+    /// The beginning of the point that `at` is in.
+    pub fn point(self, at: Timestamp) -> Timestamp {
+        begin(at, self.points().0)
+    }
+
+    /// The period that `now` is in the last point of, up to `now`.
+    pub fn window(self, now: Timestamp) -> Window {
+        let (point, count) = self.points();
+        Window { from: self.point(now) - point * (count - 1), until: now }
+    }
+
+    /// The same stretch one period earlier, to the last whole minute; of a month, whose minutes are
+    /// gone, to the last whole hour.
+    pub fn before(self, now: Timestamp) -> Window {
+        let (point, count) = self.points();
+        let finest = if self == Self::Month { Grain::Hour } else { Grain::Minute };
+        let Window { from, until } = self.window(now);
+        let earlier = point * count;
+        Window { from: from - earlier, until: finest.begin(until - earlier) }
+    }
+
+    /// The beginning of every point.
+    pub fn series(self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
+        let ((point, count), from) = (self.points(), self.window(now).from);
+        (0..count).map(move |index| from + point * index)
+    }
+
+    /// Which figures make up a window of this period, if days and hours are complete up to
+    /// `settled`: the coarsest that fit, and none coarser than a point.
+    pub fn spans(self, window: Window, settled: Timestamp) -> Vec<Span> {
+        let coarsest = match self {
+            Self::Hour => Grain::Minute,
+            Self::Day => Grain::Hour,
+            Self::Month => Grain::Day,
+        };
+        let complete = settled.min(window.until);
+        let mut spans: Vec<Span> = Vec::new();
+        let mut from = window.from;
+        while from < window.until {
+            let fits = |grain: &Grain| {
+                *grain <= coarsest && grain.begin(from) == from && from + grain.length() <= complete
+            };
+            let grain = [Grain::Day, Grain::Hour].into_iter().find(fits);
+            let (grain, until) = match grain {
+                Some(grain) => (grain, from + grain.length()),
+                None if from >= complete => (Grain::Minute, window.until),
+                None => (Grain::Minute, Grain::Hour.begin(from) + Grain::Hour.length()),
+            };
+            let until = until.min(window.until);
+            match spans.last_mut().filter(|last| last.grain == grain) {
+                Some(last) => last.window.until = until,
+                None => spans.push(Span { grain, window: Window { from, until } }),
+            }
+            from = until;
+        }
+        spans
+    }
+}
+
+/// Which minutes, of those that are not settled, are to be counted at `now`, if all that were due
+/// at `last` have been: earliest first, none twice.
+///
+/// However long ago that was, these are the last hour at most: what is older is counted once, when
+/// it is settled.
+pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Window> {
+    let present = Grain::Minute.begin(now);
+    let oldest = Grain::Minute.begin(now - SETTLED_AFTER);
+    let minute = Grain::Minute.length();
+    // The clock of whoever records a request may be ahead of ours.
+    let newest = Window { from: present - minute * 2, until: present + minute * 2 };
+    let since = last.map_or(oldest, |last| Grain::Minute.begin(last));
+    let mut windows: Vec<Window> = Vec::new();
+    let looks =
+        LOOKS.iter().rev().map(|look| Window { from: since - *look, until: present - *look });
+    for Window { from, until } in looks.chain([Window { from: newest.from.min(since), ..newest }]) {
+        let from = windows.last().map_or(oldest, |last| last.until).max(from);
+        if from < until {
+            windows.push(Window { from, until });
+        }
+    }
+    windows
+}
+
+fn begin(at: Timestamp, length: Duration) -> Timestamp {
+    let length = i64::try_from(length.as_secs()).unwrap_or(i64::MAX);
+    let seconds = at.timestamp() - (at.timestamp() + INDIA).rem_euclid(length);
+    Timestamp::from_timestamp(seconds, 0).unwrap_or(at)
+}
+
+#[cfg(test)]
+#[path = "calendar_tests.rs"]
+mod tests;

@@ -1,0 +1,180 @@
+use crate::{Counts, Grain, Window};
+use dwar_kernel::{Channel, KeyMode, OtpId, Paise, ProjectId, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// What is on record of one request, as far as figures go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub id: OtpId,
+    pub project: ProjectId,
+    pub mode: KeyMode,
+    /// When it was asked for.
+    pub at: Timestamp,
+    /// Whether it is known to have reached the phone.
+    pub delivered: bool,
+    pub verified: bool,
+    /// When it was verified, where that is on record.
+    pub verified_at: Option<Timestamp>,
+    /// What the ledger says it cost.
+    pub spent: Paise,
+    /// Every provider it was handed to, in that order.
+    pub tried: Vec<Tried>,
+}
+
+/// A message handed over to a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    pub channel: Channel,
+    pub provider: String,
+    /// Whether it took the message.
+    pub accepted: bool,
+    /// Whether the message is known to have reached the phone.
+    pub arrived: bool,
+    /// Whether it refused the message or reported that it failed.
+    pub failed: bool,
+    /// Whether this is who carried the request, as one at most does.
+    pub carried: bool,
+}
+
+/// What figures are kept apart by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    pub project: ProjectId,
+    pub mode: KeyMode,
+    pub channel: Channel,
+    pub provider: String,
+}
+
+/// What happened in one stretch of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    pub key: Key,
+    pub grain: Grain,
+    /// When that stretch began.
+    pub began: Timestamp,
+    pub counts: Counts,
+}
+
+/// The figures of whole minutes that follow each other, all within one hour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// The minutes that these are all figures of.
+    pub window: Window,
+    pub minutes: Vec<Figure>,
+}
+
+impl Sent {
+    /// What it adds to the figures of whom.
+    pub fn counts(&self) -> impl Iterator<Item = (Key, Counts)> {
+        self.tried.iter().map(|tried| {
+            let Self { project, mode, .. } = *self;
+            let (channel, provider) = (tried.channel, tried.provider.clone());
+            let mut counts = Counts {
+                attempts: 1,
+                accepted: tried.accepted.into(),
+                arrived: tried.arrived.into(),
+                failed: tried.failed.into(),
+                ..Counts::default()
+            };
+            if tried.carried {
+                counts.requests = 1;
+                counts.delivered = self.delivered.into();
+                counts.verified = self.verified.into();
+                counts.spent = self.spent;
+                if let Some(at) = self.verified_at.filter(|_| self.verified) {
+                    counts.times.note((at - self.at).to_std().unwrap_or_default());
+                }
+            }
+            (Key { project, mode, channel, provider }, counts)
+        })
+    }
+}
+
+impl Chunk {
+    /// Whose figures these are.
+    pub fn projects(&self) -> Vec<ProjectId> {
+        let projects = self.minutes.iter().map(|minute| minute.key.project);
+        projects.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The hour and the day that all of it is in; nothing if there are no figures.
+    pub fn parents(&self) -> Vec<(Grain, Timestamp)> {
+        let began = self.minutes.first().map(|minute| minute.began);
+        let of = |began| [Grain::Hour, Grain::Day].map(|grain: Grain| (grain, grain.begin(began)));
+        began.map(of).into_iter().flatten().collect()
+    }
+
+    /// The figures of its hour and its day, which were `present` before, with its minutes added.
+    pub fn rolled_up(&self, present: Vec<Figure>) -> Vec<Figure> {
+        let mut sums: BTreeMap<(Grain, Timestamp, &Key), Counts> = BTreeMap::new();
+        for minute in &self.minutes {
+            for (grain, began) in self.parents() {
+                sums.entry((grain, began, &minute.key)).or_default().add(&minute.counts);
+            }
+        }
+        for Figure { key, grain, began, counts } in &present {
+            if let Some(sum) = sums.get_mut(&(*grain, *began, key)) {
+                sum.add(counts);
+            }
+        }
+        let figure = |((grain, began, key), counts): ((Grain, Timestamp, &Key), Counts)| Figure {
+            key: key.clone(),
+            grain,
+            began,
+            counts,
+        };
+        sums.into_iter().map(figure).collect()
+    }
+}
+
+/// Puts a chunk together from requests that come in the order in which they were made.
+///
+/// It ends where an hour of the clock does, and with the minute in which it has grown large, so
+/// that whoever writes it down is soon done.
+#[derive(Clone, Debug)]
+pub struct Gathering {
+    window: Window,
+    requests: usize,
+    minutes: BTreeMap<(Timestamp, Key), Counts>,
+}
+
+impl Gathering {
+    /// From so many figures, or requests, on a chunk is large.
+    const LARGE: (usize, usize) = (500, 10_000);
+
+    /// Of a window that begins and ends with a minute.
+    pub const fn of(window: Window) -> Self {
+        Self { window, requests: 0, minutes: BTreeMap::new() }
+    }
+
+    /// Counts the next request, unless the chunk has ended before it.
+    pub fn push(&mut self, sent: &Sent) -> ControlFlow<()> {
+        let minute = Grain::Minute.begin(sent.at);
+        if let Some(((latest, _), _)) = self.minutes.last_key_value()
+            && *latest != minute
+        {
+            let is_large = self.minutes.len() >= Self::LARGE.0 || self.requests >= Self::LARGE.1;
+            let same_hour = Grain::Hour.begin(*latest) == Grain::Hour.begin(minute);
+            if is_large || !same_hour {
+                self.window.until = minute;
+                return ControlFlow::Break(());
+            }
+        }
+        self.requests += 1;
+        for (key, counts) in sent.counts() {
+            self.minutes.entry((minute, key)).or_default().add(&counts);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The chunk: up to the request that ended it, or to the end of the window.
+    pub fn chunk(self) -> Chunk {
+        let figure = |((began, key), counts)| Figure { key, grain: Grain::Minute, began, counts };
+        Chunk { window: self.window, minutes: self.minutes.into_iter().map(figure).collect() }
+    }
+}
+
+#[cfg(test)]
+#[path = "gather_tests.rs"]
+mod tests;

@@ -1,0 +1,20 @@
+//! What a project sends and what becomes of it, counted per stretch of time.
+//!
+//! A request counts in the minute in which it was asked for, whatever becomes of it later: so of
+//! every hundred sends in a figure it can be said how many arrived and how many were verified.
+
+mod calendar;
+mod counts;
+mod gather;
+mod overview;
+mod ports;
+mod tenure;
+mod times;
+
+pub use calendar::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, SETTLED_AFTER, Span, Window, fresh};
+pub use counts::Counts;
+pub use gather::{Chunk, Figure, Gathering, Key, Sent, Tried};
+pub use overview::{Change, Overview};
+pub use ports::{FiguresStore, Progress};
+pub use tenure::Tenure;
+pub use times::Times;

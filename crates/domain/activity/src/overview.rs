@@ -1,0 +1,92 @@
+use crate::{Counts, Figure, Period};
+use dwar_kernel::{Channel, Timestamp};
+use std::collections::BTreeMap;
+
+/// What a project's first page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview {
+    pub period: Period,
+    /// Of the whole period.
+    pub total: Counts,
+    /// Of the same stretch one period earlier.
+    pub before: Counts,
+    /// Point by point, each with its beginning.
+    pub series: Vec<(Timestamp, Counts)>,
+    /// By channel and provider.
+    pub routes: Vec<(Channel, String, Counts)>,
+}
+
+/// How a number stands against an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// There was nothing to compare with.
+    New,
+    /// It is the same.
+    Same,
+    /// More or less, in percent, rounded.
+    Percent(i64),
+}
+
+impl Change {
+    /// From one number to another.
+    pub fn between(before: u64, now: u64) -> Self {
+        let (before, now) = (i128::from(before), i128::from(now));
+        let twice = ((now - before) * 200).checked_div(before);
+        match twice {
+            None if now == 0 => Self::Same,
+            None => Self::New,
+            Some(_) if now == before => Self::Same,
+            // Half a percent counts as one, upwards and downwards.
+            Some(twice) => {
+                let percent = (twice + twice.signum()) / 2;
+                Self::Percent(i64::try_from(percent).unwrap_or(i64::MAX))
+            }
+        }
+    }
+}
+
+impl Overview {
+    /// Puts it together from figures of the period and of the one before.
+    pub fn of(period: Period, now: Timestamp, figures: &[Figure], earlier: &[Figure]) -> Self {
+        let mut series: Vec<_> = period.series(now).map(|at| (at, Counts::default())).collect();
+        let mut routes: BTreeMap<(Channel, &str), Counts> = BTreeMap::new();
+        let mut total = Counts::default();
+        for Figure { key, began, counts, .. } in figures {
+            total.add(counts);
+            routes.entry((key.channel, &key.provider)).or_default().add(counts);
+            let point = period.point(*began);
+            if let Some((_, sum)) = series.iter_mut().find(|(at, _)| *at == point) {
+                sum.add(counts);
+            }
+        }
+        let mut before = Counts::default();
+        earlier.iter().for_each(|figure| before.add(&figure.counts));
+        let route = |((channel, provider), counts): ((Channel, &str), Counts)| {
+            (channel, provider.to_owned(), counts)
+        };
+        Self { period, total, before, series, routes: routes.into_iter().map(route).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_in_percent_and_rounded_away_from_zero_at_the_half() {
+        for (before, now, change) in [
+            (0, 0, Change::Same),
+            (0, 5, Change::New),
+            (5, 5, Change::Same),
+            (100, 150, Change::Percent(50)),
+            (100, 0, Change::Percent(-100)),
+            (200, 201, Change::Percent(1)),
+            (200, 199, Change::Percent(-1)),
+            (1_000, 1_004, Change::Percent(0)),
+            (3, 4, Change::Percent(33)),
+            (1, u64::MAX, Change::Percent(i64::MAX)),
+        ] {
+            assert_eq!(Change::between(before, now), change, "{before} {now}");
+        }
+    }
+}

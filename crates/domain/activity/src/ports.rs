@@ -1,0 +1,67 @@
+use crate::{Chunk, Figure, Sent, Span, Window};
+use async_trait::async_trait;
+use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use std::time::Duration;
+
+/// How far the figures have come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What was made before this is counted for good, and in the hours and days; `None` before the
+    /// first time.
+    pub settled: Option<Timestamp>,
+    /// What the newest minutes show is how things stood at this instant.
+    pub as_of: Option<Timestamp>,
+}
+
+/// Keeps figures of what is on record, so that no page has to count.
+///
+/// One keeper at a time works on them, by a lease; whoever lost it writes nothing any more.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait FiguresStore: Send + Sync {
+    /// Makes `keeper` the one that works on the figures until `lease` has passed, and tells how far
+    /// they have come; `None` if another one is.
+    async fn lead(
+        &self,
+        keeper: KeeperId,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Option<Progress>, StoreError>;
+
+    /// Requests of every project that were made within `window`, `limit` of them at most, in the
+    /// order of their making and then of their ids, beginning after `last`.
+    async fn sent(
+        &self,
+        window: Window,
+        last: Option<(Timestamp, OtpId)>,
+        limit: u32,
+    ) -> Result<Vec<Sent>, StoreError>;
+
+    /// Puts a chunk in the place of whatever there is of its minutes; `false`, with nothing changed,
+    /// if `keeper` does not lead, or if its first minute is settled.
+    async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
+
+    /// As [`FiguresStore::replace`], and settles these minutes: they are added to their hour and
+    /// day, by [`Chunk::rolled_up`], in the same step. `false`, with nothing changed, if `keeper` does
+    /// not lead, or unless the chunk begins where the last one that was settled ends.
+    async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
+
+    /// Notes that the newest minutes show how things stood at `as_of`; `false` if `keeper` does not
+    /// lead.
+    async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError>;
+
+    /// How far the figures have come.
+    async fn progress(&self) -> Result<Progress, StoreError>;
+
+    /// The figures of a project in one of its worlds, in any order.
+    async fn figures(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        spans: Vec<Span>,
+    ) -> Result<Vec<Figure>, StoreError>;
+
+    /// Drops minutes that began before `minutes`, hours and days that began before `hours`; gives
+    /// how many figures went.
+    async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,52 @@
+use crate::{Progress, Window};
+use dwar_kernel::{KeeperId, Timestamp};
+use std::time::Duration;
+
+/// Who works on the figures, and how far they have come: what a store loads before a step and
+/// saves after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tenure {
+    pub progress: Progress,
+    /// Who leads, and until when nobody else may.
+    pub led: Option<(KeeperId, Timestamp)>,
+}
+
+impl Tenure {
+    /// Lets `keeper` lead until `lease` has passed, unless another one does.
+    pub fn lead(&mut self, keeper: KeeperId, now: Timestamp, lease: Duration) -> Option<Progress> {
+        if self.led.is_some_and(|(leader, until)| leader != keeper && now < until) {
+            return None;
+        }
+        self.led = Some((keeper, now + lease));
+        Some(self.progress)
+    }
+
+    /// Whether `keeper` may replace these minutes: none of them is settled.
+    pub fn may_replace(&self, keeper: KeeperId, minutes: Window) -> bool {
+        let settled = self.progress.settled;
+        self.is_led_by(keeper) && settled.is_none_or(|settled| settled <= minutes.from)
+    }
+
+    /// Settles these minutes, if they follow those that are.
+    pub fn settle(&mut self, keeper: KeeperId, minutes: Window) -> bool {
+        let follows = self.progress.settled.is_none_or(|settled| settled == minutes.from);
+        let settles = self.is_led_by(keeper) && follows;
+        if settles {
+            self.progress.settled = Some(minutes.until);
+        }
+        settles
+    }
+
+    /// Notes how fresh the newest minutes are.
+    pub fn refresh(&mut self, keeper: KeeperId, as_of: Timestamp) -> bool {
+        if self.is_led_by(keeper) {
+            self.progress.as_of = Some(as_of);
+        }
+        self.is_led_by(keeper)
+    }
+
+    /// Whoever lost the lease finds another one here; while nobody took it, it still leads.
+    fn is_led_by(&self, keeper: KeeperId) -> bool {
+        self.led.is_some_and(|(leader, _)| leader == keeper)
+    }
+}

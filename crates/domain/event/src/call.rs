@@ -1,0 +1,127 @@
+use crate::SendFailure;
+use dwar_kernel::{CallId, EndpointId, EventKind, Timestamp};
+use std::time::Duration;
+
+/// How many calls to one endpoint are kept on record, the newest; see [`Call::asks_for_a_trim`].
+pub const CALLS_KEPT: u32 = 1_000;
+/// The same event is not sent to an endpoint again within this time of its last call.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Longer than a call to an endpoint may take, so that what is not told by then was forgotten.
+pub const CALL_LEASE: Duration = Duration::from_secs(60);
+
+/// A call to an endpoint that was tried, and what came of it. Nothing of the address, of what was
+/// sent or of what was answered is in it but the status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub id: CallId,
+    pub endpoint: EndpointId,
+    /// The `webhook-id` of what was told.
+    pub event: String,
+    pub kind: EventKind,
+    /// 1 is the first of a series; an event that is sent again begins another one.
+    pub number: u32,
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took, in whole milliseconds.
+    pub took: Duration,
+    /// The status if it was taken.
+    pub outcome: Result<u16, SendFailure>,
+    /// When the next one of the series is due; `None` if this was the last.
+    pub again: Option<Timestamp>,
+}
+
+impl Call {
+    /// When it was over.
+    pub fn ended(&self) -> Timestamp {
+        self.at + self.took
+    }
+
+    /// Whether whoever put this on record has to trim the log of its endpoint: about one in 64, so
+    /// that what is kept stays near [`CALLS_KEPT`] and each call pays for some 16 that are counted.
+    pub fn asks_for_a_trim(&self) -> bool {
+        let [.., last] = self.id.uuid().into_bytes();
+        last.is_multiple_of(64)
+    }
+}
+
+/// A call on record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedCall {
+    pub call: Call,
+    /// Whether its event is still there to be sent again.
+    pub on_record: bool,
+}
+
+/// Which calls are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallFilter {
+    /// Only those that were not taken.
+    pub failed: bool,
+    /// Only those that are older than this one.
+    pub before: Option<CallId>,
+}
+
+/// How an event stands with an endpoint that is to get it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the endpoint is switched off.
+    pub off: bool,
+    /// Whether the event is still there.
+    pub on_record: bool,
+    /// When the endpoint was called with it last; `None` if no such call is on record.
+    pub last: Option<Timestamp>,
+    /// When a call with it is due, if one waits.
+    pub due_at: Option<Timestamp>,
+}
+
+/// What becomes of the wish to send an event again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resend {
+    /// It goes out with what else is due.
+    Queued,
+    /// It is about to go out anyway, or was sent a moment ago.
+    UnderWay,
+    /// Its endpoint is switched off, so nothing goes there.
+    Off,
+    /// It is not on record any more.
+    Gone,
+}
+
+impl Standing {
+    /// Decides on the wish at `now`.
+    ///
+    /// One that waits for its next try is due at once instead; one that is due within the lease of
+    /// a call is under way, for all that can be known.
+    pub fn resend(&self, now: Timestamp) -> Resend {
+        match *self {
+            Self { off: true, .. } => Resend::Off,
+            Self { on_record: false, .. } | Self { last: None, .. } => Resend::Gone,
+            Self { due_at: Some(due), .. } if due <= now + CALL_LEASE => Resend::UnderWay,
+            Self { last: Some(last), .. } if now < last + PAUSE => Resend::UnderWay,
+            Self { .. } => Resend::Queued,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn an_event_is_sent_again_unless_that_would_pile_up() {
+        let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let told = Standing { off: false, on_record: true, last: Some(now - PAUSE), due_at: None };
+        assert_eq!(told.resend(now), Resend::Queued);
+        assert_eq!(told.resend(now - MS), Resend::UnderWay, "a click after a click");
+        assert_eq!(Standing { off: true, ..told }.resend(now), Resend::Off);
+        assert_eq!(Standing { on_record: false, ..told }.resend(now), Resend::Gone);
+        assert_eq!(Standing { last: None, ..told }.resend(now), Resend::Gone);
+        // Waiting for a try in the far future, and leased by a call that may be under way.
+        let waits = |due_at| Standing { due_at: Some(due_at), ..told };
+        assert_eq!(waits(now + CALL_LEASE + MS).resend(now), Resend::Queued);
+        assert_eq!(waits(now + CALL_LEASE).resend(now), Resend::UnderWay);
+        assert_eq!(waits(now).resend(now), Resend::UnderWay);
+    }
+}

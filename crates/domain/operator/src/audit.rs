@@ -1,0 +1,220 @@
+use crate::{Area, Permission};
+use dwar_kernel::{AdminTokenId, AuditId, OperatorId, ProjectId, Timestamp, words};
+use std::fmt;
+use std::net::IpAddr;
+
+words! {
+    /// What was done.
+    Action {
+        /// A project was made.
+        ProjectCreated = "project.created",
+        /// Settings of a project were changed.
+        ProjectChanged = "project.changed",
+        /// Prices of a project were changed.
+        ProjectRepriced = "project.repriced",
+        /// An API key was replaced.
+        KeyRegenerated = "key.regenerated",
+        /// Money was paid in.
+        WalletCredited = "wallet.credited",
+        /// A charge was given back.
+        WalletRefunded = "wallet.refunded",
+        /// A balance was corrected.
+        WalletAdjusted = "wallet.adjusted",
+        /// A proof of a ledger was asked for.
+        LedgerProved = "ledger.proved",
+        /// An address for events was added.
+        EndpointAdded = "endpoint.added",
+        /// An address for events was removed.
+        EndpointRemoved = "endpoint.removed",
+        /// An address for events was switched on again.
+        EndpointEnabled = "endpoint.enabled",
+        /// An address for events got a new secret.
+        EndpointSecretRotated = "endpoint.secret_rotated",
+        /// An address for events was called with a test.
+        EndpointTested = "endpoint.tested",
+        /// An event was sent again.
+        EventResent = "event.resent",
+        /// A new signing key was made.
+        SigningKeyRotated = "signing_key.rotated",
+        /// The wrong codes of a phone were forgotten.
+        PhoneUnlocked = "phone.unlocked",
+        /// Somebody looked at a phone number in full.
+        PhoneUnmasked = "phone.unmasked",
+        /// An identity was erased.
+        IdentityErased = "identity.erased",
+        /// Sessions of an identity were ended.
+        SessionsEnded = "identity.sessions_ended",
+        /// Somebody was invited.
+        OperatorInvited = "operator.invited",
+        /// What somebody may do was changed.
+        OperatorChanged = "operator.changed",
+        /// What somebody signs in with was taken away, and a new link made.
+        OperatorReset = "operator.reset",
+        /// Somebody was removed.
+        OperatorRemoved = "operator.removed",
+        /// Somebody accepted their invitation.
+        OperatorJoined = "operator.joined",
+        /// Somebody signed in.
+        OperatorSignedIn = "operator.signed_in",
+        /// Somebody ended their sessions.
+        OperatorSignedOut = "operator.signed_out",
+        /// Somebody changed their own password.
+        PasswordChanged = "operator.password_changed",
+        /// Somebody added a second factor.
+        TotpAdded = "operator.totp_added",
+        /// Somebody removed their second factor.
+        TotpRemoved = "operator.totp_removed",
+        /// Somebody added a passkey.
+        PasskeyAdded = "operator.passkey_added",
+        /// Somebody removed a passkey.
+        PasskeyRemoved = "operator.passkey_removed",
+        /// A passkey was refused whose counter did not grow: somebody may have copied it.
+        PasskeyRefused = "operator.passkey_refused",
+        /// A token of the admin API was made.
+        TokenMade = "token.made",
+        /// A token of the admin API was revoked.
+        TokenRevoked = "token.revoked",
+    }
+}
+
+/// What somebody needs to do a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// This permission in the project.
+    Project(Permission),
+    /// To be an owner of the installation.
+    Installation,
+    /// Nothing beyond what the use case has looked at itself: one's own account, and teams, where
+    /// it depends on whom it is about.
+    Own,
+}
+
+impl Action {
+    /// What it takes; the one table of it.
+    pub const fn needs(self) -> Need {
+        use Need::{Installation, Own, Project};
+        use Permission::{Change, Unmask};
+        match self {
+            Self::ProjectCreated | Self::SigningKeyRotated => Installation,
+            Self::ProjectChanged
+            | Self::EndpointAdded
+            | Self::EndpointRemoved
+            | Self::EndpointEnabled
+            | Self::EndpointSecretRotated
+            | Self::EndpointTested
+            | Self::EventResent => Project(Change(Area::Settings)),
+            Self::ProjectRepriced
+            | Self::WalletCredited
+            | Self::WalletRefunded
+            | Self::WalletAdjusted
+            | Self::LedgerProved => Project(Change(Area::Money)),
+            Self::KeyRegenerated => Project(Change(Area::Keys)),
+            Self::PhoneUnlocked => Project(Change(Area::Activity)),
+            Self::PhoneUnmasked => Project(Unmask),
+            Self::IdentityErased | Self::SessionsEnded => Project(Change(Area::Identities)),
+            Self::OperatorInvited
+            | Self::OperatorChanged
+            | Self::OperatorReset
+            | Self::OperatorRemoved
+            | Self::OperatorJoined
+            | Self::OperatorSignedIn
+            | Self::OperatorSignedOut
+            | Self::PasswordChanged
+            | Self::TotpAdded
+            | Self::TotpRemoved
+            | Self::PasskeyAdded
+            | Self::PasskeyRemoved
+            | Self::PasskeyRefused
+            | Self::TokenMade
+            | Self::TokenRevoked => Own,
+        }
+    }
+}
+
+/// Who did it. Names are as they were then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// Whoever has the machine.
+    CommandLine,
+    Operator {
+        id: OperatorId,
+        name: String,
+    },
+    /// A program with a token of the admin API.
+    Token {
+        id: AdminTokenId,
+        name: String,
+    },
+}
+
+/// As people read it: `Asha`, `token deploy`, `command line`.
+impl fmt::Display for Actor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CommandLine => out.write_str("command line"),
+            Self::Operator { name, .. } => out.write_str(name),
+            Self::Token { name, .. } => write!(out, "token {name}"),
+        }
+    }
+}
+
+/// One line of the audit log. It is written before the change, so that no change is without its
+/// line; a change that then fails has one all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEntry {
+    pub id: AuditId,
+    pub at: Timestamp,
+    pub actor: Actor,
+    /// The address the request came from, as far as it is known.
+    pub from: Option<IpAddr>,
+    /// The project it is about; none where it is about the installation.
+    pub project: Option<ProjectId>,
+    pub action: Action,
+    /// What was changed: an id, a name, a masked number.
+    pub subject: String,
+    /// What it was, as a JSON object.
+    pub before: Option<String>,
+    /// What it is to be, as a JSON object.
+    pub after: Option<String>,
+}
+
+/// Which entries are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Those of one project; `None` gives all, those of the installation too.
+    pub project: Option<ProjectId>,
+    pub action: Option<Action>,
+    /// From this instant on.
+    pub since: Option<Timestamp>,
+    /// Before this instant.
+    pub until: Option<Timestamp>,
+}
+
+/// Where a page ended; the next begins after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditCursor {
+    pub at: Timestamp,
+    pub id: AuditId,
+}
+
+impl AuditEntry {
+    /// Where a page that ends with this entry ends.
+    pub const fn cursor(&self) -> AuditCursor {
+        AuditCursor { at: self.at, id: self.id }
+    }
+
+    /// Whether it comes after `cursor`, newest first, equals by id.
+    pub fn follows(&self, cursor: AuditCursor) -> bool {
+        (self.at, self.id) < (cursor.at, cursor.id)
+    }
+}
+
+impl AuditFilter {
+    /// Whether the entry is wanted.
+    pub fn wants(&self, entry: &AuditEntry) -> bool {
+        self.project.is_none_or(|project| entry.project == Some(project))
+            && self.action.is_none_or(|action| entry.action == action)
+            && self.since.is_none_or(|since| entry.at >= since)
+            && self.until.is_none_or(|until| entry.at < until)
+    }
+}

@@ -1,0 +1,40 @@
+use crate::{Access, Action, Actor, AdminToken, Need, Operator};
+use dwar_kernel::ProjectId;
+use std::net::IpAddr;
+
+/// Who asks for a change, from where, and what they may do; every change takes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct By {
+    pub actor: Actor,
+    /// The address the request came from, as far as it is known.
+    pub from: Option<IpAddr>,
+    pub access: Access,
+}
+
+impl By {
+    /// Whoever has the machine: may do everything.
+    pub const fn command_line() -> Self {
+        Self { actor: Actor::CommandLine, from: None, access: Access::everything() }
+    }
+
+    /// An operator, as of this request.
+    pub fn operator(operator: &Operator, from: Option<IpAddr>) -> Self {
+        let (id, name) = (operator.id, operator.name.to_string());
+        Self { actor: Actor::Operator { id, name }, from, access: operator.access.clone() }
+    }
+
+    /// A token of the admin API.
+    pub fn token(token: &AdminToken, from: Option<IpAddr>) -> Self {
+        let (id, name) = (token.id, token.name.clone());
+        Self { actor: Actor::Token { id, name }, from, access: token.access.clone() }
+    }
+
+    /// Whether they may do this, in the project if it is about one.
+    pub fn may(&self, action: Action, project: Option<ProjectId>) -> bool {
+        match (action.needs(), project) {
+            (Need::Own, _) => true,
+            (Need::Project(permission), Some(project)) => self.access.may(project, permission),
+            (Need::Project(_), None) | (Need::Installation, _) => self.access.may_installation(),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Who runs the service: operators, what they may do, how they sign in, and the record of what
+//! they changed.
+
+mod access;
+mod audit;
+mod by;
+mod facts;
+mod instance;
+mod link;
+mod name;
+mod operator;
+mod passkey;
+mod password;
+mod ports;
+mod queue;
+mod role;
+mod secrets;
+mod session;
+mod standing;
+mod token;
+mod totp;
+
+pub use access::{Access, MalformedAccess};
+pub use audit::{Action, Actor, AuditCursor, AuditEntry, AuditFilter, Need};
+pub use by::By;
+pub use facts::{Facts, masked};
+pub use instance::{FORGOTTEN, HEARTBEAT, Instance, InstanceStore};
+pub use link::{Link, LinkKind};
+pub use name::{InvalidName, OperatorName};
+pub use operator::{Operator, OperatorChange, Proof};
+pub use passkey::{
+    Challenges, NoPasskey, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey, PasskeyMade,
+    PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
+};
+#[cfg(feature = "mocks")]
+pub use passkey::{MockPasskeyStore, MockPasskeyVerifier};
+pub use password::{InvalidPassword, Password, PasswordHash};
+pub use ports::{AdminTokenStore, AuditStore, EndSessions, OperatorStore, PasswordHasher};
+#[cfg(feature = "mocks")]
+pub use ports::{MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockPasswordHasher};
+pub use queue::{Backlog, COUNTED, QueueStore, Queues};
+pub use role::{Area, Permission, Role};
+pub use secrets::{AdminSecret, LinkSecret, MalformedSecret, SessionToken};
+pub use session::OperatorSession;
+pub use standing::{Admission, Standing};
+pub use token::AdminToken;
+pub use totp::{MalformedTotpSecret, Totp, TotpCode, TotpSecret};

@@ -1,0 +1,76 @@
+use std::fmt;
+use std::str::FromStr;
+
+const LONGEST: usize = 60;
+
+/// What an operator signs in with: 1 to 60 letters of any script, digits, blanks and `. - _ @ +`, as
+/// written, and the same whatever the case.
+#[derive(Clone, Debug)]
+pub struct OperatorName(String);
+
+/// The text is not a name for an operator.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an operator's name is 1 to 60 letters, digits, single blanks and . - _ @ +")]
+pub struct InvalidName;
+
+impl OperatorName {
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form under which it is looked up, and unique.
+    pub fn key(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl FromStr for OperatorName {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // The scripts of India join letters by signs that are none themselves.
+        let joined = |letter: char| ('\u{900}'..='\u{dff}').contains(&letter);
+        let known =
+            |letter: char| letter.is_alphanumeric() || joined(letter) || ".-_@+ ".contains(letter);
+        let fits = (1..=LONGEST).contains(&text.chars().count()) && text.chars().all(known);
+        let neat = text.trim() == text && !text.contains("  ");
+        if fits && neat { Ok(Self(text.to_owned())) } else { Err(InvalidName) }
+    }
+}
+
+impl PartialEq for OperatorName {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for OperatorName {}
+
+impl fmt::Display for OperatorName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_same_whatever_the_case() {
+        let name: OperatorName = "Asha Rao".parse().unwrap();
+        assert_eq!(name, "asha RAO".parse().unwrap());
+        assert_eq!((name.as_str(), name.key().as_str()), ("Asha Rao", "asha rao"));
+    }
+
+    #[test]
+    fn names_that_mislead_are_refused() {
+        for good in ["a", "asha@example.com", "प्रिया", &"x".repeat(60)] {
+            assert!(good.parse::<OperatorName>().is_ok(), "{good}");
+        }
+        for bad in ["", " a", "a ", "a  b", "a\nb", "a\u{202e}b", "<b>", &"x".repeat(61)] {
+            assert!(bad.parse::<OperatorName>().is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use std::fmt;
+use zeroize::Zeroizing;
+
+const SHORTEST: usize = 12;
+/// Argon2 would take more; nobody types more.
+const LONGEST: usize = 128;
+/// "aaaaaaaaaaaa" is long enough and no password.
+const DISTINCT: usize = 5;
+
+/// A password as somebody typed it. `Debug` hides it, and dropping it wipes it.
+#[derive(Clone)]
+pub struct Password(Zeroizing<String>);
+
+/// Why a new password is not taken (NIST SP 800-63B, section 3.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPassword {
+    /// Fewer than 12 characters.
+    #[error("a password has at least 12 characters")]
+    TooShort,
+    /// More than 128 bytes.
+    #[error("a password has at most 128 bytes")]
+    TooLong,
+    /// Few different characters, the name of the operator or of this service in it, or on the list
+    /// of the first that anybody tries.
+    #[error("this password is too easy to guess")]
+    TooEasy,
+}
+
+impl Password {
+    /// What somebody typed to sign in; anything.
+    pub fn typed(text: &str) -> Self {
+        Self(Zeroizing::new(text.to_owned()))
+    }
+
+    /// What somebody wants as a password.
+    ///
+    /// # Errors
+    /// [`InvalidPassword`], for the page to show.
+    pub fn chosen(text: &str, name: &str) -> Result<Self, InvalidPassword> {
+        if text.chars().count() < SHORTEST {
+            return Err(InvalidPassword::TooShort);
+        }
+        if text.len() > LONGEST {
+            return Err(InvalidPassword::TooLong);
+        }
+        if is_easy(&text.to_lowercase(), &name.to_lowercase()) {
+            return Err(InvalidPassword::TooEasy);
+        }
+        Ok(Self::typed(text))
+    }
+
+    /// The text, for the hasher alone.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What is left without the words that are tried first must still be worth something.
+fn is_easy(text: &str, name: &str) -> bool {
+    const FIRST_TRIED: [&str; 8] =
+        ["password", "qwerty", "letmein", "welcome", "admin", "dwar", "123456789", "123456"];
+    let words = FIRST_TRIED.into_iter().chain((name.chars().count() > 2).then_some(name));
+    let rest = words.fold(text.to_owned(), |rest, word| rest.replace(word, ""));
+    let mut letters: Vec<char> = rest.chars().collect();
+    letters.sort_unstable();
+    letters.dedup();
+    letters.len() < DISTINCT
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Password(…)")
+    }
+}
+
+/// What is kept of a password: a PHC string with its own salt and costs. `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PasswordHash(String);
+
+impl PasswordHash {
+    /// Wraps what a hasher made or a store kept.
+    pub fn new(phc: impl Into<String>) -> Self {
+        Self(phc.into())
+    }
+
+    /// The PHC string, for hasher and store.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for PasswordHash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("PasswordHash(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use InvalidPassword::{TooEasy, TooLong, TooShort};
+
+    #[test]
+    fn easy_passwords_are_refused() {
+        for (text, why) in [
+            ("", TooShort),
+            ("correct hor", TooShort),
+            ("aaaaaaaaaaaaaaaa", TooEasy),
+            ("123456123456", TooEasy),
+            ("Password1234", TooEasy),
+            ("AshaAshaAsha", TooEasy),
+            ("dwar-admin-1", TooEasy),
+            (&"x1".repeat(65), TooLong),
+        ] {
+            assert_eq!(Password::chosen(text, "asha").map(drop), Err(why), "{text}");
+        }
+        for text in ["correct horse", "कखगघङचछजझञटठ", "n3-Rq_tz!Lp0"] {
+            assert!(Password::chosen(text, "asha").is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn neither_shows_itself() {
+        let shown = format!("{:?} {:?}", Password::typed("hush"), PasswordHash::new("$argon2"));
+        assert_eq!(shown, "Password(…) PasswordHash(…)");
+    }
+}

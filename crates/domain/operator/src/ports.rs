@@ -1,0 +1,200 @@
+use crate::{
+    AdminToken, Admission, AuditCursor, AuditEntry, AuditFilter, Link, Operator, OperatorChange,
+    OperatorName, OperatorSession, Password, PasswordHash, Proof,
+};
+use async_trait::async_trait;
+use dwar_kernel::{AdminTokenId, Digest, OperatorId, StoreError, Timestamp};
+use std::net::IpAddr;
+
+/// Keeps operators, the links that let them in, their sessions, and how they stand.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait OperatorStore: Send + Sync {
+    /// Puts an operator on record with the link that lets them in; `false` if the name is taken, in
+    /// whatever case. Of any number at once with one name exactly one MUST answer `true`.
+    async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError>;
+
+    /// As [`OperatorStore::invite`], if there is no operator yet. Of any number at once on an empty
+    /// store exactly one MUST answer `true`.
+    async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError>;
+
+    /// One operator, or `None`.
+    async fn find(&self, operator: OperatorId) -> Result<Option<Operator>, StoreError>;
+
+    /// Whoever has this name, in whatever case.
+    async fn find_by_name(&self, name: OperatorName) -> Result<Option<Operator>, StoreError>;
+
+    /// Every operator, oldest first, equals by id.
+    async fn list(&self) -> Result<Vec<Operator>, StoreError>;
+
+    /// Applies a change, by [`Operator::apply`]; `false` if there is no such operator. Where the
+    /// change [ends sessions](OperatorChange::ends_sessions), all but `keep` end in the same step.
+    async fn change(
+        &self,
+        operator: OperatorId,
+        change: OperatorChange,
+        keep: Option<Digest>,
+    ) -> Result<bool, StoreError>;
+
+    /// Takes away what an operator signs in with, by [`Operator::reset`], their sessions, links and
+    /// standing too, and adds `link`; `false` if there is no such operator.
+    ///
+    /// Nothing that let them in before MUST do so for any request that begins after this returns.
+    async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError>;
+
+    /// Removes an operator, their sessions, links and standing; `false` if there is none.
+    async fn remove(&self, operator: OperatorId) -> Result<bool, StoreError>;
+
+    /// A link that is on record, and whom it lets in; whether it is still open says
+    /// [`Link::is_open`].
+    async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError>;
+
+    /// Uses a link up, by [`Link::spend`], and begins `session`; the operator as they then stand,
+    /// or `None`, and nothing changed.
+    ///
+    /// Of any number at once with one link exactly one MUST be let in. With it go all links of the
+    /// operator, their standing, and all their other sessions.
+    async fn spend(
+        &self,
+        link: Digest,
+        password: Option<PasswordHash>,
+        session: OperatorSession,
+        now: Timestamp,
+    ) -> Result<Option<Operator>, StoreError>;
+
+    /// Begins an attempt to sign in, by [`Standing::admit`](crate::Standing::admit); `operator` may
+    /// be one that nobody is, see [`Standing::of_stranger`](crate::Standing::of_stranger).
+    ///
+    /// Of any number at once no more MUST be admitted than of as many in turn.
+    async fn admit(&self, operator: OperatorId, now: Timestamp) -> Result<Admission, StoreError>;
+
+    /// Takes an attempt back, by [`Standing::withdraw`](crate::Standing::withdraw).
+    async fn withdraw(&self, operator: OperatorId) -> Result<(), StoreError>;
+
+    /// Lets an operator in, by [`Operator::sign_in`]: `session` begins, and their standing is as
+    /// new. `false` if the proof holds no more, or there is no such operator; nothing changed then.
+    ///
+    /// Of any number at once with one time step exactly one MUST be let in.
+    async fn sign_in(
+        &self,
+        proof: Proof,
+        session: OperatorSession,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// A session and whose it is; whether it counts says [`OperatorSession::is_alive`].
+    ///
+    /// MUST see every end and every change that returned before this call began, from any process.
+    async fn session(
+        &self,
+        session: Digest,
+    ) -> Result<Option<(OperatorSession, Operator)>, StoreError>;
+
+    /// Notes a request of a session, by [`OperatorSession::note`].
+    async fn note_session(&self, session: Digest, now: Timestamp) -> Result<(), StoreError>;
+
+    /// The sessions of an operator, newest first, equals by digest.
+    async fn sessions(&self, operator: OperatorId) -> Result<Vec<OperatorSession>, StoreError>;
+
+    /// Ends one session of the operator, or all but `keep`; gives how many ended.
+    async fn end_sessions(
+        &self,
+        operator: OperatorId,
+        which: EndSessions,
+    ) -> Result<u64, StoreError>;
+
+    /// Drops links and sessions that count no more at `now`, and standings that are
+    /// [forgotten](crate::Standing::is_forgotten); gives their number.
+    async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
+}
+
+/// Which sessions of an operator end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndSessions {
+    /// This one.
+    One(Digest),
+    /// All.
+    All,
+    /// All but this one.
+    AllBut(Digest),
+}
+
+impl EndSessions {
+    /// Whether this session ends.
+    pub fn ends(self, session: &OperatorSession) -> bool {
+        match self {
+            Self::One(one) => session.digest == one,
+            Self::All => true,
+            Self::AllBut(kept) => session.digest != kept,
+        }
+    }
+}
+
+/// Keeps the tokens of the admin API.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait AdminTokenStore: Send + Sync {
+    /// Puts a token on record.
+    async fn add(&self, token: AdminToken) -> Result<(), StoreError>;
+
+    /// Every token, oldest first, equals by id.
+    async fn tokens(&self) -> Result<Vec<AdminToken>, StoreError>;
+
+    /// The token with this digest; whether it counts says [`AdminToken::is_alive`].
+    ///
+    /// MUST see every revocation that returned before this call began, from any process.
+    async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError>;
+
+    /// Notes a use, by [`AdminToken::note`].
+    async fn note_token(
+        &self,
+        token: AdminTokenId,
+        from: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Removes a token; `false` if there is none.
+    async fn revoke(&self, token: AdminTokenId) -> Result<bool, StoreError>;
+
+    /// Drops tokens that ended at `before` or earlier; gives their number.
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}
+
+/// Keeps the audit log: what is in it is never changed, and goes by age alone.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait AuditStore: Send + Sync {
+    /// Puts an entry on record. It is on disk when this returns, since the change comes after it.
+    async fn append(&self, entry: AuditEntry) -> Result<(), StoreError>;
+
+    /// The entries that the filter wants, newest first, equals by id downwards, from after `after`
+    /// on, at most `limit`.
+    async fn page(
+        &self,
+        filter: AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StoreError>;
+
+    /// Drops entries from before `before`, in bounded steps; gives their number.
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}
+
+/// Hashes passwords, slowly on purpose.
+///
+/// An implementation bounds how many it works on at once and how many wait; beyond that it answers
+/// [`StoreError::Unavailable`], soon.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PasswordHasher: Send + Sync {
+    /// The hash of a password under a fresh salt.
+    async fn hash(&self, password: Password) -> Result<PasswordHash, StoreError>;
+
+    /// Whether the password is the one that was hashed. Without a hash it is `false`, and takes as
+    /// long as with one, so that the time does not tell which names exist.
+    async fn verify(
+        &self,
+        password: Password,
+        hash: Option<PasswordHash>,
+    ) -> Result<bool, StoreError>;
+}

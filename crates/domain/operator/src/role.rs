@@ -1,0 +1,130 @@
+use dwar_kernel::words;
+
+words! {
+    /// What an operator is in one project.
+    Role {
+        /// May do everything in the project.
+        Owner = "owner",
+        /// May do everything but what concerns keys, money and the team.
+        Member = "member",
+        /// May find out why a code did not arrive; sees no phone number.
+        Support = "support",
+        /// May look at figures and settings; sees no phone number.
+        Viewer = "viewer",
+    }
+}
+
+/// A part of a project that a role may see or change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Area {
+    /// Figures and charts.
+    Overview,
+    /// Requests, one by one, and why a code did not arrive; changing it is lifting a lock.
+    Activity,
+    /// Switches, providers, texts, webhooks.
+    Settings,
+    /// API keys.
+    Keys,
+    /// Wallet and prices.
+    Money,
+    /// Identities and their sessions.
+    Identities,
+    /// The whole flow in test mode.
+    Playground,
+    /// Operators, admin tokens, audit log.
+    Team,
+}
+
+/// One thing that a role allows in a project or does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Permission {
+    /// To look at an area.
+    See(Area),
+    /// To change something in it.
+    Change(Area),
+    /// To see phone numbers in full.
+    Unmask,
+}
+
+impl Role {
+    /// Every role, the mightiest first.
+    pub const ALL: [Self; 4] = [Self::Owner, Self::Member, Self::Support, Self::Viewer];
+
+    /// Whether the role allows this; the one table of it.
+    pub const fn may(self, permission: Permission) -> bool {
+        use Area::{Activity, Identities, Money, Overview, Playground, Settings};
+        use Permission::{Change, See, Unmask};
+        match self {
+            Self::Owner => true,
+            Self::Member => matches!(
+                permission,
+                See(Overview | Activity | Settings | Identities | Playground)
+                    | Change(Activity | Settings | Identities | Playground)
+                    | Unmask
+            ),
+            Self::Support => matches!(permission, See(Activity)),
+            Self::Viewer => matches!(permission, See(Overview | Activity | Settings | Money)),
+        }
+    }
+}
+
+impl Area {
+    /// Every area.
+    pub const ALL: [Self; 8] = [
+        Self::Overview,
+        Self::Activity,
+        Self::Settings,
+        Self::Keys,
+        Self::Money,
+        Self::Identities,
+        Self::Playground,
+        Self::Team,
+    ];
+}
+
+impl Permission {
+    /// Every permission.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let areas = Area::ALL.into_iter().flat_map(|area| [Self::See(area), Self::Change(area)]);
+        areas.chain([Self::Unmask])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cell per permission: `o` owner, `m` member, `s` support, `v` viewer.
+    const TABLE: [(Permission, &str); 17] = [
+        (Permission::See(Area::Overview), "omv"),
+        (Permission::Change(Area::Overview), "o"),
+        (Permission::See(Area::Activity), "omsv"),
+        (Permission::Change(Area::Activity), "om"),
+        (Permission::See(Area::Settings), "omv"),
+        (Permission::Change(Area::Settings), "om"),
+        (Permission::See(Area::Keys), "o"),
+        (Permission::Change(Area::Keys), "o"),
+        (Permission::See(Area::Money), "ov"),
+        (Permission::Change(Area::Money), "o"),
+        (Permission::See(Area::Identities), "om"),
+        (Permission::Change(Area::Identities), "om"),
+        (Permission::See(Area::Playground), "om"),
+        (Permission::Change(Area::Playground), "om"),
+        (Permission::See(Area::Team), "o"),
+        (Permission::Change(Area::Team), "o"),
+        (Permission::Unmask, "om"),
+    ];
+
+    #[test]
+    fn each_role_may_what_the_table_says() {
+        assert_eq!(TABLE.map(|(permission, _)| permission).to_vec(), {
+            Permission::all().collect::<Vec<_>>()
+        });
+        for (permission, who) in TABLE {
+            for role in Role::ALL {
+                let wanted = who.contains(&role.as_str()[..1]);
+                assert_eq!(role.may(permission), wanted, "{role:?} {permission:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+use dwar_kernel::{Digest, OperatorId, Timestamp};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// One signed-in browser of an operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorSession {
+    pub digest: Digest,
+    pub operator: OperatorId,
+    /// Where it was begun, as far as that is known.
+    pub from: Option<IpAddr>,
+    pub created_at: Timestamp,
+    /// The last request, to within a minute.
+    pub seen_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+impl OperatorSession {
+    /// Ends this long after its beginning, whatever happens.
+    pub const LIFETIME: Duration = Duration::from_secs(12 * 3_600);
+    /// Ends this long after its last request.
+    pub const IDLE: Duration = Duration::from_secs(3_600);
+    /// Requests are noted this far apart, so that a page of many does not write with each.
+    pub const NOTED_EVERY: Duration = Duration::from_secs(60);
+
+    /// A session that begins.
+    pub fn begin(
+        digest: Digest,
+        operator: OperatorId,
+        from: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Self {
+        let expires_at = now + Self::LIFETIME;
+        Self { digest, operator, from, created_at: now, seen_at: now, expires_at }
+    }
+
+    /// Whether it counts.
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        now < self.expires_at && now < self.seen_at + Self::IDLE
+    }
+
+    /// Notes a request; `false` if the last one was noted too recently to write again.
+    pub fn note(&mut self, now: Timestamp) -> bool {
+        let due = now >= self.seen_at + Self::NOTED_EVERY;
+        if due {
+            self.seen_at = now;
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn start() -> Timestamp {
+        Timestamp::from_timestamp(1_800_000_000, 0).unwrap()
+    }
+
+    fn session() -> OperatorSession {
+        let operator = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        OperatorSession::begin(Digest([1; 32]), operator, None, start())
+    }
+
+    #[test]
+    fn it_ends_an_hour_after_the_last_request_and_twelve_after_its_beginning() {
+        let mut it = session();
+        let idle = start() + OperatorSession::IDLE;
+        assert!(it.is_alive(idle - MS) && !it.is_alive(idle));
+        it.seen_at = start() + OperatorSession::LIFETIME - MS;
+        assert!(it.is_alive(it.expires_at - MS) && !it.is_alive(it.expires_at));
+    }
+
+    #[test]
+    fn requests_are_noted_once_a_minute() {
+        let mut it = session();
+        let due = start() + OperatorSession::NOTED_EVERY;
+        assert!(!it.note(due - MS));
+        assert_eq!(it, session());
+        assert!(it.note(due) && !it.note(due));
+        assert_eq!(it.seen_at, due);
+    }
+}

@@ -1,0 +1,198 @@
+use dwar_kernel::{Entropy, Sealed, Timestamp};
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+use std::fmt;
+use std::str::FromStr;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+/// 160 bits, as RFC 4226 section 4 recommends.
+const BYTES: usize = 20;
+const STEP_SECONDS: u64 = 30;
+const DIGITS: usize = 6;
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// The second factor of an operator (RFC 6238), as stores keep it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Totp {
+    /// The secret, unreadable at rest.
+    pub secret: Sealed,
+    /// The last time step that was used; it and those before it work no more.
+    pub last_step: u64,
+}
+
+impl Totp {
+    /// Uses a time step up; `false` if it, or a later one, was used before.
+    pub const fn take(&mut self, step: u64) -> bool {
+        let fresh = step > self.last_step;
+        if fresh {
+            self.last_step = step;
+        }
+        fresh
+    }
+}
+
+/// The secret that an authenticator app shares. `Debug` hides it, and dropping it wipes it.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct TotpSecret([u8; BYTES]);
+
+/// The text is not such a secret in base32.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a secret of an authenticator app")]
+pub struct MalformedTotpSecret;
+
+/// Six digits that somebody typed; blanks between them are fine. `Debug` hides them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TotpCode([u8; DIGITS]);
+
+impl TotpSecret {
+    /// A fresh secret.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0; BYTES];
+        entropy.fill(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The secret as a vault opened it.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// The bytes, for the vault.
+    pub const fn bytes(&self) -> &[u8; BYTES] {
+        &self.0
+    }
+
+    /// For the one page that shows it, in base32 (RFC 4648 section 6).
+    pub fn expose(&self) -> Zeroizing<String> {
+        // 160 bits are 32 letters, with nothing left over.
+        let groups = self.0.chunks_exact(5).flat_map(|five| {
+            let bits = five.iter().fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte));
+            (0..8).rev().map(move |letter| BASE32[(bits >> (5 * letter)) as usize & 31])
+        });
+        Zeroizing::new(groups.map(char::from).collect())
+    }
+
+    /// For authenticator apps, as they read it from a QR code
+    /// (<https://github.com/google/google-authenticator/wiki/Key-Uri-Format>).
+    pub fn uri(&self, issuer: &str, account: &str) -> Zeroizing<String> {
+        let (issuer, account) = (percent(issuer), percent(account));
+        let secret = self.expose();
+        Zeroizing::new(format!(
+            "otpauth://totp/{issuer}:{account}?secret={}&issuer={issuer}&algorithm=SHA1&digits=6&period=30",
+            secret.as_str()
+        ))
+    }
+
+    /// The time step whose code this is, of the present one and its neighbours; the latest, if it
+    /// is the code of more than one. Says nothing about whether it was used.
+    pub fn step_of(&self, code: TotpCode, now: Timestamp) -> Option<u64> {
+        let present = u64::try_from(now.timestamp()).unwrap_or_default() / STEP_SECONDS;
+        let steps = [present.saturating_sub(1), present, present + 1];
+        // Looks at all three, whichever it is.
+        steps.into_iter().fold(None, |found, step| {
+            let same: bool = self.code_of(step).0.ct_eq(&code.0).into();
+            if same { Some(step) } else { found }
+        })
+    }
+
+    /// What the app shows at `now`.
+    pub fn code_at(&self, now: Timestamp) -> TotpCode {
+        self.code_of(u64::try_from(now.timestamp()).unwrap_or_default() / STEP_SECONDS)
+    }
+
+    /// RFC 4226 section 5.3 with the time step as counter.
+    fn code_of(&self, step: u64) -> TotpCode {
+        // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+        let mut block = Zeroizing::new([0; 64]);
+        block[..BYTES].copy_from_slice(&self.0);
+        let mut mac = <Hmac<Sha1> as KeyInit>::new((&*block).into());
+        mac.update(&step.to_be_bytes());
+        let digest: [u8; 20] = mac.finalize().into_bytes().into();
+        let offset = usize::from(digest[19] & 15);
+        let bytes = [digest[offset], digest[offset + 1], digest[offset + 2], digest[offset + 3]];
+        TotpCode::of(u32::from_be_bytes(bytes) & 0x7fff_ffff)
+    }
+}
+
+impl TotpCode {
+    fn of(number: u32) -> Self {
+        let mut rest = number;
+        let mut digits = [b'0'; DIGITS];
+        for digit in digits.iter_mut().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+        }
+        Self(digits)
+    }
+
+    /// The digits.
+    pub fn expose(&self) -> String {
+        self.0.iter().copied().map(char::from).collect()
+    }
+}
+
+/// Upper or lower case, blanks anywhere.
+impl FromStr for TotpSecret {
+    type Err = MalformedTotpSecret;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut bits = Zeroizing::new(Vec::with_capacity(32));
+        for letter in text.bytes().filter(|letter| *letter != b' ') {
+            let letter = letter.to_ascii_uppercase();
+            let value = BASE32.iter().position(|known| *known == letter);
+            bits.push(value.ok_or(MalformedTotpSecret)? as u64);
+        }
+        if bits.len() != 32 {
+            return Err(MalformedTotpSecret);
+        }
+        let mut secret = Self([0; BYTES]);
+        for (five, letters) in secret.0.chunks_exact_mut(5).zip(bits.chunks_exact(8)) {
+            let group = letters.iter().fold(0, |group, letter| (group << 5) | letter);
+            five.copy_from_slice(&group.to_be_bytes()[3..]);
+        }
+        Ok(secret)
+    }
+}
+
+impl FromStr for TotpCode {
+    type Err = MalformedTotpSecret;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
+        let digits: [u8; DIGITS] = digits.try_into().map_err(|_| MalformedTotpSecret)?;
+        if digits.iter().all(u8::is_ascii_digit) {
+            Ok(Self(digits))
+        } else {
+            Err(MalformedTotpSecret)
+        }
+    }
+}
+
+impl fmt::Debug for TotpSecret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("TotpSecret(…)")
+    }
+}
+
+impl fmt::Debug for TotpCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("TotpCode(…)")
+    }
+}
+
+/// What RFC 3986 calls unreserved stays as it is.
+fn percent(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+#[path = "totp_tests.rs"]
+mod tests;

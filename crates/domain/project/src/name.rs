@@ -1,0 +1,55 @@
+use std::fmt;
+use std::str::FromStr;
+
+const LONGEST: usize = 60;
+
+/// What a person calls a project. It stands in messages: something visible, on one line, not too
+/// long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectName(String);
+
+/// The text is not a name for a project.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a project's name is 1 to 60 visible characters on one line")]
+pub struct InvalidProjectName;
+
+impl ProjectName {
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ProjectName {
+    type Err = InvalidProjectName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = !text.trim().is_empty() && text.chars().count() <= LONGEST;
+        if fits && !text.chars().any(char::is_control) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidProjectName)
+        }
+    }
+}
+
+impl fmt::Display for ProjectName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_visible_on_one_line_and_not_too_long() {
+        for good in ["Chai & Co", "दुकान", &"x".repeat(60)] {
+            assert!(good.parse::<ProjectName>().is_ok(), "{good}");
+        }
+        for bad in ["", "  ", "a\nb", "a\u{7}b", &"x".repeat(61)] {
+            assert_eq!(bad.parse::<ProjectName>(), Err(InvalidProjectName), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+use crate::Session;
+use async_trait::async_trait;
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
+
+/// Where a page of sessions ended; the next begins after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionCursor {
+    pub at: Timestamp,
+    pub session: SessionId,
+}
+
+impl Session {
+    /// Where a page that ends with this session ends.
+    pub const fn cursor(&self) -> SessionCursor {
+        SessionCursor { at: self.created_at, session: self.id }
+    }
+
+    /// Whether it comes after `cursor`, newest first, equals by id.
+    pub fn follows(&self, cursor: SessionCursor) -> bool {
+        (self.created_at, self.id) < (cursor.at, cursor.session)
+    }
+}
+
+/// The sessions of one identity, for whoever looks after it.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait IdentitySessions: Send + Sync {
+    /// The sessions of an identity, newest first, equals by id downwards, from after `after` on, at
+    /// most `limit`; those that ended too.
+    async fn of_identity(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        after: Option<SessionCursor>,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError>;
+
+    /// Ends one session of the identity by [`Session::end`]; `false` if it has none of this id that
+    /// counts. What [`SessionStore::revoke`](crate::SessionStore::revoke) promises holds here too.
+    async fn end_one(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Ends every session of the identity by [`Session::end`], each with its event; gives how many
+    /// ended. No session that was there when this began MUST count for any request that begins after
+    /// it returns, nor may a refresh at the same time survive it.
+    async fn end_all(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        identity: IdentityId,
+        now: Timestamp,
+    ) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,58 @@
+use crate::{
+    LedgerProof, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter, StatementLine,
+    WalletStand,
+};
+use async_trait::async_trait;
+use dwar_kernel::{ProjectId, StoreError, Timestamp};
+
+/// Reads the ledger of a project, and keeps what proofs of it found.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait LedgerStore: Send + Sync {
+    /// The entries that the filter wants, newest first, equals by position downwards, from after
+    /// `after` on, at most `limit`. What it costs MUST depend on `limit` alone.
+    async fn lines(
+        &self,
+        project: ProjectId,
+        filter: StatementFilter,
+        after: Option<StatementCursor>,
+        limit: u32,
+    ) -> Result<Vec<StatementLine>, StoreError>;
+
+    /// The wallet as it stands and its open holds, of one instant; nothing where there is no wallet.
+    async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError>;
+
+    /// What the entries at the positions above `after` and up to `through` come to.
+    async fn sum(
+        &self,
+        project: ProjectId,
+        after: u64,
+        through: u64,
+    ) -> Result<LedgerSum, StoreError>;
+
+    /// Begins a proof, by [`ProofRun::or_running`]. Of any number at once exactly one MUST begin.
+    async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError>;
+
+    /// Says that the run which began at `since` goes on; `false` if another took its place.
+    async fn continue_proof(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Puts a proof on record and ends its run, if that is the present one; else nothing changes.
+    ///
+    /// Of each project the newest [`LedgerProof::KEPT`] stay, and the last sound one.
+    async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError>;
+
+    /// The newest proof, whether it was sound or not.
+    async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError>;
+
+    /// The newest proof that was sound.
+    async fn last_sound_proof(&self, project: ProjectId)
+    -> Result<Option<LedgerProof>, StoreError>;
+
+    /// The run on record; whether somebody is still at it says [`ProofRun::is_alive`].
+    async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError>;
+}

@@ -1,0 +1,160 @@
+use crate::{Balance, Paise};
+use dwar_kernel::{ProjectId, Timestamp};
+use std::time::Duration;
+
+/// What the entries of a ledger come to, from the first up to one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LedgerSum {
+    /// How many entries were added up.
+    pub entries: u64,
+    /// Up to which position, counted from 1.
+    pub position: u64,
+    /// The sums of what they add to the balance and to the held part.
+    pub sums: Balance,
+}
+
+/// A wallet as it is stored, and its open holds, all at one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalletStand {
+    /// The position of the newest entry.
+    pub position: u64,
+    pub balance: Balance,
+    /// The sum of the open holds.
+    pub open: Paise,
+}
+
+/// What a proof of one project's ledger found. It stays on record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerProof {
+    pub project: ProjectId,
+    /// When it was begun.
+    pub since: Timestamp,
+    /// When it ended.
+    pub at: Timestamp,
+    /// Who asked for it, as people read it.
+    pub by: String,
+    /// What the entries come to.
+    pub sum: LedgerSum,
+    /// What the wallet said when the proof began.
+    pub stand: WalletStand,
+}
+
+/// A proof that is being made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProofRun {
+    pub project: ProjectId,
+    pub since: Timestamp,
+    pub by: String,
+    /// When it was last heard of.
+    pub seen_at: Timestamp,
+}
+
+/// The answer to whoever asks for a proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProofStart {
+    /// It is theirs to make.
+    Begun(ProofRun),
+    /// This one is being made already.
+    Running(ProofRun),
+}
+
+impl LedgerSum {
+    /// Adds what the next entries come to.
+    #[must_use]
+    pub fn and(self, next: Self) -> Self {
+        let add = |one: Paise, other: Paise| Paise(one.0.saturating_add(other.0));
+        Self {
+            entries: self.entries.saturating_add(next.entries),
+            position: self.position.max(next.position),
+            sums: Balance {
+                balance: add(self.sums.balance, next.sums.balance),
+                held: add(self.sums.held, next.sums.held),
+            },
+        }
+    }
+}
+
+impl LedgerProof {
+    /// So many proofs of a project stay on record, and the last good one beyond them.
+    pub const KEPT: u32 = 20;
+
+    /// Whether no entry is missing, the entries come to what the wallet says, and its open holds to
+    /// what it holds.
+    pub fn is_sound(&self) -> bool {
+        self.sum.entries == self.stand.position
+            && self.sum.position == self.stand.position
+            && self.sum.sums == self.stand.balance
+            && self.stand.open == self.stand.balance.held
+    }
+}
+
+impl ProofRun {
+    /// A run that was not heard of for this long is dead, and another may begin.
+    pub const LEASE: Duration = Duration::from_secs(60);
+
+    /// A run that begins.
+    pub const fn begin(project: ProjectId, by: String, now: Timestamp) -> Self {
+        Self { project, since: now, by, seen_at: now }
+    }
+
+    /// Whether somebody is still at it.
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        now < self.seen_at + Self::LEASE
+    }
+
+    /// What whoever asks for `next` gets where `present` is on record.
+    pub fn or_running(present: Option<Self>, next: Self) -> ProofStart {
+        match present.filter(|run| run.is_alive(next.since)) {
+            Some(run) => ProofStart::Running(run),
+            None => ProofStart::Begun(next),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sound() -> LedgerProof {
+        let balance = Balance { balance: Paise(70), held: Paise(30) };
+        LedgerProof {
+            project: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
+            since: Timestamp::UNIX_EPOCH,
+            at: Timestamp::UNIX_EPOCH,
+            by: "Asha".to_owned(),
+            sum: LedgerSum { entries: 3, position: 3, sums: balance },
+            stand: WalletStand { position: 3, balance, open: Paise(30) },
+        }
+    }
+
+    #[test]
+    fn a_proof_is_sound_where_everything_agrees() {
+        assert!(sound().is_sound());
+        let wrong: [fn(&mut LedgerProof); 6] = [
+            |it| it.sum.entries = 2,
+            |it| it.sum.position = 2,
+            |it| it.sum.sums.balance = Paise(71),
+            |it| it.sum.sums.held = Paise(29),
+            |it| it.stand.open = Paise(29),
+            |it| it.stand.position = 4,
+        ];
+        for spoil in wrong {
+            let mut proof = sound();
+            spoil(&mut proof);
+            assert!(!proof.is_sound(), "{proof:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_dead_at_the_exact_end_of_its_lease() {
+        let start = Timestamp::UNIX_EPOCH;
+        let project = sound().project;
+        let run = |by: &str, now| ProofRun::begin(project, by.to_owned(), now);
+        let (first, end) = (run("Asha", start), start + ProofRun::LEASE);
+        let late = run("Ravi", end - Duration::from_millis(1));
+        let running = ProofStart::Running(first.clone());
+        assert_eq!(ProofRun::or_running(Some(first.clone()), late), running);
+        let next = run("Ravi", end);
+        assert_eq!(ProofRun::or_running(Some(first), next.clone()), ProofStart::Begun(next));
+    }
+}

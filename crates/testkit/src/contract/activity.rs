@@ -1,0 +1,257 @@
+//! What is kept for people to look at: [`dwar_otp::ActivityStore`], [`dwar_otp::RefusalStore`],
+//! [`dwar_project::KeyUseStore`], [`dwar_wallet::ChargeStore`] and the log of
+//! [`dwar_ratelimit::SendLimiter`].
+
+use crate::scene::Scene;
+use crate::{Line, MS, POLICIES, START, Stores, minutes, race, seconds};
+use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, TallyId, Timestamp};
+use dwar_otp::{Otp, Refusal, RefusedSends, Report, Reported};
+use dwar_project::{KeyUse, Used};
+use dwar_wallet::{EntryKind, Settlement};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+fn refused(line: &Line, reason: Refusal, minute: u64, count: u32) -> RefusedSends {
+    let minute = RefusedSends::minute_of(START) + minutes(minute);
+    let Line { project, mode, index, .. } = *line;
+    RefusedSends { project, mode, phone: Some(index), reason, minute, count }
+}
+
+async fn refused_of(stores: &Stores, line: &Line) -> Vec<RefusedSends> {
+    stores.refusals.of_phone(line.project, line.mode, line.index, 100).await.unwrap()
+}
+
+fn newest_first(mut otps: Vec<Otp>) -> Vec<Otp> {
+    otps.sort_by_key(|otp| Reverse(otp.id));
+    otps
+}
+
+/// Requests of both worlds come back whole and newest first, page after page, none twice and none
+/// of another project.
+pub async fn requests_come_back_in_pages(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut issued = Vec::new();
+    for number in 0..7_u32 {
+        let mode = if number % 3 == 0 { KeyMode::Test } else { KeyMode::Live };
+        let line = scene.make.line(scene.project, mode);
+        let otp = scene.make.otp_with(&line, crate::CODE, START + MS * number);
+        stores.otps.issue(otp.clone()).await.unwrap();
+        let first = otp.delivery.attempts[0].id;
+        let failed = Report::Failed(dwar_otp::Reason::NotOnChannel);
+        let (of, route, next) =
+            (Reported::Id(scene.project, otp.id), scene.make.route(), scene.make.id());
+        let told = stores.otps.report(of, first, failed, route, next, START + seconds(1)).await;
+        issued.push(told.unwrap().unwrap().0);
+    }
+    let other = scene.another().await;
+    let foreign = scene.make.otp(&scene.make.line(other, KeyMode::Live));
+    stores.otps.issue(foreign.clone()).await.unwrap();
+    let (mut pages, mut before) = (Vec::new(), None);
+    loop {
+        let page = stores.activity.newest(scene.project, before, 3).await.unwrap();
+        assert!(page.len() <= 3);
+        let Some(last) = page.last() else { break };
+        before = Some(last.id);
+        pages.extend(page);
+    }
+    assert_eq!(pages, newest_first(issued));
+    assert_eq!(stores.activity.newest(other, None, 9).await.unwrap(), [foreign]);
+}
+
+/// The newest requests of a phone come back, and none of it elsewhere.
+pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let mut own = Vec::new();
+    for _ in 0..4 {
+        let otp = scene.make.otp(&line);
+        stores.otps.issue(otp.clone()).await.unwrap();
+        own.push(otp.id);
+    }
+    for elsewhere in scene.elsewhere(&line).await.iter().chain([&scene.line()]) {
+        stores.otps.issue(scene.make.otp(elsewhere)).await.unwrap();
+    }
+    own.sort_by_key(|id| Reverse(*id));
+    let of_phone = |limit| stores.activity.of_phone(line.project, line.mode, line.index, limit);
+    let ids = |otps: Vec<Otp>| -> Vec<OtpId> { otps.into_iter().map(|otp| otp.id).collect() };
+    assert_eq!(ids(of_phone(9).await.unwrap()), own);
+    assert_eq!(ids(of_phone(3).await.unwrap()), own[..3]);
+}
+
+/// What a tally says of a minute takes the place of what it said before, however often and in
+/// whatever order; what several say adds up.
+pub async fn counts_of_several_tallies_add_up(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let [one, other]: [TallyId; 2] = [scene.make.id(), scene.make.id()];
+    let count = |tally, counts| stores.refusals.count(tally, counts);
+    count(one, vec![refused(&line, Refusal::Limit, 0, 2)]).await.unwrap();
+    count(one, vec![refused(&line, Refusal::Limit, 0, 5)]).await.unwrap();
+    count(one, vec![refused(&line, Refusal::Limit, 0, 5)]).await.unwrap();
+    count(one, vec![refused(&line, Refusal::Limit, 0, 3)]).await.unwrap();
+    assert_eq!(refused_of(stores, &line).await, [refused(&line, Refusal::Limit, 0, 5)]);
+    let more = vec![refused(&line, Refusal::Limit, 0, 4), refused(&line, Refusal::Balance, 1, 1)];
+    count(other, more).await.unwrap();
+    let sum = [refused(&line, Refusal::Balance, 1, 1), refused(&line, Refusal::Limit, 0, 9)];
+    assert_eq!(refused_of(stores, &line).await, sum);
+}
+
+/// Counts of tallies that write at once are all there.
+pub async fn counts_at_once_lose_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let lines: Vec<Line> = (0..20).map(|_| scene.line()).collect();
+    race(8, |number| {
+        let (stores, tally) = (stores.clone(), scene.make.id());
+        let mut counts: Vec<_> =
+            lines.iter().map(|line| refused(line, Refusal::Pace, 0, 3)).collect();
+        counts.rotate_left(number * 2);
+        async move { stores.refusals.count(tally, counts).await.unwrap() }
+    })
+    .await;
+    for line in &lines {
+        assert_eq!(refused_of(stores, line).await, [refused(line, Refusal::Pace, 0, 24)]);
+    }
+}
+
+/// Counts stay inside project, mode and phone; those of a project name no phone.
+pub async fn counts_stay_inside_project_mode_and_phone(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let [test, other] = scene.elsewhere(&line).await;
+    let unknown = RefusedSends { phone: None, ..refused(&line, Refusal::Ceiling, 2, 7) };
+    let all = [&line, &test, &other].map(|line| refused(line, Refusal::Limit, 1, 1));
+    let counts = [&all[..], &[unknown.clone(), refused(&line, Refusal::Limit, 0, 2)]].concat();
+    stores.refusals.count(scene.make.id(), counts).await.unwrap();
+    let own = [refused(&line, Refusal::Limit, 1, 1), refused(&line, Refusal::Limit, 0, 2)];
+    assert_eq!(refused_of(stores, &line).await, own);
+    assert_eq!(refused_of(stores, &test).await, [refused(&test, Refusal::Limit, 1, 1)]);
+    let one = stores.refusals.of_phone(line.project, line.mode, line.index, 1).await.unwrap();
+    assert_eq!(one, own[..1]);
+    let since = RefusedSends::minute_of(START) + minutes(1);
+    let of_project = stores.refusals.of_project(line.project, since, 100).await.unwrap();
+    let nameless = |it: RefusedSends| RefusedSends { phone: None, ..it };
+    let live = nameless(refused(&line, Refusal::Limit, 1, 1));
+    assert_eq!(of_project, [unknown.clone(), live, nameless(refused(&test, Refusal::Limit, 1, 1))]);
+    let newest = stores.refusals.of_project(line.project, since, 1).await.unwrap();
+    assert_eq!(newest, [unknown]);
+}
+
+/// An erased phone leaves no count behind, and no other phone's goes with it.
+pub async fn an_erasure_takes_the_counts(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (line, other) = (scene.line(), scene.line());
+    let identity = scene.identity(&line).await;
+    let counts = [&line, &other].map(|line| refused(line, Refusal::Limit, 0, 1));
+    stores.refusals.count(scene.make.id(), counts.to_vec()).await.unwrap();
+    stores.identities.erase(line.project, line.mode, identity, START).await.unwrap().unwrap();
+    assert_eq!(refused_of(stores, &line).await, []);
+    assert_eq!(refused_of(stores, &other).await.len(), 1);
+}
+
+/// Counts go with their minute, however many there are.
+pub async fn sweep_drops_old_counts(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let old = (0..1_200).map(|_| refused(&scene.line(), Refusal::Limit, 0, 1));
+    stores.refusals.count(scene.make.id(), old.collect()).await.unwrap();
+    let line = scene.line();
+    stores
+        .refusals
+        .count(scene.make.id(), vec![refused(&line, Refusal::Limit, 1, 1)])
+        .await
+        .unwrap();
+    let before = RefusedSends::minute_of(START) + minutes(1);
+    assert_eq!(stores.refusals.sweep(before).await.unwrap(), 1_200);
+    assert_eq!(stores.refusals.sweep(before).await.unwrap(), 0);
+    assert_eq!(refused_of(stores, &line).await.len(), 1);
+}
+
+async fn used(stores: &Stores, project: ProjectId) -> [Option<Used>; 2] {
+    let keys = stores.projects.keys(project).await.unwrap();
+    [keys[0].used, keys[1].used]
+}
+
+fn at(at: Timestamp) -> Used {
+    Used { at, from: Some([203, 0, 113, 7].into()) }
+}
+
+/// A use is noted once a minute, to the exact instant, by whichever process; never backwards; and
+/// what the key does goes on as before.
+pub async fn a_key_use_is_noted_once_a_minute(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (project, other) = (scene.project, scene.another().await);
+    let keys = stores.projects.keys(project).await.unwrap();
+    let note = |used| stores.key_uses.note(vec![KeyUse { key: keys[0].id, used }]);
+    assert_eq!(used(stores, project).await, [None, None]);
+    note(at(START)).await.unwrap();
+    note(at(START + minutes(1) - MS)).await.unwrap();
+    note(at(START - seconds(90))).await.unwrap();
+    assert_eq!(used(stores, project).await, [Some(at(START)), None]);
+    let later = Used { from: None, ..at(START + minutes(1)) };
+    let both = [(keys[0].id, later), (keys[1].id, at(START))];
+    let both = both.map(|(key, used)| KeyUse { key, used });
+    stores.key_uses.note(both.to_vec()).await.unwrap();
+    assert_eq!(used(stores, project).await, [Some(later), Some(at(START))]);
+    assert_eq!(used(stores, other).await, [None, None]);
+    let caller = stores.projects.caller(keys[0].digest).await.unwrap().unwrap();
+    assert_eq!((caller.key, caller.mode), (keys[0].id, KeyMode::Live));
+}
+
+/// A new key was never used, whatever the one before it was; and nobody can use that one any more.
+pub async fn a_new_key_was_never_used(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let old = stores.projects.keys(scene.project).await.unwrap()[0].id;
+    let note = |key| stores.key_uses.note(vec![KeyUse { key, used: at(START) }]);
+    note(old).await.unwrap();
+    assert!(
+        stores.projects.replace_key(scene.project, scene.make.key(KeyMode::Live)).await.unwrap()
+    );
+    assert_eq!(used(stores, scene.project).await, [None, None]);
+    note(old).await.unwrap();
+    assert_eq!(used(stores, scene.project).await, [None, None]);
+}
+
+/// What sends cost and what came back, of these sends and of this project alone.
+pub async fn charges_are_those_of_the_sends(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (project, make, wallets) = (scene.project, &scene.make, &stores.wallets);
+    let sends: [OtpId; 3] = [make.id(), make.id(), make.id()];
+    wallets.credit(project, make.credit(Paise(1_000)), START).await.unwrap();
+    for send in sends {
+        wallets.hold(project, send, Paise(30), make.id(), START).await.unwrap();
+        let (spent, entries) = (Settlement::Capture(Paise(20)), [make.id(), make.id()]);
+        wallets.settle(project, send, spent, entries, START).await.unwrap();
+    }
+    wallets.refund(project, sends[1], make.id(), START + MS).await.unwrap();
+    let wanted = vec![sends[0], sends[1], make.id()];
+    let found = stores.charges.charges(project, wanted.clone()).await.unwrap();
+    let facts: HashSet<_> =
+        found.into_iter().map(|it| (it.reference, it.kind.as_str(), it.amount.0)).collect();
+    let [first, second] = [sends[0], sends[1]].map(|send| send.to_string());
+    let (capture, refund) = (EntryKind::Capture.as_str(), EntryKind::Refund.as_str());
+    let told = [(first, capture, -20), (second.clone(), capture, -20), (second, refund, 20)];
+    assert_eq!(facts, HashSet::from(told));
+    let other = scene.another().await;
+    assert_eq!(stores.charges.charges(other, wanted).await.unwrap(), []);
+}
+
+/// The log of a phone says of its next send what the next send is then told.
+pub async fn the_log_says_what_admit_will_say(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let (quota, policy) = (POLICIES.limits.live.send, POLICIES.limits.guesses);
+    for number in 0..4_u32 {
+        let now = START + seconds(60) * number;
+        let mut log = stores.sends.log(line.send_key()).await.unwrap();
+        let foretold = log.admit(&quota, &policy, now);
+        let send = scene.make.id();
+        let told = stores.sends.admit(line.send_key(), send, quota, policy, now).await.unwrap();
+        assert_eq!(foretold, told, "send {number}");
+        if number == 1 {
+            stores.sends.forgive(line.send_key(), send).await.unwrap();
+        }
+    }
+    for elsewhere in scene.elsewhere(&line).await {
+        let mut log = stores.sends.log(elsewhere.send_key()).await.unwrap();
+        assert_eq!(log.admit(&quota, &policy, START).counted.remaining, 2);
+    }
+}

@@ -1,0 +1,483 @@
+//! What [`dwar_activity::FiguresStore`] promises, and what comes of it: figures that equal a plain
+//! recount of what is on record.
+
+use crate::contract::count;
+use crate::scene::Scene;
+use crate::{
+    CODE, ClearVault, FixedClock, Line, MS, START, SeededEntropy, Stores, minutes, race, seconds,
+};
+use dwar_activity::{
+    Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Sent, Span, Window,
+};
+use dwar_app::{KeepFigures, ReadFigures, Toolbox};
+use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, Timestamp};
+use dwar_otp::{GuessPolicy, Otp, Reason, Report, Reported};
+use dwar_wallet::{Credit, Settlement};
+use std::sync::Arc;
+use std::time::Duration;
+
+const LEASE: Duration = seconds(60);
+
+/// One that keeps figures, one that reads them, and their clock.
+struct Desk {
+    clock: Arc<FixedClock>,
+    keep: KeepFigures,
+    read: ReadFigures,
+}
+
+impl Desk {
+    fn of(scene: &Scene, now: Timestamp) -> Self {
+        let clock = Arc::new(FixedClock::at(now));
+        let tools = Toolbox {
+            clock: clock.clone(),
+            entropy: Arc::new(SeededEntropy::new(7)),
+            vault: Arc::new(ClearVault),
+        };
+        let store = || scene.stores.figures.clone();
+        let keep = KeepFigures { tools: tools.clone(), store: store(), keeper: scene.make.id() };
+        Self { clock, keep, read: ReadFigures { tools, store: store() } }
+    }
+
+    async fn run_at(&self, now: Timestamp) -> bool {
+        self.clock.set(now);
+        self.keep.run().await.unwrap()
+    }
+
+    async fn overview(&self, (project, mode): (ProjectId, KeyMode), period: Period) -> Overview {
+        self.read.overview(project, mode, period).await.unwrap().overview
+    }
+}
+
+/// What a request came to, as whoever drew it knows.
+struct Drawn {
+    world: (ProjectId, KeyMode),
+    at: Timestamp,
+    carrier: &'static str,
+    tried: Vec<&'static str>,
+    spent: i64,
+    delivered: bool,
+    took: Option<Duration>,
+}
+
+impl Scene {
+    async fn send(&self, line: &Line, at: Timestamp) -> Otp {
+        let otp = self.make.otp_with(line, CODE, at);
+        self.stores.otps.issue(otp.clone()).await.unwrap();
+        otp
+    }
+
+    async fn tell(&self, otp: &Otp, attempt: usize, report: Report) -> Otp {
+        let (route, next, id) =
+            (self.make.route(), self.make.id(), otp.delivery.attempts[attempt].id);
+        let request = Reported::Id(otp.project, otp.id);
+        let told =
+            self.stores.otps.report(request, id, report, route, next, otp.created_at + seconds(1));
+        told.await.unwrap().unwrap().0
+    }
+
+    async fn verify(&self, line: &Line, at: Timestamp) {
+        let Line { project, mode, index, .. } = *line;
+        let guess = self.make.guess(CODE);
+        self.stores.otps.judge(project, mode, index, guess, GuessPolicy::OFF, at).await.unwrap();
+    }
+
+    async fn charge(&self, otp: &Otp, settlement: Settlement, refund: bool) {
+        let (wallets, at) = (&self.stores.wallets, otp.created_at);
+        let held = wallets.hold(otp.project, otp.id, Paise(100), self.make.id(), at).await;
+        held.unwrap();
+        let entries = [self.make.id(), self.make.id()];
+        wallets.settle(otp.project, otp.id, settlement, entries, at).await.unwrap();
+        if refund {
+            wallets.refund(otp.project, otp.id, self.make.id(), at).await.unwrap();
+        }
+    }
+
+    async fn pay_in(&self, project: ProjectId) {
+        let credit =
+            Credit { id: self.make.id(), amount: Paise(1_000_000), reference: "c".to_owned() };
+        self.stores.wallets.credit(project, credit, START).await.unwrap();
+    }
+
+    /// A request of one of five kinds, with all that comes of it.
+    async fn draw(
+        &self,
+        (project, mode): (ProjectId, KeyMode),
+        at: Timestamp,
+        number: u64,
+    ) -> Drawn {
+        let line = self.make.line(project, mode);
+        let otp = self.send(&line, at).await;
+        let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
+        let failed = || Report::Failed(Reason::NotOnChannel);
+        let took = seconds(3 + number % 97);
+        let kind = number % 5;
+        let (mut otp, carrier, settlement) = match kind {
+            0 | 2 | 4 => {
+                (self.tell(&otp, 0, accepted).await, "meta", Settlement::Capture(Paise(30)))
+            }
+            1 => {
+                let next = self.tell(&otp, 0, failed()).await;
+                (self.tell(&next, 1, accepted).await, "msg91", Settlement::Capture(Paise(20)))
+            }
+            _ => {
+                let next = self.tell(&otp, 0, failed()).await;
+                (self.tell(&next, 1, failed()).await, "msg91", Settlement::Release)
+            }
+        };
+        if kind == 0 {
+            otp = self.tell(&otp, 0, Report::Delivered).await;
+        }
+        if kind < 2 {
+            self.verify(&line, at + took).await;
+        }
+        if mode == KeyMode::Live {
+            self.charge(&otp, settlement, kind == 4).await;
+        }
+        let charged = mode == KeyMode::Live && kind < 3;
+        Drawn {
+            world: (project, mode),
+            at,
+            carrier,
+            tried: if otp.delivery.attempts.len() == 1 {
+                vec!["meta"]
+            } else {
+                vec!["meta", "msg91"]
+            },
+            spent: if charged { settlement.price().0 } else { 0 },
+            delivered: kind == 0,
+            took: (kind < 2).then_some(took),
+        }
+    }
+}
+
+/// Counts one by one what was drawn in a window.
+fn recount(
+    all: &[Drawn],
+    world: (ProjectId, KeyMode),
+    window: Window,
+    provider: Option<&str>,
+) -> Counts {
+    let mut counts = Counts::default();
+    let within =
+        |drawn: &&Drawn| drawn.world == world && window.from <= drawn.at && drawn.at < window.until;
+    for drawn in all.iter().filter(within) {
+        let of = |name: &str| provider.is_none_or(|provider| provider == name);
+        counts.attempts +=
+            u64::try_from(drawn.tried.iter().filter(|name| of(name)).count()).unwrap();
+        if of(drawn.carrier) {
+            counts.requests += 1;
+            counts.delivered += u64::from(drawn.delivered);
+            counts.spent.0 += drawn.spent;
+            counts.verified += u64::from(drawn.took.is_some());
+            drawn.took.iter().for_each(|took| counts.times.note(*took));
+        }
+    }
+    counts
+}
+
+/// As far as a recount goes.
+fn told(counts: &Counts) -> Counts {
+    Counts { accepted: 0, arrived: 0, failed: 0, ..counts.clone() }
+}
+
+/// Whatever was sent in whichever world of whichever project, and whenever the keeper ran: each
+/// period and the one before it, its points and its providers are what a plain recount says.
+pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let other = scene.another().await;
+    let entropy = SeededEntropy::new(11);
+    let draw = |below: u64| {
+        let mut bytes = [0; 8];
+        entropy.fill(&mut bytes);
+        u64::from_le_bytes(bytes) % below
+    };
+    let worlds =
+        [(scene.project, KeyMode::Live), (scene.project, KeyMode::Test), (other, KeyMode::Live)];
+    scene.pay_in(scene.project).await;
+    scene.pay_in(other).await;
+    let desk = Desk::of(&scene, START);
+    let (mut all, mut at, mut next_run) = (Vec::new(), START, START);
+    let end = START + minutes(150);
+    for number in 0.. {
+        at += MS * u32::try_from(draw(150_000)).unwrap();
+        while next_run <= at.min(end) {
+            assert!(desk.run_at(next_run).await);
+            next_run += seconds(47);
+        }
+        if at >= end {
+            break;
+        }
+        let world = worlds[usize::try_from(draw(3)).unwrap()];
+        all.push(scene.draw(world, at, number).await);
+    }
+    assert!(all.len() > 50, "{}", all.len());
+    desk.run_at(end).await;
+    for world in worlds {
+        for period in Period::ALL {
+            let found = desk.overview(world, period).await;
+            let (window, before) = (period.window(end), period.before(end));
+            assert_eq!(
+                told(&found.total),
+                recount(&all, world, window, None),
+                "{world:?} {period}"
+            );
+            assert_eq!(told(&found.before), recount(&all, world, before, None), "before {period}");
+            for (from, counts) in &found.series {
+                let until = (*from + period.points().0).min(end);
+                let point = Window { from: *from, until };
+                assert_eq!(told(counts), recount(&all, world, point, None), "{from} {period}");
+            }
+            for (channel, provider, counts) in &found.routes {
+                assert_eq!(*channel == Channel::Whatsapp, provider == "meta");
+                assert_eq!(
+                    told(counts),
+                    recount(&all, world, window, Some(provider)),
+                    "{provider}"
+                );
+                assert!(counts.accepted + counts.failed >= counts.attempts);
+                assert_eq!(counts.arrived, counts.delivered);
+            }
+        }
+        let elsewhere = (scene.another().await, world.1);
+        assert_eq!(desk.overview(elsewhere, Period::Day).await.total, Counts::default());
+    }
+    let again = desk.overview(worlds[0], Period::Month).await;
+    desk.run_at(end).await;
+    desk.run_at(end).await;
+    assert_eq!(desk.overview(worlds[0], Period::Month).await, again, "a repetition counted again");
+}
+
+/// A request belongs to the minute, the hour and the day that it was made in, to the millisecond.
+pub async fn a_request_counts_where_it_was_made_to_the_millisecond(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let midnight = Grain::Day.begin(START) + Grain::Day.length();
+    for at in [midnight - MS, midnight, midnight + minutes(60) - MS] {
+        scene.send(&scene.line(), at).await;
+    }
+    let desk = Desk::of(&scene, midnight + minutes(180));
+    desk.run_at(midnight + minutes(180)).await;
+    for (grain, expected) in [
+        (Grain::Minute, vec![midnight - minutes(1), midnight, midnight + minutes(59)]),
+        (Grain::Hour, vec![midnight - minutes(60), midnight]),
+        (Grain::Day, vec![midnight - Grain::Day.length(), midnight]),
+    ] {
+        assert_eq!(began(&all_of(&scene, grain).await), expected, "{grain}");
+    }
+    let to_midnight =
+        |from| Span { grain: Grain::Minute, window: Window { from, until: midnight } };
+    let spans = vec![to_midnight(midnight - minutes(1))];
+    let found = stores.figures.figures(scene.project, KeyMode::Live, spans).await.unwrap();
+    assert_eq!(began(&found), [midnight - minutes(1)]);
+}
+
+async fn all_of(scene: &Scene, grain: Grain) -> Vec<Figure> {
+    let window =
+        Window { from: START - minutes(60 * 24 * 70), until: START + minutes(60 * 24 * 70) };
+    let spans = vec![Span { grain, window }];
+    scene.stores.figures.figures(scene.project, KeyMode::Live, spans).await.unwrap()
+}
+
+fn began(figures: &[Figure]) -> Vec<Timestamp> {
+    let mut began: Vec<_> = figures.iter().map(|figure| figure.began).collect();
+    began.sort();
+    began
+}
+
+/// A receipt and a verification that come minutes later are in the figures five and fifteen minutes
+/// after the send, whatever the newest minutes are by then; what comes after an hour is not.
+pub async fn what_comes_late_is_counted_until_the_minute_is_settled(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let (desk, live) = (Desk::of(&scene, START), (scene.project, KeyMode::Live));
+    let otp = scene.send(&line, START).await;
+    let delivered = || async {
+        let total = desk.overview(live, Period::Day).await.total;
+        (total.requests, total.delivered, total.verified)
+    };
+    let run_until = async |from: u64, until: u64| {
+        for second in (from..until).step_by(20) {
+            desk.run_at(START + seconds(second)).await;
+        }
+    };
+    run_until(0, 240).await;
+    assert_eq!(delivered().await, (1, 0, 0));
+    scene.tell(&otp, 0, Report::Delivered).await;
+    run_until(240, 340).await;
+    assert_eq!(delivered().await, (1, 0, 0));
+    run_until(340, 400).await;
+    assert_eq!(delivered().await, (1, 1, 0));
+    scene.verify(&line, START + seconds(590)).await;
+    run_until(400, 1_000).await;
+    assert_eq!(delivered().await, (1, 1, 1));
+    let late = scene.send(&scene.line(), START + seconds(1)).await;
+    run_until(1_000, 3_740).await;
+    assert_eq!(delivered().await, (2, 1, 1));
+    let settled = all_of(&scene, Grain::Hour).await;
+    assert_eq!(settled.iter().map(|figure| figure.counts.requests).sum::<u64>(), 2);
+    scene.tell(&late, 0, Report::Delivered).await;
+    run_until(3_740, 5_000).await;
+    assert_eq!(delivered().await, (2, 1, 1));
+    assert_eq!(all_of(&scene, Grain::Hour).await, settled);
+}
+
+/// After hours in which nobody counted, every request is counted once, in minutes, hours and days.
+pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (desk, live) = (Desk::of(&scene, START), (scene.project, KeyMode::Live));
+    desk.run_at(START).await;
+    let fresh = desk.read.overview(live.0, live.1, Period::Day).await.unwrap();
+    assert_eq!((fresh.age, fresh.catching_up), (Some(Duration::ZERO), false));
+    let minute = Grain::Minute.begin(START);
+    let sends: Vec<_> = (0..60).map(|number| minute + minutes(number * 7)).collect();
+    for at in &sends {
+        scene.send(&scene.line(), *at).await;
+    }
+    let now = START + minutes(9 * 60);
+    let due = || async { desk.read.overview(live.0, live.1, Period::Day).await.unwrap() };
+    desk.clock.set(now);
+    assert!(due().await.catching_up);
+    desk.run_at(now).await;
+    assert!(!due().await.catching_up);
+    assert_eq!(due().await.overview.total.requests, 60);
+    assert_eq!(due().await.age, Some(Duration::ZERO));
+    assert_eq!(desk.overview(live, Period::Month).await.total.requests, 60);
+    assert_eq!(began(&all_of(&scene, Grain::Minute).await), sends);
+    let sum =
+        |figures: Vec<Figure>| figures.iter().map(|figure| figure.counts.requests).sum::<u64>();
+    assert_eq!(sum(all_of(&scene, Grain::Hour).await), 60);
+    assert_eq!(sum(all_of(&scene, Grain::Day).await), 60);
+    desk.run_at(now + seconds(20)).await;
+    assert_eq!(sum(all_of(&scene, Grain::Hour).await), 60);
+}
+
+/// A first run on a store that has been in use counts what is there, over as many runs as it takes.
+pub async fn what_was_there_before_is_counted_too(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for number in 0..30_u32 {
+        scene.send(&scene.line(), START - minutes(60 * 24) * number).await;
+    }
+    let desk = Desk::of(&scene, START + minutes(90));
+    for run in 0..3 {
+        desk.run_at(START + minutes(90) + seconds(20) * run).await;
+    }
+    let overview = desk.overview((scene.project, KeyMode::Live), Period::Month).await;
+    assert_eq!(overview.total.requests, 30);
+    assert!(overview.series.iter().all(|(_, counts)| counts.requests == 1), "{overview:?}");
+}
+
+/// Requests come in the order of their making and each once, however they are paged, also several
+/// of one instant.
+pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let mut sends = Vec::new();
+    for number in 0..20_u32 {
+        let otp = scene.send(&scene.line(), START + MS * (number / 6)).await;
+        scene.tell(&otp, 0, Report::Failed(Reason::NotOnChannel)).await;
+        sends.push((otp.created_at, otp.id));
+    }
+    sends.sort();
+    let window = Window { from: START, until: START + MS * 4 };
+    for limit in [1, 3, 7, 20, 50] {
+        let (mut seen, mut last) = (Vec::new(), None);
+        loop {
+            let page = stores.figures.sent(window, last, limit).await.unwrap();
+            assert!(page.iter().all(|sent| sent.tried.len() == 2));
+            let ids = page.iter().map(|sent| (sent.at, sent.id));
+            last = ids.clone().next_back().or(last);
+            seen.extend(ids);
+            if page.is_empty() {
+                break;
+            }
+        }
+        assert_eq!(seen, sends, "{limit} at once");
+    }
+    let early = Window { from: START, until: START + MS };
+    assert_eq!(stores.figures.sent(early, None, 50).await.unwrap().len(), 6);
+}
+
+fn chunk_of(sent: &[Sent], window: Window) -> Chunk {
+    let mut gathering = Gathering::of(window);
+    sent.iter().for_each(|sent| assert!(gathering.push(sent).is_continue()));
+    gathering.chunk()
+}
+
+/// While one leads no other does, to the instant its lease is over; whoever lost it writes nothing
+/// any more.
+pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.send(&scene.line(), START).await;
+    let store = &stores.figures;
+    let [first, second]: [KeeperId; 2] = [scene.make.id(), scene.make.id()];
+    let lead = |keeper, now| store.lead(keeper, now, LEASE);
+    assert_eq!(lead(first, START).await.unwrap(), Some(Progress::default()));
+    assert_eq!(lead(second, START + LEASE - MS).await.unwrap(), None);
+    assert!(lead(first, START + seconds(1)).await.unwrap().is_some());
+    assert_eq!(lead(second, START + LEASE).await.unwrap(), None);
+    let from = Grain::Minute.begin(START);
+    let window = Window { from, until: from + minutes(1) };
+    let chunk = chunk_of(&store.sent(window, None, 9).await.unwrap(), window);
+    assert!(store.replace(first, chunk.clone()).await.unwrap());
+    assert!(store.refreshed(first, START).await.unwrap());
+    assert!(lead(second, START + LEASE + seconds(1)).await.unwrap().is_some());
+    let emptied = Chunk { minutes: Vec::new(), ..chunk.clone() };
+    assert!(!store.replace(first, emptied.clone()).await.unwrap());
+    assert!(!store.settle(first, emptied.clone()).await.unwrap());
+    assert!(!store.refreshed(first, START + minutes(9)).await.unwrap());
+    assert_eq!(store.progress().await.unwrap().as_of, Some(START));
+    assert_eq!(all_of(&scene, Grain::Minute).await, chunk.minutes);
+    assert!(store.settle(second, chunk.clone()).await.unwrap());
+    assert_eq!(store.progress().await.unwrap().settled, Some(window.until));
+    // What is settled is neither replaced nor settled again, nor is anything left out.
+    assert!(!store.replace(second, emptied.clone()).await.unwrap());
+    assert!(!store.settle(second, chunk.clone()).await.unwrap());
+    let later = Window { from: window.until + minutes(1), until: window.until + minutes(2) };
+    assert!(!store.settle(second, Chunk { window: later, ..emptied }).await.unwrap());
+    assert_eq!(all_of(&scene, Grain::Hour).await[0].counts.requests, 1);
+}
+
+/// Of many keepers at once one leads.
+pub async fn leads_at_once_go_to_one_keeper(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let led = race(16, |_| {
+        let (store, keeper) = (stores.figures.clone(), scene.make.id());
+        async move { store.lead(keeper, START, LEASE).await.unwrap().is_some() }
+    });
+    assert_eq!(count(&led.await, |led| *led), 1);
+}
+
+/// A chunk that is settled many times at once is in its hour once.
+pub async fn settlements_at_once_count_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.send(&scene.line(), START).await;
+    let keeper = scene.make.id();
+    stores.figures.lead(keeper, START, LEASE).await.unwrap();
+    let from = Grain::Minute.begin(START);
+    let window = Window { from, until: from + minutes(1) };
+    let sent = stores.figures.sent(window, None, 9).await.unwrap();
+    let settled = race(16, |_| {
+        let (store, chunk) = (stores.figures.clone(), chunk_of(&sent, window));
+        async move { store.settle(keeper, chunk).await.unwrap() }
+    });
+    assert_eq!(count(&settled.await, |settled| *settled), 1);
+    for grain in [Grain::Hour, Grain::Day] {
+        let figures = all_of(&scene, grain).await;
+        assert_eq!(figures.iter().map(|figure| figure.counts.requests).sum::<u64>(), 1);
+    }
+}
+
+/// A sweep drops what began before its instants, each grain by its own, and nothing else.
+pub async fn a_sweep_drops_old_figures(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let hour = Grain::Hour.begin(START);
+    for number in 0..5 {
+        scene.send(&scene.line(), hour + minutes(60 * number)).await;
+    }
+    let desk = Desk::of(&scene, hour + minutes(60 * 7));
+    desk.run_at(hour + minutes(60 * 7)).await;
+    let swept = stores.figures.sweep(hour + minutes(180), hour + minutes(60));
+    assert_eq!(swept.await.unwrap(), 5);
+    let hours = |from: u64| (from..5).map(|number| hour + minutes(60 * number)).collect::<Vec<_>>();
+    assert_eq!(began(&all_of(&scene, Grain::Minute).await), hours(3));
+    assert_eq!(began(&all_of(&scene, Grain::Hour).await), hours(1));
+    assert_eq!(all_of(&scene, Grain::Day).await, []);
+}

@@ -1,0 +1,125 @@
+//! What [`dwar_operator::InstanceStore`] and [`dwar_operator::QueueStore`] promise.
+
+use crate::contract::count;
+use crate::scene::Scene;
+use crate::{MS, START, Stores, minutes, race, seconds};
+use dwar_event::{Event, EventKind, Subject};
+use dwar_kernel::{KeyMode, Timestamp};
+use dwar_operator::{Backlog, COUNTED, Instance, Queues};
+use dwar_otp::{Report, Reported};
+use std::sync::Arc;
+
+fn instance(scene: &Scene, seen_at: Timestamp) -> Instance {
+    Instance {
+        id: scene.make.id(),
+        started_at: START,
+        seen_at,
+        version: "0.1.0".to_owned(),
+        host: "node-1".to_owned(),
+        pid: u32::MAX,
+        api: "0.0.0.0:8080".to_owned(),
+        dashboard: Some("127.0.0.1:8081".to_owned()),
+    }
+}
+
+/// Fresh: an instance is what it said last, the latest seen comes first, and one that has been
+/// silent for long is forgotten at the exact instant.
+pub async fn instances_are_what_they_said_last(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let store = &stores.instances;
+    assert_eq!(store.instances(9).await.unwrap(), []);
+    let (mut first, second) = (instance(&scene, START), instance(&scene, START + MS));
+    for beat in [&first, &second] {
+        store.beat(beat.clone(), START - MS).await.unwrap();
+    }
+    assert_eq!(store.instances(9).await.unwrap(), [second.clone(), first.clone()]);
+    first = Instance { seen_at: START + MS * 2, dashboard: None, ..first };
+    store.beat(first.clone(), START).await.unwrap();
+    assert_eq!(store.instances(9).await.unwrap(), [first.clone(), second.clone()]);
+    assert_eq!(store.instances(1).await.unwrap(), [first.clone()]);
+    store.beat(first.clone(), second.seen_at).await.unwrap();
+    assert_eq!(store.instances(9).await.unwrap().len(), 2);
+    store.beat(first.clone(), second.seen_at + MS).await.unwrap();
+    assert_eq!(store.instances(9).await.unwrap(), [first.clone()]);
+    for _ in 0..2 {
+        store.leave(second.id).await.unwrap();
+        assert_eq!(store.instances(9).await.unwrap(), [first.clone()]);
+    }
+    store.leave(first.id).await.unwrap();
+    assert_eq!(store.instances(9).await.unwrap(), []);
+}
+
+/// Fresh: many that beat and forget at once are all there afterwards.
+pub async fn instances_beat_at_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    stores.instances.beat(instance(&scene, START), START).await.unwrap();
+    race(20, |_| {
+        let (store, own) = (Arc::clone(&stores.instances), instance(&scene, START + MS));
+        async move {
+            for _ in 0..3 {
+                store.beat(own.clone(), START + MS).await.unwrap();
+            }
+        }
+    })
+    .await;
+    let known = stores.instances.instances(100).await.unwrap();
+    assert_eq!((known.len(), count(&known, |it| it.seen_at == START + MS)), (20, 20));
+}
+
+/// Fresh: each queue tells how much waits and since when, from the instant on that it is due.
+pub async fn queues_tell_what_waits(stores: &Stores) {
+    let (scene, other) = (Scene::open(stores).await, Scene::open(stores).await);
+    let look = async |now| stores.queues.queues(now, 9).await.unwrap();
+    assert_eq!(look(START + minutes(60)).await, Queues::default());
+    for (scene, events) in [(&scene, 2), (&other, 1)] {
+        stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
+        for age in 0..events {
+            let subject = Subject::Session { session: scene.make.id(), identity: scene.make.id() };
+            let (project, mode, kind) = (scene.project, KeyMode::Live, EventKind::SessionRevoked);
+            let at = START + MS * age + if project == other.project { MS * 7 } else { MS };
+            stores.events.record(Event { project, mode, kind, subject, at }).await.unwrap();
+        }
+    }
+    let later = START + seconds(1);
+    let two = Backlog { count: 2, oldest: Some(START + MS) };
+    let one = Backlog { count: 1, oldest: Some(START + MS * 7) };
+    let found = look(later).await.events;
+    assert_eq!(found, [(scene.project, two), (other.project, one)].into());
+    assert_eq!(look(START).await.events, [].into());
+    let longest = stores.queues.queues(later, 1).await.unwrap().events;
+    assert_eq!(longest, [(scene.project, two)].into());
+
+    let otp = scene.make.otp(&scene.line());
+    stores.otps.issue(otp.clone()).await.unwrap();
+    let due = otp.delivery.due_at.unwrap();
+    assert_eq!(look(due - MS).await.overdue_sends, Backlog::default());
+    assert_eq!(look(due).await.overdue_sends, Backlog { count: 1, oldest: Some(due) });
+    scene.credit(1_000).await;
+    scene.held(10).await;
+    assert_eq!(look(later).await.open_holds, Backlog { count: 1, oldest: Some(START) });
+
+    // Receipts about messages of nobody do not wait to be applied.
+    let attempt = otp.delivery.attempts[0].id;
+    let (reference, next) = (Some("ours".to_owned()), scene.make.id());
+    let accepted = Report::Accepted { provider_ref: reference, awaits_receipt: true };
+    let about = Reported::Id(otp.project, otp.id);
+    stores.otps.report(about, attempt, accepted, scene.make.route(), next, START).await.unwrap();
+    let mut receipt = scene.make.receipt(Report::Delivered);
+    receipt.receipt.provider = otp.delivery.attempts[0].provider.clone();
+    receipt.receipt.provider_ref = "ours".to_owned();
+    let strange = scene.make.receipt(Report::Delivered);
+    let since = receipt.received_at;
+    stores.receipts.keep(vec![receipt, strange]).await.unwrap();
+    assert_eq!(look(later).await.receipts, Backlog { count: 1, oldest: Some(since) });
+}
+
+/// Fresh: a long queue is not counted to its end.
+pub async fn a_long_queue_is_not_counted_to_its_end(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100_000).await;
+    for _ in 0..=COUNTED + 4 {
+        scene.held(1).await;
+    }
+    let found = stores.queues.queues(START, 9).await.unwrap().open_holds;
+    assert_eq!(found, Backlog { count: COUNTED + 1, oldest: Some(START) });
+}

@@ -1,0 +1,133 @@
+//! Sessions, and what ends them.
+
+use super::{find, hash, invited, is_known, right, with_totp, within};
+use crate::{Fixtures, MS, START, Stores, minutes};
+use dwar_kernel::Timestamp;
+use dwar_operator::{Access, Admission, EndSessions, Operator, OperatorChange, OperatorSession};
+
+/// A new password, and a new second factor, end every session but the one that asked.
+pub async fn a_changed_password_ends_the_other_sessions(stores: &Stores) {
+    let make = Fixtures::random();
+    let access = OperatorChange::Access(Access::default());
+    let password = OperatorChange::Password(hash("$right"));
+    for (change, ends) in [(access, false), (password, true), (OperatorChange::Totp(None), true)] {
+        let (operator, here) = within(stores, &make).await;
+        let (_, stranger) = within(stores, &make).await;
+        let there = make.operator_session(&operator, START);
+        assert!(stores.operators.sign_in(right(None), there.clone(), START).await.unwrap());
+        let keep = Some(here.digest);
+        assert!(stores.operators.change(operator.id, change.clone(), keep).await.unwrap());
+        assert!(is_known(stores, &here).await && is_known(stores, &stranger).await);
+        assert_eq!(is_known(stores, &there).await, !ends, "{change:?}");
+        assert!(stores.operators.change(operator.id, change, None).await.unwrap());
+        assert_eq!(is_known(stores, &here).await, !ends);
+    }
+}
+
+/// After a reset neither password, code, session, link nor lock is left, but the new link.
+pub async fn a_reset_leaves_nothing_that_lets_in(stores: &Stores) {
+    let make = Fixtures::random();
+    let (operator, old) = invited(stores, &make, with_totp(&make)).await;
+    let session = make.operator_session(&operator, START);
+    assert!(stores.operators.sign_in(right(Some(8)), session.clone(), START).await.unwrap());
+    for _ in 0..5 {
+        stores.operators.admit(operator.id, START).await.unwrap();
+    }
+    let new = make.link(&operator);
+    assert!(stores.operators.reset(operator.id, new.clone()).await.unwrap());
+    let after = find(stores, &operator).await;
+    assert_eq!((&after.password, &after.totp), (&None, &None));
+    assert!(!is_known(stores, &session).await);
+    assert_eq!(stores.operators.link(old.digest).await.unwrap(), None);
+    assert_eq!(stores.operators.link(new.digest).await.unwrap(), Some((new.clone(), after)));
+    let admitted = stores.operators.admit(operator.id, START).await.unwrap();
+    assert_eq!(admitted, Admission::Admitted);
+    let late = make.operator_session(&operator, START);
+    assert!(!stores.operators.sign_in(right(Some(9)), late, START).await.unwrap());
+    assert!(!stores.operators.reset(make.id(), make.link(&operator)).await.unwrap());
+}
+
+/// A removal takes sessions and links along, once, and frees the name.
+pub async fn a_removal_leaves_nothing(stores: &Stores) {
+    let make = Fixtures::random();
+    let (operator, session) = within(stores, &make).await;
+    let (other, kept) = within(stores, &make).await;
+    let link = make.link(&operator);
+    assert!(stores.operators.reset(operator.id, link.clone()).await.unwrap());
+    let back = Operator { name: operator.name.clone(), ..make.operator() };
+    assert!(stores.operators.remove(operator.id).await.unwrap());
+    assert!(!stores.operators.remove(operator.id).await.unwrap());
+    assert_eq!(stores.operators.find(operator.id).await.unwrap(), None);
+    assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
+    assert!(!is_known(stores, &session).await && is_known(stores, &kept).await);
+    assert_eq!(find(stores, &other).await, other);
+    invited(stores, &make, back).await;
+}
+
+/// Sessions come newest first, and their use is noted once a minute.
+pub async fn sessions_are_newest_first_and_noted_once_a_minute(stores: &Stores) {
+    let make = Fixtures::random();
+    let (operator, first) = within(stores, &make).await;
+    let at = |minute| START + minutes(minute);
+    let mut second = OperatorSession { from: None, ..make.operator_session(&operator, at(1)) };
+    assert!(stores.operators.sign_in(right(None), second.clone(), at(1)).await.unwrap());
+    let known = || async { stores.operators.sessions(operator.id).await.unwrap() };
+    assert_eq!(known().await, [second.clone(), first.clone()]);
+    for now in [at(1), at(2) - MS, at(2), at(3) - MS] {
+        second.note(now);
+        stores.operators.note_session(second.digest, now).await.unwrap();
+        assert_eq!(known().await, [second.clone(), first.clone()]);
+    }
+    assert_eq!(second.seen_at, at(2));
+    stores.operators.note_session(make.digest(), at(9)).await.unwrap();
+}
+
+/// A session is ended by its own operator alone: one, all but one, or all.
+pub async fn sessions_end_one_by_one_or_all(stores: &Stores) {
+    let make = Fixtures::random();
+    let (operator, first) = within(stores, &make).await;
+    let (other, kept) = within(stores, &make).await;
+    let more: Vec<_> = (0..3).map(|_| make.operator_session(&operator, START)).collect();
+    for session in &more {
+        assert!(stores.operators.sign_in(right(None), session.clone(), START).await.unwrap());
+    }
+    let end = |which| stores.operators.end_sessions(operator.id, which);
+    assert_eq!(end(EndSessions::One(kept.digest)).await.unwrap(), 0);
+    assert_eq!(end(EndSessions::One(first.digest)).await.unwrap(), 1);
+    assert_eq!(end(EndSessions::One(first.digest)).await.unwrap(), 0);
+    assert_eq!(end(EndSessions::AllBut(more[1].digest)).await.unwrap(), 2);
+    assert!(is_known(stores, &more[1]).await);
+    assert_eq!(end(EndSessions::All).await.unwrap(), 1);
+    assert_eq!(stores.operators.sessions(operator.id).await.unwrap(), []);
+    assert_eq!(stores.operators.sessions(other.id).await.unwrap(), [kept]);
+}
+
+/// Fresh: links, sessions and standings go at the instant they count no more.
+pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
+    let make = Fixtures::random();
+    let (operator, link) = invited(stores, &make, make.operator()).await;
+    let idle = make.operator_session(&operator, START);
+    let busy = make.operator_session(&operator, START);
+    for session in [&idle, &busy] {
+        assert!(stores.operators.sign_in(right(None), session.clone(), START).await.unwrap());
+    }
+    stores.operators.admit(operator.id, START).await.unwrap();
+    let sweep = |now: Timestamp| stores.operators.sweep(now);
+    let hour = START + OperatorSession::IDLE;
+    stores.operators.note_session(busy.digest, hour - MS).await.unwrap();
+    assert_eq!(sweep(hour - MS).await.unwrap(), 0);
+    assert_eq!(sweep(hour).await.unwrap(), 1);
+    assert!(!is_known(stores, &idle).await && is_known(stores, &busy).await);
+
+    let end = busy.expires_at;
+    stores.operators.note_session(busy.digest, end - MS).await.unwrap();
+    assert_eq!(sweep(end - MS).await.unwrap(), 0);
+    assert_eq!(sweep(end).await.unwrap(), 1);
+
+    let day = START + minutes(24 * 60);
+    assert_eq!((sweep(day - MS).await.unwrap(), sweep(day).await.unwrap()), (0, 1));
+    let over = link.expires_at;
+    assert_eq!((sweep(over - MS).await.unwrap(), sweep(over).await.unwrap()), (0, 1));
+    assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
+    assert_eq!(stores.operators.list().await.unwrap().len(), 1);
+}

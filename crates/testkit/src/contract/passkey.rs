@@ -1,0 +1,205 @@
+//! What [`dwar_operator::PasskeyStore`] promises.
+
+use super::{ROUNDS, count};
+use crate::{Fixtures, MS, START, Stores, minutes, race, seconds};
+use dwar_kernel::Timestamp;
+use dwar_operator::{
+    Admission, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey,
+    PasskeyUsed,
+};
+
+async fn operator(stores: &Stores, make: &Fixtures) -> Operator {
+    let operator = make.operator();
+    assert!(stores.operators.invite(operator.clone(), make.link(&operator)).await.unwrap());
+    operator
+}
+
+fn passkey(make: &Fixtures, operator: &Operator, counter: u32) -> Passkey {
+    Passkey {
+        digest: make.digest(),
+        operator: operator.id,
+        name: "Laptop".to_owned(),
+        credential: make.digest().0.to_vec(),
+        key: PasskeyKey { algorithm: PasskeyAlgorithm::Es256, spki: vec![1, 2, 3] },
+        counter,
+        made_at: START,
+        used_at: None,
+    }
+}
+
+/// A passkey that is on record.
+async fn kept(stores: &Stores, make: &Fixtures, operator: &Operator, counter: u32) -> Passkey {
+    let passkey = passkey(make, operator, counter);
+    assert_eq!(add(stores, &passkey).await, PasskeyAdded::Added);
+    passkey
+}
+
+async fn add(stores: &Stores, passkey: &Passkey) -> PasskeyAdded {
+    stores.passkeys.add_passkey(passkey.clone()).await.unwrap()
+}
+
+async fn find(stores: &Stores, passkey: &Passkey) -> Option<Passkey> {
+    stores.passkeys.passkey(passkey.digest).await.unwrap().map(|(passkey, _)| passkey)
+}
+
+async fn use_it(
+    stores: &Stores,
+    (passkey, counter): (&Passkey, u32),
+    session: &OperatorSession,
+    now: Timestamp,
+) -> PasskeyUsed {
+    stores.passkeys.use_passkey(passkey.digest, counter, session.clone(), now).await.unwrap()
+}
+
+async fn is_in(stores: &Stores, session: &OperatorSession) -> bool {
+    stores.operators.session(session.digest).await.unwrap().is_some()
+}
+
+/// They come back as they were given, oldest first, each with its operator.
+pub async fn passkeys_come_back_oldest_first(stores: &Stores) {
+    let make = Fixtures::random();
+    let (owner, other) = (operator(stores, &make).await, operator(stores, &make).await);
+    let key = |algorithm| PasskeyKey { algorithm, spki: vec![9; 300] };
+    let new = Passkey {
+        made_at: START + MS,
+        used_at: Some(START + seconds(1)),
+        key: key(PasskeyAlgorithm::Rs256),
+        ..passkey(&make, &owner, u32::MAX)
+    };
+    let old = Passkey { key: key(PasskeyAlgorithm::EdDsa), ..passkey(&make, &owner, 0) };
+    for one in [&new, &old] {
+        assert_eq!(add(stores, one).await, PasskeyAdded::Added);
+        let found = stores.passkeys.passkey(one.digest).await.unwrap();
+        assert_eq!(found, Some((one.clone(), owner.clone())));
+    }
+    assert_eq!(stores.passkeys.passkeys(owner.id).await.unwrap(), [old, new]);
+    assert_eq!(stores.passkeys.passkeys(other.id).await.unwrap(), []);
+    assert_eq!(stores.passkeys.passkey(make.digest()).await.unwrap(), None);
+}
+
+/// What one operator has no other gets, and nobody who is not there gets any.
+pub async fn a_passkey_has_one_owner(stores: &Stores) {
+    let make = Fixtures::random();
+    let (owner, thief) = (operator(stores, &make).await, operator(stores, &make).await);
+    let known = kept(stores, &make, &owner, 0).await;
+    for operator in [owner.id, thief.id] {
+        let again = Passkey { operator, name: "Mine".to_owned(), ..known.clone() };
+        assert_eq!(add(stores, &again).await, PasskeyAdded::Known);
+    }
+    assert_eq!(find(stores, &known).await, Some(known));
+    let stranger = make.operator();
+    assert_eq!(add(stores, &passkey(&make, &stranger, 0)).await, PasskeyAdded::NoOperator);
+}
+
+/// Of any number at once as many are added as one may have.
+pub async fn passkeys_at_once_are_bounded(stores: &Stores) {
+    let make = Fixtures::random();
+    let owner = operator(stores, &make).await;
+    let many: Vec<_> = (0..30).map(|_| passkey(&make, &owner, 0)).collect();
+    let answers = race(many.len(), |number| {
+        let (stores, one) = (stores.clone(), many[number].clone());
+        async move { add(&stores, &one).await }
+    })
+    .await;
+    assert_eq!(count(&answers, |added| *added == PasskeyAdded::Added), Passkey::MOST);
+    assert_eq!(count(&answers, |added| *added == PasskeyAdded::TooMany), 30 - Passkey::MOST);
+    assert_eq!(stores.passkeys.passkeys(owner.id).await.unwrap().len(), Passkey::MOST);
+}
+
+/// Who is let in has a session and no failures, and the use is on record.
+pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
+    let make = Fixtures::random();
+    let owner = operator(stores, &make).await;
+    let mut known = kept(stores, &make, &owner, 4).await;
+    let bystander = kept(stores, &make, &owner, 4).await;
+    let now = START + minutes(1);
+    for _ in 0..5 {
+        assert_eq!(stores.operators.admit(owner.id, START).await.unwrap(), Admission::Admitted);
+    }
+    let session = make.operator_session(&owner, now);
+    assert_eq!(use_it(stores, (&known, 5), &session, now).await, PasskeyUsed::LetIn);
+    assert!(known.take(5, now));
+    assert_eq!(find(stores, &known).await.as_ref(), Some(&known));
+    assert_eq!(find(stores, &bystander).await, Some(bystander));
+    assert!(is_in(stores, &session).await);
+    let found = stores.operators.find(owner.id).await.unwrap().unwrap();
+    assert_eq!(found, Operator { signed_in_at: Some(now), ..owner.clone() });
+    for _ in 0..5 {
+        assert_eq!(stores.operators.admit(owner.id, now).await.unwrap(), Admission::Admitted);
+    }
+}
+
+/// A counter that did not grow lets nobody in, nor does a passkey under the name of another.
+pub async fn a_copied_passkey_is_refused(stores: &Stores) {
+    let make = Fixtures::random();
+    let (owner, other) = (operator(stores, &make).await, operator(stores, &make).await);
+    let known = kept(stores, &make, &owner, 5).await;
+    for counter in [5, 4, 0] {
+        let session = make.operator_session(&owner, START);
+        let used = use_it(stores, (&known, counter), &session, START).await;
+        assert_eq!((used, is_in(stores, &session).await), (PasskeyUsed::Regressed, false));
+    }
+    let session = make.operator_session(&other, START);
+    assert_eq!(use_it(stores, (&known, 6), &session, START).await, PasskeyUsed::Gone);
+    assert!(!is_in(stores, &session).await);
+    assert_eq!(find(stores, &known).await, Some(known));
+}
+
+/// Of a passkey and its copy at once, with one counter, one is let in.
+pub async fn uses_at_once_with_one_counter_let_in_once(stores: &Stores) {
+    let make = Fixtures::random();
+    let owner = operator(stores, &make).await;
+    let known = kept(stores, &make, &owner, 0).await;
+    for round in 1..=u32::try_from(ROUNDS).unwrap() {
+        let sessions: Vec<_> = (0..20).map(|_| make.operator_session(&owner, START)).collect();
+        let answers = race(sessions.len(), |number| {
+            let (stores, known, session) =
+                (stores.clone(), known.clone(), sessions[number].clone());
+            async move { use_it(&stores, (&known, round), &session, START).await }
+        })
+        .await;
+        assert_eq!(count(&answers, |used| *used == PasskeyUsed::LetIn), 1);
+        assert_eq!(count(&answers, |used| *used == PasskeyUsed::Regressed), 19);
+    }
+}
+
+/// A removal is for the own ones, happens once, and ends what the lost device may have open.
+pub async fn a_removal_ends_the_other_sessions(stores: &Stores) {
+    let make = Fixtures::random();
+    let (owner, thief) = (operator(stores, &make).await, operator(stores, &make).await);
+    let (known, kept_one) =
+        (kept(stores, &make, &owner, 0).await, kept(stores, &make, &owner, 0).await);
+    let [mine, lost] = [0, 1].map(|_| make.operator_session(&owner, START));
+    for session in [&mine, &lost] {
+        assert_eq!(use_it(stores, (&known, 0), session, START).await, PasskeyUsed::LetIn);
+    }
+    let remove = |by| stores.passkeys.remove_passkey(by, known.digest, mine.digest);
+    assert!(!remove(thief.id).await.unwrap());
+    assert!(is_in(stores, &lost).await);
+    assert!(remove(owner.id).await.unwrap());
+    assert_eq!((is_in(stores, &mine).await, is_in(stores, &lost).await), (true, false));
+    assert!(!remove(owner.id).await.unwrap());
+    assert_eq!(stores.passkeys.passkeys(owner.id).await.unwrap(), [kept_one]);
+    assert_eq!(use_it(stores, (&known, 0), &lost, START).await, PasskeyUsed::Gone);
+}
+
+/// Nothing that let somebody in before a reset or a removal does so after it.
+pub async fn a_reset_and_a_removal_of_the_operator_take_them_along(stores: &Stores) {
+    let make = Fixtures::random();
+    let (bystander, mut owners) = (operator(stores, &make).await, Vec::new());
+    let other = kept(stores, &make, &bystander, 0).await;
+    for _ in 0..2 {
+        let owner = operator(stores, &make).await;
+        let known = kept(stores, &make, &owner, 0).await;
+        owners.push((owner, known));
+    }
+    assert!(stores.operators.reset(owners[0].0.id, make.link(&owners[0].0)).await.unwrap());
+    assert!(stores.operators.remove(owners[1].0.id).await.unwrap());
+    for (owner, known) in owners {
+        assert_eq!(find(stores, &known).await, None);
+        let session = make.operator_session(&owner, START);
+        assert_eq!(use_it(stores, (&known, 1), &session, START).await, PasskeyUsed::Gone);
+        assert!(!is_in(stores, &session).await);
+    }
+    assert_eq!(find(stores, &other).await, Some(other));
+}

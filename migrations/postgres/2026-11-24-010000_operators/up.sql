@@ -1,0 +1,82 @@
+-- Whoever runs the service. A name is unique in whatever case.
+CREATE TABLE operators (
+    id             uuid PRIMARY KEY,
+    name           text NOT NULL,
+    name_key       text NOT NULL UNIQUE,
+    access         text NOT NULL,
+    -- PHC string
+    password       text,
+    totp_sealed    bytea,
+    totp_last_step bigint,
+    created_at     timestamptz NOT NULL,
+    signed_in_at   timestamptz,
+    CHECK ((totp_sealed IS NULL) = (totp_last_step IS NULL))
+);
+
+-- What lets an operator in, once.
+CREATE TABLE operator_links (
+    digest      bytea PRIMARY KEY,
+    operator_id uuid NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    kind        text NOT NULL,
+    made_at     timestamptz NOT NULL,
+    expires_at  timestamptz NOT NULL
+);
+CREATE INDEX operator_links_by_operator ON operator_links (operator_id);
+CREATE INDEX operator_links_by_end ON operator_links (expires_at);
+
+CREATE TABLE operator_sessions (
+    digest       bytea PRIMARY KEY,
+    operator_id  uuid NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    from_address text,
+    created_at   timestamptz NOT NULL,
+    seen_at      timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL
+);
+CREATE INDEX operator_sessions_by_operator ON operator_sessions (operator_id);
+CREATE INDEX operator_sessions_by_end ON operator_sessions (expires_at);
+CREATE INDEX operator_sessions_by_use ON operator_sessions (seen_at);
+
+-- Failures to sign in. Names that nobody has share 65,536 ids that are nobody's.
+CREATE TABLE operator_standings (
+    operator_id  uuid PRIMARY KEY,
+    failures     integer NOT NULL,
+    last_at      timestamptz,
+    locked_until timestamptz
+);
+CREATE INDEX operator_standings_by_age ON operator_standings (last_at);
+
+CREATE TABLE admin_tokens (
+    id         uuid PRIMARY KEY,
+    digest     bytea NOT NULL UNIQUE,
+    name       text NOT NULL,
+    access     text NOT NULL,
+    made_by    text NOT NULL,
+    made_at    timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    used_at    timestamptz,
+    used_from  text
+);
+CREATE INDEX admin_tokens_by_end ON admin_tokens (expires_at);
+
+-- Who changed what. Refers to nothing: it outlives what it is about.
+CREATE TABLE audit_entries (
+    id           uuid PRIMARY KEY,
+    happened_at  timestamptz NOT NULL,
+    actor_kind   text NOT NULL,
+    actor_id     uuid,
+    actor_name   text,
+    from_address text,
+    project_id   uuid,
+    action       text NOT NULL,
+    subject      text NOT NULL,
+    facts_before text,
+    facts_after  text
+);
+CREATE INDEX audit_entries_by_age ON audit_entries (happened_at, id);
+CREATE INDEX audit_entries_by_project ON audit_entries (project_id, happened_at, id)
+    WHERE project_id IS NOT NULL;
+
+CREATE FUNCTION audit_entries_stay() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the audit log is never changed'; END $$;
+CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_stay();
