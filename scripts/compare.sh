@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures Dwar beside better-auth on SQLite and PostgreSQL; docs/benchmarks.md says how to read it.
+# Measures Dwar on SQLite and PostgreSQL beside a bare handler and better-auth; docs/benchmarks.md says
+# how to read it.
 #
 # The services run on one core, the clients, the provider and a PostgreSQL of its own with fsync on
 # another. Needs node, npm, taskset and the programs of PostgreSQL. By environment variables:
@@ -7,6 +8,8 @@
 #   COMPARE_BASELINE  another binary to measure beside it, such as that of the last release
 #   COMPARE_ROUNDS    how many rounds (5), and
 #   COMPARE_SECONDS   how long each phase of a round is measured (5)
+#   COMPARE_SESSIONS  how many sessions are on record where many are validated (10000)
+#   COMPARE_RESULTS   a folder that gets all figures as benchmark.json and a picture of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -51,5 +54,6 @@ as_postgres taskset -c "$load_cpu" pg_ctl -D "$scratch/pg/data" -l "$scratch/pg/
     -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$scratch/pg" start >/dev/null
 
 export COMPARE_DWAR COMPARE_FOLDER="$scratch/services" COMPARE_SERVER_CPU=$server_cpu
+export COMPARE_POSTGRES_DATA="$scratch/pg/data"
 export COMPARE_POSTGRES="postgres://dwar@127.0.0.1:$port/postgres"
 taskset -c "$load_cpu" "${CARGO_TARGET_DIR:-target}/release/compare"

@@ -1,10 +1,10 @@
 // The peer of the comparison: better-auth as its documentation sets it up for logins by phone, with
-// its own cookies as sessions. https://www.better-auth.com/docs/plugins/phone-number
+// bearer tokens as clients of an API use them. https://www.better-auth.com/docs/plugins/phone-number
 import { createServer } from "node:http";
 import { betterAuth } from "better-auth";
 import { getMigrations } from "better-auth/db/migration";
 import { toNodeHandler } from "better-auth/node";
-import { phoneNumber } from "better-auth/plugins";
+import { bearer, phoneNumber } from "better-auth/plugins";
 import Database from "better-sqlite3";
 import pg from "pg";
 
@@ -27,6 +27,7 @@ const auth = betterAuth({
   rateLimit: { enabled: false },
   telemetry: { enabled: false },
   plugins: [
+    bearer(),
     phoneNumber({
       async sendOTP({ phoneNumber, code }) {
         const answer = await fetch(PEER_PROVIDER, {

@@ -1,127 +1,136 @@
 //! The services that are measured, each pinned to the same core and run while it is its turn.
 
 use crate::Outcome;
-use crate::client::Client;
+use crate::clients::Users;
+use crate::dialect::Dialect;
+use crate::floor::{Answers, Recorded};
+use crate::http;
+use crate::meter::Meter;
 use crate::provider::Provider;
-use serde_json::{Value, json};
-use std::path::PathBuf;
+use serde_json::Value;
+use std::io::Write;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
 use std::time::Duration;
+
+/// What is the same for all of them.
+#[derive(Clone)]
+pub struct Place {
+    /// Where each makes a folder of its own.
+    pub folder: PathBuf,
+    /// The core that services have for themselves.
+    pub cpu: String,
+    pub provider: Provider,
+}
 
 /// A service on a database of its own, which it keeps over all rounds.
 pub struct Contestant {
-    /// What the tables call it.
-    pub name: &'static str,
     /// Which service it is.
     pub kind: Kind,
     /// Which database it is on.
     pub database: Database,
     url: String,
     folder: PathBuf,
-    cpu: String,
-    provider: String,
-    port: u16,
-    /// Dwar's API key.
-    key: String,
-    phones: Arc<AtomicU32>,
+    place: Place,
+    /// One per instance.
+    addresses: Vec<String>,
+    users: Arc<Users>,
 }
 
 /// Which service.
+#[derive(Clone)]
 pub enum Kind {
     /// This binary of ours.
-    Dwar(String),
+    Dwar {
+        /// What the tables call it.
+        name: &'static str,
+        binary: String,
+        instances: usize,
+    },
     /// better-auth, in `peer/`.
     Peer,
+    /// A bare actix handler.
+    Floor,
 }
 
-/// Which database; PostgreSQL by the URL of a server.
+/// Which database.
 #[derive(Clone)]
 pub enum Database {
+    /// None.
+    None,
     /// A file.
     Sqlite,
     /// A database on this server.
-    Postgres(String),
-}
-
-/// What a login gives.
-#[derive(Clone)]
-pub enum Session {
-    /// Dwar's pair.
-    Pair {
-        /// Validated at each call.
-        access: String,
-        /// Good for one new pair.
-        refresh: String,
-    },
-    /// The peer's.
-    Cookie(String),
+    Postgres { url: String, postmaster: u32 },
 }
 
 impl Database {
     /// What the tables call it.
     pub const fn name(&self) -> &'static str {
         match self {
+            Self::None => "",
             Self::Sqlite => "SQLite",
-            Self::Postgres(_) => "PostgreSQL",
+            Self::Postgres { .. } => "PostgreSQL",
         }
     }
 }
 
 impl Contestant {
     /// Makes its database; for Dwar also a project with money.
-    pub fn new(
-        name: &'static str,
-        kind: Kind,
-        database: Database,
-        cpu: String,
-        provider: String,
-    ) -> Outcome<Self> {
-        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let folder =
-            PathBuf::from(std::env::var("COMPARE_FOLDER")?).join(format!("service-{port}"));
+    pub fn new(kind: Kind, database: Database, place: &Place) -> Outcome<Self> {
+        let instances = if let Kind::Dwar { instances, .. } = kind { instances } else { 1 };
+        let ports = (0..instances).map(|_| free_port()).collect::<Outcome<Vec<_>>>()?;
+        let first = ports.first().copied().unwrap_or_default();
+        let folder = place.folder.join(format!("service-{first}"));
         std::fs::create_dir(&folder)?;
         let url = match (&database, &kind) {
-            (Database::Sqlite, Kind::Dwar(_)) => "sqlite://dwar.db".to_owned(),
-            (Database::Sqlite, Kind::Peer) => "peer.db".to_owned(),
-            (Database::Postgres(server), _) => {
-                let (base, _) =
-                    server.rsplit_once('/').ok_or("COMPARE_POSTGRES names no database")?;
-                let create = format!("CREATE DATABASE service_{port}");
-                let made = Command::new("psql").args([server, "-qc", &create]).status()?;
-                if !made.success() {
-                    return Err(format!("psql: {create}: {made}").into());
-                }
-                format!("{base}/service_{port}")
-            }
+            (Database::Postgres { url, .. }, _) => create_database(url, first)?,
+            (_, Kind::Peer) => "peer.db".to_owned(),
+            _ => "sqlite://dwar.db".to_owned(),
         };
-        let (key, phones) = (String::new(), Arc::default());
-        let mut made = Self { name, kind, database, url, folder, cpu, provider, port, key, phones };
-        made.key = made.create_project()?;
+        let addresses = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        let users = Arc::new(Users::new(Dialect::Peer, place.provider.clone()));
+        let place = place.clone();
+        let mut made = Self { kind, database, url, folder, place, addresses, users };
+        if let Kind::Dwar { binary, .. } = &made.kind {
+            let key = made.create_project(binary)?;
+            let key = format!("x-api-key: {key}\r\n");
+            made.users = Arc::new(Users::new(Dialect::Dwar { key }, made.place.provider.clone()));
+        }
         Ok(made)
     }
 
-    fn create_project(&self) -> Outcome<String> {
-        let Kind::Dwar(binary) = &self.kind else { return Ok(String::new()) };
+    /// A floor that is asked what `other` is asked.
+    pub fn floor_of(other: &Self) -> Outcome<Self> {
+        let floor = Self::new(Kind::Floor, Database::None, &other.place)?;
+        Ok(Self { users: Arc::clone(&other.users), ..floor })
+    }
+
+    /// What the tables call it.
+    pub fn name(&self) -> String {
+        let name = match &self.kind {
+            Kind::Dwar { name, instances: 1, .. } => (*name).to_owned(),
+            Kind::Dwar { name, instances, .. } => format!("{name}, {instances} instances"),
+            Kind::Peer => "better-auth".to_owned(),
+            Kind::Floor => return "bare actix handler, the floor".to_owned(),
+        };
+        format!("{name} on {}", self.database.name())
+    }
+
+    fn create_project(&self, binary: &str) -> Outcome<String> {
         let gateway = format!(
             "name = \"bench\"\n[request]\nurl = \"{}\"\n\
              json = '''{{\"to\":\"{{phone_e164}}\",\"text\":\"{{text}}\"}}'''\n\
              [answer]\nreference = \"/id\"\n",
-            self.provider
+            self.place.provider.url()
         );
         std::fs::write(self.folder.join("bench.toml"), gateway)?;
         let mut command = Command::new(binary);
-        command.args([
-            "project",
-            "create",
-            "--name",
-            "Bench",
-            "--balance-rupees",
-            "1000000",
-            "--json",
-        ]);
-        let output = self.settle_in(&mut command).output()?;
+        let project = ["project", "create", "--name", "Bench", "--balance-rupees", "1000000"];
+        let output = self.settle_in(command.args(project).arg("--json")).output()?;
         let made: Value = serde_json::from_slice(&output.stdout)
             .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
         Ok(made["live_key"].as_str().ok_or("no live key")?.to_owned())
@@ -132,14 +141,16 @@ impl Contestant {
         let path = std::env::var_os("PATH").unwrap_or_default();
         command.current_dir(&self.folder).env_clear().env("PATH", path);
         match self.kind {
-            Kind::Dwar(_) => command
+            Kind::Dwar { .. } => command
                 .env("DWAR__DATABASE__URL", &self.url)
-                .env("DWAR__HTTP__ADDRESS", format!("127.0.0.1:{}", self.port))
                 .env("DWAR__DEMO", "false")
+                .env("DWAR__DASHBOARD__ADDRESS", "")
                 .env("DWAR__LOG__LEVEL", "warn")
                 .env("DWAR__GATEWAYS__GENERIC_FILES", "bench.toml")
                 .env("DWAR__GATEWAYS__WHATSAPP", "")
                 .env("DWAR__GATEWAYS__SMS", "bench")
+                // Longer than all rounds together take.
+                .env("DWAR__SESSION__ACCESS_SECONDS", "86400")
                 // Neither side is to refuse what the comparison asks for.
                 .env("DWAR__LIMITS__LIVE__SENDS_PER_MINUTE", "0")
                 .env("DWAR__LIMITS__LIVE__VERIFIES_PER_MINUTE", "0")
@@ -148,135 +159,153 @@ impl Contestant {
             Kind::Peer => command
                 .env("NODE_ENV", "production")
                 .env("PEER_DATABASE", &self.url)
-                .env("PEER_PORT", self.port.to_string())
-                .env("PEER_PROVIDER", &self.provider),
+                .env("PEER_PROVIDER", self.place.provider.url()),
+            Kind::Floor => command,
         }
     }
 
-    /// Starts it on its core and waits until it answers.
-    pub async fn start(&self) -> Outcome<Running<'_>> {
-        let mut command = Command::new("taskset");
-        command.args(["-c", &self.cpu]);
+    /// Starts its instances on their core and waits until they answer.
+    pub fn start(&self, answers: &Answers) -> Outcome<Running<'_>> {
+        let mut running = Running { contestant: self, instances: Vec::new() };
+        for (number, address) in self.addresses.iter().enumerate() {
+            let log = std::fs::File::create(self.folder.join(format!("log-{number}")))?;
+            let mut command = Command::new("taskset");
+            let command = self.settle_in(command.args(["-c", &self.place.cpu]));
+            self.program(command, address, answers)?;
+            let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?;
+            running.instances.push(child);
+            self.wait_for(address, number)?;
+        }
+        Ok(running)
+    }
+
+    fn program(&self, command: &mut Command, address: &str, answers: &Answers) -> Outcome<()> {
         match &self.kind {
-            Kind::Dwar(binary) => command.args([binary, "serve"]),
+            Kind::Dwar { binary, .. } => {
+                command.args([binary, "serve"]).env("DWAR__HTTP__ADDRESS", address)
+            }
             Kind::Peer => {
-                command.args(["node", concat!(env!("CARGO_MANIFEST_DIR"), "/peer/server.js")])
+                let port = address.rsplit(':').next().unwrap_or_default();
+                let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peer/server.js");
+                command.args(["node", script]).env("PEER_PORT", port)
+            }
+            Kind::Floor => {
+                let answers = serde_json::to_string(answers)?;
+                command.arg(std::env::current_exe()?).args(["floor", address, &answers])
             }
         };
-        let log = std::fs::File::create(self.folder.join("log"))?;
-        let child = self.settle_in(&mut command);
-        let child = child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?;
-        let running = Running { contestant: self, child };
-        let ready = if running.is_dwar() { "GET /readyz" } else { "GET /api/auth/ok" };
-        for _ in 0..600 {
-            if let Ok(mut client) = running.client().await
-                && client.ask(ready, "", "").await.is_ok()
-            {
-                return Ok(running);
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        let log = std::fs::read_to_string(self.folder.join("log"))?;
-        Err(format!("{} on {} did not start: {log}", self.name, self.database.name()).into())
+        Ok(())
     }
+
+    fn wait_for(&self, address: &str, number: usize) -> Outcome<()> {
+        let line = match self.kind {
+            Kind::Dwar { .. } => "GET /readyz",
+            Kind::Peer => "GET /api/auth/ok",
+            Kind::Floor => "GET /",
+        };
+        let wanted = if matches!(self.kind, Kind::Floor) { "404" } else { "200" };
+        for _ in 0..600 {
+            if http::ask(address, &http::request(line, "", "")).is_ok_and(|got| got == wanted) {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(50));
+        }
+        let log = std::fs::read_to_string(self.folder.join(format!("log-{number}")))?;
+        Err(format!("{} did not start: {log}", self.name()).into())
+    }
+}
+
+fn free_port() -> Outcome<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+fn create_database(server: &str, port: u16) -> Outcome<String> {
+    let (base, _) = server.rsplit_once('/').ok_or("COMPARE_POSTGRES names no database")?;
+    let create = format!("CREATE DATABASE service_{port}");
+    let made = Command::new("psql").args([server, "-qc", &create]).status()?;
+    if !made.success() {
+        return Err(format!("psql: {create}: {made}").into());
+    }
+    Ok(format!("{base}/service_{port}"))
 }
 
 /// A service that runs; it stops with this value.
 pub struct Running<'a> {
     contestant: &'a Contestant,
-    child: Child,
+    instances: Vec<Child>,
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        let _already_gone = self.child.kill();
-        let _already_gone = self.child.wait();
+        for instance in &mut self.instances {
+            let _already_gone = instance.kill();
+            let _already_gone = instance.wait();
+        }
     }
 }
 
 impl Running<'_> {
-    fn is_dwar(&self) -> bool {
-        matches!(self.contestant.kind, Kind::Dwar(_))
+    /// Whether it is the peer.
+    pub const fn is_peer(&self) -> bool {
+        matches!(self.contestant.kind, Kind::Peer)
     }
 
-    /// A new connection to it.
-    pub async fn client(&self) -> Outcome<Client> {
-        Client::connect(&format!("127.0.0.1:{}", self.contestant.port)).await
+    /// Whether it is the floor.
+    pub const fn is_floor(&self) -> bool {
+        matches!(self.contestant.kind, Kind::Floor)
+    }
+
+    /// Where its instances listen.
+    pub fn addresses(&self) -> &[String] {
+        &self.contestant.addresses
     }
 
     /// Whom requests come from.
-    pub fn caller(&self, provider: &Provider) -> Caller {
-        let headers = format!("x-api-key: {}\r\n", self.contestant.key);
-        let phones = Arc::clone(&self.contestant.phones);
-        Caller { dwar: self.is_dwar(), headers, provider: provider.clone(), phones }
+    pub const fn users(&self) -> &Arc<Users> {
+        &self.contestant.users
+    }
+
+    /// What it costs.
+    pub fn meter(&self) -> Meter {
+        let postmaster = match self.contestant.database {
+            Database::Postgres { postmaster, .. } => Some(postmaster),
+            _ => None,
+        };
+        Meter { service: self.instances.iter().map(Child::id).collect(), postmaster }
+    }
+
+    /// What it answers, for the floor to repeat.
+    pub fn answers(&self) -> Outcome<Answers> {
+        let mut answers = Answers::new();
+        let users = self.users();
+        let key_set = users.key_set().ok_or("no key set")?;
+        for request in [users.example()?, key_set] {
+            let path = request.split(|byte| *byte == b' ').nth(1).ok_or("no path")?;
+            let path = String::from_utf8(path.to_vec())?;
+            answers.insert(path, record(&self.contestant.addresses[0], &request)?);
+        }
+        Ok(answers)
     }
 }
 
-/// Speaks to either service.
-#[derive(Clone)]
-pub struct Caller {
-    /// Whether it is Dwar that is asked, or the peer.
-    pub dwar: bool,
-    headers: String,
-    provider: Provider,
-    /// How many phones have logged in, so that each does so once.
-    phones: Arc<AtomicU32>,
+fn record(address: &str, request: &[u8]) -> Outcome<Recorded> {
+    // The server adds these by itself.
+    const OWN: [&str; 3] = ["content-length", "date", "connection"];
+    let mut stream = TcpStream::connect(address)?;
+    stream.write_all(request)?;
+    let recorded = http::receive(&mut stream, &mut Vec::new(), |answer| {
+        if answer.status() != "200" {
+            return Err(answer.complaint().into());
+        }
+        let mut headers = answer.headers();
+        headers.retain(|(name, _)| !OWN.contains(&name.to_lowercase().as_str()));
+        Ok(Recorded { headers, body: String::from_utf8(answer.body.to_vec())? })
+    })?;
+    Ok(recorded.ok_or("no answer")?)
 }
 
-impl Caller {
-    /// Does nothing at all.
-    pub async fn nothing(&self, client: &mut Client) -> Outcome<()> {
-        client.ask("GET /healthz", "", "").await.map(|_| ())
-    }
-
-    /// Has a code sent to a new phone, takes it from the provider, and gives it back.
-    pub async fn log_in(&self, client: &mut Client) -> Outcome<Session> {
-        let phone = format!("98{:08}", self.phones.fetch_add(1, Ordering::Relaxed));
-        let e164 = format!("+91{phone}");
-        if self.dwar {
-            let body = json!({ "phone": phone }).to_string();
-            client.ask("POST /v1/otp/send", &self.headers, &body).await?;
-            let code = self.provider.code(&e164)?;
-            let body = json!({ "phone": phone, "code": code }).to_string();
-            let pair = client.ask("POST /v1/otp/verify", &self.headers, &body).await?;
-            let (access, refresh) = (pair.text("access_token")?, pair.text("refresh_token")?);
-            return Ok(Session::Pair { access, refresh });
-        }
-        let body = json!({ "phoneNumber": e164 }).to_string();
-        client.ask("POST /api/auth/phone-number/send-otp", "", &body).await?;
-        let code = self.provider.code(&e164)?;
-        let body = json!({ "phoneNumber": e164, "code": code }).to_string();
-        let answer = client.ask("POST /api/auth/phone-number/verify", "", &body).await?;
-        let cookie = answer.header("set-cookie").and_then(|cookie| cookie.split(';').next());
-        Ok(Session::Cookie(cookie.ok_or("no cookie")?.to_owned()))
-    }
-
-    /// Asks whether the session is good.
-    pub async fn validate(&self, client: &mut Client, session: &Session) -> Outcome<()> {
-        match session {
-            Session::Pair { access, .. } => {
-                let body = json!({ "access_token": access }).to_string();
-                client.ask("POST /v1/session/validate", &self.headers, &body).await?;
-            }
-            Session::Cookie(cookie) => {
-                let headers = format!("cookie: {cookie}\r\n");
-                let answer = client.ask("GET /api/auth/get-session", &headers, "").await?;
-                if answer.body == b"null" {
-                    return Err("the peer does not know its own session".into());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Swaps a pair for the next; the peer has nothing of the kind.
-    pub async fn refresh(&self, client: &mut Client, session: &Session) -> Outcome<Session> {
-        let Session::Pair { refresh, .. } = session else { return Ok(session.clone()) };
-        let body = json!({ "refresh_token": refresh }).to_string();
-        let pair = client.ask("POST /v1/session/refresh", &self.headers, &body).await?;
-        Ok(Session::Pair {
-            access: pair.text("access_token")?,
-            refresh: pair.text("refresh_token")?,
-        })
-    }
+/// The process that a data directory of PostgreSQL belongs to.
+pub fn postmaster(data: &Path) -> Outcome<u32> {
+    let file = std::fs::read_to_string(data.join("postmaster.pid"))?;
+    Ok(file.lines().next().ok_or("an empty postmaster.pid")?.trim().parse()?)
 }

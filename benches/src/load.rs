@@ -1,135 +1,125 @@
-//! So many clients, each on a connection of its own, who ask one thing after another.
+//! The generator of load: many connections on one thread, each of which asks one thing after another.
 
 use crate::Outcome;
-use crate::client::Client;
-use crate::contestant::{Caller, Running, Session};
-use crate::provider::Provider;
+use crate::http::Message;
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
-use tokio::task::JoinSet;
 
-/// How many clients there are.
-const CLIENTS: usize = 16;
+/// Who asks on one connection.
+pub trait Client {
+    /// Writes the next request, whole; `false` when there is nothing more to ask.
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool>;
 
-/// What is asked again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// A request that the service does nothing for: what HTTP alone costs.
-    Floor,
-    /// A code is sent and verified.
-    Login,
-    /// A session is validated.
-    Validate,
-    /// A pair of tokens is swapped for the next.
-    Refresh,
+    /// Takes the answer to it.
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()>;
 }
 
-impl Phase {
-    /// All of them, in the order they are measured.
-    pub const ALL: [Self; 4] = [Self::Floor, Self::Login, Self::Validate, Self::Refresh];
-
-    /// What the tables call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Floor => "`healthz`, the floor",
-            Self::Login => "Login: send and verify",
-            Self::Validate => "Validate",
-            Self::Refresh => "Refresh",
-        }
-    }
-
-    /// Whether the peer has anything of the kind.
-    const fn is_ours_alone(self) -> bool {
-        matches!(self, Self::Floor | Self::Refresh)
-    }
+/// What one measurement came to.
+#[derive(Default)]
+pub struct Sample {
+    /// How long each request took, in microseconds, in no order.
+    pub micros: Vec<u32>,
+    /// How long all of it took.
+    pub took: Duration,
 }
 
-/// What one phase of one round came to.
-#[derive(Clone, Copy, Debug)]
-pub struct Figures {
-    /// How many a second.
-    pub rate: f64,
-    /// How long half of them took at most, in milliseconds.
-    pub p50: f64,
-    /// How long all but one in a hundred took at most, in milliseconds.
-    pub p99: f64,
+struct Connection<C> {
+    stream: TcpStream,
+    client: C,
+    request: Vec<u8>,
+    written: usize,
+    answer: Vec<u8>,
+    asked: Instant,
+    over: bool,
 }
 
-/// One client with its connection, and the session it got last.
-struct User {
-    client: Client,
-    session: Option<Session>,
-}
-
-/// Measures every phase for so many seconds, after half of that to warm up.
-pub async fn measure(
-    running: &Running<'_>,
-    provider: &Provider,
-    seconds: u64,
-) -> Outcome<Vec<(Phase, Figures)>> {
-    let caller = running.caller(provider);
-    let mut users = Vec::new();
-    for _ in 0..CLIENTS {
-        users.push(User { client: running.client().await?, session: None });
-    }
-    let mut found = Vec::new();
-    for phase in Phase::ALL {
-        if phase.is_ours_alone() && !caller.dwar {
-            continue;
-        }
-        let time = Duration::from_secs(seconds);
-        run(phase, &caller, &mut users, time / 2).await?;
-        found.push((phase, run(phase, &caller, &mut users, time).await?));
-    }
-    Ok(found)
-}
-
-async fn run(
-    phase: Phase,
-    caller: &Caller,
-    users: &mut Vec<User>,
+/// Lets every client ask, each on a connection to one of `addresses` in turn, until `time` is over or
+/// nobody has anything more to ask.
+pub fn drive<C: Client>(
+    addresses: &[String],
+    clients: Vec<C>,
     time: Duration,
-) -> Outcome<Figures> {
-    let begun = Instant::now();
-    let mut asking = JoinSet::new();
-    for mut user in users.drain(..) {
-        let caller = caller.clone();
-        asking.spawn(async move {
-            let mut times = Vec::new();
-            while begun.elapsed() < time {
-                let asked = Instant::now();
-                user.ask(phase, &caller).await?;
-                times.push(asked.elapsed());
-            }
-            Ok((user, times))
-        });
+) -> Outcome<(Sample, Vec<C>)> {
+    let mut poll = Poll::new()?;
+    let mut events = Events::with_capacity(256);
+    let mut connections = Vec::new();
+    for (place, client) in clients.into_iter().enumerate() {
+        let address = addresses.get(place % addresses.len()).ok_or("nobody to ask")?;
+        connections.push(Connection::open(address, client, &poll, Token(place))?);
     }
-    let mut times = Vec::new();
-    while let Some(done) = asking.join_next().await {
-        let done: Outcome<(User, Vec<Duration>)> = done?;
-        let (user, took) = done?;
-        users.push(user);
-        times.extend(took);
+    let (begun, mut sample) = (Instant::now(), Sample::default());
+    for connection in &mut connections {
+        connection.ask()?;
     }
-    let took = begun.elapsed().as_secs_f64();
-    times.sort_unstable();
-    let at = |share: usize| {
-        let time = times.get((times.len() * share / 100).min(times.len().saturating_sub(1)));
-        time.map_or(0.0, |time| time.as_secs_f64() * 1_000.0)
-    };
-    Ok(Figures { rate: times.len() as f64 / took, p50: at(50), p99: at(99) })
+    let mut asking = connections.iter().filter(|connection| !connection.over).count();
+    while asking > 0 {
+        poll.poll(&mut events, Some(Duration::from_secs(10)))?;
+        if events.is_empty() {
+            return Err("no answer for ten seconds".into());
+        }
+        let late = begun.elapsed() >= time;
+        for event in &events {
+            let connection = connections.get_mut(event.token().0).ok_or("no such connection")?;
+            let before = connection.over;
+            connection.go_on(&mut sample.micros, late)?;
+            asking -= usize::from(connection.over && !before);
+        }
+    }
+    sample.took = begun.elapsed();
+    Ok((sample, connections.into_iter().map(|connection| connection.client).collect()))
 }
 
-impl User {
-    async fn ask(&mut self, phase: Phase, caller: &Caller) -> Outcome<()> {
-        let session = || self.session.as_ref().ok_or("nobody is logged in");
-        match phase {
-            Phase::Floor => caller.nothing(&mut self.client).await?,
-            Phase::Login => {
-                self.session = Some(caller.log_in(&mut self.client).await?);
+impl<C: Client> Connection<C> {
+    fn open(address: &str, client: C, poll: &Poll, token: Token) -> Outcome<Self> {
+        let stream = std::net::TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let mut stream = TcpStream::from_std(stream);
+        poll.registry().register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        let (request, answer, asked) = (Vec::new(), Vec::new(), Instant::now());
+        Ok(Self { stream, client, request, written: 0, answer, asked, over: false })
+    }
+
+    fn ask(&mut self) -> Outcome<()> {
+        self.request.clear();
+        self.written = 0;
+        self.over = !self.client.ask(&mut self.request)?;
+        self.asked = Instant::now();
+        self.write()
+    }
+
+    fn write(&mut self) -> Outcome<()> {
+        while let Some(rest) = self.request.get(self.written..).filter(|rest| !rest.is_empty()) {
+            match self.stream.write(rest) {
+                Ok(count) => self.written += count,
+                Err(cause) if cause.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(cause) => return Err(cause.into()),
             }
-            Phase::Validate => caller.validate(&mut self.client, session()?).await?,
-            Phase::Refresh => {
-                self.session = Some(caller.refresh(&mut self.client, session()?).await?);
+        }
+        Ok(())
+    }
+
+    /// Writes and reads what can be, and asks again as often as it was answered.
+    fn go_on(&mut self, micros: &mut Vec<u32>, late: bool) -> Outcome<()> {
+        self.write()?;
+        let mut more = [0; 8_192];
+        while !self.over {
+            match self.stream.read(&mut more) {
+                Ok(0) => return Err("the service hung up".into()),
+                Ok(count) => self.answer.extend_from_slice(&more[..count]),
+                Err(cause) if cause.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(cause) => return Err(cause.into()),
+            }
+            let Some((message, length)) = Message::first(&self.answer)? else { continue };
+            micros.push(u32::try_from(self.asked.elapsed().as_micros())?);
+            self.client.answered(&message)?;
+            self.answer.drain(..length);
+            if late {
+                self.over = true;
+            } else {
+                self.ask()?;
             }
         }
         Ok(())

@@ -1,12 +1,16 @@
-//! The provider on loopback that both services hand their codes to.
+//! The provider on loopback that all services hand their codes to.
 
 use crate::Outcome;
-use crate::client;
+use crate::http;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream};
+use std::thread;
+
+const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
+                       content-length: 10\r\n\r\n{\"id\":\"x\"}";
 
 /// Takes every message at once and remembers its code.
 #[derive(Clone)]
@@ -19,16 +23,14 @@ type Codes = Arc<Mutex<HashMap<String, String>>>;
 
 impl Provider {
     /// Listens on a free port.
-    pub async fn start() -> Outcome<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+    pub fn start() -> Outcome<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
         let provider = Self { port: listener.local_addr()?.port(), codes: Codes::default() };
         let codes = Arc::clone(&provider.codes);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
                 let codes = Arc::clone(&codes);
-                tokio::spawn(async move {
-                    let _the_service_hung_up = serve(stream, &codes).await;
-                });
+                thread::spawn(move || serve(stream, &codes).ok());
             }
         });
         Ok(provider)
@@ -46,17 +48,16 @@ impl Provider {
     }
 }
 
-async fn serve(mut stream: TcpStream, codes: &Codes) -> Outcome<()> {
+fn serve(mut stream: TcpStream, codes: &Codes) -> Outcome<()> {
     stream.set_nodelay(true)?;
     let mut unread = Vec::new();
-    while let Some(message) = client::read(&mut stream, &mut unread).await? {
+    while let Some((phone, code)) = http::receive(&mut stream, &mut unread, |message| {
         let body: Value = serde_json::from_slice(&message.body)?;
         let text = |field: &str| body.get(field).and_then(Value::as_str).unwrap_or_default();
-        let code = text("text").chars().take(6).collect();
-        codes.lock().unwrap_or_else(PoisonError::into_inner).insert(text("to").to_owned(), code);
-        let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
-                      content-length: 10\r\n\r\n{\"id\":\"x\"}";
-        stream.write_all(answer.as_bytes()).await?;
+        Ok((text("to").to_owned(), text("text").chars().take(6).collect::<String>()))
+    })? {
+        codes.lock().unwrap_or_else(PoisonError::into_inner).insert(phone, code);
+        stream.write_all(TAKEN)?;
     }
     Ok(())
 }

@@ -1,0 +1,52 @@
+// Puts many requests on record, past the service.
+
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const folder = process.env.BENCH_FOLDER;
+const here = import.meta.dirname;
+/** Their indexes are made anew after the fill, which takes a fraction of keeping them. */
+const LARGE = "('otps', 'otp_attempts', 'ledger_entries', 'identities', 'sessions', 'audit_entries')";
+
+export async function fill(url, count) {
+  if (url.startsWith("postgres")) await fillPostgres(url, count);
+  else fillSqlite(url.replace("sqlite://", ""), count);
+}
+
+async function fillPostgres(url, count) {
+  const options = ["-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-v", `count=${count}`, "-f", "-", url];
+  const psql = (input) => execFileSync("psql", options, { input, encoding: "utf8" });
+  const session = (input) => new Promise((done, failed) => {
+    const one = spawn("psql", options, { stdio: ["pipe", "ignore", "inherit"] });
+    one.on("exit", (code) => (code === 0 ? done() : failed(new Error(`psql ended with ${code}`))));
+    one.stdin.end(input);
+  });
+  const indexes = psql(`SELECT indexname || ' ' || indexdef FROM pg_indexes
+    WHERE tablename IN ${LARGE} AND indexname NOT IN (SELECT conname FROM pg_constraint)`);
+  const found = indexes.trim().split("\n").map((line) => line.match(/^(\S+) (.*)$/));
+  psql(found.map(([, name]) => `DROP INDEX ${name};`).join("\n"));
+  const [head, ...parts] = readFileSync(join(here, "fill.postgres.sql"), "utf8").split(/^-{40}$/m);
+  await Promise.all(parts.map((part) => session(head + part)));
+  const half = (rest) => found.filter((_, i) => i % 2 === rest).map(([, , made]) => `${made};`).join("\n");
+  await Promise.all([0, 1].map((rest) => session(`SET maintenance_work_mem = '1GB';\n${half(rest)}`)));
+  psql("VACUUM ANALYZE;");
+}
+
+function fillSqlite(path, count) {
+  const sqlite = (input, ...options) => execFileSync("sqlite3", ["-bail", ...options, path],
+    { input, cwd: folder, encoding: "utf8", env: { ...process.env, SQLITE_TMPDIR: folder }, maxBuffer: 1e8 });
+  const hex = (n) => n.toString(16).padStart(2, "0");
+  const rows = Array.from({ length: 256 }, (_, n) => `(${n}, x'${hex(n)}')`);
+  writeFileSync(join(folder, "bytes.sql"), `INSERT INTO bytes VALUES ${rows.join(", ")};\n`);
+  const found = JSON.parse(sqlite(`SELECT type, name, sql FROM sqlite_master
+    WHERE tbl_name IN ${LARGE} AND type IN ('index', 'trigger') AND sql IS NOT NULL;`, "-json"));
+  const script = readFileSync(join(here, "fill.sqlite.sql"), "utf8").replaceAll(":count", count);
+  sqlite([
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1500000;",
+    ...found.map(({ type, name }) => `DROP ${type} ${name};`),
+    script,
+    ...found.map(({ sql }) => `${sql};`),
+    "PRAGMA journal_mode = WAL;",
+  ].join("\n"));
+}

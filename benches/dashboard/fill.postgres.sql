@@ -1,0 +1,130 @@
+-- :count requests of the last 59 days, and what comes with them; see measure.mjs, which drops the
+-- indexes of the large tables before and makes them anew after. What follows the first line of
+-- dashes is written by a session of its own, as is what follows each other one; what stands before
+-- the first is for all of them.
+SET synchronous_commit = off;
+-- No triggers and no checks of foreign keys.
+SET session_replication_role = replica;
+-- The number that was sent a code before, and whose project.
+CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index AS popular, phone_sealed,
+    (extract(epoch FROM created_at)::bigint * 1000) AS now FROM otps ORDER BY created_at DESC LIMIT 1;
+-- A UUID of version 7: of a moment, of a table, with a number.
+CREATE FUNCTION pg_temp.v7(ms bigint, what bigint, i bigint) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
+    SELECT encode(int8send((ms << 16) | 28672 | (i & 4095))
+        || int8send(-9223372036854775808 + (what << 60) + i), 'hex')::uuid $$;
+CREATE FUNCTION pg_temp.other(i bigint) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
+    SELECT ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid $$;
+CREATE FUNCTION pg_temp.phone(i bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+    SELECT convert_to(lpad(i::text, 32, '0'), 'UTF8') $$;
+CREATE TEMP VIEW named AS SELECT i, to_timestamp(ms / 1000.0) AS at, ms, phone_sealed,
+        pg_temp.v7(ms, 0, i) AS id, pg_temp.v7(ms, 1, i) AS other,
+        CASE WHEN i % 50 = 49 THEN pg_temp.other(i / 50 % 200) ELSE project END AS project,
+        CASE WHEN i % (:count / 1000) = 3 THEN 'test' ELSE 'live' END AS mode,
+        CASE WHEN i % (:count / 500) = 2 THEN popular
+            ELSE pg_temp.phone(i * 48271 % 2000003) END AS phone,
+        i * 7 % 100 < 78 AS used, i % 5 > 0 AS app, 4000 + i * 31 % 50000 AS took,
+        CASE WHEN i % 1000 = 5 THEN 'failed' WHEN i * 13 % 100 < 92 THEN 'delivered'
+            ELSE 'sent' END AS status
+    FROM (SELECT i, now - 60000 - (:count - i) * 5097600000 / :count AS ms, one.*
+        FROM generate_series(1, :count::bigint) i, one) made;
+
+-- A tenth as many of what is rarer.
+CREATE TEMP VIEW tenth AS SELECT i, ms, to_timestamp(ms / 1000.0) AS at, project, popular,
+        phone_sealed, now
+    FROM (SELECT i, now - 60000 - (:count / 10 - i) * 5097600000 / (:count / 10) AS ms, one.*
+        FROM generate_series(1, :count::bigint / 10) i, one) made;
+
+----------------------------------------
+INSERT INTO projects (id, name, identity_lookup, identity_delete, created_at)
+SELECT pg_temp.other(i), 'Customer ' || i, true, false, now() - i * interval '1 minute'
+FROM generate_series(0, 199) i;
+INSERT INTO wallets (project_id, balance, held, entries)
+SELECT pg_temp.other(i), 0, 0, 0 FROM generate_series(0, 199) i;
+
+----------------------------------------
+INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, code_sealed,
+    state, wrong, max_wrong, status, created_at, expires_at, due_at, guesses, version)
+SELECT id, project, mode, phone, phone_sealed, 0, '\x0000000000000000000000000000000000000000000000000000000000000000'::bytea, NULL,
+    CASE WHEN used THEN 'used' ELSE 'superseded' END, 0, 5, status, at, at + interval '10 minutes',
+    NULL, CASE WHEN used THEN int8send(ms + took) END, id
+FROM named;
+INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at)
+SELECT id, project_id, mode, phone_index, created_at FROM otps
+WHERE created_at > now() - interval '1 day'
+    AND NOT EXISTS (SELECT FROM send_slots WHERE send_id = otps.id);
+----------------------------------------
+INSERT INTO otp_attempts (id, otp_id, position, channel, provider, provider_ref, status, reason,
+    changed_at, accepted)
+SELECT other, id, 0, CASE WHEN app THEN 'whatsapp' ELSE 'sms' END,
+    CASE WHEN i % 5000 = 10 THEN 'gupshup' WHEN app THEN 'whatsapp_cloud' ELSE 'msg91' END,
+    'bench-' || i, status, CASE status WHEN 'failed' THEN 'not_on_channel' END,
+    at + interval '900 ms', true
+FROM named;
+----------------------------------------
+-- What was taken for each; of every twentieth also what was held before, and given back after.
+INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
+    reference, made_at)
+SELECT other, project, 1000 + i, 'capture', -20, -20, 0, 0, id::text, at FROM named;
+INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
+    reference, made_at)
+SELECT pg_temp.v7(ms, 2, i), project, 1000 + :count + i, 'hold', 0, 20, 0, 20, id::text, at
+FROM named WHERE i % 20 = 0;
+INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
+    reference, made_at)
+SELECT pg_temp.v7(ms, 3, i), project, 1000 + 2 * :count + i, 'refund', 20, 0, 20, 0, id::text, at
+FROM named WHERE i % 20 = 0;
+UPDATE wallets SET entries = 1000 + 3 * :count;
+
+----------------------------------------
+-- Identities with a session each; the first has a thousand.
+INSERT INTO identities (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at)
+SELECT pg_temp.v7(ms, 0, i), project, 'live',
+    CASE WHEN i = 1 THEN popular ELSE pg_temp.phone(i) END, phone_sealed, at, at
+FROM tenth;
+INSERT INTO sessions (id, project_id, mode, identity_id, created_at, expires_at, refresh_digest,
+    refresh_expires_at, access_token_id, access_issued_at, access_expires_at)
+SELECT pg_temp.v7(ms, 1, i), project, 'live', CASE
+        WHEN i % (:count / 10000) = 1 THEN (SELECT id FROM identities ORDER BY id LIMIT 1)
+        ELSE pg_temp.v7(ms, 0, i) END,
+    at, now() + interval '30 days', pg_temp.phone(i), now() + interval '30 days',
+    pg_temp.v7(ms, 2, i), at, at + interval '15 minutes'
+FROM tenth;
+INSERT INTO audit_entries (id, happened_at, actor_kind, from_address, project_id, action, subject,
+    facts_before, facts_after)
+SELECT pg_temp.v7(ms, 0, i), at, 'command_line', '192.0.2.7',
+    CASE WHEN i % 3 > 0 THEN project END, 'project.changed', project::text,
+    '{"brand":"Before ' || i || '","low_balance":1000}',
+    '{"brand":"After ' || i || '","low_balance":2000}'
+FROM tenth;
+INSERT INTO guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at, period_began_at,
+    period_wrong)
+SELECT project, 'live', CASE WHEN i = 10 THEN popular ELSE pg_temp.phone(i) END, 1, at, at, 1
+FROM tenth WHERE i % 10 = 0;
+INSERT INTO refused_sends (project_id, mode, phone_index, minute, reason, tally, count)
+SELECT project, 'live', CASE WHEN i % 100 = 1 THEN popular ELSE pg_temp.phone(i) END,
+    date_trunc('minute', now() - i * interval '1 day' / (:count / 100)), 'limit',
+    pg_temp.other(i), 1 + i % 3
+FROM tenth WHERE i < :count / 100;
+
+-- The one endpoint has a full log.
+INSERT INTO events (id, project_id, mode, kind, subject_id, channel, phone_index, phone_sealed,
+    happened_at)
+SELECT 'evt_bench_' || lpad(i::text, 6, '0'), project, 'live', 'otp.delivered', pg_temp.other(i),
+    'sms', popular, phone_sealed, now() - i * interval '1 second'
+FROM tenth WHERE i <= 1000;
+INSERT INTO webhook_calls (id, endpoint_id, event_id, kind, number, called_at, took_ms, outcome,
+    status, again_at, failed)
+SELECT pg_temp.v7(now - i * 1000, 0, i), (SELECT id FROM webhook_endpoints),
+    'evt_bench_' || lpad(i::text, 6, '0'), 'otp.delivered', 1, now() - i * interval '1 second', 40,
+    CASE WHEN i % 5 = 0 THEN 'status' ELSE 'taken' END, CASE WHEN i % 5 = 0 THEN 503 ELSE 200 END,
+    NULL, i % 5 = 0
+FROM tenth WHERE i <= 1000;
+INSERT INTO operators (id, name, name_key, access, created_at)
+SELECT pg_temp.other(i), 'colleague' || i || '@example.com', 'colleague' || i || '@example.com',
+    project || ':member', now() FROM tenth WHERE i <= 20;
+INSERT INTO admin_tokens (id, digest, name, access, made_by, made_at, expires_at)
+SELECT pg_temp.other(i), pg_temp.phone(i), 'token ' || i, project || ':viewer', 'bench', now(),
+    now() + interval '10 days' FROM tenth WHERE i <= 20;
+-- What is counted already begins with the service.
+DELETE FROM figures;
+UPDATE figures_tenure SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, led_until = NULL;

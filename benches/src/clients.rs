@@ -1,0 +1,236 @@
+//! Who asks for what, one kind of client per phase.
+
+use crate::Outcome;
+use crate::dialect::{Dialect, Session, e164};
+use crate::http::Message;
+use crate::load::Client;
+use crate::provider::Provider;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the clients of one contestant share, over all rounds.
+pub struct Users {
+    dialect: Dialect,
+    provider: Provider,
+    /// How many phones were used, so that each is used once.
+    phones: AtomicU32,
+    /// To whom a code was sent that nobody has shown yet.
+    sent: Mutex<Vec<String>>,
+    sessions: Mutex<Vec<Session>>,
+}
+
+impl Users {
+    /// Nobody yet.
+    pub fn new(dialect: Dialect, provider: Provider) -> Self {
+        let (sent, sessions) = (Mutex::default(), Mutex::default());
+        Self { dialect, provider, phones: AtomicU32::default(), sent, sessions }
+    }
+
+    fn phone(&self) -> String {
+        format!("98{:08}", self.phones.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A request about the session of somebody, for whoever is to answer it as the service does.
+    pub fn example(&self) -> Outcome<Vec<u8>> {
+        let sessions = lock(&self.sessions);
+        let session = sessions.first().ok_or("nobody is logged in")?;
+        Ok(self.dialect.validate(&session.access))
+    }
+
+    /// The request for the public keys, if the service has them.
+    pub fn key_set(&self) -> Option<Vec<u8>> {
+        self.dialect.key_set()
+    }
+
+    /// How many are logged in.
+    pub fn logged_in(&self) -> usize {
+        lock(&self.sessions).len()
+    }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn expect(wanted: bool, answer: &Message<'_>) -> Outcome<()> {
+    if wanted { Ok(()) } else { Err(answer.complaint().into()) }
+}
+
+/// Has codes sent, each to a new phone.
+pub struct Senders(Arc<Users>, String);
+
+impl Senders {
+    /// One of them.
+    pub fn new(users: &Arc<Users>) -> Self {
+        Self(Arc::clone(users), String::new())
+    }
+}
+
+impl Client for Senders {
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
+        self.1 = self.0.phone();
+        request.extend(self.0.dialect.send(&self.1));
+        Ok(true)
+    }
+
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()> {
+        expect(answer.status() == "200", answer)?;
+        lock(&self.0.sent).push(self.1.clone());
+        Ok(())
+    }
+}
+
+/// Shows the codes that senders had sent, until there are none left.
+pub struct Verifiers(pub Arc<Users>);
+
+impl Client for Verifiers {
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
+        let Some(phone) = lock(&self.0.sent).pop() else { return Ok(false) };
+        let code = self.0.provider.code(&e164(&phone))?;
+        request.extend(self.0.dialect.verify(&phone, &code));
+        Ok(true)
+    }
+
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()> {
+        expect(answer.status() == "200", answer)?;
+        let session = self.0.dialect.session(answer)?;
+        lock(&self.0.sessions).push(session);
+        Ok(())
+    }
+}
+
+/// Logs in with new phones: has a code sent, then shows it.
+pub struct LogIns {
+    users: Arc<Users>,
+    phone: String,
+    /// Whether the next thing is to show the code.
+    sent: bool,
+    /// They stop when so many are logged in.
+    most: usize,
+}
+
+impl LogIns {
+    /// One of them.
+    pub fn new(users: &Arc<Users>, most: usize) -> Self {
+        Self { users: Arc::clone(users), phone: String::new(), sent: false, most }
+    }
+}
+
+impl Client for LogIns {
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
+        let Users { dialect, provider, .. } = self.users.as_ref();
+        if self.sent {
+            let code = provider.code(&e164(&self.phone))?;
+            request.extend(dialect.verify(&self.phone, &code));
+            return Ok(true);
+        }
+        self.phone = self.users.phone();
+        request.extend(dialect.send(&self.phone));
+        Ok(self.users.logged_in() < self.most)
+    }
+
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()> {
+        expect(answer.status() == "200", answer)?;
+        if self.sent {
+            let session = self.users.dialect.session(answer)?;
+            lock(&self.users.sessions).push(session);
+        }
+        self.sent = !self.sent;
+        Ok(())
+    }
+}
+
+/// Asks whether sessions are good: one in a hundred is not.
+pub struct Validators {
+    users: Arc<Users>,
+    /// Requests as they go out, and whether the answer to each is to be yes.
+    requests: Arc<Vec<(Vec<u8>, bool)>>,
+    next: usize,
+    /// Whether it is the service that answers, or the floor, which always says yes.
+    real: bool,
+}
+
+impl Validators {
+    /// So many of them, who ask about at most `most` sessions, beginning at different ones.
+    pub fn new(users: &Arc<Users>, most: usize, count: usize, real: bool) -> Vec<Self> {
+        let sessions = lock(&users.sessions);
+        let asked = sessions.iter().take(most).cycle().take(sessions.len().clamp(1, most).max(100));
+        let requests = asked.enumerate().map(|(place, session)| match place % 100 {
+            99 => (users.dialect.validate(&spoilt(&session.access)), false),
+            _ => (users.dialect.validate(&session.access), true),
+        });
+        let requests = Arc::new(requests.collect::<Vec<_>>());
+        let one = |place: usize| {
+            let (users, requests) = (Arc::clone(users), Arc::clone(&requests));
+            Self { users, next: place * requests.len() / count, requests, real }
+        };
+        (0..count).map(one).collect()
+    }
+}
+
+/// With another character within its signature, which both services have at the end.
+fn spoilt(token: &str) -> String {
+    let mut token = token.as_bytes().to_vec();
+    let place = token.len().saturating_sub(20);
+    if let Some(byte) = token.get_mut(place) {
+        *byte = if *byte == b'A' { b'B' } else { b'A' };
+    }
+    String::from_utf8_lossy(&token).into_owned()
+}
+
+impl Client for Validators {
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
+        self.next = (self.next + 1) % self.requests.len();
+        request.extend_from_slice(&self.requests[self.next].0);
+        Ok(true)
+    }
+
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()> {
+        let wanted = self.requests[self.next].1;
+        expect(!self.real || self.users.dialect.is_valid(answer) == wanted, answer)
+    }
+}
+
+/// Swaps one pair after another.
+pub struct Refreshers {
+    users: Arc<Users>,
+    session: Session,
+}
+
+impl Refreshers {
+    /// At most so many, each with a session that nobody else uses from here on.
+    pub fn new(users: &Arc<Users>, count: usize) -> Vec<Self> {
+        let mut sessions = lock(&users.sessions);
+        let rest = sessions.len().saturating_sub(count);
+        let own = sessions.split_off(rest);
+        own.into_iter().map(|session| Self { users: Arc::clone(users), session }).collect()
+    }
+}
+
+impl Client for Refreshers {
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
+        let asked = self.users.dialect.refresh(&self.session);
+        request.extend(asked.ok_or("nothing to refresh")?);
+        Ok(true)
+    }
+
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()> {
+        expect(answer.status() == "200", answer)?;
+        self.session = self.users.dialect.session(answer)?;
+        Ok(())
+    }
+}
+
+/// Reads the public keys.
+pub struct Readers(pub Vec<u8>);
+
+impl Client for Readers {
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
+        request.extend_from_slice(&self.0);
+        Ok(true)
+    }
+
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()> {
+        expect(answer.status() == "200", answer)
+    }
+}

@@ -1,0 +1,108 @@
+//! How each service is spoken to.
+
+use crate::Outcome;
+use crate::http::{Message, request};
+use serde_json::json;
+
+/// Which API.
+#[derive(Clone)]
+pub enum Dialect {
+    /// Ours, with an API key's header.
+    Dwar {
+        /// Ends in a line break.
+        key: String,
+    },
+    /// better-auth's.
+    Peer,
+}
+
+/// What a login gives.
+#[derive(Clone)]
+pub struct Session {
+    /// An access token of ours, or the peer's bearer token.
+    pub access: String,
+    /// Good for one new pair; the peer has nothing of the kind.
+    pub refresh: Option<String>,
+}
+
+impl Dialect {
+    /// Asks for a code. `phone` has ten digits.
+    pub fn send(&self, phone: &str) -> Vec<u8> {
+        match self {
+            Self::Dwar { key } => {
+                request("POST /v1/otp/send", key, &json!({ "phone": phone }).to_string())
+            }
+            Self::Peer => {
+                let body = json!({ "phoneNumber": e164(phone) }).to_string();
+                request("POST /api/auth/phone-number/send-otp", "", &body)
+            }
+        }
+    }
+
+    /// Shows a code.
+    pub fn verify(&self, phone: &str, code: &str) -> Vec<u8> {
+        match self {
+            Self::Dwar { key } => {
+                let body = json!({ "phone": phone, "code": code }).to_string();
+                request("POST /v1/otp/verify", key, &body)
+            }
+            Self::Peer => {
+                let body = json!({ "phoneNumber": e164(phone), "code": code }).to_string();
+                request("POST /api/auth/phone-number/verify", "", &body)
+            }
+        }
+    }
+
+    /// Reads the answer to a verification or a refresh.
+    pub fn session(&self, answer: &Message<'_>) -> Outcome<Session> {
+        match self {
+            Self::Dwar { .. } => {
+                let refresh = Some(answer.text("refresh_token")?);
+                Ok(Session { access: answer.text("access_token")?, refresh })
+            }
+            Self::Peer => {
+                let token = answer.header("set-auth-token").ok_or("the peer gave no token")?;
+                Ok(Session { access: token.to_owned(), refresh: None })
+            }
+        }
+    }
+
+    /// Asks whether a token is good.
+    pub fn validate(&self, access: &str) -> Vec<u8> {
+        match self {
+            Self::Dwar { key } => {
+                let body = json!({ "access_token": access }).to_string();
+                request("POST /v1/session/validate", key, &body)
+            }
+            Self::Peer => {
+                let header = format!("authorization: Bearer {access}\r\n");
+                request("GET /api/auth/get-session", &header, "")
+            }
+        }
+    }
+
+    /// Whether the answer says that the token is good.
+    pub fn is_valid(&self, answer: &Message<'_>) -> bool {
+        answer.status() == "200" && answer.body.as_ref() != b"null"
+    }
+
+    /// Swaps a pair for the next; nothing for the peer.
+    pub fn refresh(&self, session: &Session) -> Option<Vec<u8>> {
+        let Self::Dwar { key } = self else { return None };
+        let body = json!({ "refresh_token": session.refresh }).to_string();
+        Some(request("POST /v1/session/refresh", key, &body))
+    }
+
+    /// Asks for the public keys; nothing for the peer.
+    pub fn key_set(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Dwar { .. } => Some(request("GET /.well-known/jwks.json", "", "")),
+            Self::Peer => None,
+        }
+    }
+}
+
+/// As the provider is told.
+pub fn e164(phone: &str) -> String {
+    format!("+91{phone}")
+}

@@ -1,0 +1,160 @@
+//! What is measured of a contestant, one thing after another.
+
+use crate::Outcome;
+use crate::clients::{LogIns, Readers, Refreshers, Senders, Users, Validators, Verifiers};
+use crate::contestant::Running;
+use crate::load::{Client, Sample, drive};
+use serde::Serialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many connections ask at once.
+const CONNECTIONS: usize = 32;
+
+/// One kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// The public keys are read.
+    KeySet,
+    /// A code is sent to a phone and shown; two requests.
+    Login,
+    /// The first half of it.
+    Send,
+    /// The second.
+    Verify,
+    /// One session is asked about.
+    ValidateOne,
+    /// As many as are on record, at least [`Load::sessions`].
+    ValidateMany,
+    /// A pair of tokens is swapped for the next.
+    Refresh,
+}
+
+/// How much is asked.
+#[derive(Clone, Copy)]
+pub struct Load {
+    /// For how long each phase is measured; it warms up for half as long.
+    pub time: Duration,
+    /// How many sessions [`Phase::ValidateMany`] is about.
+    pub sessions: usize,
+}
+
+/// What one phase of one round came to.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Figures {
+    /// Requests a second; logins, where it takes two.
+    pub rate: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    /// Processor time of the service for a thousand requests, in milliseconds.
+    pub service_cpu_ms: f64,
+    /// The same of PostgreSQL.
+    pub database_cpu_ms: f64,
+    pub resident_mib: f64,
+}
+
+impl Phase {
+    /// All of them, in the order they are measured: later ones use the sessions of earlier ones.
+    pub const ALL: [Self; 7] = [
+        Self::KeySet,
+        Self::Login,
+        Self::Send,
+        Self::Verify,
+        Self::ValidateOne,
+        Self::ValidateMany,
+        Self::Refresh,
+    ];
+
+    /// What the tables call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::KeySet => "key set",
+            Self::Login => "login (send and verify)",
+            Self::Send => "send",
+            Self::Verify => "verify",
+            Self::ValidateOne => "validate, one session",
+            Self::ValidateMany => "validate, many sessions",
+            Self::Refresh => "refresh",
+        }
+    }
+
+    /// Whether the peer has anything of the kind.
+    const fn is_ours_alone(self) -> bool {
+        matches!(self, Self::KeySet | Self::Refresh)
+    }
+
+    /// Whether the floor answers it: what changes nothing.
+    const fn has_floor(self) -> bool {
+        matches!(self, Self::KeySet | Self::ValidateOne | Self::ValidateMany)
+    }
+
+    /// Measures it; `None` if this contestant has nothing of the kind.
+    pub fn measure(self, running: &Running<'_>, load: Load) -> Outcome<Option<Figures>> {
+        let (users, real) = (running.users(), !running.is_floor());
+        if (self.is_ours_alone() && running.is_peer()) || (!real && !self.has_floor()) {
+            return Ok(None);
+        }
+        let many = || 0..CONNECTIONS;
+        match self {
+            Self::KeySet => {
+                let request = users.key_set().ok_or("no key set")?;
+                self.run(running, load, || many().map(|_| Readers(request.clone())).collect())
+            }
+            Self::Login => self.run(running, load, || log_ins(users, usize::MAX)),
+            Self::Send => self.run(running, load, || many().map(|_| Senders::new(users)).collect()),
+            Self::Verify => {
+                self.run(running, load, || many().map(|_| Verifiers(Arc::clone(users))).collect())
+            }
+            Self::ValidateOne => {
+                self.run(running, load, || Validators::new(users, 1, CONNECTIONS, real))
+            }
+            Self::ValidateMany => {
+                if real {
+                    let hour = Duration::from_secs(3_600);
+                    drive(running.addresses(), log_ins(users, load.sessions), hour)?;
+                }
+                let most = users.logged_in();
+                self.run(running, load, || Validators::new(users, most, CONNECTIONS, real))
+            }
+            Self::Refresh => self.run(running, load, || Refreshers::new(users, CONNECTIONS)),
+        }
+        .map(Some)
+    }
+
+    fn run<C: Client>(
+        self,
+        running: &Running<'_>,
+        load: Load,
+        clients: impl Fn() -> Vec<C>,
+    ) -> Outcome<Figures> {
+        // What senders leave is for verifiers, who have no more than that.
+        if !matches!(self, Self::Verify) {
+            drive(running.addresses(), clients(), load.time / 2)?;
+        }
+        let meter = running.meter();
+        let before = meter.spent()?;
+        let (sample, _) = drive(running.addresses(), clients(), load.time)?;
+        let after = meter.spent()?;
+        let Sample { mut micros, took } = sample;
+        micros.sort_unstable();
+        let done = if self == Self::Login { micros.len() / 2 } else { micros.len() } as f64;
+        let at = |share: usize| {
+            let found = micros.get(micros.len() * share / 100);
+            found.map_or(f64::NAN, |micros| f64::from(*micros) / 1_000.0)
+        };
+        // Milliseconds for a thousand are seconds for a million.
+        let cost = |time: Duration| time.as_secs_f64() * 1_000_000.0 / done;
+        Ok(Figures {
+            rate: done / took.as_secs_f64(),
+            p50_ms: at(50),
+            p99_ms: at(99),
+            service_cpu_ms: cost(after.service - before.service),
+            database_cpu_ms: cost(after.database - before.database),
+            resident_mib: meter.resident_mib()?,
+        })
+    }
+}
+
+fn log_ins(users: &Arc<Users>, most: usize) -> Vec<LogIns> {
+    (0..CONNECTIONS).map(|_| LogIns::new(users, most)).collect()
+}
