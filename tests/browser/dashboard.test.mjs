@@ -1,0 +1,517 @@
+// What people do with the dashboard, and what others try. Run by run.sh.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { LOOK, OWN_PAGES, PAGES, counted, open, step } from "./house.mjs";
+
+const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const PASSWORD = "nine yellow kites at noon";
+let house, project;
+
+before(async () => {
+  house = await open();
+  project = await house.enter();
+});
+after(() => house.close());
+
+const ask = async (key, path = "/v1/sandbox/messages?phone=9876543210") =>
+  (await fetch(house.api + path, { headers: { "X-Api-Key": key } })).status;
+
+/** A site of somebody else, with one page. */
+async function foreignSite(html) {
+  const server = createServer((_, answer) => answer.setHeader("Content-Type", "text/html").end(html));
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  return { url: `http://localhost:${server.address().port}/`, close: () => server.close() };
+}
+
+test("the first link leads to the playground, signed in, and works once", async () => {
+  assert.equal(new URL(house.page.url()).hash, "", "the secret is out of the address bar");
+  const stranger = await (await house.browser.newContext(LOOK)).newPage();
+  await stranger.goto(house.link);
+  await stranger.waitForSelector("text=This link has been used");
+  assert.deepEqual(await stranger.context().cookies(), []);
+  await stranger.goto(house.base);
+  assert.equal(new URL(stranger.url()).pathname, "/sign-in");
+  await stranger.context().close();
+});
+
+test("the whole login, from a sent code to a session that is over", async () => {
+  const { page } = house;
+  await page.goto(`${project}/playground`);
+  assert.equal(await step(page, "send"), "200");
+  await page.waitForSelector('.phone[data-channel="whatsapp"] .bubble');
+  await page.click(".autofill");
+  assert.match(await page.inputValue("#code"), /^\d{6}$/);
+  assert.equal(await step(page, "verify"), "200");
+  await page.waitForSelector(".verdict.good");
+  assert.equal(await step(page, "validate"), "200");
+  assert.match(await page.textContent('[data-step="validate"] .panel'), /"valid": true/);
+  assert.match(await page.textContent('[data-step="validate"] .limit'), /299 of 300 left/);
+  assert.equal(await step(page, "refresh"), "200");
+  await page.waitForSelector(".verdict.good");
+  assert.equal(await step(page, "logout"), "200");
+  assert.equal(await step(page, "validate"), "401");
+  assert.match(await page.textContent('[data-step="validate"] .panel'), /INVALID_ACCESS_TOKEN/);
+  assert.deepEqual(house.faults, []);
+});
+
+test("what was sent is on the overview within half a minute, as chart and as numbers", async () => {
+  const { page } = house;
+  await page.goto(`${project}/overview`);
+  await page.waitForSelector("text=No code was sent with the live key");
+  await counted(page, "?mode=test&period=hour");
+  const figure = (label) => page.textContent(`dl.figures div:has(dt:text-is("${label}")) dd`);
+  assert.equal(await figure("Sends"), "1");
+  assert.equal(await figure("Verified"), "1");
+  assert.equal(await figure("Sent → verified"), "100.0 %");
+  const chart = page.locator("svg.chart.wide");
+  assert.match(await chart.locator("desc").textContent(), /The most was 1 sends? at/);
+  await page.locator(".numbers-of-chart summary").press("Enter");
+  assert.equal(await page.locator(".numbers-of-chart tbody tr").count(), 12);
+  await page.click('nav.segments >> text="Last 30 days"');
+  assert.equal(await page.locator('nav.segments a[aria-current]').count(), 2);
+  assert.equal(await figure("Sends"), "1");
+  assert.deepEqual(house.faults, []);
+});
+
+test("magic numbers play what they say", async () => {
+  const { page } = house;
+  await page.goto(`${project}/playground`);
+  const play = async (ending) => {
+    await page.click(`[data-number="900000${ending}"]`);
+    return step(page, "send");
+  };
+  assert.equal(await play("0001"), "200");
+  await page.waitForSelector('.phone[data-channel="sms"] .bubble.sms');
+  await page.waitForSelector(".delivery .pill.bad");
+  assert.equal(await play("0002"), "500");
+  assert.match(await page.textContent('[data-step="send"] .panel'), /SMS_FAILED/);
+  assert.equal(await page.locator(".bubble").count(), 0);
+  assert.equal(await play("0004"), "402");
+});
+
+test("a key that the reader pastes goes into the examples and nowhere else", async () => {
+  const { page } = house;
+  await page.goto(`${project}/playground`);
+  const sent = [];
+  page.on("request", (request) => sent.push(request.url() + (request.postData() ?? "")));
+  await page.fill("#own-key", "svc_test_pasted");
+  await page.click('[data-step="send"] [data-tab="curl"]');
+  assert.match(await page.textContent('[data-step="send"] .panel'), /svc_test_pasted/);
+  await step(page, "send");
+  await page.waitForSelector(".bubble");
+  assert.ok(sent.length > 0 && sent.every((text) => !text.includes("svc_test_pasted")));
+  await page.reload();
+  assert.equal(await page.inputValue("#own-key"), "");
+});
+
+test("a regenerated key is shown once and kills the old one", async () => {
+  const { page } = house;
+  assert.equal(await ask(house.testKey), 200);
+  await page.goto(`${project}/keys`);
+  const card = page.locator("section.card", { hasText: "Test key" });
+  await card.locator("summary").click();
+  assert.ok(await card.locator("button.danger").isDisabled());
+  await card.locator("input[name=word]").fill("Demo");
+  await card.locator("button.danger").click();
+  const fresh = await page.textContent("#fresh-key");
+  assert.match(fresh, /^svc_test_/);
+  assert.equal(await ask(house.testKey), 401);
+  assert.equal(await ask(fresh), 200);
+  assert.equal(await ask(house.liveKey), 404, "the live key goes on: it has no sandbox");
+  await page.goto(`${project}/keys`);
+  assert.ok(!(await page.content()).includes(fresh));
+});
+
+test("money is paid in, found again, downloaded and proved", async () => {
+  const { page } = house;
+  await page.goto(`${project}/wallet`);
+  await page.fill("#rupees", "12.50");
+  await page.fill("#reference", "=1+1");
+  await page.click("button.primary");
+  await page.waitForSelector("text=Paid in.");
+  await page.selectOption("#kind", "credit");
+  await page.fill("#wanted-reference", "=1+1");
+  await page.click("text=Show");
+  assert.equal(await page.locator("tbody tr").count(), 1);
+  const download = page.waitForEvent("download");
+  await page.click("text=Download these as CSV");
+  const lines = readFileSync(await (await download).path(), "utf8").trim().split("\r\n");
+  assert.equal(lines.length, 2);
+  assert.match(lines[1], /,credit,"'=1\+1",12\.50,1250,0\.00,0,/);
+  await page.click("text=Prove it now");
+  await page.waitForURL("**/wallet#proof");
+  await page.reload();
+  await page.waitForSelector("text=The ledger sums");
+});
+
+test("the sessions of an identity are shown and ended", async () => {
+  const { page } = house;
+  await page.goto(`${project}/playground`);
+  await step(page, "send");
+  await page.click(".autofill");
+  await step(page, "verify");
+  await page.goto(`${project}/identities`);
+  await page.fill("#wanted", "98765 43210");
+  await page.selectOption("#mode", "test");
+  await page.click("text=Look up");
+  await page.click("a:has-text('Sessions')");
+  await page.waitForSelector(".pill.good");
+  await page.click("summary");
+  await page.fill("input[name=word]", "end all");
+  await page.click("button.danger");
+  await page.waitForSelector("text=Neither token works");
+  assert.equal(await page.locator("tbody .pill.good").count(), 0);
+});
+
+test("an identity that has logged in is found and erased", async () => {
+  const { page } = house;
+  await page.goto(`${project}/identities`);
+  const find = async () => {
+    await page.fill("#wanted", "98765 43210");
+    await page.selectOption("#mode", "test");
+    await page.click("text=Look up");
+  };
+  await find();
+  await page.waitForSelector("text=+919876543210");
+  await page.click("summary");
+  await page.fill("input[name=word]", "erase");
+  await page.click("button.danger");
+  await page.waitForSelector("text=Erased.");
+  await find();
+  await page.waitForSelector("text=Nobody here");
+});
+
+test("texts are previewed as they are typed, and saved", async () => {
+  const { page } = house;
+  await page.goto(`${project}/settings`);
+  await page.fill("#text", "{code} opens {brand}");
+  await page.fill("#domain", "login.example.com");
+  await page.waitForSelector("text=@login.example.com #482915");
+  await page.click("form.texts button.primary");
+  await page.waitForSelector("text=Saved.");
+  assert.equal(await page.inputValue("#text"), "{code} opens {brand}");
+});
+
+/** A receiver on loopback: what it heard, and what it answers. */
+async function receiver() {
+  const heard = [];
+  const state = { heard, status: 500 };
+  const server = createServer((request, answer) => {
+    let body = "";
+    request.on("data", (data) => { body += data; });
+    request.on("end", () => {
+      heard.push({ id: request.headers["webhook-id"], type: JSON.parse(body).type });
+      answer.writeHead(state.status).end();
+    });
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${server.address().port}/events`,
+    close: () => server.close(),
+  });
+}
+
+test("a webhook is made, tested, resent and removed", async () => {
+  const { page } = house;
+  const there = await receiver();
+  await page.goto(`${project}/settings`);
+  await page.fill("#url", there.url);
+  await page.click('form[action$="/settings/webhooks"] button');
+  assert.match(await page.textContent("#fresh-secret"), /^whsec_/);
+  await page.click(".endpoint-row a.button");
+  await page.waitForSelector("text=Nothing was told yet");
+  await page.click("text=Send a test");
+  await page.waitForSelector("text=The test was not taken: answered 500.");
+  there.status = 204;
+  await page.waitForTimeout(5_000);
+  await page.click("text=Send a test");
+  await page.waitForSelector("text=The test was taken. It answered 204.");
+  const [failed] = there.heard;
+  assert.equal(failed.type, "webhook.test");
+  await page.click("text=Failed only");
+  assert.equal(await page.locator("tbody tr").count(), 1);
+  // The same event a moment after it was told is refused; later it goes out.
+  const again = async () => {
+    await page.click('tbody button:has-text("Send again")');
+    return page.waitForSelector(".notice").then((notice) => notice.textContent());
+  };
+  for (let tries = 0; !/On its way again/.test(await again()); tries += 1) {
+    assert.ok(tries < 20, "never sent again");
+    await page.waitForTimeout(1_000);
+    await page.click("text=Failed only");
+  }
+  for (let tries = 0; there.heard.length < 3; tries += 1) {
+    assert.ok(tries < 50, "never told again");
+    await page.waitForTimeout(100);
+  }
+  assert.equal(there.heard[2].id, failed.id, "receivers know it by its id");
+  await page.click("summary");
+  await page.fill("input[name=word]", "remove");
+  await page.click("button.danger");
+  await page.waitForSelector("text=Removed.");
+  there.close();
+});
+
+test("a token of the admin API is made, shown once, used and revoked", async () => {
+  const { page } = house;
+  await page.goto(`${house.base}/tokens`);
+  await page.fill("#name", "deploy");
+  await page.check("input[name^=project-]");
+  await page.fill("#days", "1");
+  await page.click("text=Make token");
+  const token = await page.textContent("#fresh-token");
+  const http = await import("node:http");
+  const status = () => new Promise((done, failed) => {
+    const url = new URL(`${house.base}/admin/v1/projects`);
+    const headers = { Authorization: `Bearer ${token}` };
+    http.get(url, { headers }, (answer) => { answer.resume(); done(answer.statusCode); })
+      .on("error", failed);
+  });
+  assert.equal(await status(), 200);
+  const fromPage = await page.evaluate(async (token) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    return (await fetch("/admin/v1/projects", { headers })).status;
+  }, token);
+  assert.equal(fromPage, 403, "no page may use it, not even ours");
+  await page.goto(`${house.base}/tokens`);
+  assert.ok(!(await page.content()).includes(token));
+  await page.click("summary:has-text('Revoke')");
+  await page.fill("input[name=word]", "deploy");
+  await page.click("button.danger");
+  await page.waitForSelector("text=The token is revoked.");
+  assert.equal(await status(), 401);
+});
+
+test("somebody invited chooses a password, signs in, and sees what their role allows", async () => {
+  const { page } = house;
+  await page.goto(`${house.base}/team`);
+  await page.fill("#name", "ravi");
+  await page.selectOption("#invite-role", "viewer");
+  await page.click("text=Make a link");
+  const link = await page.textContent("#fresh-link");
+  const ravi = await (await house.browser.newContext(LOOK)).newPage();
+  await ravi.goto(link);
+  await ravi.fill("#password", PASSWORD);
+  await ravi.fill("#again", PASSWORD);
+  await ravi.click("text=Join");
+  await ravi.waitForURL("**/overview");
+  assert.equal((await ravi.goto(`${project}/keys`)).status(), 403);
+  assert.equal((await ravi.goto(`${house.base}/team`)).status(), 403);
+  await ravi.goto(house.base);
+  await ravi.click("text=Sign out");
+  await ravi.waitForURL("**/sign-in");
+  await ravi.fill("#name", "ravi");
+  await ravi.fill("#password", PASSWORD);
+  await ravi.click("button.primary");
+  await ravi.waitForURL("**/overview");
+  await ravi.goto(link);
+  await ravi.fill("#password", PASSWORD);
+  await ravi.fill("#again", PASSWORD);
+  await ravi.click("text=Join");
+  await ravi.waitForSelector("text=This link has been used");
+  await ravi.context().close();
+});
+
+test("a request appears in the live list, and again when it changes", async () => {
+  const { page } = house;
+  await page.goto(`${project}/activity`);
+  await page.waitForSelector('#live-bar[data-state="going"]');
+  const rows = await page.locator("#rows tr").count();
+  const phone = "9123456780";
+  const sent = await fetch(`${house.api}/v1/otp/send`, {
+    method: "POST",
+    headers: { "X-Api-Key": house.liveKey, "Content-Type": "application/json" },
+    body: JSON.stringify({ phone }),
+  });
+  assert.equal(sent.status, 200);
+  await page.waitForSelector(`#rows tr:nth-child(${rows + 1})`);
+  const row = await page.textContent("#rows tr:first-child");
+  assert.match(row, /\+9191••••6780/);
+  await page.click("#live-pause");
+  await page.waitForSelector('#live-bar[data-state="paused"]');
+  assert.ok(!(await page.content()).includes(phone));
+  assert.deepEqual(house.faults, []);
+});
+
+test("support finds out why a code failed and sees no number", async () => {
+  const { page } = house;
+  await page.goto(`${project}/playground`);
+  await page.click('[data-number="9000000002"]');
+  assert.equal(await step(page, "send"), "500");
+  await page.goto(`${house.base}/team`);
+  await page.fill("#name", "sita");
+  await page.selectOption("#invite-role", "support");
+  await page.click("text=Make a link");
+  const link = await page.textContent("#fresh-link");
+  const sita = await (await house.browser.newContext(LOOK)).newPage();
+  await sita.goto(link);
+  await sita.fill("#password", PASSWORD);
+  await sita.fill("#again", PASSWORD);
+  await sita.click("text=Join");
+  await sita.waitForURL("**/activity");
+  await sita.fill("#phone", "+91 90000 00002");
+  await sita.selectOption("#mode-of-phone", "test");
+  await sita.click("text=Find out");
+  await sita.waitForSelector(".timeline");
+  const told = await sita.textContent("#content");
+  assert.match(told, /Sent by WhatsApp through sandbox/);
+  assert.match(told, /Fell back to SMS/);
+  assert.match(told, /no code reached the phone/);
+  assert.match(told, /\+9190••••0002/);
+  assert.ok(!(await sita.content()).includes("9000000002"));
+  assert.equal(await sita.locator("text=Show the number").count(), 0);
+  assert.ok(!sita.url().includes("9000000002"));
+  await sita.context().close();
+});
+
+test("a number that is unmasked is in the audit log", async () => {
+  const { page } = house;
+  await page.goto(`${project}/activity?mode=test&status=failed`);
+  await page.click("#rows tr:first-child a");
+  assert.ok(!(await page.content()).includes("9000000002"));
+  await page.click("text=Show the number");
+  assert.equal(await page.textContent("#unmasked"), "+919000000002");
+  await page.goto(`${project}/audit`);
+  assert.match(await page.textContent("tbody tr:first-child"), /\+9190••••0002/);
+});
+
+test("a passkey is added, signs in without a password, and is removed", async () => {
+  const { page } = house;
+  await page.goto(`${house.base}/account`);
+  await page.waitForSelector("text=127.0.0.1 cannot have any");
+  await page.goto(`${house.base}/team`);
+  await page.fill("#name", "meera");
+  await page.selectOption("#invite-role", "viewer");
+  await page.click("text=Make a link");
+  // Browsers bind passkeys to names, not to addresses.
+  const here = house.base.replace("127.0.0.1", "localhost");
+  const link = (await page.textContent("#fresh-link")).replace(house.base, here);
+  const meera = await (await house.browser.newContext(LOOK)).newPage();
+  const devtools = await meera.context().newCDPSession(meera);
+  await devtools.send("WebAuthn.enable");
+  const options = {
+    protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true,
+    isUserVerified: true, automaticPresenceSimulation: true,
+  };
+  const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", { options });
+  await meera.goto(link);
+  await meera.fill("#password", PASSWORD);
+  await meera.fill("#again", PASSWORD);
+  await meera.click("text=Join");
+  await meera.waitForURL("**/overview");
+  await meera.goto(`${here}/account`);
+  await meera.fill("#passkey-name", "Laptop");
+  await meera.fill("#current-passkey", PASSWORD);
+  await meera.click("text=Add a passkey");
+  await meera.waitForSelector("text=You can sign in with it");
+  const signIn = async () => {
+    await meera.goto(`${here}/sign-in`);
+    await meera.click("text=Sign in with a passkey");
+  };
+  await meera.click("text=Sign out >> nth=0");
+  await meera.waitForURL("**/sign-in");
+  await signIn();
+  await meera.waitForURL("**/overview");
+  await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await signIn();
+  await meera.waitForSelector("text=The browser gave no passkey");
+  await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+  await meera.goto(`${here}/account`);
+  await meera.click("#passkeys summary");
+  await meera.fill("#current-passkey-0", PASSWORD);
+  await meera.click("text=Remove Laptop");
+  await meera.waitForSelector("text=Other sessions of yours have ended");
+  await signIn();
+  await meera.waitForSelector("text=does not open anything here");
+  await meera.context().close();
+});
+
+test("a form on another site changes nothing", async () => {
+  const { page } = house;
+  const site = await foreignSite(
+    `<form method="post" action="${house.base}/team"><input name="name" value="mallory">
+     <input name="project" value="everything"><input name="role" value="owner"></form>
+     <script>document.forms[0].submit()</script>`,
+  );
+  const answer = page.waitForResponse((response) => response.url() === `${house.base}/team`);
+  await page.goto(site.url).catch(() => {});
+  assert.equal((await answer).status(), 403);
+  await page.goto(`${house.base}/team`);
+  assert.ok(!(await page.content()).includes("mallory"));
+  site.close();
+});
+
+test("no other site can frame a page", async () => {
+  const site = await foreignSite(`<iframe src="${project}/keys"></iframe>`);
+  const { page } = house;
+  await page.goto(site.url);
+  const frame = page.frames().find((one) => one !== page.mainFrame());
+  await page.waitForTimeout(300);
+  assert.ok(!(await frame.content().catch(() => "")).includes("svc_live"));
+  site.close();
+});
+
+test("a planted cookie does not become a session", async () => {
+  const other = await open();
+  const planted = "planted";
+  await other.context.addCookies([{ name: "dwar_dashboard", value: planted, url: other.base }]);
+  await other.enter();
+  const [cookie] = (await other.context.cookies()).filter(({ name }) => name === "dwar_dashboard");
+  assert.notEqual(cookie.value, planted);
+  assert.ok(cookie.httpOnly && cookie.sameSite === "Strict");
+  await other.close();
+});
+
+test("nothing of it is on the API's listener", async () => {
+  for (const path of ["/", "/sign-in", "/start", "/projects", "/team", "/audit", "/tokens"]) {
+    assert.equal((await fetch(house.api + path)).status, 404, path);
+  }
+  const key = { "X-Api-Key": house.liveKey };
+  const page = await fetch(`${project}/keys`, { headers: key, redirect: "manual" });
+  assert.equal(page.status, 303);
+});
+
+test("every page is fit for everybody, in both themes and at 360 pixels", async () => {
+  const { page } = house;
+  const strangers = await (await house.browser.newContext(LOOK)).newPage();
+  const all = [
+    ...PAGES.map((name) => [page, `${project}/${name}`]),
+    ...OWN_PAGES.map((path) => [page, house.base + path]),
+    ...["/sign-in", "/invite", "/start"].map((path) => [strangers, house.base + path]),
+  ];
+  for (const [tab, url] of all) {
+    await tab.goto(url);
+    assert.ok((await tab.content()).length < 100_000, url);
+    for (const summary of await tab.locator("summary").all()) await summary.click();
+    for (const colorScheme of ["light", "dark"]) {
+      await tab.emulateMedia({ colorScheme });
+      await tab.evaluate(axe);
+      const { violations } = await tab.evaluate(() => window.axe.run());
+      const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+      const told = serious.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 120))]);
+      assert.deepEqual(told, [], `${url} ${colorScheme}`);
+    }
+    await tab.setViewportSize({ width: 360, height: 740 });
+    const beyond = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(beyond <= 0, `${url} is ${beyond} pixels too wide at 360`);
+    await tab.setViewportSize(LOOK.viewport);
+  }
+  await strangers.context().close();
+});
+
+test("the keyboard alone reaches the content, and a step runs by it", async () => {
+  const { page } = house;
+  await page.goto(`${project}/playground`);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+  await page.keyboard.press("Enter");
+  await page.focus('[data-step="send"] .run');
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".bubble");
+  await page.focus('[data-step="send"] [role=tab][aria-selected=true]');
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.tab), "curl");
+});

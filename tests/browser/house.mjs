@@ -1,0 +1,99 @@
+// Starts the service on a database of its own, and Chromium beside it.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const PATIENCE = 30_000;
+
+/** A fresh service with its demo project: `link` opens the dashboard once. */
+export async function open() {
+  const folder = mkdtempSync(join(tmpdir(), "dwar-browser-"));
+  const service = spawn(process.env.DWAR, [], {
+    cwd: folder,
+    env: {
+      DWAR__HTTP__ADDRESS: "127.0.0.1:0",
+      DWAR__DASHBOARD__ADDRESS: "127.0.0.1:0",
+      DWAR__EVENTS__ALLOW_PRIVATE: "true",
+    },
+  });
+  let said = "", logged = "";
+  service.stderr.on("data", (data) => { logged += data; });
+  await new Promise((ready, failed) => {
+    service.stdout.on("data", (data) => {
+      said += data;
+      if (/\/start#\S+\s/.test(said)) ready();
+    });
+    service.on("exit", () => failed(new Error(`the service ended: ${logged}`)));
+    setTimeout(() => failed(new Error(`not ready: ${said} ${logged}`)), PATIENCE).unref();
+  });
+  const link = said.match(/http:\S+\/start#\S+/)[0];
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM,
+    args: ["--no-sandbox"],
+  });
+  const context = await browser.newContext(LOOK);
+  const page = await context.newPage();
+  const faults = [];
+  page.on("pageerror", (fault) => faults.push(fault.message));
+  return {
+    browser, context, page, link, faults,
+    base: new URL(link).origin,
+    api: said.match(/ready at (http:\S+)/)[1],
+    testKey: said.match(/svc_test_\w+/)[0],
+    liveKey: said.match(/svc_live_\w+/)[0],
+    /** Signs in by the link and gives the address of the demo project. */
+    async enter() {
+      await page.goto(link);
+      await page.waitForURL("**/playground");
+      return page.url().replace(/\/playground$/, "");
+    },
+    async close() {
+      await browser.close();
+      service.kill();
+      await new Promise((ended) => service.on("exit", ended));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** How the browser is set up, the same on every machine. */
+export const LOOK = {
+  viewport: { width: 1280, height: 860 },
+  locale: "en-IN",
+  timezoneId: "Asia/Kolkata",
+  reducedMotion: "reduce",
+};
+
+/** The pages of a project, then those of the installation. */
+export const OWN_PAGES = ["/projects", "/operations", "/team", "/audit", "/tokens", "/account"];
+export const PAGES = [
+  "overview",
+  "playground",
+  "activity",
+  "keys",
+  "settings",
+  "wallet",
+  "identities",
+  "audit",
+];
+
+/** Opens the overview, on which we are, anew until it shows figures. */
+export async function counted(page, view) {
+  const address = page.url().split("?")[0] + view;
+  for (const until = Date.now() + PATIENCE; Date.now() < until;) {
+    await page.goto(address);
+    if (await page.locator(".chart").count() > 0) return;
+    await page.waitForTimeout(500);
+  }
+  throw new Error("nothing was counted");
+}
+
+/** Runs one step of the playground and gives what its status says. */
+export async function step(page, name) {
+  await page.click(`[data-step="${name}"] .run`);
+  await page.waitForSelector(`[data-step="${name}"][data-state="good"], [data-step="${name}"][data-state="bad"]`);
+  return (await page.textContent(`[data-step="${name}"] .status`)).split(" ")[0];
+}

@@ -1,0 +1,80 @@
+// Writes docs/images/PAGE-THEME.png for every page. Run by scripts/screenshots.sh.
+
+import { mkdirSync } from "node:fs";
+import { OWN_PAGES, PAGES, counted, open, step } from "./house.mjs";
+
+const folder = new URL("../../docs/images/", import.meta.url).pathname;
+mkdirSync(folder, { recursive: true });
+
+const house = await open();
+const { page } = house;
+async function both(name) {
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: `${folder}${name}-${colorScheme}.png` });
+  }
+}
+
+/** What a project looks like after a little while. */
+async function livedIn(project) {
+  await page.goto(`${project}/wallet`);
+  await page.fill("#rupees", "125000");
+  await page.fill("#reference", "Invoice 2026-11-17");
+  await page.click("form.card button.primary");
+  await page.waitForSelector("text=Paid in.");
+  for (const phone of ["9812345678", "9823456789"]) {
+    await fetch(`${house.api}/v1/otp/send`, {
+      method: "POST",
+      headers: { "X-Api-Key": house.liveKey, "Content-Type": "application/json" },
+      body: JSON.stringify({ phone }),
+    });
+  }
+  await page.goto(`${project}/settings`);
+  await page.fill("#brand", "Chai Point");
+  await page.fill("#domain", "login.example.com");
+  await page.click("form.texts button.primary");
+  await page.goto(`${house.base}/team`);
+  await page.fill("#name", "asha@example.com");
+  await page.click("text=Make a link");
+  await page.waitForSelector("#fresh-link");
+}
+
+/** What has to be done on a page before it is worth a picture. */
+const first = {
+  overview: () => counted(page, "?mode=test&period=hour"),
+  keys: () => page.locator("summary").first().click(),
+  identities: async () => {
+    await page.fill("#wanted", "98765 43210");
+    await page.selectOption("#mode", "test");
+    await page.click("text=Look up");
+    await page.waitForSelector("text=+919876543210");
+  },
+};
+
+try {
+  const project = await house.enter();
+  await step(page, "send");
+  await page.waitForSelector(".delivery .pill.good");
+  await page.click(".autofill");
+  await step(page, "verify");
+  await page.waitForSelector(".verdict.good");
+  await page.evaluate(() => { scrollTo(0, 0); document.activeElement.blur(); });
+  await both("playground");
+  await page.locator("#token").scrollIntoViewIfNeeded();
+  await both("playground-token");
+  await livedIn(project);
+  for (const name of PAGES.filter((name) => name !== "playground")) {
+    await page.goto(`${project}/${name}`);
+    await first[name]?.();
+    await both(name);
+  }
+  for (const path of OWN_PAGES.filter((path) => path !== "/audit")) {
+    await page.goto(house.base + path);
+    await both(path.slice(1));
+  }
+  await house.context.clearCookies();
+  await page.goto(`${house.base}/sign-in`);
+  await both("sign-in");
+} finally {
+  await house.close();
+}
