@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::SetOnce;
 
 /// A phone number for the examples; nothing is sent to it.
 const PHONE: &str = "9876543210";
@@ -32,7 +32,7 @@ pub fn run(mut config: Config) -> Result<ExitCode, Failure> {
 
 async fn serve(config: Config) -> Result<ExitCode, Failure> {
     let core = Core::open(config)?;
-    let prepared = Arc::new(AtomicBool::new(false));
+    let prepared = Arc::new(SetOnce::new());
     let first = prepare(&core).await;
     let application = Application::build(core.clone(), Arc::clone(&prepared))?;
     let addresses = application.server.addresses().to_vec();
@@ -50,7 +50,9 @@ async fn serve(config: Config) -> Result<ExitCode, Failure> {
             done => done,
         };
         let created = created?;
-        prepared.store(true, Ordering::Release);
+        // Nobody else sets it.
+        let _ = prepared.set(());
+        tracing::info!("Dwar is ready");
         if let (Some(project), Some(address)) = (created, addresses.first()) {
             let link = match door {
                 Some(door) => door.first_link().await?,

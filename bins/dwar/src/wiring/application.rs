@@ -12,14 +12,18 @@ use dwar_memory::MemoryRequestLimiter;
 use dwar_wallet::Paise;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::SetOnce;
 
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
 const DEMO_BALANCE: Paise = Paise(10_000);
 
+/// Set once the database is up to date and there is a key to sign with.
+pub type Prepared = Arc<SetOnce<()>>;
+
 /// The whole service, bound to its address but not yet serving.
 pub struct Application {
+    prepared: Prepared,
     pub server: Server,
     background: Background,
     restarts: Arc<Restarts>,
@@ -46,7 +50,7 @@ impl StopHandle {
 
 impl Application {
     /// Puts the service together and takes its address. Answers nothing yet.
-    pub fn build(core: Core, prepared: Arc<AtomicBool>) -> Result<Self, WiringError> {
+    pub fn build(core: Core, prepared: Prepared) -> Result<Self, WiringError> {
         let Providers { routes, sources, carriers } = gateways::build(&core)?;
         let service = core.parts.service(Outside {
             requests: Arc::new(MemoryRequestLimiter::default()),
@@ -57,12 +61,15 @@ impl Application {
         let (database, restarts) = (core.database.clone(), Arc::<Restarts>::default());
         let (version, parts) = (super::operations::version(), &core.parts);
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let ready =
-            Arc::new(Ready { database: database.clone(), prepared, restarts: restarts.clone() });
+        let ready = Arc::new(Ready {
+            database: database.clone(),
+            prepared: Arc::clone(&prepared),
+            restarts: restarts.clone(),
+        });
         let server = Server::bind(core.config.http.clone(), service.use_cases.clone(), ready);
         let address = core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
-        let dashboard = dashboard::build(&core, &server, carriers, &restarts)?;
+        let dashboard = dashboard::build(&core, &server, &prepared, carriers, &restarts)?;
         let shown = |addresses: &[SocketAddr]| {
             addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
@@ -74,7 +81,7 @@ impl Application {
             dashboard: dashboard.as_ref().map(|pages| shown(pages.addresses())),
         }));
         let background = Background::new(&service, heartbeat, database);
-        Ok(Self { server, background, restarts, dashboard })
+        Ok(Self { prepared, server, background, restarts, dashboard })
     }
 
     /// The way into the dashboard for whoever starts this first; `None` without a dashboard.
@@ -90,7 +97,7 @@ impl Application {
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
-        let background = self.background.start(&self.restarts);
+        let background = self.background.start(&self.prepared, &self.restarts);
         let stop = self.dashboard.as_ref().map(Pages::stop_handle);
         let api = async {
             let served = self.server.run().await;
@@ -140,16 +147,18 @@ pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, Store
 /// Ready means: prepared, the database answers, and it has room to write.
 struct Ready {
     database: Arc<dyn Database>,
-    prepared: Arc<AtomicBool>,
+    prepared: Prepared,
     restarts: Arc<Restarts>,
 }
 
 #[async_trait]
 impl Readiness for Ready {
+    fn prepared(&self) -> bool {
+        self.prepared.initialized()
+    }
+
     async fn ready(&self) -> bool {
-        self.prepared.load(Ordering::Acquire)
-            && self.database.ping().await.is_ok()
-            && self.database.room().await.is_ok()
+        self.prepared() && self.database.ping().await.is_ok() && self.database.room().await.is_ok()
     }
 
     fn restarted(&self) -> Vec<LoopHealth> {

@@ -1,5 +1,6 @@
 //! What goes on beside the requests: loops, each of which is started again when it ends.
 
+use super::application::Prepared;
 use super::stores::Database;
 use dwar_app::{
     ApplyReceipts, Heartbeat, KeepFigures, Service, Sweep, Tally, TellEvents, keep_going,
@@ -123,13 +124,19 @@ impl Background {
         }
     }
 
-    /// Starts every loop.
-    pub fn start(self, restarts: &Arc<Restarts>) -> Running {
+    /// Starts every loop, once there is something to work on.
+    pub fn start(self, prepared: &Prepared, restarts: &Arc<Restarts>) -> Running {
         let (this, (stop, stopped)) = (Arc::new(self), watch::channel(()));
         let (mut tasks, tally) = (JoinSet::new(), this.tally.clone());
         for (name, start) in LOOPS {
-            let (this, stopped) = (Arc::clone(&this), stopped.clone());
-            tasks.spawn(supervise(name, start, this, stopped, Arc::clone(restarts)));
+            let (this, mut stopped) = (Arc::clone(&this), stopped.clone());
+            let (prepared, restarts) = (Arc::clone(prepared), Arc::clone(restarts));
+            tasks.spawn(async move {
+                tokio::select! {
+                    _ = stopped.changed() => {}
+                    _ = prepared.wait() => supervise(name, start, this, stopped, restarts).await,
+                }
+            });
         }
         Running { stop, tasks, tally }
     }

@@ -8,6 +8,7 @@ use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
 use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, minutes, outside, parts, seconds};
 use dwar_wallet::Paise;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::SetOnce;
 
 /// Which step each loop begins with.
 const STEPS: [(&str, &str); 11] = [
@@ -97,7 +98,8 @@ impl Scene {
                 sleep(TALLY / 2).await;
             }
         });
-        Background::new(&service, heartbeat, self.room.clone()).start(&self.restarts)
+        Background::new(&service, heartbeat, self.room.clone())
+            .start(&Arc::new(SetOnce::new_with(Some(()))), &self.restarts)
     }
 
     /// The first step of every loop panics.

@@ -1,5 +1,6 @@
 //! The dashboard beside the API, on a listener of its own.
 
+use super::application::Prepared;
 use super::background::Restarts;
 use super::core::{Core, WiringError};
 use super::gateways::Carriers;
@@ -62,6 +63,7 @@ impl FrontDoor {
 pub fn build(
     core: &Core,
     server: &Server,
+    prepared: &Prepared,
     carriers: Arc<Carriers>,
     restarts: &Arc<Restarts>,
 ) -> Result<Option<Pages>, WiringError> {
@@ -84,6 +86,7 @@ pub fn build(
     let (tools, identities) = (|| parts.tools.clone(), || parts.stores.identities.clone());
     let activity = Arc::new(parts.activity());
     let console = Console {
+        prepared: Arc::clone(prepared),
         tools: tools(),
         admin: admin.clone(),
         passkeys: parts.passkeys(hasher, Arc::new(dwar_passkeys::Passkeys)),

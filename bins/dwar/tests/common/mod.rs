@@ -32,6 +32,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(20);
+const LISTENING: &str = "Dwar is listening on ";
+/// How many lines of a service are shown with a test that fails.
+const TOLD: usize = 60;
 
 /// A running service.
 pub struct Service {
@@ -152,6 +155,15 @@ impl Service {
 
     /// Starts the binary and waits until it is ready.
     pub fn start_in(world: World) -> Self {
+        Self::start_until(world, "Dwar is ready")
+    }
+
+    /// Starts the binary and waits until it listens, whatever becomes of its database.
+    pub fn start_unprepared(world: World) -> Self {
+        Self::start_until(world, LISTENING)
+    }
+
+    fn start_until(world: World, wanted: &str) -> Self {
         let mut child = world
             .command(&["serve"])
             .stdin(Stdio::null())
@@ -161,13 +173,17 @@ impl Service {
             .unwrap();
         let (stdout, _, listener) = collect(child.stdout.take().unwrap());
         let (stderr, listening, _) = collect(child.stderr.take().unwrap());
-        let base = loop {
+        let mut base = String::new();
+        loop {
             let line = listening.recv_timeout(PATIENCE);
-            let line = line.unwrap_or_else(|_| panic!("not listening: {:?}", stderr.lock()));
-            if let Some((_, rest)) = line.split_once("Dwar is listening on ") {
-                break rest.split('"').next().unwrap().to_owned();
+            let line = line.unwrap_or_else(|_| panic!("not {wanted:?}: {:?}", stderr.lock()));
+            if let Some((_, rest)) = line.split_once(LISTENING) {
+                rest.split('"').next().unwrap().clone_into(&mut base);
             }
-        };
+            if line.contains(wanted) {
+                break;
+            }
+        }
         Self {
             world,
             base,
@@ -312,9 +328,15 @@ impl Service {
 }
 
 impl Drop for Service {
+    #[expect(clippy::print_stderr, reason = "whoever reads that a test failed wants to know why")]
     fn drop(&mut self) {
         let _gone = self.child.kill();
         let _gone = self.child.wait();
+        if std::thread::panicking() {
+            let told = self.stderr();
+            let last = &told[told.len().saturating_sub(TOLD)..];
+            eprintln!("the service's last lines:\n{}", last.join("\n"));
+        }
     }
 }
 

@@ -32,7 +32,12 @@ pub struct Counted {
 impl Tap {
     /// Passes on to `server`, which is `HOST:PORT`.
     pub async fn to(server: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at(0, server).await
+    }
+
+    /// As [`Tap::to`], at this port.
+    pub async fn at(port: u16, server: &str) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let tap = Self { port: listener.local_addr().unwrap().port(), counted: Arc::default() };
         let (server, counted) = (server.to_owned(), Arc::clone(&tap.counted));
         tokio::spawn(async move {

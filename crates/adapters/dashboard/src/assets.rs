@@ -38,13 +38,16 @@ const PASSKEYS: Asset = Asset {
 const ICON: Asset =
     Asset { name: "icon.svg", kind: "image/svg+xml", content: include_str!("assets/icon.svg") };
 
+/// Where all of them are.
+const HOME: &str = "/assets/";
+
 /// A path changes with the content behind it, so browsers need never ask again.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
 impl Asset {
     fn path(&self) -> String {
         let digest = Sha256::digest(self.content);
-        format!("/assets/{}/{}", base16ct::lower::encode_string(&digest[..8]), self.name)
+        format!("{HOME}{}/{}", base16ct::lower::encode_string(&digest[..8]), self.name)
     }
 
     fn resource(&'static self) -> Resource {
@@ -55,6 +58,11 @@ impl Asset {
                 .body(self.content)
         }))
     }
+}
+
+/// Whether a path is that of an asset, which needs nothing but this program.
+pub(crate) fn is_at(path: &str) -> bool {
+    path.starts_with(HOME)
 }
 
 /// Where the style sheet is.

@@ -13,9 +13,12 @@ use dwar_operator::By;
 use dwar_otp::Channel;
 use dwar_wallet::ProofStart;
 use std::sync::Arc;
+use tokio::sync::SetOnce;
 
 /// What all pages share.
 pub struct Console {
+    /// Set once the stores are up to date; until then no page may use them.
+    pub prepared: Arc<SetOnce<()>>,
     pub tools: Toolbox,
     /// Operators and what they did.
     pub admin: Administration,

@@ -1,4 +1,5 @@
 use crate::admin_api;
+use crate::assets;
 use crate::console::Console;
 use crate::refusal::Refusal;
 use crate::settings::{Settings, host_of, is_this_machine};
@@ -91,8 +92,9 @@ pub(crate) async fn guard(
     let (connection, body) = begun(&mut request);
     request.set_payload(body);
     let method = request.method().clone();
-    let tls = names(&request).is_some_and(|names| names.tls);
-    let console = request.app_data::<Data<Console>>().filter(|_| admin_api::is_at(&request));
+    let console = request.app_data::<Data<Console>>();
+    let tls = console.is_some_and(|console| console.names.tls);
+    let console = console.filter(|_| admin_api::is_at(&request));
     let api = console.map(|console| admin_api::Asked::new(request.headers(), &console.tools));
     let (request, mut response) = match admit(&request, api.is_some()) {
         Err(refused) => (Some(request.into_parts().0), HttpResponse::from_error(refused)),
@@ -129,17 +131,17 @@ pub(crate) async fn guard(
     }
 }
 
-fn names(request: &ServiceRequest) -> Option<&Names> {
-    Some(&request.app_data::<Data<Console>>()?.names)
-}
-
 /// Refuses what is not addressed to us, and what somebody else's page sends.
 fn admit(request: &ServiceRequest, api: bool) -> Result<(), Error> {
-    let names = names(request).ok_or(Refusal::Unavailable)?;
+    let console = request.app_data::<Data<Console>>().ok_or(Refusal::Unavailable)?;
+    let (names, prepared) = (&console.names, console.prepared.initialized());
     let headers = request.headers();
     let authority = only(headers, header::HOST).ok_or(Refusal::Misdirected)?;
     if !names.know(authority) {
         return Err(Refusal::Misdirected.into());
+    }
+    if !prepared && !assets::is_at(request.path()) {
+        return Err(Refusal::Unavailable.into());
     }
     if api {
         return Ok(admin_api::admit(headers)?);

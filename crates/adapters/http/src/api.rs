@@ -11,6 +11,11 @@ use tokio::runtime::Handle;
 /// Tells whether the process can do its work.
 #[async_trait]
 pub trait Readiness: Send + Sync {
+    /// Whether the stores have once been brought up to date; until then no request may use them.
+    fn prepared(&self) -> bool {
+        true
+    }
+
     /// Whether every store answers right now.
     async fn ready(&self) -> bool;
 

@@ -58,8 +58,17 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn use_cases(&self) -> &UseCases {
-        &self.api.use_cases
+    /// What the API can do, once the stores are prepared.
+    ///
+    /// # Errors
+    /// [`ErrorCode::ServiceUnavailable`] before that: there may be no table yet, and no key to sign
+    /// with.
+    pub(crate) fn use_cases(&self) -> Result<&UseCases, ApiError> {
+        if self.api.ready.prepared() {
+            Ok(&self.api.use_cases)
+        } else {
+            Err(ErrorCode::ServiceUnavailable.into())
+        }
     }
 
     /// Lets every line of this request name the phone, masked.

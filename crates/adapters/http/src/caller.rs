@@ -57,7 +57,7 @@ impl Call {
         let body = self.body::<AccessBody>().await;
         let token = body.and_then(|body| body.access_token.or(ErrorCode::MissingAccessToken));
         let token = token.map(AccessToken::from);
-        let sought = self.use_cases().authenticate.with_access_token(&claim, token.as_ref().ok());
+        let sought = self.use_cases()?.authenticate.with_access_token(&claim, token.as_ref().ok());
         let sought = self.counted(sought.await?, scope).await?;
         Ok((sought, token?))
     }
@@ -70,7 +70,7 @@ impl Call {
         let body = self.body::<RefreshBody>().await;
         let token = body.and_then(|body| body.refresh_token.or(ErrorCode::MissingRefreshToken));
         let text = token.as_ref().ok().map(Token::as_str);
-        let sought = self.use_cases().authenticate.with_refresh_token(&claim, text).await?;
+        let sought = self.use_cases()?.authenticate.with_refresh_token(&claim, text).await?;
         let sought = self.counted(sought, RequestScope::General).await?;
         let repeat = self.idempotency_key()?;
         Ok((sought, token?, repeat))
@@ -83,7 +83,7 @@ impl Call {
     }
 
     async fn admitted(&self, scope: RequestScope) -> Result<(Caller, Option<Admission>), ApiError> {
-        let caller = self.use_cases().authenticate.caller(&self.claim()?).await?;
+        let caller = self.use_cases()?.authenticate.caller(&self.claim()?).await?;
         let admission = self.admit(caller.key, (caller.project.id, caller.mode), scope).await?;
         Ok((caller, admission))
     }
@@ -96,7 +96,7 @@ impl Call {
         scope: RequestScope,
     ) -> Result<Option<Admission>, ApiError> {
         self.trail.caller.set(Some((project, mode)));
-        let UseCases { admit_request, tally, .. } = self.use_cases();
+        let UseCases { admit_request, tally, .. } = self.use_cases()?;
         if self.request.extensions().get::<OnBehalf>().is_none() {
             tally.used(key, self.from());
         }

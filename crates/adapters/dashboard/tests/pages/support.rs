@@ -24,6 +24,7 @@ use dwar_wallet::Paise;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use tokio::sync::SetOnce;
 
 pub const HOST: &str = "127.0.0.1:8081";
 pub const ORIGIN: &str = "http://127.0.0.1:8081";
@@ -169,6 +170,7 @@ impl House {
         };
         let activity = Arc::new(parts.activity());
         let console = Console {
+            prepared: Arc::new(SetOnce::new_with(Some(()))),
             tools: tools(),
             admin: admin.clone(),
             passkeys: parts.passkeys(hasher, Arc::new(Fitting)),

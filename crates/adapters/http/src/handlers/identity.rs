@@ -6,7 +6,7 @@ use std::sync::Arc;
 pub(crate) async fn by_id(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
-    let found = call.use_cases().find_identity.by_id(&caller, &id).await?;
+    let found = call.use_cases()?.find_identity.by_id(&caller, &id).await?;
     ok(response::identity(&found))
 }
 
@@ -14,7 +14,7 @@ pub(crate) async fn by_id(call: Call) -> Answer {
 pub(crate) async fn by_phone(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     let phone = call.phone_in_query()?;
-    let found = call.use_cases().find_identity.by_phone(&caller, &phone).await?;
+    let found = call.use_cases()?.find_identity.by_phone(&caller, &phone).await?;
     ok(response::identity(&found))
 }
 
@@ -22,7 +22,7 @@ pub(crate) async fn by_phone(call: Call) -> Answer {
 pub(crate) async fn delete(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?.into_owned();
-    let identities = Arc::clone(&call.use_cases().delete_identity);
+    let identities = Arc::clone(&call.use_cases()?.delete_identity);
     let erased = async move { identities.delete(&caller, &id).await };
     let (id, erased) = call.api.tasks.finish(erased).await?;
     ok(response::deleted(id, erased))

@@ -4,7 +4,7 @@ use actix_web::http::header::{self, HeaderMap};
 
 /// `GET /.well-known/jwks.json`.
 pub(crate) async fn publish(call: Call) -> Answer {
-    let keys = call.use_cases().public_keys.publish().await?;
+    let keys = call.use_cases()?.public_keys.publish().await?;
     let known = is_known(call.request.headers(), &keys.etag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::CACHE_CONTROL, "public, max-age=300"));

@@ -13,7 +13,7 @@ pub(crate) async fn send(call: Call) -> Answer {
     let body: SendBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
     call.concerns(&phone);
-    let otps = Arc::clone(&call.use_cases().send_otp);
+    let otps = Arc::clone(&call.use_cases()?.send_otp);
     let sent = async move { otps.send(&caller, &phone, key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
     let mut answer = ok(response::sent(&sent))?;
@@ -30,7 +30,7 @@ pub(crate) async fn send(call: Call) -> Answer {
 pub(crate) async fn status(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
-    let otp = call.use_cases().otp_status.find(&caller, &id).await?;
+    let otp = call.use_cases()?.otp_status.find(&caller, &id).await?;
     ok(response::status(&otp))
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn verify(call: Call) -> Answer {
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
     // An id that cannot be read is that of no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
-    let otps = Arc::clone(&call.use_cases().verify_otp);
+    let otps = Arc::clone(&call.use_cases()?.verify_otp);
     let verified = async move { otps.verify(&caller, &phone, code, request).await };
     let verified = call.api.tasks.finish(verified).await?;
     call.limited_by(verified.allowance);

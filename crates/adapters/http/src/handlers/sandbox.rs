@@ -7,6 +7,6 @@ pub(crate) async fn messages(call: Call) -> Answer {
     let caller = call.general_caller().await?;
     SandboxMessages::allow(&caller)?;
     let phone = call.phone_in_query()?;
-    let messages = call.use_cases().sandbox_messages.list(&caller, &phone).await?;
+    let messages = call.use_cases()?.sandbox_messages.list(&caller, &phone).await?;
     ok(response::messages(&messages, &phone))
 }

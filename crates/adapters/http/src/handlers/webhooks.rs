@@ -10,7 +10,7 @@ use dwar_otp::{WebhookCall, WebhookHead};
 /// The provider is looked for and the head is judged before a byte of the body is read.
 pub(crate) async fn receive(call: Call) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
-    let admitted = call.use_cases().receive_webhook.admit(&provider, &head)?;
+    let admitted = call.use_cases()?.receive_webhook.admit(&provider, &head)?;
     let rooms = &call.api.webhook_rooms;
     let room = if admitted.proven { &rooms.proven } else { &rooms.strangers };
     let body = call.raw_body(admitted.longest_body, Some(room)).await?;
@@ -21,7 +21,7 @@ pub(crate) async fn receive(call: Call) -> Answer {
 /// query.
 pub(crate) async fn handshake(call: Call) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
-    let receive = &call.use_cases().receive_webhook;
+    let receive = &call.use_cases()?.receive_webhook;
     if let Ok(challenge) = receive.handshake(&provider, &head) {
         let text = (header::CONTENT_TYPE, "text/plain; charset=utf-8");
         return Ok(HttpResponse::Ok().insert_header(text).body(challenge));
@@ -31,7 +31,7 @@ pub(crate) async fn handshake(call: Call) -> Answer {
 }
 
 async fn keep(call: &Call, provider: &str, head: WebhookHead, body: Body) -> Answer {
-    let (provider, receive) = (provider.to_owned(), call.use_cases().receive_webhook.clone());
+    let (provider, receive) = (provider.to_owned(), call.use_cases()?.receive_webhook.clone());
     let tasks = &call.api.tasks;
     let kept = match body {
         Body { bytes, room: None } => {
