@@ -9,108 +9,77 @@ use dwar_app::{
 };
 use dwar_kernel::StoreError;
 use dwar_ratelimit::Admission;
+use dwar_wire::RETRY_AN_OUTAGE;
 use std::error::Error;
 use std::iter::successors;
 
-macro_rules! table {
-    ($($variant:ident $code:literal $status:ident $message:literal)+) => {
-        /// Every refusal a client can meet: those of an endpoint first, then those of every call.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum ErrorCode { $(#[doc = $message] $variant,)+ }
-
-        impl ErrorCode {
-            /// The whole table, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The stable word clients switch on.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $code,)+ }
-            }
-
-            /// The sentence for people.
-            pub const fn message(self) -> &'static str {
-                match self { $(Self::$variant => $message,)+ }
-            }
-
-            const fn status_code(self) -> StatusCode {
-                match self { $(Self::$variant => StatusCode::$status,)+ }
-            }
-        }
-    };
+dwar_wire::codes! {
+    /// Every refusal a client can meet: those of an endpoint first, then those of every call.
+    pub enum ErrorCode {
+        MissingApiKey "MISSING_API_KEY" UNAUTHORIZED
+            "The X-Api-Key header is missing."
+        InvalidApiKey "INVALID_API_KEY" UNAUTHORIZED
+            "The API key is not recognised."
+        InvalidPhone "INVALID_PHONE" UNPROCESSABLE_ENTITY
+            "The phone number is not a valid Indian mobile number."
+        InvalidOtpCode "INVALID_OTP_CODE" UNPROCESSABLE_ENTITY
+            "The code must be exactly 6 digits."
+        MissingAccessToken "MISSING_ACCESS_TOKEN" UNPROCESSABLE_ENTITY
+            "The body lacks access_token."
+        MissingRefreshToken "MISSING_REFRESH_TOKEN" UNPROCESSABLE_ENTITY
+            "The body lacks refresh_token."
+        OtpRateLimited "OTP_RATE_LIMITED" TOO_MANY_REQUESTS
+            "Too many codes were requested for this phone number."
+        OtpNotFound "OTP_NOT_FOUND" BAD_REQUEST
+            "There is no active code for this phone number."
+        InvalidOtp "INVALID_OTP" BAD_REQUEST
+            "The code is incorrect."
+        VerifyRateLimited "VERIFY_RATE_LIMITED" TOO_MANY_REQUESTS
+            "Too many incorrect attempts; request a new code."
+        SmsFailed "SMS_FAILED" INTERNAL_SERVER_ERROR
+            "The code could not be delivered over any channel. Nothing was charged."
+        OtpRequestNotFound "OTP_REQUEST_NOT_FOUND" NOT_FOUND
+            "There is no OTP request with this id."
+        InsufficientBalance "INSUFFICIENT_BALANCE" PAYMENT_REQUIRED
+            "The wallet balance is too low. Nothing was sent or charged."
+        SessionExpired "SESSION_EXPIRED" UNAUTHORIZED
+            "The refresh token is expired or invalid."
+        InvalidAccessToken "INVALID_ACCESS_TOKEN" UNAUTHORIZED
+            "The access token is invalid or expired."
+        RateLimited "RATE_LIMITED" TOO_MANY_REQUESTS
+            "Too many requests with this API key."
+        IdentityDeleteDisabled "IDENTITY_DELETE_DISABLED" FORBIDDEN
+            "Identity deletion is not enabled for this project."
+        IdentityNotFound "IDENTITY_NOT_FOUND" NOT_FOUND
+            "There is no such identity."
+        InvalidRequest "INVALID_REQUEST" BAD_REQUEST
+            "The request cannot be read."
+        NotFound "NOT_FOUND" NOT_FOUND
+            "There is no such resource."
+        MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED
+            "The resource does not support this method."
+        PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE
+            "The body is too large."
+        UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE
+            "The body must be JSON."
+        IdentityLookupDisabled "IDENTITY_LOOKUP_DISABLED" FORBIDDEN
+            "Identity look-up is not enabled for this project."
+        IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT
+            "The first request with this Idempotency-Key is still running."
+        IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
+            "The Idempotency-Key was already used with another body."
+        WebhookUnauthenticated "WEBHOOK_UNAUTHENTICATED" UNAUTHORIZED
+            "The call does not prove to be the provider's."
+        InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
+            "Something went wrong on our side."
+        ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
+            "The service is temporarily unavailable."
+    }
 }
-
-table! {
-    MissingApiKey "MISSING_API_KEY" UNAUTHORIZED
-        "The X-Api-Key header is missing."
-    InvalidApiKey "INVALID_API_KEY" UNAUTHORIZED
-        "The API key is not recognised."
-    InvalidPhone "INVALID_PHONE" UNPROCESSABLE_ENTITY
-        "The phone number is not a valid Indian mobile number."
-    InvalidOtpCode "INVALID_OTP_CODE" UNPROCESSABLE_ENTITY
-        "The code must be exactly 6 digits."
-    MissingAccessToken "MISSING_ACCESS_TOKEN" UNPROCESSABLE_ENTITY
-        "The body lacks access_token."
-    MissingRefreshToken "MISSING_REFRESH_TOKEN" UNPROCESSABLE_ENTITY
-        "The body lacks refresh_token."
-    OtpRateLimited "OTP_RATE_LIMITED" TOO_MANY_REQUESTS
-        "Too many codes were requested for this phone number."
-    OtpNotFound "OTP_NOT_FOUND" BAD_REQUEST
-        "There is no active code for this phone number."
-    InvalidOtp "INVALID_OTP" BAD_REQUEST
-        "The code is incorrect."
-    VerifyRateLimited "VERIFY_RATE_LIMITED" TOO_MANY_REQUESTS
-        "Too many incorrect attempts; request a new code."
-    SmsFailed "SMS_FAILED" INTERNAL_SERVER_ERROR
-        "The code could not be delivered over any channel. Nothing was charged."
-    OtpRequestNotFound "OTP_REQUEST_NOT_FOUND" NOT_FOUND
-        "There is no OTP request with this id."
-    InsufficientBalance "INSUFFICIENT_BALANCE" PAYMENT_REQUIRED
-        "The wallet balance is too low. Nothing was sent or charged."
-    SessionExpired "SESSION_EXPIRED" UNAUTHORIZED
-        "The refresh token is expired or invalid."
-    InvalidAccessToken "INVALID_ACCESS_TOKEN" UNAUTHORIZED
-        "The access token is invalid or expired."
-    RateLimited "RATE_LIMITED" TOO_MANY_REQUESTS
-        "Too many requests with this API key."
-    IdentityDeleteDisabled "IDENTITY_DELETE_DISABLED" FORBIDDEN
-        "Identity deletion is not enabled for this project."
-    IdentityNotFound "IDENTITY_NOT_FOUND" NOT_FOUND
-        "There is no such identity."
-    InvalidRequest "INVALID_REQUEST" BAD_REQUEST
-        "The request cannot be read."
-    NotFound "NOT_FOUND" NOT_FOUND
-        "There is no such resource."
-    MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED
-        "The resource does not support this method."
-    PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE
-        "The body is too large."
-    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE
-        "The body must be JSON."
-    IdentityLookupDisabled "IDENTITY_LOOKUP_DISABLED" FORBIDDEN
-        "Identity look-up is not enabled for this project."
-    IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT
-        "The first request with this Idempotency-Key is still running."
-    IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
-        "The Idempotency-Key was already used with another body."
-    WebhookUnauthenticated "WEBHOOK_UNAUTHENTICATED" UNAUTHORIZED
-        "The call does not prove to be the provider's."
-    InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
-        "Something went wrong on our side."
-    ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
-        "The service is temporarily unavailable."
-}
-
-/// Seconds after which a client may come back when a store was out of reach.
-const RETRY_AN_OUTAGE: u64 = 2;
 
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 impl ErrorCode {
-    /// The HTTP status that goes with it.
-    pub fn status(self) -> u16 {
-        self.status_code().as_u16()
-    }
-
     /// What stands for a failure that the framework noticed before any code of ours did.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         let same = |code: &Self| code.status_code() == status;

@@ -1,13 +1,16 @@
 //! What the API and the dashboard have in common on the wire: what one connection may cost, the body of
-//! a refusal, the id of a request, and which bodies count as JSON. The two adapters share nothing else.
+//! a refusal and the form of their tables, the id of a request, and which bodies count as JSON. The two adapters share nothing else.
 
 mod body;
+mod codes;
 mod connection;
 mod refused;
 mod request_id;
 mod serve;
 
+pub use actix_web::http::StatusCode;
 pub use body::{declared_length, declares_json};
+pub use codes::RETRY_AN_OUTAGE;
 pub use connection::{Connection, Patience};
 pub use refused::Refused;
 pub use request_id::{REQUEST_ID, fresh_id, request_id};

@@ -3,78 +3,46 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_kernel::StoreError;
-use dwar_wire::Refused;
+use dwar_wire::{RETRY_AN_OUTAGE, Refused};
 use std::borrow::Cow;
 
-macro_rules! table {
-    ($($variant:ident $code:literal $status:ident $message:literal)+) => {
-        /// Every refusal of the admin API. Words that the public API has too mean the same there.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum AdminCode { $(#[doc = $message] $variant,)+ }
-
-        impl AdminCode {
-            /// The whole table, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The stable word that clients switch on.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $code,)+ }
-            }
-
-            /// The sentence for people, where there is nothing more exact to say.
-            pub const fn message(self) -> &'static str {
-                match self { $(Self::$variant => $message,)+ }
-            }
-
-            const fn status_code(self) -> StatusCode {
-                match self { $(Self::$variant => StatusCode::$status,)+ }
-            }
-        }
-    };
+dwar_wire::codes! {
+    /// Every refusal of the admin API. Words that the public API has too mean the same there.
+    pub enum AdminCode {
+        MissingAdminToken "MISSING_ADMIN_TOKEN" UNAUTHORIZED
+            "The header Authorization: Bearer is missing."
+        InvalidAdminToken "INVALID_ADMIN_TOKEN" UNAUTHORIZED
+            "The admin token is not recognised, has expired or was revoked."
+        Forbidden "FORBIDDEN" FORBIDDEN
+            "The role of this token does not allow this."
+        ForeignOrigin "FOREIGN_ORIGIN" FORBIDDEN
+            "Pages in browsers may not call the admin API."
+        NotFound "NOT_FOUND" NOT_FOUND
+            "There is no such resource."
+        MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED
+            "The resource does not support this method."
+        Conflict "CONFLICT" CONFLICT
+            "It is not as the request expects it to be. Nothing was changed."
+        InvalidRequest "INVALID_REQUEST" BAD_REQUEST
+            "The request cannot be read."
+        InvalidField "INVALID_FIELD" UNPROCESSABLE_ENTITY
+            "A field has a value that it cannot have."
+        PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE
+            "The body is too large."
+        UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE
+            "The body must be JSON."
+        MisdirectedRequest "MISDIRECTED_REQUEST" MISDIRECTED_REQUEST
+            "This service does not go by the name in the Host header."
+        TokenRateLimited "TOKEN_RATE_LIMITED" TOO_MANY_REQUESTS
+            "Too many requests with wrong tokens from this address."
+        InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
+            "Something went wrong on our side."
+        ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
+            "The service is temporarily unavailable."
+    }
 }
-
-table! {
-    MissingAdminToken "MISSING_ADMIN_TOKEN" UNAUTHORIZED
-        "The header Authorization: Bearer is missing."
-    InvalidAdminToken "INVALID_ADMIN_TOKEN" UNAUTHORIZED
-        "The admin token is not recognised, has expired or was revoked."
-    Forbidden "FORBIDDEN" FORBIDDEN
-        "The role of this token does not allow this."
-    ForeignOrigin "FOREIGN_ORIGIN" FORBIDDEN
-        "Pages in browsers may not call the admin API."
-    NotFound "NOT_FOUND" NOT_FOUND
-        "There is no such resource."
-    MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED
-        "The resource does not support this method."
-    Conflict "CONFLICT" CONFLICT
-        "It is not as the request expects it to be. Nothing was changed."
-    InvalidRequest "INVALID_REQUEST" BAD_REQUEST
-        "The request cannot be read."
-    InvalidField "INVALID_FIELD" UNPROCESSABLE_ENTITY
-        "A field has a value that it cannot have."
-    PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE
-        "The body is too large."
-    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE
-        "The body must be JSON."
-    MisdirectedRequest "MISDIRECTED_REQUEST" MISDIRECTED_REQUEST
-        "This service does not go by the name in the Host header."
-    TokenRateLimited "TOKEN_RATE_LIMITED" TOO_MANY_REQUESTS
-        "Too many requests with wrong tokens from this address."
-    InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
-        "Something went wrong on our side."
-    ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
-        "The service is temporarily unavailable."
-}
-
-/// Seconds after which a client may come back when a store was out of reach.
-const RETRY_AN_OUTAGE: u64 = 2;
 
 impl AdminCode {
-    /// The HTTP status that goes with it.
-    pub fn status(self) -> u16 {
-        self.status_code().as_u16()
-    }
-
     /// What stands for a failure that the framework noticed before any code of ours did.
     fn of_status(status: StatusCode) -> Self {
         let same = |code: &&Self| code.status_code() == status;
