@@ -12,6 +12,7 @@ use std::process::Output;
 on_both_databases! {
     what_a_command_changes_holds_for_the_next_request;
     a_regenerated_key_ends_the_old_one;
+    a_ledger_is_proved_and_one_that_does_not_sum_is_told;
     the_first_start_makes_a_demo_project_once;
     signing_keys_rotate_with_overlap;
     doctor_tells_what_is_well_and_what_is_not;
@@ -58,6 +59,29 @@ async fn what_a_command_changes_holds_for_the_next_request(database: Database) {
     assert!(!shown.to_string().contains(&project.live));
     let listed = world.cli(&["project", "list"]);
     assert_eq!(listed["projects"][0]["project_id"], id);
+}
+
+async fn a_ledger_is_proved_and_one_that_does_not_sum_is_told(database: Database) {
+    let service = Service::start(database);
+    let world = &service.world;
+    let project = world.project("10");
+    service.send(&project.live, &world.phone()).await.ok();
+    let prove = ["wallet", "prove", "--project", &project.id];
+    let proved = world.cli(&prove);
+    let paid = world.balance(&project)["balance_paise"].clone();
+    assert_eq!((&proved["sound"], &proved["balance_paise"]), (&json!(true), &paid));
+    // The credit, and hold, capture and release of the send.
+    assert_eq!((&proved["entries"], &proved["by"]), (&json!(4), &json!("command line")));
+    service.send(&project.live, &world.phone()).await.ok();
+    assert_eq!(world.cli(&prove)["entries"], 7, "it goes on where the last one ended");
+
+    world.database.run("UPDATE wallets SET balance = balance + 1").await;
+    for scope in [&prove[..], &[&prove[..], &["--everything"]].concat()] {
+        let told = world.run(scope);
+        let text = String::from_utf8_lossy(&told.stdout).into_owned();
+        assert_eq!(told.status.code(), Some(1), "{text}");
+        assert!(text.starts_with("The ledger does not come to what the wallet says."), "{text}");
+    }
 }
 
 async fn a_regenerated_key_ends_the_old_one(database: Database) {

@@ -12,6 +12,7 @@ mod project_settings;
 mod serve;
 mod signing_key;
 mod wallet;
+mod wallet_proof;
 mod webhook;
 
 use crate::config::{self, Config, ConfigError};

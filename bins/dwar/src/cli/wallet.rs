@@ -1,8 +1,9 @@
 use super::answer::{instant, lines};
+use super::wallet_proof::prove;
 use super::{Answer, Failure, OneProject, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::{CreditError, ManageWallets};
+use dwar_app::{CreditError, ManageWallets, Scope};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_operator::By;
 use dwar_wallet::{Adjusted, Balance, InvalidAmount, LedgerEntry, Paise, Refunded};
@@ -52,6 +53,14 @@ pub enum Command {
     },
     /// Recompute every wallet from its ledger; fails if one does not agree
     Verify,
+    /// Prove that a project's ledger sums, and put that on record; fails if it does not
+    Prove {
+        #[command(flatten)]
+        of: OneProject,
+        /// From the first entry on, and not from where the last sound proof ended
+        #[arg(long)]
+        everything: bool,
+    },
 }
 
 fn signed(text: &str) -> Result<Paise, InvalidAmount> {
@@ -63,9 +72,10 @@ fn signed(text: &str) -> Result<Paise, InvalidAmount> {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    use Command::{Adjust, Balance, Credit, Refund, Statement, Verify};
+    use Command::{Adjust, Balance, Credit, Prove, Refund, Statement, Verify};
     let looks = matches!(command, Balance(_) | Statement { .. } | Verify);
-    let wallets = &open(config, looks).await?.parts.manage_wallets();
+    let parts = open(config, looks).await?.parts;
+    let wallets = &parts.manage_wallets();
     match command {
         Credit { of, rupees, reference } => credited(wallets, of.project, rupees, reference).await,
         Balance(OneProject { project }) => {
@@ -76,6 +86,11 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Refund { of, otp } => refunded(wallets, of.project, otp).await,
         Adjust { of, rupees, reference } => adjusted(wallets, of.project, rupees, reference).await,
         Verify => verified(wallets).await,
+        Prove { of: OneProject { project }, everything } => {
+            wallets.balance(project).await.map_err(refused(project))?;
+            let scope = if everything { Scope::Everything } else { Scope::Newer };
+            prove(&parts.manage_ledger(), project, scope).await
+        }
     }
 }
 

@@ -130,13 +130,17 @@ impl Database {
 
     /// Takes a table away under the running service.
     pub async fn lose(&self, table: &str) {
-        let sql = format!("DROP TABLE {table}");
+        self.run(&format!("DROP TABLE {table}")).await;
+    }
+
+    /// Runs a statement, from outside of the service.
+    pub async fn run(&self, sql: &str) {
         match self {
             Self::Sqlite(folder) => {
                 let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
-                file.execute(&sql, []).unwrap();
+                file.execute(sql, []).unwrap();
             }
-            Self::Postgres { .. } => execute(&self.url(), &sql).await,
+            Self::Postgres { .. } => execute(&self.url(), sql).await,
             Self::None => {}
         }
     }
