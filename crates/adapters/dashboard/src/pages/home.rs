@@ -4,9 +4,10 @@ use crate::layout::{Frame, Page, first_page};
 use crate::texts::projects as texts;
 use crate::visit::{Posted, Theme, Visit};
 use actix_web::HttpRequest;
+use actix_web::web::Query;
 use dwar_operator::{Area, Permission};
 use dwar_project::Project;
-use maud::html;
+use maud::{Markup, html};
 use serde::Deserialize;
 
 /// `GET /`: the only project, or the list of them. On a first start, with `?start`, the playground,
@@ -23,9 +24,38 @@ pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
     Ok(go(page.as_deref().unwrap_or("/projects")))
 }
 
+/// So many projects are on one page.
+const SHOWN: usize = 60;
+
+/// Which projects are wanted.
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    /// What the name has in it, however it is written.
+    #[serde(default)]
+    name: String,
+    /// Those that come after this one.
+    after: Option<String>,
+}
+
+impl Wanted {
+    /// Those of a page, and whether there are more.
+    fn page(&self, mut projects: Vec<Project>) -> (Vec<Project>, bool) {
+        let name = self.name.trim().to_lowercase();
+        projects.retain(|project| project.name.to_lowercase().contains(&name));
+        let is_last = |id: &String| projects.iter().position(|it| it.id.to_string() == *id);
+        let seen = self.after.as_ref().and_then(is_last).map_or(0, |last| last + 1);
+        projects.drain(..seen);
+        let more = projects.len() > SHOWN;
+        projects.truncate(SHOWN);
+        (projects, more)
+    }
+}
+
 /// `GET /projects`.
-pub(crate) async fn projects(visit: Visit) -> Page {
-    let projects = visit.projects().await?;
+pub(crate) async fn projects(visit: Visit, wanted: Query<Wanted>) -> Page {
+    let all = visit.projects().await?;
+    let many = all.len() > SHOWN;
+    let (projects, more) = wanted.page(all);
     let open = projects.iter().filter(|it| visit.may(it, Permission::See(Area::Money)));
     let open = open.map(|project| project.id).collect();
     let balances = visit.console.wallets.balances(open).await?;
@@ -36,7 +66,10 @@ pub(crate) async fn projects(visit: Visit) -> Page {
     };
     let cards: Vec<_> = projects.into_iter().map(card).collect();
     let content = html! {
-        @if cards.is_empty() {
+        @if many { (search(&wanted.name)) }
+        @if cards.is_empty() && many {
+            section.empty { p { (texts::NONE_SO_CALLED) } }
+        } @else if cards.is_empty() {
             section.empty { p { (texts::EMPTY) } pre { code { (texts::COMMAND) } } }
         }
         ul.tiles {
@@ -52,6 +85,9 @@ pub(crate) async fn projects(visit: Visit) -> Page {
                 }
             }
         }
+        @if let Some((last, ..)) = cards.last().filter(|_| more) {
+            p.more { a.button href=(rest(&wanted.name, last)) { (texts::MORE) } }
+        }
     };
     let frame = Frame {
         visit: &visit,
@@ -61,6 +97,26 @@ pub(crate) async fn projects(visit: Visit) -> Page {
         script: None,
     };
     frame.show(&content)
+}
+
+/// Where the projects after `last` are.
+fn rest(name: &str, last: &Project) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::from("?"));
+    query.append_pair("name", name).append_pair("after", &last.id.to_string()).finish()
+}
+
+fn search(name: &str) -> Markup {
+    html! {
+        form.card method="get" action="/projects" {
+            div.row {
+                div.field {
+                    label for="name" { (texts::NAME) }
+                    input #name name="name" type="search" value=(name) autocomplete="off";
+                }
+                button.primary type="submit" { (texts::FIND) }
+            }
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -13,6 +13,7 @@ mod operations;
 mod overview;
 mod passkeys;
 mod playground;
+mod projects;
 mod roles;
 mod sessions;
 mod support;
