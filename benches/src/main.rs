@@ -65,6 +65,7 @@ fn compare() -> Outcome<()> {
     println!("{}", report.tables());
     if let Ok(folder) = needed("COMPARE_RESULTS") {
         let folder = PathBuf::from(folder);
+        std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join("benchmark.json"), report.json()?)?;
         std::fs::write(folder.join("benchmark.svg"), chart::draw(&report))?;
     }
