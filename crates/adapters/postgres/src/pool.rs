@@ -107,8 +107,10 @@ impl Pool {
     {
         let read = move |conn: &mut PgConnection, _| {
             conn.build_transaction().repeatable_read().read_only().run(|conn| {
-                let patience = format!("SET LOCAL statement_timeout = '{}s'", LONG.as_secs());
-                conn.batch_execute(&patience)?;
+                let (patience, whole) = (LONG.as_secs(), "SET LOCAL enable_seqscan = on");
+                conn.batch_execute(&format!(
+                    "SET LOCAL statement_timeout = '{patience}s'; {whole}"
+                ))?;
                 work(conn)
             })
         };

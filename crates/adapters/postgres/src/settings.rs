@@ -87,6 +87,8 @@ impl Settings {
             // Every statement looks rows up by key, so no value of a parameter makes another plan
             // better; without this the first five of each and connection are planned for nothing.
             ("plan_cache_mode", "force_generic_plan".to_owned()),
+            // Nor does a plan that was made while a table was small read all of it when it has grown.
+            ("enable_seqscan", "off".to_owned()),
             ("default_transaction_isolation", "read%5C%20committed".to_owned()),
         ];
         let session = session.map(|(name, value)| format!("-c%20{name}%3D{value}"));
