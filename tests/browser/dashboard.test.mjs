@@ -143,8 +143,12 @@ test("money is paid in, found again, downloaded and proved", async () => {
   assert.match(lines[1], /,credit,"'=1\+1",12\.50,1250,0\.00,0,/);
   await page.click("text=Prove it now");
   await page.waitForURL("**/wallet#proof");
-  await page.reload();
-  await page.waitForSelector("text=The ledger sums");
+  // It is made beside the page, which tells how it stands each time it is opened.
+  const proved = page.locator("text=The ledger sums");
+  for (const until = Date.now() + 20_000; await proved.count() === 0; await page.waitForTimeout(200)) {
+    assert.ok(Date.now() < until, "the proof did not come");
+    await page.reload();
+  }
 });
 
 test("the sessions of an identity are shown and ended", async () => {

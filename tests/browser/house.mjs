@@ -1,22 +1,37 @@
 // Starts the service on a database of its own, and Chromium beside it.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 const PATIENCE = 30_000;
+/** A server on which databases may be made; without it the service makes a SQLite file. */
+const POSTGRES = process.env.BROWSER_POSTGRES_URL;
+
+/** A fresh PostgreSQL database: where it is, and what drops it. */
+function postgres() {
+  const name = `dwar_browser_${randomUUID().replaceAll("-", "")}`;
+  const run = (statement) => execFileSync("psql", ["-q", "-c", statement, POSTGRES]);
+  run(`CREATE DATABASE ${name}`);
+  const url = new URL(POSTGRES);
+  url.pathname = name;
+  return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+}
 
 /** A fresh service with its demo project: `link` opens the dashboard once. */
 export async function open() {
   const folder = mkdtempSync(join(tmpdir(), "dwar-browser-"));
+  const database = POSTGRES ? postgres() : { url: "sqlite://dwar.db", drop() {} };
   const service = spawn(process.env.DWAR, [], {
     cwd: folder,
     env: {
       DWAR__HTTP__ADDRESS: "127.0.0.1:0",
       DWAR__DASHBOARD__ADDRESS: "127.0.0.1:0",
       DWAR__EVENTS__ALLOW_PRIVATE: "true",
+      DWAR__DATABASE__URL: database.url,
     },
   });
   let said = "", logged = "";
@@ -54,6 +69,7 @@ export async function open() {
       await browser.close();
       service.kill();
       await new Promise((ended) => service.on("exit", ended));
+      database.drop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
