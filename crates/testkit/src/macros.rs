@@ -31,13 +31,18 @@ macro_rules! store_contract_tests {
 }
 
 /// One test per promise of a request limiter, each over what `open` gives: a pair of
-/// `Arc<dyn RequestLimiter>` and whatever has to live as long as it is used.
+/// `Arc<dyn RequestLimiter>` and whatever has to live as long as it is used. With attributes for
+/// every test it is `#[ignore] each: open()`.
 #[macro_export]
 macro_rules! request_limiter_contract_tests {
-    ($(#[$attribute:meta])* $open:expr $(,)?) => {
+    ($open:expr $(,)?) => {
+        $crate::request_limiter_contract_tests!(each: $open);
+    };
+    ($(#[$attribute:meta])* each: $open:expr $(,)?) => {
         $crate::contract_tests! { { $(#[$attribute])* } $open;
             request_limiter {
                 hit_answers_as_the_window_does
+                every_hit_is_what_the_window_says
                 hit_takes_the_quota_of_the_call
                 a_refused_hit_is_not_counted
                 keys_and_scopes_are_apart

@@ -16,6 +16,22 @@ pub struct Admission {
 }
 
 impl Admission {
+    /// How one more request at `now` would be judged where `taken` places are occupied.
+    ///
+    /// `next_free` is the admission, in milliseconds since 1970, whose end makes room: that with
+    /// `taken - quota.limit` others in front of it. Where there is room it is not looked at.
+    pub fn standing(quota: Quota, taken: usize, next_free: Option<i64>, now: Timestamp) -> Self {
+        let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
+        let remaining = limit.saturating_sub(taken);
+        let wait = next_free.filter(|_| remaining == 0).map(|at| left(at, quota.window, now));
+        Self {
+            admitted: remaining > 0,
+            limit: quota.limit,
+            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
+            reset: wait.unwrap_or(quota.window),
+        }
+    }
+
     /// Whole seconds until [`Admission::reset`], rounded up.
     pub fn reset_seconds(&self) -> u64 {
         self.reset.as_secs() + u64::from(self.reset.subsec_nanos() > 0)
@@ -51,14 +67,7 @@ impl Window {
         self.expire(quota.window, now);
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
         let excess = self.taken.len().saturating_sub(limit);
-        let next_free = self.taken.nth(excess).map(|at| left(at, quota.window, now));
-        let remaining = limit.saturating_sub(self.taken.len());
-        Admission {
-            admitted: remaining > 0,
-            limit: quota.limit,
-            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
-            reset: if remaining > 0 { quota.window } else { next_free.unwrap_or(quota.window) },
-        }
+        Admission::standing(quota, self.taken.len(), self.taken.nth(excess), now)
     }
 
     /// Drops what no longer occupies a place, and says whether nothing is left.

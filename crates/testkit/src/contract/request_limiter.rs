@@ -2,10 +2,11 @@
 //! limiter may be shared, except where it says fresh.
 
 use super::{CROWD, count};
-use crate::{Fixtures, MS, START, minutes, race, seconds};
-use dwar_kernel::Timestamp;
+use crate::{Fixtures, MS, START, SeededEntropy, minutes, race, seconds};
+use dwar_kernel::{Entropy, Timestamp};
 use dwar_ratelimit::{Quota, RequestKey, RequestLimiter, RequestScope, Window};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A limiter in memory is fast: only many rounds bring two hits close enough together.
 const ROUNDS: usize = 60;
@@ -42,6 +43,36 @@ pub async fn hit_answers_as_the_window_does(limiter: &Limiter) {
         let admission = limiter.hit(key, THREE, now).await.unwrap();
         assert_eq!(admission, window.hit(THREE, now), "at {now}");
     }
+}
+
+/// Whatever the quotas, and however the clock jumps, forth and back, every answer is that of the
+/// window of the domain.
+pub async fn every_hit_is_what_the_window_says(limiter: &Limiter) {
+    let entropy = SeededEntropy::new(1);
+    let below = |bound: u32| {
+        let mut bytes = [0; 4];
+        entropy.fill(&mut bytes);
+        u32::from_le_bytes(bytes) % bound
+    };
+    let mut refused = 0;
+    for case in 0..12 {
+        let (key, mut window, mut now) = (fresh_key(), Window::default(), START);
+        for step in 0..120 {
+            now = match below(12) {
+                0 => now - MS * below(30_000),
+                1 => now + seconds(10) - MS,
+                2 => now + MS * below(40_000),
+                _ => now + MS * below(400),
+            };
+            // Half a millisecond, too: a place is free no sooner than the whole window is over.
+            let length = seconds(10) + Duration::from_micros(500) * (case % 2);
+            let quota = Quota { limit: below(4) * below(6), window: length };
+            let admission = limiter.hit(key, quota, now).await.unwrap();
+            assert_eq!(admission, window.hit(quota, now), "case {case}, step {step}");
+            refused += usize::from(!admission.admitted);
+        }
+    }
+    assert!((300..1_140).contains(&refused), "{refused} refusals say little");
 }
 
 /// A quota is that of the call: none admits nothing, a wider one admits more.
