@@ -12,6 +12,7 @@ mod macros;
 mod outside;
 mod parts;
 mod race;
+mod redis_server;
 mod scene;
 
 pub use doubles::{ClearVault, FixedClock, PlainHasher, SeededEntropy};
@@ -19,6 +20,7 @@ pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, 
 pub use outside::{Post, Postbox, outside};
 pub use parts::{ListSigner, POLICIES, parts};
 pub use race::race;
+pub use redis_server::RedisServer;
 // What the suites take, so that a test file needs no other crate for it.
 pub use dwar_app::Stores;
 

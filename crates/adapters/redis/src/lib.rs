@@ -1,0 +1,10 @@
+//! Requests per API key, counted across instances (docs/contract.md, Limits).
+
+mod fallback;
+mod limiter;
+mod link;
+mod settings;
+
+pub use fallback::FallbackRequestLimiter;
+pub use limiter::RedisRequestLimiter;
+pub use settings::{InvalidRedisUrl, RedisUrl, Settings};
