@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# Runs every test, those that need PostgreSQL and those that need a browser included.
+# Runs every test, those that need PostgreSQL, Redis or a browser included.
 #
 # The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is
 # started on loopback, in a temporary folder, and stopped at the end. As root on Debian or Ubuntu a
-# missing server is installed first, and so are Chromium, node and npm. Without them the rest runs,
-# and a line says what was left out; with CI set that is a failure.
+# missing server is installed first, and so are Chromium, node and npm. Redis alike, with
+# DWAR_TEST_REDIS_URL; its program has to be there in any case, since tests stop servers of their
+# own. Without them the rest runs, and a line says what was left out; with CI set that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scratch=$(mktemp -d)
 postgres=""
+redis=""
 
 # PostgreSQL refuses to run as root; its package brings a user of its own.
 as_postgres() {
@@ -20,6 +22,7 @@ stop() {
     if [ -n "$postgres" ]; then
         as_postgres "$postgres/pg_ctl" -D "$scratch/pg/data" -m immediate stop >/dev/null 2>&1 || true
     fi
+    [ -z "$redis" ] || kill "$redis" 2>/dev/null || true
     rm -rf "$scratch"
 }
 trap stop EXIT
@@ -56,6 +59,39 @@ start_postgres() {
         -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$scratch/pg -c max_connections=300 -c fsync=off" \
         start >/dev/null || { cat "$scratch/pg/log"; return 1; }
     export DWAR_TEST_POSTGRES_URL="postgres://dwar@127.0.0.1:$port/postgres"
+}
+
+install_redis() {
+    # The package would start a server of its own; one of ours is enough.
+    local policy=/usr/sbin/policy-rc.d made=""
+    if [ "$(id -u)" = 0 ] && [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod 755 "$policy"
+        made=1
+    fi
+    apt_install redis-server
+    [ -z "$made" ] || rm -f "$policy"
+}
+
+has_redis() {
+    command -v redis-server >/dev/null && command -v redis-cli >/dev/null
+}
+
+start_redis() {
+    local port
+    port=$(free_port)
+    redis-server --bind 127.0.0.1 --port "$port" --save "" --appendonly no --dir "$scratch" \
+        >"$scratch/redis.log" 2>&1 &
+    redis=$!
+    for _ in $(seq 100); do
+        if redis-cli -p "$port" ping >/dev/null 2>&1; then
+            export DWAR_TEST_REDIS_URL="redis://127.0.0.1:$port"
+            return 0
+        fi
+        sleep 0.1
+    done
+    cat "$scratch/redis.log"
+    return 1
 }
 
 find_browser() {
@@ -98,13 +134,33 @@ if [ -z "${DWAR_TEST_POSTGRES_URL:-}" ]; then
     [ -z "$postgres" ] || start_postgres
 fi
 
-if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
+has_redis || install_redis
+if ! has_redis; then
+    unset DWAR_TEST_REDIS_URL
+elif [ -z "${DWAR_TEST_REDIS_URL:-}" ]; then
+    start_redis
+fi
+
+left_out=()
+[ -n "${DWAR_TEST_POSTGRES_URL:-}" ] ||
+    left_out+=("every PostgreSQL test, since no server was found; install the package postgresql or set DWAR_TEST_POSTGRES_URL")
+[ -n "${DWAR_TEST_REDIS_URL:-}" ] ||
+    left_out+=("every Redis test, since redis-server was not found; install the package redis-server")
+
+if [ "${#left_out[@]}" = 0 ]; then
     cargo test --workspace --locked "$@" -- --include-ignored
-    browser_tests
-    echo "test.sh: every test ran, on SQLite and PostgreSQL"
+elif [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
+    cargo test --workspace --locked "$@" --exclude dwar-redis -- --include-ignored --skip without_redis
+    cargo test --locked "$@" -p dwar-redis
 else
     cargo test --workspace --locked "$@"
-    browser_tests
-    echo "test.sh: !!! LEFT OUT: every PostgreSQL test, since no server was found; install the package postgresql or set DWAR_TEST_POSTGRES_URL !!!"
+    [ -z "${DWAR_TEST_REDIS_URL:-}" ] || cargo test --locked "$@" -p dwar-redis -- --include-ignored
+fi
+browser_tests
+
+if [ "${#left_out[@]}" = 0 ]; then
+    echo "test.sh: every test ran, on SQLite and PostgreSQL, with Redis"
+else
+    printf 'test.sh: !!! LEFT OUT: %s !!!\n' "${left_out[@]}"
     [ -z "${CI:-}" ] || exit 1
 fi
