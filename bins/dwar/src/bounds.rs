@@ -7,7 +7,7 @@ mod rules;
 use crate::config::{Config, ConfigError, RunMode, invalid};
 use std::net::ToSocketAddrs;
 
-pub use database_url::{MEMORY, garbled, remark};
+pub use database_url::{MEMORY, garbled};
 pub use rules::RULES;
 
 /// The values of a number that production takes.
@@ -56,6 +56,7 @@ pub const NUMBERS: &[Bound] = &[
     positive("database.acquire_timeout_ms", 100, 30_000, SLOW),
     positive("database.statement_timeout_ms", 100, 30_000, SLOW),
     bound("database.min_free_mb", 0, 1_048_576, "a terabyte that has to stay free is a slip of the pen"),
+    positive("redis.timeout_ms", 5, 1_000, "each request waits for it, and while it is away one in a second does"),
     positive("session.access_seconds", 60, 3_600, "whoever checks tokens locally takes one until it ends, logged out or not"),
     positive("session.refresh_seconds", 3_600, 15_552_000, "a lost device stays logged in for as long; half a year is the most"),
     positive("session.session_seconds", 3_600, 31_622_400, "a person proves the phone number once a year at least"),
@@ -121,6 +122,15 @@ pub fn objections(config: &Config, number: impl Fn(&str) -> Option<u64>) -> Vec<
         Some(format!("{key}: {problem} (production takes {asked}); {reason}"))
     });
     numbers.chain(rules).collect()
+}
+
+/// What production takes and is worth knowing all the same, a sentence each.
+pub fn remarks(config: &Config) -> impl Iterator<Item = String> {
+    let exposed = config.redis.url.as_ref().is_some_and(|url| !url.is_private());
+    let redis = "redis.url: redis:// to another machine sends its password, ids of API keys and \
+                 when they were used in plain text; rediss:// does not";
+    let database = database_url::remark(config.database.url.expose());
+    database.into_iter().chain(exposed.then(|| redis.to_owned()))
 }
 
 impl Bound {

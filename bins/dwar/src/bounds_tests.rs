@@ -58,11 +58,25 @@ fn production_takes_each_number_up_to_its_bound_and_not_one_beyond() {
 #[test]
 fn the_defaults_but_for_the_console_are_fit_for_production() {
     let config = production(&[]).unwrap();
-    assert!(config.objections.is_empty() && remark(config.database.url.expose()).is_none());
+    assert!(config.objections.is_empty() && remarks(&config).next().is_none());
     let development = load(None, std::iter::empty::<(String, String)>()).unwrap();
     let keys: Vec<_> =
         development.objections.iter().map(|o| o.split(':').next().unwrap()).collect();
     assert_eq!(keys, ["gateways.whatsapp", "gateways.sms"]);
+}
+
+#[test]
+fn a_redis_that_is_called_in_plain_text_is_remarked_upon() {
+    for (url, remarked) in [
+        ("redis://127.0.0.1", false),
+        ("rediss://:7hG2kPq9@redis.example.com", false),
+        ("redis://:7hG2kPq9@redis.example.com", true),
+    ] {
+        let config = production(&[("redis.url", url)]).unwrap();
+        let told: Vec<_> = remarks(&config).collect();
+        assert_eq!(told.iter().any(|it| it.starts_with("redis.url: ")), remarked, "{url}");
+        assert!(!told.concat().contains("7hG2kPq9"));
+    }
 }
 
 #[test]
@@ -91,6 +105,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("database.url", "postgres://dwar:change-me@127.0.0.1/dwar", true),
         ("database.url", "memory:", false),
         ("database.synchronous", "normal", false),
+        ("redis.url", "redis://:change-me@127.0.0.1", true),
         ("events.allow_private", "true", false),
         ("dashboard.address", "0.0.0.0:8081", false),
         ("dashboard.address", "192.0.2.1:8081", false),

@@ -6,6 +6,7 @@ use crate::wiring::{Core, Location, MIB, WiringError, open_files};
 use dwar_kernel::StoreError;
 use dwar_operator::Instance;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
+use dwar_redis::RedisRequestLimiter;
 use dwar_session::KeyState;
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
@@ -59,7 +60,7 @@ const SET_KEY: &str = "set secrets.master_key to the one this database was made 
 /// What stands between these settings and production.
 pub fn production(config: &Config) -> Finding {
     let mut remarks = config.objections.clone();
-    remarks.extend(bounds::remark(config.database.url.expose()));
+    remarks.extend(bounds::remarks(config));
     let told = remarks.join("\n");
     match (config.environment, remarks.is_empty()) {
         (RunMode::Production, true) => ok("nothing is set that it should not be"),
@@ -86,6 +87,23 @@ pub async fn database(core: &Core) -> Finding {
     match core.database.ping().await {
         Ok(()) => ok("answers"),
         Err(cause) => failed(cause, "check database.url and that the server runs"),
+    }
+}
+
+/// Whether requests are counted across instances, as configured.
+pub async fn redis(core: &Core) -> Finding {
+    let settings = &core.config.redis;
+    let Some(url) = &settings.url else {
+        return ok("none: each instance counts requests by itself");
+    };
+    let limiter = RedisRequestLimiter::new(url, settings.timeout);
+    match limiter.probe(core.parts.tools.now()).await {
+        Ok(()) => ok("counts requests across instances"),
+        Err(cause) => failed(
+            cause,
+            "check redis.url and that the server runs and takes writes; until then each instance \
+             counts by itself",
+        ),
     }
 }
 

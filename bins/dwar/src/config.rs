@@ -20,6 +20,7 @@ pub struct Config {
     pub http: dwar_http::Settings,
     pub dashboard: dwar_dashboard::Settings,
     pub database: Database,
+    pub redis: dwar_redis::Settings,
     pub secrets: Secrets,
     pub session: Session,
     pub tokens: Tokens,
@@ -249,13 +250,12 @@ mod tests {
         for (name, value, key) in [
             ("DWAR__HTTP__WORKERS", "many", "http.workers"),
             ("DWAR__SESSION__ACCESS_SECONDS", "0", "session.access_seconds"),
-            ("DWAR__REDIS__URL", "redis://localhost", "redis.url: this version counts"),
+            ("DWAR__REDIS__URL", "http://localhost", "redis.url: it is redis://"),
             ("DWAR__GATEWAYS__PUBLIC_URL", "ftp://x", "gateways.public_url: it begins with https"),
         ] {
             let refused = from_env(&[(name, value)]).unwrap_err().to_string();
             assert!(refused.contains(key), "{refused}");
         }
-        assert!(from_env(&[("DWAR__REDIS__URL", "")]).is_ok());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use super::{Rule, database_url};
 use crate::config::{Config, Secrets};
-use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, weakness};
+use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, is_well_known, weakness};
 use dwar_gateways::{BaseUrl, Secret};
 use dwar_sqlite::Synchronous;
 use dwar_system::MasterKey;
@@ -52,6 +52,7 @@ pub const RULES: &[Rule] = &[
     rule("database.url", "a server elsewhere only with an `sslmode` that never falls back to plain text", "the network between can be read", |c| database_url::problem(c.database.url.expose())),
     rule("database.url", "`sqlite://` or `postgres://`", "`memory:` forgets projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
     rule("database.synchronous", "`full`", "a power cut could make a used code, an ended session or a replaced API key good again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
+    rule("redis.url", "a password that stands in no manual", "whoever guesses it lifts the limits of every API key", well_known_redis),
     rule("events.allow_private", "`false`", "whoever names an endpoint could reach what this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
     rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the way can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
@@ -61,6 +62,11 @@ pub const RULES: &[Rule] = &[
 fn console(providers: &[String], variable: &str) -> Option<String> {
     let named = providers.iter().any(|name| name == "console");
     named.then(|| format!("names console: set it ({variable}) to providers, or to nothing"))
+}
+
+fn well_known_redis(config: &Config) -> Option<String> {
+    let password = config.redis.url.as_ref()?.password()?;
+    is_well_known(password).then(|| "the password is one that stands in manuals".to_owned())
 }
 
 fn bare_dashboard(config: &Config) -> Option<String> {

@@ -2,7 +2,8 @@ use super::Failure;
 use super::answer::{Answer, lines};
 use super::doctor_online;
 use crate::checks::{
-    Check, Effort, Finding, OBEY, Status, database, failed, files, gateways, ok, production, stored,
+    Check, Effort, Finding, OBEY, Status, database, failed, files, gateways, ok, production, redis,
+    stored,
 };
 use crate::config::{Config, ConfigError};
 use crate::wiring::{Core, available_providers};
@@ -31,6 +32,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
             if !any_failed(&checks) {
                 checks.extend(stored(&core, Effort::Everything).await);
             }
+            checks.push(("redis", redis(&core).await));
             let buildable = available_providers(&core.config).map(drop);
             checks.push(("gateways", gateways(&core.config, buildable)));
             if asked.online {

@@ -32,7 +32,7 @@ const SECRETS: [&str; 12] = [
     "gateways.gupshup.webhook_token",
 ];
 /// The settings that may hold a user and a password.
-const ADDRESSES: [&str; 2] = ["database.url", "gateways.proxy"];
+const ADDRESSES: [&str; 3] = ["database.url", "redis.url", "gateways.proxy"];
 /// The tables whose entries the operator names; one that is given takes the place of the default.
 const OPEN: [&str; 4] = [
     "gateways.whatsapp_cloud.templates",
@@ -118,12 +118,6 @@ fn overrides<N: Into<OsString>, V: Into<OsString>>(
             (Some(_), _) => value.into(),
             (None, Some(open)) => {
                 table(&value).ok_or_else(|| invalid(open, "is no inline table of TOML"))?
-            }
-            // Scripts may say that there is none; sharing limits between instances is to come.
-            (None, None) if key == "redis.url" && value.is_empty() => continue,
-            (None, None) if key == "redis.url" => {
-                let problem = "this version counts requests per instance only; leave it empty";
-                return Err(invalid("redis.url", problem));
             }
             (None, None) => {
                 let known = defaults.keys().map(String::as_str).collect();

@@ -9,6 +9,8 @@ use dwar_app::{About, CreatedProject, Outside};
 use dwar_http::{LoopHealth, Readiness, Server};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
+use dwar_ratelimit::RequestLimiter;
+use dwar_redis::{FallbackRequestLimiter, RedisRequestLimiter};
 use dwar_wallet::Paise;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -53,7 +55,7 @@ impl Application {
     pub fn build(core: Core, prepared: Prepared) -> Result<Self, WiringError> {
         let Providers { routes, sources, carriers } = gateways::build(&core)?;
         let service = core.parts.service(Outside {
-            requests: Arc::new(MemoryRequestLimiter::default()),
+            requests: requests(&core.config.redis),
             routes,
             sources,
             sender: core.webhook_sender()?,
@@ -114,6 +116,18 @@ impl Application {
         let (served, ()) = tokio::join!(api, pages);
         background.stop().await;
         served
+    }
+}
+
+/// Counts requests across instances if they have a Redis together, else in this process.
+fn requests(settings: &dwar_redis::Settings) -> Arc<dyn RequestLimiter> {
+    let own = Arc::new(MemoryRequestLimiter::default());
+    match &settings.url {
+        None => own,
+        Some(url) => {
+            let shared = Arc::new(RedisRequestLimiter::new(url, settings.timeout));
+            Arc::new(FallbackRequestLimiter::new(shared, own))
+        }
     }
 }
 

@@ -103,7 +103,7 @@ fn keep_to_ourselves(config: &Config) -> Result<(), WiringError> {
     if config.environment == RunMode::Production && !open.is_empty() {
         return Err(WiringError::OpenToOthers(open));
     }
-    for sentence in open.into_iter().chain(bounds::remark(config.database.url.expose())) {
+    for sentence in open.into_iter().chain(bounds::remarks(config)) {
         tracing::warn!("{sentence}");
     }
     Ok(())

@@ -35,6 +35,7 @@ impl Operations {
             ("database", checks::database(core).await),
         ];
         checks.extend(checks::stored(core, Effort::Little).await);
+        checks.push(("redis", checks::redis(core).await));
         // Built they were, or nobody would be asking.
         checks.push(("gateways", checks::gateways(config, Ok(()))));
         let check = |(name, found): (&'static str, checks::Finding)| {
