@@ -23,7 +23,7 @@ pub struct Tap {
 pub struct Counted {
     /// How often a client stopped and waited for the answer: `Sync` or a simple `Query`.
     pub trips: usize,
-    /// How many statements the server was told to parse: `Parse` or a simple `Query`.
+    /// How many statements the server was told to prepare: `Parse`.
     pub parsed: usize,
     /// The text of every statement that ran, in order: `Execute` or a simple `Query`.
     pub ran: Vec<String>,
@@ -133,7 +133,6 @@ impl Session {
             b'S' => counted.trips += 1,
             b'Q' => {
                 counted.trips += 1;
-                counted.parsed += 1;
                 counted.ran.push(text());
             }
             _ => {}

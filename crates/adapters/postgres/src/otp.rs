@@ -2,10 +2,11 @@ use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
 use crate::otp_row::{self, Found};
 use async_trait::async_trait;
-use diesel::dsl::{AsSelect, sql};
-use diesel::expression::SqlLiteral;
+use diesel::dsl::AsSelect;
+use diesel::expression::ValidGrouping;
 use diesel::pg::Pg;
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
@@ -26,10 +27,24 @@ diesel::define_sql_function! {
 /// another step was committed: a guess, a report or a resend, of which a phone gets few.
 const LOOKS: u32 = 100;
 
-/// States of which a phone has one code at most. Literal, since the index of those codes serves no plan
-/// that is made for states yet to come.
-fn in_force() -> SqlLiteral<Bool> {
-    sql("otps.state IN ('active', 'locked')")
+/// That a code is in a state of which a phone has one code at most.
+///
+/// The states are literal, since the index of those codes serves no plan that is made for states yet to come. A
+/// type of its own, since diesel has a query with `sql` in it planned anew each time.
+#[derive(Clone, Copy, QueryId, ValidGrouping)]
+struct InForce;
+
+impl Expression for InForce {
+    type SqlType = Bool;
+}
+
+impl<Source> AppearsOnTable<Source> for InForce where otps::state: AppearsOnTable<Source> {}
+
+impl QueryFragment<Pg> for InForce {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("otps.state IN ('active', 'locked')");
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -97,7 +112,7 @@ impl OtpStore for PostgresStore {
         self.pool
             .transaction(move |conn| {
                 // A guess that has looked at the count has to look again.
-                let code = of_phone!(otps of project, mode, phone.0.as_slice()).filter(in_force());
+                let code = of_phone!(otps of project, mode, phone.0.as_slice()).filter(InForce);
                 diesel::update(code).set(otps::version.eq(gen_random_uuid())).execute(conn)?;
                 let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
                 let row: Option<BudgetRow> = diesel::delete(guess_budgets::table.find(key))
@@ -342,7 +357,7 @@ fn target(
     let rows: Vec<Judged> = of_phone!(otps of project, mode, phone.0.as_slice())
         .left_join(otp_attempts::table)
         .left_join(guess_budgets::table.on(counted))
-        .filter(in_force())
+        .filter(InForce)
         .select((
             OtpRow::as_select(),
             otps::version,

@@ -89,6 +89,8 @@ impl Settings {
             ("plan_cache_mode", "force_generic_plan".to_owned()),
             // Nor does a plan that was made while a table was small read all of it when it has grown.
             ("enable_seqscan", "off".to_owned()),
+            // Whatever has to be read whole all the same looks dear enough to compile a program for.
+            ("jit", "off".to_owned()),
             ("default_transaction_isolation", "read%5C%20committed".to_owned()),
         ];
         let session = session.map(|(name, value)| format!("-c%20{name}%3D{value}"));
