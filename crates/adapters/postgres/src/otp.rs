@@ -29,8 +29,8 @@ const LOOKS: u32 = 100;
 
 /// That a code is in a state of which a phone has one code at most.
 ///
-/// The states are literal, since the index of those codes serves no plan that is made for states yet to come. A
-/// type of its own, since diesel has a query with `sql` in it planned anew each time.
+/// The states are literal, since the index of those codes serves no plan that is made for states yet
+/// to come. A type of its own, since diesel has a query with `sql` in it planned anew each time.
 #[derive(Clone, Copy, QueryId, ValidGrouping)]
 struct InForce;
 

@@ -1,5 +1,6 @@
 //! What the API and the dashboard have in common on the wire: what one connection may cost, the body of
-//! a refusal and the form of their tables, the id of a request, and which bodies count as JSON. The two adapters share nothing else.
+//! a refusal and the form of their tables, the id of a request, and which bodies count as JSON. The two
+//! adapters share nothing else.
 
 mod body;
 mod codes;
