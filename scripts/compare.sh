@@ -9,6 +9,8 @@
 #   COMPARE_ROUNDS    how many rounds (5), and
 #   COMPARE_SECONDS   how long each phase of a round is measured (5)
 #   COMPARE_SESSIONS  how many sessions are on record where many are validated (10000)
+#   COMPARE_ONLY      words, separated by commas: measure whom one of them names, and
+#   COMPARE_PHASES    likewise what is measured; everybody and everything if not set
 #   COMPARE_RESULTS   a folder that gets all figures as benchmark.json and a picture of them
 set -euo pipefail
 cd "$(dirname "$0")/.."

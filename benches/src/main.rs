@@ -52,12 +52,14 @@ fn compare() -> Outcome<()> {
         for (place, contestant) in contestants.iter().enumerate() {
             eprintln!("round {round}: {}", contestant.name());
             let running = contestant.start(&answers)?;
-            for phase in Phase::ALL {
+            for phase in
+                Phase::ALL.into_iter().filter(|phase| chosen("COMPARE_PHASES", phase.name()))
+            {
                 if let Some(figures) = phase.measure(&running, load)? {
                     report.add(place, phase, figures);
                 }
             }
-            if place == 0 {
+            if place == 0 && contestants.len() > 1 {
                 answers = running.answers()?;
             }
         }
@@ -99,7 +101,13 @@ fn contestants() -> Outcome<Vec<Contestant>> {
     let made = kinds.into_iter().map(|(kind, database)| Contestant::new(kind, database, &place));
     let mut made = made.collect::<Outcome<Vec<_>>>()?;
     made.insert(1, Contestant::floor_of(&made[0])?);
+    made.retain(|contestant| chosen("COMPARE_ONLY", &contestant.name()));
     Ok(made)
+}
+
+/// Whether a name holds one of the words that this variable lists, or there is no such list.
+fn chosen(variable: &str, name: &str) -> bool {
+    needed(variable).map_or(true, |words| words.split(',').any(|word| name.contains(word)))
 }
 
 fn needed(name: &str) -> Outcome<String> {
