@@ -13,6 +13,7 @@ mod statement;
 #[macro_use]
 mod event;
 mod call;
+mod caller;
 mod event_claim;
 mod figures;
 mod idempotency;
@@ -24,6 +25,7 @@ mod key_use;
 mod ledger;
 mod link;
 mod lock;
+mod look_up;
 mod migrations;
 mod operator;
 mod otp;
@@ -45,8 +47,11 @@ mod wallet_row;
 pub use error::InvalidUrl;
 pub use settings::Settings;
 
+use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
+
+use look_up::LookUps;
 use pool::Pool;
 use std::sync::Arc;
 
@@ -57,6 +62,8 @@ const SWEEP_BATCH: i64 = 5_000;
 #[derive(Clone)]
 pub struct PostgresStore {
     pool: Pool,
+    callers: Arc<LookUps<CallerOf>>,
+    seekers: Arc<LookUps<SoughtWith>>,
     url: Arc<str>,
 }
 
@@ -67,7 +74,10 @@ impl PostgresStore {
     /// [`InvalidUrl`] if no connection could ever come of the settings.
     pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
         let url = settings.connection_url()?;
-        Ok(Self { pool: Pool::new(&settings, url.clone()), url: url.into() })
+        let pool = Pool::new(&settings, url.clone());
+        let callers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
+        let seekers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
+        Ok(Self { pool, callers, seekers, url: url.into() })
     }
 
     /// Brings the schema up to date; names the migrations that it lacked.

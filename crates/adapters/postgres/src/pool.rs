@@ -1,6 +1,7 @@
 use crate::Settings;
 use crate::error::{Failure, unavailable};
 use crate::link::{Links, Manager};
+use crate::look_up;
 use crate::room::Room;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -37,16 +38,8 @@ pub(crate) struct Pool {
 impl Pool {
     /// A pool that connects on demand: the server need not be up yet.
     pub(crate) fn new(settings: &Settings, url: String) -> Self {
-        let size = settings.pool_size.max(1);
-        // While the server is away this is also, halved, the longest pause between two tries.
-        let patience = settings.acquire_timeout.max(Duration::from_millis(100));
-        let links = r2d2::Pool::builder()
-            .max_size(size)
-            .min_idle(Some(1))
-            .connection_timeout(patience)
-            .test_on_check_out(true)
-            .error_handler(Box::new(crate::link::LogFailures))
-            .build_unchecked(Manager::new(url));
+        let size = settings.pool_size.saturating_sub(2 * look_up::CONNECTIONS).max(1);
+        let links = links(size, settings, Manager::new(url));
         let permits = usize::try_from(size).unwrap_or(Semaphore::MAX_PERMITS);
         Self {
             links,
@@ -55,6 +48,10 @@ impl Pool {
             call_timeout: settings.call_timeout,
             room: Arc::new(Room::new()),
         }
+    }
+
+    pub(crate) const fn doubts(&self) -> &Arc<Room> {
+        &self.room
     }
 
     /// Asks the server whether it has room, if that is in doubt.
@@ -151,6 +148,10 @@ impl Pool {
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
+    pub(crate) const fn at(instant: Instant) -> Self {
+        Self(instant)
+    }
+
     fn check(self) -> Result<(), Failure> {
         if self.left().is_zero() {
             return Err(unavailable("PostgreSQL did not answer in time").into());
@@ -163,7 +164,21 @@ impl Deadline {
     }
 }
 
-fn repeat<T, W>(
+/// Connections that are opened on demand.
+pub(crate) fn links(size: u32, settings: &Settings, manager: Manager) -> Links {
+    // While the server is away this is also, halved, the longest pause between two tries.
+    let patience = settings.acquire_timeout.max(Duration::from_millis(100));
+    r2d2::Pool::builder()
+        .max_size(size)
+        .min_idle(Some(1))
+        .connection_timeout(patience)
+        .test_on_check_out(true)
+        .error_handler(Box::new(crate::link::LogFailures))
+        .build_unchecked(manager)
+}
+
+/// Does the work on a connection, on a thread that may block, and again where that is harmless.
+pub(crate) fn repeat<T, W>(
     links: &Links,
     room: &Room,
     acquire_timeout: Duration,

@@ -1,4 +1,5 @@
 use crate::PostgresStore;
+use crate::caller::CallerOf;
 use crate::error::Failure;
 use crate::lock::Lock;
 use async_trait::async_trait;
@@ -6,7 +7,7 @@ use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError};
 use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
 use dwar_sql::schema::{api_keys, projects};
-use dwar_sql::{Id, KeyRow, ProjectRow, Row, read_all, read_one};
+use dwar_sql::{Id, KeyRow, ProjectRow, read_all, read_one};
 
 fn insert(
     conn: &mut PgConnection,
@@ -46,22 +47,7 @@ impl ProjectStore for PostgresStore {
     }
 
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
-        let found: Option<(ProjectRow, Id, String)> = self
-            .pool
-            .run(move |conn| {
-                let found = projects::table
-                    .inner_join(api_keys::table)
-                    .filter(api_keys::digest.eq(key.0.as_slice()))
-                    .select((ProjectRow::as_select(), api_keys::id, api_keys::mode))
-                    .get_result(conn)
-                    .optional()?;
-                Ok(found)
-            })
-            .await?;
-        let Some((project, key, mode)) = found else { return Ok(None) };
-        let row = Row::new("api_keys", key);
-        let (mode, key) = (row.parse("mode", &mode)?, row.id("id", key)?);
-        Ok(Some(Caller { project: project.try_into()?, mode, key }))
+        self.callers.ask(CallerOf(key)).await
     }
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {

@@ -1,4 +1,5 @@
 use crate::PostgresStore;
+use crate::caller::SoughtWith;
 use crate::error::{Failure, unavailable};
 use crate::statement::Statement;
 use async_trait::async_trait;
@@ -11,7 +12,7 @@ use dwar_session::{
     Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
 };
 use dwar_sql::schema::{identities, sessions};
-use dwar_sql::{At, Id, Row, SessionRow, SoughtRow, by_key, in_world, read_all, read_one};
+use dwar_sql::{At, Id, Row, SessionRow, in_world, read_all, read_one};
 
 /// Locks every session of an identity; in order, so that two who do so cannot deadlock.
 pub(crate) fn lock_all(
@@ -192,12 +193,7 @@ impl SessionStore for PostgresStore {
         key: Digest,
         session: Option<SessionId>,
     ) -> Result<Option<Sought>, StoreError> {
-        self.pool
-            .run(move |conn| {
-                let query = by_key!(key, session);
-                Ok(read_one!(SoughtRow of query, conn))
-            })
-            .await
+        self.seekers.ask(SoughtWith { key, session }).await
     }
 
     async fn revoke(

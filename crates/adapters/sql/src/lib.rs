@@ -44,7 +44,7 @@ pub use instance::InstanceRow;
 pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
 pub use otp::{AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, with_attempts};
 pub use passkey::PasskeyRow;
-pub use project::{KeyRow, ProjectRow};
+pub use project::{CallerRow, KeyRow, ProjectRow};
 pub use proof::{ProofRow, ProofRunRow, STAND, SUM, StandRow, SumRow, stored_position};
 pub use quota::kept_in;
 pub use receipt::{ReceiptRow, UnknownRow};

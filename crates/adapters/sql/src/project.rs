@@ -4,7 +4,7 @@ use crate::schema::{api_keys, projects};
 use crate::{At, Id, Row, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::{Paise, ProjectId, StoreError};
-use dwar_project::{KeyRecord, Messages, Prices, Project, Routing, Used};
+use dwar_project::{Caller, KeyRecord, Messages, Prices, Project, Routing, Used};
 
 /// A project; lists of providers are separated by commas.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -27,6 +27,31 @@ pub struct ProjectRow {
     pub sms_providers: Option<String>,
     pub fallback_seconds: Option<i32>,
     pub low_balance: Option<i64>,
+}
+
+/// A project, and the key by which it was found.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = projects)]
+pub struct CallerRow {
+    #[diesel(embed)]
+    pub project: ProjectRow,
+    #[diesel(select_expression = api_keys::id)]
+    pub key: Id,
+    #[diesel(select_expression = api_keys::mode)]
+    pub mode: String,
+}
+
+impl TryFrom<CallerRow> for Caller {
+    type Error = StoreError;
+
+    fn try_from(row: CallerRow) -> Result<Self, StoreError> {
+        let read = Row::new("api_keys", row.key);
+        Ok(Self {
+            mode: read.parse("mode", &row.mode)?,
+            key: read.id("id", row.key)?,
+            project: row.project.try_into()?,
+        })
+    }
 }
 
 /// An API key.

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError};
 use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
 use dwar_sql::schema::{api_keys, projects};
-use dwar_sql::{Id, KeyRow, ProjectRow, Row, read_all, read_one};
+use dwar_sql::{CallerRow, Id, KeyRow, ProjectRow, read_all, read_one};
 
 #[async_trait]
 impl ProjectStore for SqliteStore {
@@ -29,16 +29,10 @@ impl ProjectStore for SqliteStore {
 
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
         self.read(move |connection| {
-            let found = api_keys::table
-                .inner_join(projects::table)
-                .filter(api_keys::digest.eq(key.0.as_slice()))
-                .select((api_keys::id, api_keys::mode, ProjectRow::as_select()))
-                .get_result::<(Id, String, ProjectRow)>(connection)
-                .optional()?;
-            let Some((key, mode, project)) = found else { return Ok(None) };
-            let row = Row::new("api_keys", key);
-            let (mode, key) = (row.parse("mode", &mode)?, row.id("id", key)?);
-            Ok(Some(Caller { project: project.try_into()?, mode, key }))
+            let query = projects::table
+                .inner_join(api_keys::table)
+                .filter(api_keys::digest.eq(key.0.as_slice()));
+            Ok(read_one!(CallerRow of query, connection))
         })
         .await
     }

@@ -1,0 +1,130 @@
+//! Whom a key stands for, and the session that is sought with it.
+
+use crate::error::Failure;
+use crate::look_up::{Answer, Question};
+use diesel::dsl::AsSelect;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{Array, BigInt, Binary, Nullable};
+use dwar_kernel::{Digest, SessionId, StoreError};
+use dwar_project::Caller;
+use dwar_session::Sought;
+use dwar_sql::{CallerRow, Id, SoughtRow};
+
+/// The key with this digest, and its project.
+pub(crate) struct CallerOf(pub(crate) Digest);
+
+/// The key with this digest, and the session of this id that it may see.
+pub(crate) struct SoughtWith {
+    pub(crate) key: Digest,
+    pub(crate) session: Option<SessionId>,
+}
+
+impl Question for CallerOf {
+    type Found = Caller;
+
+    fn answers(asked: &[&Self], conn: &mut PgConnection) -> Result<Vec<Answer<Caller>>, Failure> {
+        let keys = asked.iter().map(|asked| asked.0.0.as_slice()).collect();
+        let rows = Callers { keys, columns: CallerRow::as_select() }.load(conn)?;
+        Ok(in_order(asked.len(), rows))
+    }
+}
+
+impl Question for SoughtWith {
+    type Found = Sought;
+
+    fn answers(asked: &[&Self], conn: &mut PgConnection) -> Result<Vec<Answer<Sought>>, Failure> {
+        let keys = asked.iter().map(|asked| asked.key.0.as_slice()).collect();
+        let sessions = asked.iter().map(|asked| asked.session.map(Id::from)).collect();
+        let rows = Sessions { keys, sessions, columns: SoughtRow::as_select() }.load(conn)?;
+        Ok(in_order(asked.len(), rows))
+    }
+}
+
+/// Puts each row to the place, counted from one, that it is for.
+fn in_order<R, T>(places: usize, rows: Vec<(i64, R)>) -> Vec<Answer<T>>
+where
+    T: TryFrom<R, Error = StoreError>,
+{
+    let mut answers: Vec<Answer<T>> = (0..places).map(|_| Ok(None)).collect();
+    for (place, row) in rows {
+        let place = usize::try_from(place - 1).ok().and_then(|place| answers.get_mut(place));
+        if let Some(answer) = place {
+            *answer = row.try_into().map(Some);
+        }
+    }
+    answers
+}
+
+/// `LIMIT 1` inside keeps the server from reading a table from end to end, whatever it believes of
+/// its size: each row is found by its unique key.
+const KEYS: &str = " CROSS JOIN LATERAL \
+    (SELECT * FROM api_keys k WHERE k.digest = wanted.key LIMIT 1) AS api_keys";
+
+struct Callers<'asked> {
+    keys: Vec<&'asked [u8]>,
+    columns: AsSelect<CallerRow, Pg>,
+}
+
+impl QueryFragment<Pg> for Callers<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("SELECT wanted.place, ");
+        self.columns.walk_ast(out.reborrow())?;
+        out.push_sql(" FROM unnest(");
+        out.push_bind_param::<Array<Binary>, _>(&self.keys)?;
+        out.push_sql(") WITH ORDINALITY AS wanted (key, place)");
+        out.push_sql(KEYS);
+        out.push_sql(
+            " CROSS JOIN LATERAL \
+             (SELECT * FROM projects p WHERE p.id = api_keys.project_id LIMIT 1) AS projects",
+        );
+        Ok(())
+    }
+}
+
+struct Sessions<'asked> {
+    keys: Vec<&'asked [u8]>,
+    sessions: Vec<Option<Id>>,
+    columns: AsSelect<SoughtRow, Pg>,
+}
+
+impl QueryFragment<Pg> for Sessions<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("SELECT wanted.place, ");
+        self.columns.walk_ast(out.reborrow())?;
+        out.push_sql(" FROM unnest(");
+        out.push_bind_param::<Array<Binary>, _>(&self.keys)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Nullable<Id>>, _>(&self.sessions)?;
+        out.push_sql(") WITH ORDINALITY AS wanted (key, session, place)");
+        out.push_sql(KEYS);
+        out.push_sql(
+            " LEFT JOIN LATERAL \
+             (SELECT * FROM sessions s WHERE s.id = wanted.session \
+              AND s.project_id = api_keys.project_id AND s.mode = api_keys.mode LIMIT 1) \
+             AS sessions ON true",
+        );
+        Ok(())
+    }
+}
+
+/// The same text whatever is asked for, so prepared once per connection.
+macro_rules! prepared_once {
+    ($query:ident of $row:ident) => {
+        impl QueryId for $query<'_> {
+            type QueryId = $query<'static>;
+
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+
+        impl Query for $query<'_> {
+            type SqlType = (BigInt, <AsSelect<$row, Pg> as Expression>::SqlType);
+        }
+
+        impl RunQueryDsl<PgConnection> for $query<'_> {}
+    };
+}
+
+prepared_once!(Callers of CallerRow);
+prepared_once!(Sessions of SoughtRow);

@@ -1,0 +1,212 @@
+//! Look-ups that every request begins with: those of many requests in one statement.
+
+use crate::Settings;
+use crate::error::{Failure, unavailable};
+use crate::link::{Links, Manager};
+use crate::pool::{self, Deadline};
+use crate::room::Room;
+use diesel::PgConnection;
+use dwar_kernel::StoreError;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// How many statements of one kind are under way at most, each on a connection of its own. More would
+/// ask for less at a time, at a higher price for each look-up.
+pub(crate) const CONNECTIONS: u32 = 2;
+/// How many look-ups one statement answers at most.
+const JOINED: usize = 256;
+/// How many look-ups may wait; as many requests as a process has connections by default, and more.
+const WAITING: usize = 4096;
+
+/// What is known of one thing that was asked for.
+pub(crate) type Answer<T> = Result<Option<T>, StoreError>;
+
+/// A look-up by unique keys.
+pub(crate) trait Question: Sized + Send + 'static {
+    type Found: Send + 'static;
+
+    /// What was found for each, in order, by one statement.
+    fn answers(
+        asked: &[&Self],
+        conn: &mut PgConnection,
+    ) -> Result<Vec<Answer<Self::Found>>, Failure>;
+}
+
+/// Answers look-ups on connections of its own, so that nothing else that is slow holds them up.
+///
+/// A look-up is sent as soon as a connection is free, together with all that wait by then. None
+/// joins a statement that was sent before it was asked for, so what it is told is never older than
+/// the question.
+pub(crate) struct LookUps<Q: Question> {
+    shared: Arc<Shared<Q>>,
+    patience: Duration,
+}
+
+struct Shared<Q: Question> {
+    queue: Mutex<Queue<Q>>,
+    work: Condvar,
+}
+
+struct Queue<Q: Question> {
+    waiting: VecDeque<LookUp<Q>>,
+    idle: u32,
+    closed: bool,
+}
+
+struct LookUp<Q: Question> {
+    asked: Q,
+    reply: oneshot::Sender<Answer<Q::Found>>,
+}
+
+impl<Q: Question> LookUps<Q> {
+    /// Starts the threads that ask; they connect on demand.
+    pub(crate) fn start(settings: &Settings, url: &str, room: &Arc<Room>) -> Self {
+        let queue = Queue { waiting: VecDeque::new(), idle: 0, closed: false };
+        let shared = Arc::new(Shared { queue: Mutex::new(queue), work: Condvar::new() });
+        let links = pool::links(CONNECTIONS, settings, Manager::new(url.to_owned()));
+        for _ in 0..CONNECTIONS {
+            let asker = Asker {
+                shared: Arc::clone(&shared),
+                links: links.clone(),
+                room: Arc::clone(room),
+                acquire_timeout: settings.acquire_timeout,
+                call_timeout: settings.call_timeout,
+            };
+            let name = "dwar-postgres-look-up".to_owned();
+            let started = thread::Builder::new().name(name).spawn(move || asker.serve());
+            if let Err(cause) = started {
+                tracing::error!(%cause, "no thread for look-ups");
+            }
+        }
+        Self { shared, patience: settings.call_timeout }
+    }
+
+    /// What is on record now.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is no answer within the time of a call, or too many
+    /// wait; whatever the statement or the row met.
+    pub(crate) async fn ask(&self, asked: Q) -> Answer<Q::Found> {
+        let (reply, answer) = oneshot::channel();
+        self.shared.push(LookUp { asked, reply })?;
+        match tokio::time::timeout(self.patience, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(unavailable("a look-up was given up")),
+            Err(_) => {
+                tracing::warn!("PostgreSQL did not answer in time");
+                Err(unavailable("PostgreSQL did not answer in time"))
+            }
+        }
+    }
+}
+
+/// Ends the threads; whoever still waits is told that there will be no answer.
+impl<Q: Question> Drop for LookUps<Q> {
+    fn drop(&mut self) {
+        self.shared.queue().closed = true;
+        self.shared.work.notify_all();
+    }
+}
+
+impl<Q: Question> Shared<Q> {
+    fn queue(&self) -> MutexGuard<'_, Queue<Q>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, look_up: LookUp<Q>) -> Result<(), StoreError> {
+        let mut queue = self.queue();
+        if queue.waiting.len() >= WAITING {
+            // While no connection gets an answer, only the patience of those who ask ends.
+            queue.waiting.retain(|look_up| !look_up.reply.is_closed());
+        }
+        if queue.waiting.len() >= WAITING {
+            return Err(unavailable("too many look-ups are waiting"));
+        }
+        queue.waiting.push_back(look_up);
+        let somebody_sleeps = queue.idle > 0;
+        drop(queue);
+        if somebody_sleeps {
+            self.work.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Everything that waits, once something does; nothing when there is no more to come.
+    fn take(&self) -> Option<Vec<LookUp<Q>>> {
+        let mut queue = self.queue();
+        loop {
+            let count = queue.waiting.len().min(JOINED);
+            let wanted = queue.waiting.drain(..count);
+            let wanted: Vec<_> = wanted.filter(|look_up| !look_up.reply.is_closed()).collect();
+            if !wanted.is_empty() {
+                return Some(wanted);
+            }
+            if queue.closed {
+                return None;
+            }
+            if queue.waiting.is_empty() {
+                queue.idle += 1;
+                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue.idle -= 1;
+            }
+        }
+    }
+}
+
+/// One thread that asks.
+struct Asker<Q: Question> {
+    shared: Arc<Shared<Q>>,
+    links: Links,
+    room: Arc<Room>,
+    acquire_timeout: Duration,
+    call_timeout: Duration,
+}
+
+impl<Q: Question> Asker<Q> {
+    fn serve(&self) {
+        while let Some(wanted) = self.shared.take() {
+            // A panic must not end the thread; who waits for the answer learns that there is none.
+            let found = catch_unwind(AssertUnwindSafe(|| self.ask(&wanted)));
+            if let Ok(found) = found {
+                tell(wanted, found);
+            }
+        }
+    }
+
+    fn ask(&self, wanted: &[LookUp<Q>]) -> Result<Vec<Answer<Q::Found>>, StoreError> {
+        let deadline = Deadline::at(Instant::now() + self.call_timeout);
+        let asked: Vec<&Q> = wanted.iter().map(|look_up| &look_up.asked).collect();
+        pool::repeat(&self.links, &self.room, self.acquire_timeout, deadline, |conn, _| {
+            Q::answers(&asked, conn)
+        })
+    }
+}
+
+/// Hands out the answers; if there are none, each is told why.
+fn tell<Q: Question>(wanted: Vec<LookUp<Q>>, found: Result<Vec<Answer<Q::Found>>, StoreError>) {
+    match found {
+        // Whoever asked may have gone.
+        Ok(answers) => wanted.into_iter().zip(answers).for_each(|(look_up, answer)| {
+            let _ = look_up.reply.send(answer);
+        }),
+        Err(cause) => {
+            let cause = Arc::new(cause);
+            for look_up in wanted {
+                let _ = look_up.reply.send(Err(again(&cause)));
+            }
+        }
+    }
+}
+
+/// The same error for one more who asked.
+fn again(cause: &Arc<StoreError>) -> StoreError {
+    match cause.as_ref() {
+        StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
+        StoreError::NoRoom => StoreError::NoRoom,
+        _ => StoreError::Failed(Box::new(Arc::clone(cause))),
+    }
+}
