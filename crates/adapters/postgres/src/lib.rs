@@ -22,6 +22,7 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
+mod lanes;
 mod ledger;
 mod link;
 mod lock;
@@ -51,6 +52,7 @@ use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 
+use lanes::Lanes;
 use look_up::LookUps;
 use pool::Pool;
 use std::sync::Arc;
@@ -64,6 +66,7 @@ pub struct PostgresStore {
     pool: Pool,
     callers: Arc<LookUps<CallerOf>>,
     seekers: Arc<LookUps<SoughtWith>>,
+    wallets: Arc<Lanes>,
     url: Arc<str>,
 }
 
@@ -77,7 +80,8 @@ impl PostgresStore {
         let pool = Pool::new(&settings, url.clone());
         let callers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
         let seekers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
-        Ok(Self { pool, callers, seekers, url: url.into() })
+        let wallets = Arc::new(Lanes::new(settings.acquire_timeout));
+        Ok(Self { pool, callers, seekers, wallets, url: url.into() })
     }
 
     /// Brings the schema up to date; names the migrations that it lacked.

@@ -122,8 +122,10 @@ impl WalletStore for PostgresStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
+        let place = self.wallets.enter(project).await?;
         self.pool
             .run(move |conn| {
+                let _place = &place;
                 let held = surely(|| {
                     Statement::new(HOLD)
                         .given::<Id, _>("project", Id::from(project))
@@ -153,8 +155,10 @@ impl WalletStore for PostgresStore {
         let subject = Subject::Wallet { entry: capture, balance, threshold };
         let (mode, kind) = (KeyMode::Live, EventKind::WalletLow);
         let low = Event { project, mode, kind, subject, at: now };
+        let place = self.wallets.enter(project).await?;
         self.pool
             .run(move |conn| {
+                let _place = &place;
                 let settled = surely(|| {
                     Statement::new(SETTLE)
                         .given::<Id, _>("project", Id::from(project))

@@ -7,12 +7,13 @@ mod support;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use dwar_identity::IdentityStore;
-use dwar_kernel::{IdentityId, KeyMode};
+use dwar_kernel::{IdentityId, KeyMode, Paise};
 use dwar_otp::{GuessPolicy, OtpStore, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_session::SessionStore;
 use dwar_testkit::{Fixtures, Line, START, WRONG_CODE};
+use dwar_wallet::{HoldOutcome, WalletStore};
 use std::time::{Duration, Instant};
 use support::{Database, assert_unavailable, project, renamed};
 
@@ -159,4 +160,36 @@ async fn a_guess_that_waits_for_a_resend_is_judged_against_the_new_code() {
     resend.await.unwrap();
     let judged = guess.await.unwrap().unwrap();
     assert!(matches!(judged, Verdict::Wrong(_)), "{judged:?}");
+}
+
+/// Whoever has the wallet of one project to himself takes no connection from the others.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_wallet_that_many_wait_for_leaves_connections_to_others() {
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let (busy, other) = (project(&store, &make).await.id, project(&store, &make).await.id);
+    for project in [busy, other] {
+        store.credit(project, make.credit(Paise(100_000)), START).await.unwrap();
+    }
+    let mut rival = database.connection();
+    rival.batch_execute("BEGIN").unwrap();
+    rival
+        .batch_execute(&format!("SELECT * FROM wallets WHERE project_id = '{busy}' FOR UPDATE"))
+        .unwrap();
+    let hold = |project| {
+        let (store, send, entry) = (store.clone(), make.id(), make.id());
+        async move { store.hold(project, send, Paise(100), entry, START).await.unwrap() }
+    };
+    let waiting: Vec<_> = (0..40).map(|_| tokio::spawn(hold(busy))).collect();
+    database.until_blocked(2).await;
+    for _ in 0..10 {
+        assert_eq!(hold(other).await, HoldOutcome::Held);
+    }
+    assert_eq!(database.blocked(), 2);
+    rival.batch_execute("COMMIT").unwrap();
+    for waiting in waiting {
+        assert_eq!(waiting.await.unwrap(), HoldOutcome::Held);
+    }
+    assert_eq!(store.balance(busy).await.unwrap().held, Paise(4_000));
 }

@@ -82,7 +82,7 @@ impl Database {
     }
 
     /// How many of the store's connections wait for a lock.
-    fn blocked(&self) -> i64 {
+    pub fn blocked(&self) -> i64 {
         self.count(
             "SELECT count(*) FROM pg_stat_activity \
                     WHERE application_name = $1 AND wait_event_type = 'Lock'",
