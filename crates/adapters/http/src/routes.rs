@@ -32,13 +32,14 @@ pub fn app(
 
 fn routes(config: &mut ServiceConfig) {
     let v1 = web::scope("/v1")
-        .service(post("/otp/send", otp::send))
-        .service(get("/otp/status/{otp_id}", otp::status))
-        .service(post("/otp/verify", otp::verify))
+        // They are tried in this order, and a pattern costs more than a fixed path.
         .service(post("/session/validate", session::validate))
+        .service(post("/otp/send", otp::send))
+        .service(post("/otp/verify", otp::verify))
         .service(post("/session/refresh", session::refresh))
         .service(post("/session/logout", session::logout))
         .service(get("/identity", identity::by_phone))
+        .service(get("/otp/status/{otp_id}", otp::status))
         .service(
             resource("/identity/{id}", "GET, HEAD, DELETE")
                 .route(web::get().to(identity::by_id))

@@ -1,6 +1,7 @@
 use crate::error::Failure;
 use crate::event::{by_id, drop_told};
 use crate::pool::{SWEEP, SqliteStore};
+use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -77,7 +78,10 @@ impl CallLog for SqliteStore {
         event: String,
         now: Timestamp,
     ) -> Result<Resend, StoreError> {
-        self.write(move |connection| resend(connection, project, endpoint, &event, now)).await
+        self.write_that(Changes::NoLookUp, move |connection| {
+            resend(connection, project, endpoint, &event, now)
+        })
+        .await
     }
 
     async fn address(
@@ -86,7 +90,7 @@ impl CallLog for SqliteStore {
         endpoint: EndpointId,
         due_at: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let Some(known) = by_id(connection, event.project, endpoint)? else {
                 return Ok(false);
             };

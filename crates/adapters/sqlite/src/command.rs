@@ -1,8 +1,9 @@
-//! Statements without parameters and result, prepared once per connection.
+//! Statements without parameters, prepared once per connection.
 
 use crate::error::Failure;
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::Integer;
 use diesel::sqlite::Sqlite;
 
 /// A command such as `BEGIN`. `batch_execute` would parse it each time, which in a write of three
@@ -21,6 +22,12 @@ impl Command {
     pub(crate) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
         self.execute(connection).map(drop)
     }
+}
+
+/// A number that changes with each commit of any other connection, and with none of this one
+/// (sqlite.org/pragma.html#pragma_data_version).
+pub(crate) fn data_version(connection: &mut SqliteConnection) -> QueryResult<i32> {
+    Command("PRAGMA data_version").get_result(connection)
 }
 
 /// Several queries that read one and the same state.
@@ -48,4 +55,9 @@ impl QueryId for Command {
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
+impl Query for Command {
+    type SqlType = Integer;
+}
+
+impl RunQueryDsl<SqliteConnection> for Command {}
 impl RunQueryDsl<SqliteConnection> for &Command {}

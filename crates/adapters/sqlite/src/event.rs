@@ -1,6 +1,7 @@
 use crate::call;
 use crate::error::Failure;
 use crate::pool::{SWEEP, SqliteStore};
+use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
@@ -21,7 +22,7 @@ const WAITING: &str = "SELECT id, failing, due_at FROM ( \
 impl EventStore for SqliteStore {
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
         let row = EndpointRow::from(&endpoint);
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             diesel::insert_into(webhook_endpoints::table).values(row).execute(connection)?;
             Ok(())
         })
@@ -43,7 +44,7 @@ impl EventStore for SqliteStore {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
             let id = Id::from(endpoint);
             let waits: Vec<String> = event_deliveries::table
@@ -68,7 +69,7 @@ impl EventStore for SqliteStore {
         endpoint: EndpointId,
         secret: NewSecret,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
             change(connection, row, |endpoint| endpoint.replace_secret(secret))?;
             Ok(true)
@@ -81,7 +82,7 @@ impl EventStore for SqliteStore {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
             change(connection, row, Endpoint::enable)?;
             Ok(true)
@@ -101,7 +102,7 @@ impl EventStore for SqliteStore {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.write(move |connection| Ok(record(connection, &event)?)).await
+        self.write_that(Changes::NoLookUp, move |connection| Ok(record(connection, &event)?)).await
     }
 
     async fn claim_due(
@@ -110,7 +111,7 @@ impl EventStore for SqliteStore {
         lease: Duration,
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let waiting: Vec<WaitingRow> =
                 diesel::sql_query(WAITING).bind::<At, _>(At::from(now)).load(connection)?;
             let mut claimed = Vec::new();
@@ -124,7 +125,7 @@ impl EventStore for SqliteStore {
     }
 
     async fn delivered(&self, call: Call) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let row = webhook_endpoints::table
                 .find(Id::from(call.endpoint))
                 .select(EndpointRow::as_select())
@@ -144,7 +145,7 @@ impl EventStore for SqliteStore {
         call: Call,
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let row = webhook_endpoints::table
                 .find(Id::from(call.endpoint))
                 .select(EndpointRow::as_select())
@@ -169,7 +170,7 @@ impl EventStore for SqliteStore {
     }
 
     async fn give_up(&self, call: Call) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let known = webhook_endpoints::table.find(Id::from(call.endpoint));
             if !diesel::select(exists(known)).get_result::<bool>(connection)? {
                 return Ok(());

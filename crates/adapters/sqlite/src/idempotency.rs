@@ -1,4 +1,5 @@
 use crate::pool::{SWEEP, SqliteStore};
+use crate::remembered::Changes;
 use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -15,7 +16,7 @@ impl IdempotencyStore for SqliteStore {
         record: Record,
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let (project, mode, route, key) = slot_key(&slot);
             let place = idempotency_records::table.find((project, mode, route, key));
             let held = place.select(RecordRow::as_select()).get_result(connection).optional()?;
@@ -44,7 +45,7 @@ impl IdempotencyStore for SqliteStore {
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let answered = idempotency_records::answer.eq(answer.0);
             statement::update(unanswered!(slot, began_at), answered).execute(connection)?;
             Ok(())
@@ -53,7 +54,7 @@ impl IdempotencyStore for SqliteStore {
     }
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             diesel::delete(unanswered!(slot, began_at)).execute(connection)?;
             Ok(())
         })

@@ -1,4 +1,5 @@
 use crate::pool::SqliteStore;
+use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -11,7 +12,7 @@ use dwar_sql::{Id, MessageRow, NewMessageRow, read_all};
 impl SandboxInbox for SqliteStore {
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
         let row = NewMessageRow::new(project, message);
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let request = otps::table.find(row.otp_id).select(otps::id);
             // Erased with its phone while the message was on its way: no trace may come back.
             if !diesel::select(exists(request)).get_result(connection)? {

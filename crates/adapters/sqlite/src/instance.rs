@@ -1,4 +1,5 @@
 use crate::pool::SqliteStore;
+use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
@@ -10,7 +11,7 @@ use dwar_sql::{At, Id, InstanceRow, read_all};
 impl InstanceStore for SqliteStore {
     async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError> {
         let row = InstanceRow::from(instance);
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             diesel::insert_into(instances::table)
                 .values(&row)
                 .on_conflict(instances::id)
@@ -25,7 +26,7 @@ impl InstanceStore for SqliteStore {
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             diesel::delete(instances::table.find(Id::from(instance))).execute(connection)?;
             Ok(())
         })

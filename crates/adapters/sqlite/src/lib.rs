@@ -27,6 +27,7 @@ mod pool;
 mod project;
 mod queue;
 mod receipt;
+mod remembered;
 mod room;
 mod send_limiter;
 mod session;

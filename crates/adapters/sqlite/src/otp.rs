@@ -3,6 +3,7 @@ use crate::error::Failure;
 use crate::event;
 use crate::otp_row;
 use crate::pool::{SWEEP, SqliteStore};
+use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
@@ -17,7 +18,7 @@ use std::time::Duration;
 #[async_trait]
 impl OtpStore for SqliteStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let present = in_force(connection, otp.project, otp.mode, otp.phone)?;
             if let Some(present) = present {
                 let mut superseded = present.clone();
@@ -38,7 +39,7 @@ impl OtpStore for SqliteStore {
         policy: GuessPolicy,
         now: Timestamp,
     ) -> Result<Verdict, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let Some(before) = in_force(connection, project, mode, phone)? else {
                 return Ok(Verdict::NotFound);
             };
@@ -63,7 +64,7 @@ impl OtpStore for SqliteStore {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let counted = otp_row::budget(connection, project, mode, phone)?;
             let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
             diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
@@ -81,7 +82,7 @@ impl OtpStore for SqliteStore {
         next: AttemptId,
         now: Timestamp,
     ) -> Result<Option<(Otp, Step)>, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let (project, otp) = request.key();
             let found = otps::table
                 .filter(otps::id.eq(Id::from(otp)))
@@ -151,7 +152,7 @@ impl OtpStore for SqliteStore {
         lease: Duration,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let due = otps::table
                 .filter(otps::due_at.le(At::from(now)))
                 .order((otps::due_at, otps::id))
@@ -178,7 +179,7 @@ impl OtpStore for SqliteStore {
     ) -> Result<u64, StoreError> {
         let (requests_before, guesses_before) =
             (At::from(requests_before), At::from(guesses_before));
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let stale =
                 guess_budgets::table.filter(guess_budgets::last_wrong_at.lt(guesses_before));
             Ok(diesel::delete(stale).execute(connection)?)

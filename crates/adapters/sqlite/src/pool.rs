@@ -1,6 +1,7 @@
 use crate::error::{Failure, OpenError, is_transient, unavailable};
+use crate::remembered::{Changes, Remembered};
 use crate::room::Room;
-use crate::writer::Writer;
+use crate::writer::{Beside, Writer};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
@@ -96,6 +97,7 @@ struct Shared {
     scans: Arc<Semaphore>,
     patience: Duration,
     room: Arc<Room>,
+    remembered: Option<Arc<Remembered>>,
 }
 
 impl SqliteStore {
@@ -106,7 +108,10 @@ impl SqliteStore {
     /// the busy timeout.
     pub fn open(settings: Settings) -> Result<Self, OpenError> {
         let file = File::new(&settings)?;
-        let connection = file.connect()?;
+        let mut connection = file.connect()?;
+        // From the first read on there is an index of the log, which tells of every commit.
+        connection.batch_execute("SELECT count(*) FROM sqlite_schema")?;
+        let remembered = Remembered::of(&file.path).map(Arc::new);
         let room = Arc::new(Room::new(file.folder(), settings.min_free));
         let count = settings.readers.max(1);
         let readers = Pool::builder()
@@ -120,13 +125,17 @@ impl SqliteStore {
         let own = file.clone();
         let reopen = move || own.connect().inspect_err(log_reopening).ok();
         let Settings { queue, patience, .. } = settings;
-        let shared_room = Arc::clone(&room);
-        let writer =
-            Writer::start(connection, reopen, settings.synchronous, shared_room, queue, patience)
-                .map_err(OpenError::Thread)?;
+        let beside = Beside {
+            synchronous: settings.synchronous,
+            room: Arc::clone(&room),
+            remembered: remembered.clone(),
+        };
+        let writer = Writer::start(connection, reopen, beside, queue, patience)
+            .map_err(OpenError::Thread)?;
         // Scans leave half of the connections to look-ups.
         let scans = Arc::new(Semaphore::new(usize::try_from(count / 2).unwrap_or(1).max(1)));
-        Ok(Self { shared: Arc::new(Shared { file, writer, readers, scans, patience, room }) })
+        let shared = Shared { file, writer, readers, scans, patience, room, remembered };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Tells whether the store can write and read right now; changes nothing.
@@ -157,13 +166,27 @@ impl SqliteStore {
         room.found_free(room.free()?).map(Some)
     }
 
+    /// What look-ups were answered, while that is still true.
+    pub(crate) fn remembered(&self) -> Option<&Remembered> {
+        self.shared.remembered.as_deref()
+    }
+
     /// Runs `work` as one atomic step on the writer and answers once it is on disk.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.shared.writer.submit(true, work).await
+        self.write_that(Changes::Anything, work).await
+    }
+
+    /// As [`SqliteStore::write`], for a step of which it is known what it [`Changes`].
+    pub(crate) async fn write_that<T, F>(&self, changes: Changes, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.shared.writer.submit(true, changes, work).await
     }
 
     /// As [`SqliteStore::write`], but its answer does not wait for the disk.
@@ -171,13 +194,13 @@ impl SqliteStore {
     /// A loss of power (not the death of this process) may undo it. Only for a step that is followed
     /// by a [`SqliteStore::write`] before anything is done that the outside can see, since the log is
     /// written in order and that one takes it along; or for one that is done again when it is
-    /// missing.
+    /// missing. It MUST change [no look-up](Changes::NoLookUp).
     pub(crate) async fn write_ahead_of_disk<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.shared.writer.submit(false, work).await
+        self.shared.writer.submit(false, Changes::NoLookUp, work).await
     }
 
     /// Runs `work` on a connection of its own, outside the writer's transactions.

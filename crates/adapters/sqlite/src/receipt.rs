@@ -1,4 +1,5 @@
 use crate::pool::{SWEEP, SqliteStore};
+use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -24,7 +25,7 @@ const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
 #[async_trait]
 impl ReceiptStore for SqliteStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             for kept in receipts {
                 let first_look = KeptReceipt::next_look(kept.received_at, kept.received_at);
                 let row = ReceiptRow::from(&kept);
@@ -47,7 +48,7 @@ impl ReceiptStore for SqliteStore {
         lease: Duration,
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let mut rows = due(connection, "r.report <> 'failed'", room.others, now)?;
             rows.extend(due(connection, "r.report = 'failed'", room.calling, now)?);
             let again = At::from(now + lease);
@@ -64,7 +65,7 @@ impl ReceiptStore for SqliteStore {
     }
 
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             diesel::delete(receipts::table.find(Id::from(receipt))).execute(connection)?;
             Ok(())
         })
@@ -72,7 +73,7 @@ impl ReceiptStore for SqliteStore {
     }
 
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
                 .bind::<At, _>(At::from(now))
                 .bind::<BigInt, _>(REVIEWED_AT_ONCE)

@@ -2,6 +2,7 @@ use crate::command::snapshot;
 use crate::error::Failure;
 use crate::otp_row;
 use crate::pool::{SWEEP, SqliteStore};
+use crate::remembered::Changes;
 use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -45,7 +46,7 @@ impl SendLimiter for SqliteStore {
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let phone = key.phone.0.as_slice();
             let slot = of_phone!(send_slots of key.project, key.mode, phone)
                 .filter(send_slots::send_id.eq(Id::from(send)));
@@ -57,7 +58,7 @@ impl SendLimiter for SqliteStore {
     }
 
     async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let phone = key.phone.0.as_slice();
             let slot = of_phone!(send_slots of key.project, key.mode, phone)
                 .filter(send_slots::send_id.eq(Id::from(send)));

@@ -2,6 +2,7 @@ use crate::error::Failure;
 use crate::event;
 use crate::identity;
 use crate::pool::{SWEEP, SqliteStore};
+use crate::remembered::{Changes, Remembered};
 use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -17,7 +18,7 @@ use dwar_sql::{At, Id, SessionRow, SoughtRow, by_key, in_world, read_one};
 #[async_trait]
 impl SessionStore for SqliteStore {
     async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let identity = identity::recognise(connection, &login)?;
             let session = Session { identity, ..login.session };
             diesel::insert_into(sessions::table)
@@ -48,11 +49,24 @@ impl SessionStore for SqliteStore {
         key: Digest,
         session: Option<SessionId>,
     ) -> Result<Option<Sought>, StoreError> {
-        self.read(move |connection| {
-            let query = by_key!(key, session);
-            Ok(read_one!(SoughtRow of query, connection))
-        })
-        .await
+        let Some((remembered, id)) = self.remembered().zip(session) else {
+            return self.look_up(key, session).await;
+        };
+        let stand = match remembered.find(key, id) {
+            Ok(sought) => {
+                debug_assert!(self.is_true_of(remembered, key, &sought).await?);
+                // Requests that came together are answered together: each answer by itself would wake
+                // whoever reads it, at a higher price than the look-up's.
+                tokio::task::yield_now().await;
+                return Ok(Some(sought));
+            }
+            Err(stand) => stand,
+        };
+        let sought = self.look_up(key, session).await?;
+        if let Some(sought) = &sought {
+            remembered.keep(stand, key, sought);
+        }
+        Ok(sought)
     }
 
     async fn revoke(
@@ -93,13 +107,39 @@ impl SessionStore for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Whether what was remembered is what the database says, or it has changed meanwhile. For every
+    /// test of a debug build: what a write changes is said beside it, and may be said wrongly.
+    async fn is_true_of(
+        &self,
+        remembered: &Remembered,
+        key: Digest,
+        sought: &Sought,
+    ) -> Result<bool, StoreError> {
+        let session = sought.session.as_ref().map(|session| session.id);
+        let now = self.look_up(key, session).await?;
+        let still = session.is_some_and(|id| remembered.find(key, id).as_ref() == Ok(sought));
+        Ok(now.as_ref() == Some(sought) || !still)
+    }
+
+    async fn look_up(
+        &self,
+        key: Digest,
+        session: Option<SessionId>,
+    ) -> Result<Option<Sought>, StoreError> {
+        self.read(move |connection| {
+            let query = by_key!(key, session);
+            Ok(read_one!(SoughtRow of query, connection))
+        })
+        .await
+    }
+
     /// Applies a rule to a session, and keeps what it changed with the event that it was.
     pub(crate) async fn change<T: Send + 'static>(
         &self,
         (project, mode, id): (ProjectId, KeyMode, SessionId),
         rule: impl FnOnce(&mut Session) -> T + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::Session(id), move |connection| {
             let found = by_id(connection, project, mode, id)?;
             let Some(before) = found else { return Ok(None) };
             let mut session = before.clone();

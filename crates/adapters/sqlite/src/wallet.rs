@@ -1,4 +1,5 @@
 use crate::pool::SqliteStore;
+use crate::remembered::Changes;
 use crate::wallet_row::{amount_of, apply};
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -19,7 +20,7 @@ impl WalletStore for SqliteStore {
         credit: Credit,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let known = amount_of(connection, project, EntryKind::Credit, &credit.reference)?;
             let rule = |wallet: &mut Wallet| wallet.credit(&credit, known.is_some(), now);
             Ok(apply(connection, project, rule)?.outcome)
@@ -75,7 +76,7 @@ impl WalletStore for SqliteStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let mut amount = |kind| amount_of(connection, project, kind, &send.to_string());
             let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
             let refunded = amount(EntryKind::Refund)?.is_some();
@@ -91,7 +92,7 @@ impl WalletStore for SqliteStore {
         adjustment: Adjustment,
         now: Timestamp,
     ) -> Result<Adjusted, StoreError> {
-        self.write(move |connection| {
+        self.write_that(Changes::NoLookUp, move |connection| {
             let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
             let known = amount_of(connection, project, kind, reference)?;
             let rule = |wallet: &mut Wallet| wallet.adjust(&adjustment, known.is_some(), now);

@@ -1,6 +1,7 @@
 use crate::command::{BEGIN, COMMIT, RELEASE, ROLLBACK, ROLLBACK_TO, SAVEPOINT};
 use crate::error::{Failure, is_full, unavailable};
 use crate::pool::Synchronous;
+use crate::remembered::{Changes, Remembered};
 use crate::room::Room;
 use diesel::SqliteConnection;
 use diesel::result::{Error as QueryError, QueryResult};
@@ -29,15 +30,21 @@ pub(crate) struct Writer {
     patience: Duration,
 }
 
-impl Writer {
-    /// Starts the thread on a connection that `open` gives, now and after each broken commit.
-    ///
+/// What the thread knows beside its connection.
+pub(crate) struct Beside {
     /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
+    pub(crate) synchronous: Synchronous,
+    pub(crate) room: Arc<Room>,
+    /// Is told of every commit before those who wait for it are.
+    pub(crate) remembered: Option<Arc<Remembered>>,
+}
+
+impl Writer {
+    /// Starts the thread on a connection; `open` gives another one after each broken commit.
     pub(crate) fn start<Open>(
         connection: SqliteConnection,
         open: Open,
-        synchronous: Synchronous,
-        room: Arc<Room>,
+        beside: Beside,
         length: usize,
         patience: Duration,
     ) -> std::io::Result<Self>
@@ -47,7 +54,7 @@ impl Writer {
         let (queue, waiting) = mpsc::channel(length.max(1));
         let thread = std::thread::Builder::new()
             .name("dwar-sqlite-writer".to_owned())
-            .spawn(move || serve(waiting, connection, &open, synchronous, &room))?;
+            .spawn(move || serve(waiting, connection, &open, &beside))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), patience })
     }
 
@@ -55,13 +62,19 @@ impl Writer {
     ///
     /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
     /// its answer any more.
-    pub(crate) async fn submit<T, F>(&self, on_disk: bool, work: F) -> Result<T, StoreError>
+    pub(crate) async fn submit<T, F>(
+        &self,
+        on_disk: bool,
+        changes: Changes,
+        work: F,
+    ) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let task = Task { work: Some(work), outcome: None, on_disk, reply, span: Span::current() };
+        let (work, span) = (Some(work), Span::current());
+        let task = Task { work, outcome: None, on_disk, changes, reply, span };
         let Some(queue) = &self.queue else { return Err(stopped()) };
         queue.send_timeout(Box::new(task), self.patience).await.map_err(|cause| {
             tracing::warn!(%cause, "a write found no place in the queue");
@@ -85,9 +98,10 @@ fn serve(
     mut queue: Queue,
     mut connection: SqliteConnection,
     open: &dyn Fn() -> Option<SqliteConnection>,
-    synchronous: Synchronous,
-    room: &Room,
+    beside: &Beside,
 ) {
+    let Beside { synchronous, room, remembered } = beside;
+    let (synchronous, remembered) = (*synchronous, remembered.as_deref());
     let mut batch = Vec::with_capacity(BATCH);
     let mut flushes = synchronous;
     // What a lost transaction did not come to is the next batch.
@@ -98,7 +112,16 @@ fn serve(
         };
         let switched = if flush == flushes { Ok(()) } else { flush.set(&mut connection) };
         flushes = flush;
+        if let Some(remembered) = remembered {
+            remembered.begin();
+        }
         let committed = switched.and_then(|()| commit(&mut connection, &mut batch));
+        if let Some(remembered) = remembered {
+            match committed {
+                Ok(()) => remembered.end(&mut connection, batch.iter().map(|job| job.changes())),
+                Err(_) => remembered.forget(),
+            }
+        }
         if committed.is_err()
             && let Some(fresh) = open()
         {
@@ -193,6 +216,9 @@ trait Job: Send {
     /// Whether its answer means that the write is on disk.
     fn on_disk(&self) -> bool;
 
+    /// What it may change about what is remembered.
+    fn changes(&self) -> Changes;
+
     /// Whether the work was begun.
     fn was_reached(&self) -> bool;
 
@@ -207,6 +233,7 @@ struct Task<T, F> {
     work: Option<F>,
     outcome: Option<Result<T, StoreError>>,
     on_disk: bool,
+    changes: Changes,
     reply: oneshot::Sender<Result<T, StoreError>>,
     span: Span,
 }
@@ -228,6 +255,10 @@ where
 
     fn on_disk(&self) -> bool {
         self.on_disk
+    }
+
+    fn changes(&self) -> Changes {
+        self.changes
     }
 
     fn was_reached(&self) -> bool {

@@ -1,0 +1,166 @@
+#![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
+
+use crate::{Settings, SqliteStore, Synchronous};
+use dwar_kernel::{KeyMode, SessionId, TokenId};
+use dwar_otp::OtpStore;
+use dwar_project::{KeyRecord, ProjectStore};
+use dwar_session::{Session, SessionStore};
+use dwar_testkit::{Fixtures, START};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Two processes on one file, as far as SQLite can tell.
+struct Scene {
+    ours: SqliteStore,
+    theirs: SqliteStore,
+    make: Fixtures,
+    keys: [KeyRecord; 2],
+    session: Session,
+    _folder: TempDir,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dwar.db");
+        let settings = Settings { synchronous: Synchronous::Normal, ..Settings::new(path) };
+        let open = || SqliteStore::open(settings.clone()).unwrap();
+        let (ours, theirs) = (open(), open());
+        ours.migrate().await.unwrap();
+        let make = Fixtures::random();
+        let (project, keys) = (make.project(), make.keys());
+        ours.create(project.clone(), keys.clone()).await.unwrap();
+        let login = make.login(&make.line(project.id, KeyMode::Live));
+        let identity = ours.start(login.clone()).await.unwrap();
+        let session = Session { identity, ..login.session };
+        Self { ours, theirs, make, keys, session, _folder: folder }
+    }
+
+    async fn another_session(&self) -> Session {
+        let login = self.make.login(&self.make.line(self.session.project, KeyMode::Live));
+        let identity = self.ours.start(login.clone()).await.unwrap();
+        Session { identity, ..login.session }
+    }
+
+    async fn issue(&self, store: &SqliteStore) {
+        let line = self.make.line(self.session.project, KeyMode::Live);
+        store.issue(self.make.otp(&line)).await.unwrap();
+    }
+
+    /// Whether our process answers from memory now.
+    fn is_remembered(&self) -> bool {
+        let remembered = self.ours.remembered().unwrap();
+        remembered.find(self.keys[0].digest, self.session.id).is_ok()
+    }
+
+    async fn is_revoked(&self) -> bool {
+        let sought = self.ours.seek(self.keys[0].digest, Some(self.session.id)).await.unwrap();
+        sought.unwrap().session.unwrap().revoked_at.is_some()
+    }
+
+    fn revoke(&self, store: &SqliteStore) -> impl Future<Output = bool> + use<> {
+        let (store, session) = (store.clone(), self.session.clone());
+        async move {
+            let token: TokenId = session.access.token;
+            store.revoke(session, token, START).await.unwrap()
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_is_remembered_until_its_session_changes() {
+    let scene = Scene::open().await;
+    assert!(!scene.is_remembered() && !scene.is_revoked().await);
+    assert!(scene.is_remembered());
+    // The first write after it finds out that nobody else has written; the next ones know.
+    scene.issue(&scene.ours).await;
+    assert!(!scene.is_revoked().await);
+    scene.issue(&scene.ours).await;
+    let other = scene.another_session().await;
+    let token = other.access.token;
+    assert!(scene.ours.revoke(other, token, START).await.unwrap());
+    assert!(scene.is_remembered());
+    assert!(scene.revoke(&scene.ours).await);
+    assert!(!scene.is_remembered() && scene.is_revoked().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_outlives_a_write_of_another_process() {
+    let scene = Scene::open().await;
+    assert!(!scene.is_revoked().await && scene.is_remembered());
+    scene.issue(&scene.theirs).await;
+    assert!(!scene.is_remembered());
+    assert!(!scene.is_revoked().await && scene.is_remembered());
+    assert!(scene.revoke(&scene.theirs).await);
+    assert!(!scene.is_remembered() && scene.is_revoked().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_out_of_force_once_it_is_replaced() {
+    for ours in [true, false] {
+        let scene = Scene::open().await;
+        assert!(!scene.is_revoked().await && scene.is_remembered());
+        let store = if ours { &scene.ours } else { &scene.theirs };
+        let fresh = scene.make.key(KeyMode::Live);
+        assert!(store.replace_key(scene.session.project, fresh.clone()).await.unwrap());
+        let seek = async |key| scene.ours.seek(key, Some(scene.session.id)).await.unwrap();
+        assert_eq!(seek(scene.keys[0].digest).await, None);
+        assert_eq!(seek(fresh.digest).await.unwrap().key, fresh.id);
+        // What the one key sees is no answer for another.
+        assert_eq!(seek(scene.keys[1].digest).await.unwrap().session, None);
+    }
+}
+
+/// Both processes write while ours is asked, so that every step of one falls between any two of the
+/// other; then one of them ends the session.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_question_is_told_what_was_true_before_it() {
+    for round in 0..60 {
+        let scene = Arc::new(Scene::open().await);
+        let ended = Arc::new(AtomicBool::new(false));
+        let asking = (0..4).map(|_| {
+            let (scene, ended) = (Arc::clone(&scene), Arc::clone(&ended));
+            tokio::spawn(async move {
+                let mut asked_after_the_end = 0;
+                while asked_after_the_end < 3 {
+                    let over = ended.load(Ordering::SeqCst);
+                    asked_after_the_end += u32::from(over);
+                    assert!(scene.is_revoked().await || !over, "alive after its end");
+                    // An answer from memory waits for nothing, and others want the thread as well.
+                    tokio::task::yield_now().await;
+                }
+            })
+        });
+        let asking: Vec<_> = asking.collect();
+        let writing = [true, false].map(|ours| {
+            let (scene, ended) = (Arc::clone(&scene), Arc::clone(&ended));
+            tokio::spawn(async move {
+                while !ended.load(Ordering::SeqCst) {
+                    scene.issue(if ours { &scene.ours } else { &scene.theirs }).await;
+                    // SQLite's lock between processes is not fair.
+                    tokio::time::sleep(Duration::from_micros(300)).await;
+                }
+            })
+        });
+        tokio::time::sleep(Duration::from_millis(round % 20)).await;
+        let ending = if round % 2 == 0 { &scene.ours } else { &scene.theirs };
+        assert!(scene.revoke(ending).await);
+        ended.store(true, Ordering::SeqCst);
+        for task in asking.into_iter().chain(writing) {
+            task.await.unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_fill_no_memory() {
+    let scene = Scene::open().await;
+    let stranger: SessionId = scene.make.id();
+    let sought = scene.ours.seek(scene.keys[0].digest, Some(stranger)).await.unwrap();
+    assert_eq!(sought.unwrap().session, None);
+    let remembered = scene.ours.remembered().unwrap();
+    assert!(remembered.find(scene.keys[0].digest, stranger).is_err());
+    assert_eq!(remembered.count(), 0);
+}
