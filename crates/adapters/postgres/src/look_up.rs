@@ -14,9 +14,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// How many statements of one kind are under way at most, each on a connection of its own. More would
-/// ask for less at a time, at a higher price for each look-up.
+/// How many statements of one kind are under way at most, each on a connection of its own.
 pub(crate) const CONNECTIONS: u32 = 2;
+/// How long a look-up waits for the statement that is under way before the other connection is used.
+/// Two at once ask for half as much each, at a higher price for each look-up.
+const HEAD_START: Duration = Duration::from_millis(1);
 /// How many look-ups one statement answers at most.
 const JOINED: usize = 256;
 /// How many look-ups may wait; as many requests as a process has connections by default, and more.
@@ -38,8 +40,8 @@ pub(crate) trait Question: Sized + Send + 'static {
 
 /// Answers look-ups on connections of its own, so that nothing else that is slow holds them up.
 ///
-/// A look-up is sent as soon as a connection is free, together with all that wait by then. None
-/// joins a statement that was sent before it was asked for, so what it is told is never older than
+/// A look-up is sent at once if nothing is under way, and else after the statement that is, or after
+/// [`HEAD_START`], together with all that wait by then. None joins a statement that was sent before it was asked for, so what it is told is never older than
 /// the question.
 pub(crate) struct LookUps<Q: Question> {
     shared: Arc<Shared<Q>>,
@@ -54,18 +56,20 @@ struct Shared<Q: Question> {
 struct Queue<Q: Question> {
     waiting: VecDeque<LookUp<Q>>,
     idle: u32,
+    under_way: u32,
     closed: bool,
 }
 
 struct LookUp<Q: Question> {
     asked: Q,
+    at: Instant,
     reply: oneshot::Sender<Answer<Q::Found>>,
 }
 
 impl<Q: Question> LookUps<Q> {
     /// Starts the threads that ask; they connect on demand.
     pub(crate) fn start(settings: &Settings, url: &str, room: &Arc<Room>) -> Self {
-        let queue = Queue { waiting: VecDeque::new(), idle: 0, closed: false };
+        let queue = Queue { waiting: VecDeque::new(), idle: 0, under_way: 0, closed: false };
         let shared = Arc::new(Shared { queue: Mutex::new(queue), work: Condvar::new() });
         let links = pool::links(CONNECTIONS, settings, Manager::new(url.to_owned()));
         for _ in 0..CONNECTIONS {
@@ -92,7 +96,7 @@ impl<Q: Question> LookUps<Q> {
     /// wait; whatever the statement or the row met.
     pub(crate) async fn ask(&self, asked: Q) -> Answer<Q::Found> {
         let (reply, answer) = oneshot::channel();
-        self.shared.push(LookUp { asked, reply })?;
+        self.shared.push(LookUp { asked, at: Instant::now(), reply })?;
         match tokio::time::timeout(self.patience, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(unavailable("a look-up was given up")),
@@ -135,25 +139,52 @@ impl<Q: Question> Shared<Q> {
         Ok(())
     }
 
-    /// Everything that waits, once something does; nothing when there is no more to come.
+    /// Everything that waits, once it is time to ask; nothing when there is no more to come.
     fn take(&self) -> Option<Vec<LookUp<Q>>> {
         let mut queue = self.queue();
         loop {
-            let count = queue.waiting.len().min(JOINED);
-            let wanted = queue.waiting.drain(..count);
-            let wanted: Vec<_> = wanted.filter(|look_up| !look_up.reply.is_closed()).collect();
-            if !wanted.is_empty() {
-                return Some(wanted);
-            }
-            if queue.closed {
-                return None;
-            }
-            if queue.waiting.is_empty() {
-                queue.idle += 1;
-                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                queue.idle -= 1;
-            }
+            let now = Instant::now();
+            queue = match queue.next_turn(now) {
+                Turn::Now(wanted) => return Some(wanted),
+                Turn::Never => return None,
+                Turn::WhenAsked => {
+                    queue.idle += 1;
+                    let mut queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                    queue.idle -= 1;
+                    queue
+                }
+                Turn::In(pause) => {
+                    let waited = self.work.wait_timeout(queue, pause);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
+    }
+}
+
+/// When one of the threads has something to ask.
+enum Turn<Q: Question> {
+    Now(Vec<LookUp<Q>>),
+    In(Duration),
+    WhenAsked,
+    Never,
+}
+
+impl<Q: Question> Queue<Q> {
+    fn next_turn(&mut self, now: Instant) -> Turn<Q> {
+        while self.waiting.front().is_some_and(|look_up| look_up.reply.is_closed()) {
+            self.waiting.pop_front();
+        }
+        let Some(first) = self.waiting.front() else {
+            return if self.closed { Turn::Never } else { Turn::WhenAsked };
+        };
+        let waited = now.saturating_duration_since(first.at);
+        if self.under_way > 0 && waited < HEAD_START {
+            return Turn::In(HEAD_START - waited);
+        }
+        self.under_way += 1;
+        let count = self.waiting.len().min(JOINED);
+        Turn::Now(self.waiting.drain(..count).collect())
     }
 }
 
@@ -171,6 +202,7 @@ impl<Q: Question> Asker<Q> {
         while let Some(wanted) = self.shared.take() {
             // A panic must not end the thread; who waits for the answer learns that there is none.
             let found = catch_unwind(AssertUnwindSafe(|| self.ask(&wanted)));
+            self.shared.queue().under_way -= 1;
             if let Ok(found) = found {
                 tell(wanted, found);
             }
