@@ -41,6 +41,16 @@ impl Instants {
         Some((0..before).fold(self.first, |at, _| at + gap(|| bytes.next())))
     }
 
+    /// All of them, the earliest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
+        let mut bytes = self.gaps.iter().copied();
+        let mut at = self.first;
+        (0..self.count).map(move |number| {
+            at += if number == 0 { 0 } else { gap(|| bytes.next()) };
+            at
+        })
+    }
+
     /// Adds one; an instant before the last, of a clock that stepped back, counts as the last.
     pub(crate) fn push(&mut self, at: Timestamp) {
         let at = at.timestamp_millis();
@@ -122,6 +132,7 @@ mod tests {
             }
             instants.shrink();
             assert_eq!((instants.len(), instants.first()), (plain.len(), plain.front().copied()));
+            assert!(instants.iter().eq(plain.iter().copied()));
             for before in [0, 1, plain.len() / 2, plain.len().saturating_sub(1), plain.len()] {
                 assert_eq!(instants.nth(before), plain.get(before).copied());
             }

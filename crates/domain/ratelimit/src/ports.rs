@@ -1,4 +1,6 @@
-use crate::{Admission, Quota, RequestKey, SendAdmission, SendKey, SendLog, SendQuota};
+use crate::{
+    Admission, Grant, Quota, RequestKey, SendAdmission, SendKey, SendLog, SendQuota, Wish,
+};
 use async_trait::async_trait;
 use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 
@@ -19,6 +21,50 @@ pub trait RequestLimiter: Send + Sync {
 
     /// Forgets windows that are empty at `now`, so that idle keys cost nothing.
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Renews and gives back what is held of a quota that several instances share, once a second;
+    /// does nothing where nothing is held.
+    async fn tend(&self, _now: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Gives everything back that is held of quotas and not in use: this process stops.
+    async fn leave(&self, _now: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// A request limiter that counts beside one that all instances have in common, and in its place
+/// while that does not answer.
+#[async_trait]
+pub trait StandIn: RequestLimiter {
+    /// Counts a request that the common limiter has admitted; gives a refusal where it must not be
+    /// admitted all the same, since there are admissions that the common limiter does not know.
+    async fn note(
+        &self,
+        key: RequestKey,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Option<Admission>, StoreError>;
+}
+
+/// Keeps the shares that instances have of the quotas of API keys (docs/contract.md, Limits).
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait QuotaLeases: Send + Sync {
+    /// Exchanges shares by [`crate::Shares::exchange`], each key's as one atomic step; gives an
+    /// answer for each wish, in their order.
+    ///
+    /// However many come at once, what is granted MUST be what the function says of one after the
+    /// other. `now` is the clock of the store, not of those who ask: their clocks may differ, and
+    /// MUST not be earlier than the wish was made. A wish that failed may have been granted.
+    async fn exchange(
+        &self,
+        wishes: Vec<(RequestKey, Wish)>,
+    ) -> Result<Vec<Option<Grant>>, StoreError>;
+
+    /// Drops shares that count no more, by the clock of the store. Gives the number of keys.
+    async fn sweep_shares(&self) -> Result<u64, StoreError>;
 }
 
 /// Counts codes sent per phone; the count outlives a restart (docs/contract.md, Limits).

@@ -62,6 +62,31 @@ impl Window {
         self.taken.push(at);
     }
 
+    pub(crate) const fn len(&self) -> usize {
+        self.taken.len()
+    }
+
+    /// The admission with `before` others in front of it, in milliseconds since 1970.
+    pub(crate) fn nth(&self, before: u32) -> Option<i64> {
+        self.taken.nth(usize::try_from(before).ok()?)
+    }
+
+    /// How many admissions are how old at `now`, in multiples of `step`; the youngest first.
+    pub(crate) fn ages(&self, step: Duration, now: Timestamp) -> Vec<u32> {
+        let now = now.timestamp_millis();
+        let step = step.as_nanos().max(1);
+        let mut ages = Vec::new();
+        for at in self.taken.iter() {
+            let age = u128::from(u64::try_from(now - at).unwrap_or_default()) * 1_000_000 / step;
+            let age = usize::try_from(age).unwrap_or(usize::MAX);
+            if ages.len() <= age {
+                ages.resize(age + 1, 0);
+            }
+            ages[age] += 1;
+        }
+        ages
+    }
+
     /// Whether one more would be admitted at `now`, and how the key stands without it.
     pub(crate) fn next(&mut self, quota: Quota, now: Timestamp) -> Admission {
         self.expire(quota.window, now);

@@ -1,0 +1,224 @@
+use crate::share::slot_length;
+use crate::{Admission, Grant, Quota, Window, Wish};
+use dwar_kernel::{InstanceId, Timestamp};
+use std::time::Duration;
+
+/// How long a share is held without being renewed; half of it is over when it is.
+pub const LEASE: Duration = Duration::from_secs(10);
+/// Others had everything: so long nobody asks whether they still have.
+const PAUSE: Duration = Duration::from_millis(500);
+/// A quota is leased in so many blocks.
+const BLOCKS: u32 = 16;
+
+/// One instance's side of [`crate::Shares`]: what it admitted of a key's quota, and what it may.
+///
+/// Its own admissions are counted exactly, in the window that counts them where there is only one
+/// instance. An instance that is alone gets whatever is left of the quota, so it admits as exactly
+/// as that window does.
+#[derive(Clone, Debug)]
+pub struct Holding {
+    window: Window,
+    quota: Quota,
+    lease: Option<Lease>,
+    /// What others had when it was asked last.
+    others: u32,
+    /// Others left less than was wanted.
+    short: Option<Short>,
+    /// Somebody came since the last wish.
+    busy: bool,
+    /// The last one who came was vouched for.
+    vouched: bool,
+    /// When one was admitted last who was not.
+    apart_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lease {
+    places: u32,
+    asked_at: Timestamp,
+    vouched: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    limit: u32,
+    ask_again: Timestamp,
+    /// When others may have fewer places.
+    relief: Option<Timestamp>,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It was admitted; `low` tells that places should be asked for before there are none.
+    Admitted { admission: Admission, low: bool },
+    /// It is refused, and nobody has to be asked about it.
+    Refused(Admission),
+    /// There are no places here, and perhaps there are some on record.
+    Ask,
+}
+
+/// What a renewal is made with: whose it is, which number it has, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking {
+    pub holder: InstanceId,
+    pub number: u64,
+    pub now: Timestamp,
+}
+
+impl Default for Holding {
+    fn default() -> Self {
+        Self {
+            window: Window::default(),
+            quota: Quota { limit: 0, window: Duration::ZERO },
+            lease: None,
+            others: 0,
+            short: None,
+            busy: false,
+            vouched: false,
+            apart_at: None,
+        }
+    }
+}
+
+impl Holding {
+    /// Judges one more admission at `now` by the places held and, if admitted, counts it.
+    ///
+    /// With `vouched` a limiter that all instances have in common has admitted and counted it.
+    /// Places that were got in reliance on such a limiter are worth nothing without it.
+    pub fn hit(&mut self, quota: Quota, now: Timestamp, vouched: bool) -> Step {
+        (self.quota, self.busy, self.vouched) = (quota, true, vouched);
+        self.window.expire(quota.window, now);
+        let used = self.used();
+        if used >= quota.limit {
+            return Step::Refused(self.standing(0, now));
+        }
+        let held = self.lease.filter(|it| it.counts(vouched, now));
+        match held {
+            None => Step::Ask,
+            Some(lease) if used < lease.places => {
+                self.window.take(now);
+                if !vouched {
+                    self.apart_at = Some(now);
+                }
+                let admission = Admission { admitted: true, ..self.standing(lease.places, now) };
+                Step::Admitted { admission, low: self.is_low(lease.places, now) }
+            }
+            Some(lease) => match self.short(now) {
+                Some(_) => Step::Refused(self.standing(lease.places, now)),
+                None => Step::Ask,
+            },
+        }
+    }
+
+    /// What to ask for to go on admitting, or with `spare` false to keep what is used alone.
+    ///
+    /// From here on it goes by what the wish says it holds.
+    pub fn wish(&mut self, asking: Asking, spare: bool) -> Wish {
+        let Asking { holder, number, now } = asking;
+        self.window.expire(self.quota.window, now);
+        let used = self.used();
+        let apart = self.apart_at.is_some_and(|at| now < at + self.quota.window);
+        let vouched = self.vouched && !apart;
+        let spare = if spare { block(self.quota) } else { 0 };
+        let keeps = |it: &Lease| spare > 0 && it.counts(vouched, now);
+        self.lease = self.lease.filter(keeps);
+        if let Some(lease) = &mut self.lease {
+            lease.places = lease.places.min(used.saturating_add(spare)).max(used);
+            lease.vouched = vouched;
+        }
+        self.busy = false;
+        Wish {
+            holder,
+            number,
+            quota: self.quota,
+            uses: self.window.ages(slot_length(self.quota.window), now),
+            hold: self.lease.map_or(used, |lease| lease.places),
+            spare,
+            lasts: if spare > 0 { LEASE } else { Duration::ZERO },
+            vouched,
+        }
+    }
+
+    /// Goes by what was granted to a wish of the instant `asked_at`.
+    pub fn granted(&mut self, wish: &Wish, asked_at: Timestamp, grant: Grant) {
+        self.others = grant.others;
+        if wish.lasts.is_zero() {
+            return;
+        }
+        let wanted = wish.uses.iter().sum::<u32>().saturating_add(wish.spare);
+        self.lease = Some(Lease { places: grant.places, asked_at, vouched: wish.vouched });
+        self.short = (grant.places < wanted).then_some(Short {
+            limit: wish.quota.limit,
+            ask_again: asked_at + PAUSE,
+            relief: grant.relief.map(|relief| asked_at + relief),
+        });
+    }
+
+    /// The share is over: somebody else's clock says so.
+    pub const fn lapse(&mut self) {
+        self.lease = None;
+    }
+
+    /// What to do about the share at `now`, where no request asks for anything: renew it (true),
+    /// keep what is used alone since nobody comes any more (false), or nothing.
+    pub fn due(&mut self, now: Timestamp) -> Option<bool> {
+        self.window.expire(self.quota.window, now);
+        let lease = self.lease?;
+        let surplus = lease.places.saturating_sub(self.used()) > block(self.quota);
+        let old = lease.asked_at + LEASE / 2 <= now;
+        (surplus || old).then_some(self.busy)
+    }
+
+    /// Drops what is over, and says whether nothing is left.
+    pub fn expire(&mut self, now: Timestamp) -> bool {
+        self.window.expire(self.quota.window, now) && self.lease.is_none()
+    }
+
+    fn used(&self) -> u32 {
+        u32::try_from(self.window.len()).unwrap_or(u32::MAX)
+    }
+
+    fn short(&self, now: Timestamp) -> Option<Short> {
+        self.short.filter(|it| it.limit == self.quota.limit && now < it.ask_again)
+    }
+
+    /// Whether there will soon be no place left here, and there may be some elsewhere.
+    fn is_low(&self, places: u32, now: Timestamp) -> bool {
+        let left = places.saturating_sub(self.used());
+        places < self.quota.limit && left <= block(self.quota) / 2 && self.short(now).is_none()
+    }
+
+    /// How the key stands, as far as it is known here, with this many places held.
+    fn standing(&self, places: u32, now: Timestamp) -> Admission {
+        let (used, quota) = (self.used(), self.quota);
+        let allowed =
+            places.min(quota.limit).max(if used >= quota.limit { quota.limit } else { 0 });
+        let own = self.window.nth(used.saturating_sub(allowed));
+        let taken = used.saturating_add(self.others);
+        let taken = usize::try_from(taken).unwrap_or(usize::MAX);
+        let standing = Admission::standing(quota, taken, own, now);
+        let relief = self.short.and_then(|it| (it.relief? - now).to_std().ok());
+        match relief.filter(|it| standing.remaining == 0 && !it.is_zero()) {
+            Some(relief) => Admission { reset: standing.reset.min(relief), ..standing },
+            None => standing,
+        }
+    }
+}
+
+impl Lease {
+    /// Whether somebody who is vouched for, or not, may have a place by it at `now`.
+    fn counts(&self, vouched: bool, now: Timestamp) -> bool {
+        now < self.asked_at + LEASE && (vouched || !self.vouched)
+    }
+}
+
+/// How many places an instance keeps ready beside those in use: its part of what may be unused while
+/// others are refused.
+fn block(quota: Quota) -> u32 {
+    (quota.limit / BLOCKS).max(1)
+}
+
+#[cfg(test)]
+#[path = "holding_tests.rs"]
+mod tests;

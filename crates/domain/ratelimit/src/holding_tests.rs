@@ -1,0 +1,399 @@
+//! One instance beside the plain window, and several together against a plain log of everything.
+
+use super::*;
+use crate::Shares;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use uuid::Uuid;
+
+const START: i64 = 1_800_000_000_000;
+
+fn instant(millis: i64) -> Timestamp {
+    Timestamp::from_timestamp_millis(START + millis).unwrap()
+}
+
+/// An instance, whose clock is so many milliseconds ahead of that of the shares.
+#[derive(Clone, Debug)]
+struct Instance {
+    holder: InstanceId,
+    holding: Holding,
+    ahead: i64,
+    number: u64,
+    /// A wish that was sent, and what became of it.
+    flight: Option<(Wish, Timestamp, Option<Grant>)>,
+    /// The limiter in common is out of its reach.
+    cut: bool,
+}
+
+impl Instance {
+    fn new(number: u128, ahead: i64) -> Self {
+        let holder = Uuid::from_u128(number).into();
+        let holding = Holding::default();
+        Self { holder, holding, ahead, number: 0, flight: None, cut: false }
+    }
+
+    fn now(&self, time: i64) -> Timestamp {
+        instant(time + self.ahead)
+    }
+
+    fn begin(&mut self, time: i64, spare: bool) {
+        if self.flight.is_none() {
+            self.number += 1;
+            let now = self.now(time);
+            let asking = Asking { holder: self.holder, number: self.number, now };
+            self.flight = Some((self.holding.wish(asking, spare), now, None));
+        }
+    }
+
+    fn finish(&mut self) {
+        match self.flight.take() {
+            Some((wish, asked_at, Some(grant))) => self.holding.granted(&wish, asked_at, grant),
+            unanswered => self.flight = unanswered,
+        }
+    }
+}
+
+/// Everything there is: instances, the record, the limiter in common, and a log of what was admitted.
+struct World {
+    time: i64,
+    quota: Quota,
+    instances: Vec<Instance>,
+    shares: Shares,
+    /// Wishes that nobody waits for any more, and that may arrive all the same.
+    strays: Vec<Wish>,
+    /// Knows what those who reach it asked it.
+    common: Option<Window>,
+    log: Vec<i64>,
+    born: u128,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Pass(i64),
+    Hit(usize, u8),
+    Tend(usize),
+    Arrive(usize),
+    Answer(usize),
+    GiveUp(usize),
+    Stray(usize),
+    Die(usize),
+    Leave(usize),
+    /// One instance loses the limiter in common.
+    Cut(usize),
+    /// It is restarted, and everybody notices.
+    Forget,
+    Mend(usize),
+}
+
+impl World {
+    fn new(quota: Quota, clocks: &[i64], common: bool) -> Self {
+        let instances = (1..).zip(clocks).map(|(id, ahead)| Instance::new(id, *ahead)).collect();
+        Self {
+            time: 0,
+            quota,
+            instances,
+            shares: Shares::default(),
+            strays: Vec::new(),
+            common: common.then(Window::default),
+            log: Vec::new(),
+            born: 100,
+        }
+    }
+
+    fn go(&mut self, step: Move) {
+        let (time, count) = (self.time, self.instances.len());
+        let now = instant(time);
+        match step {
+            Move::Pass(millis) => self.time += millis,
+            Move::Hit(who, times) => (0..times).for_each(|_| self.hit(who % count)),
+            Move::Tend(who) => {
+                let one = &mut self.instances[who % count];
+                if let Some(spare) = one.holding.due(one.now(time)).filter(|_| one.flight.is_none())
+                {
+                    one.begin(time, spare);
+                }
+            }
+            Move::Arrive(who) => {
+                if let Some((wish, _, grant)) = &mut self.instances[who % count].flight {
+                    *grant = grant.or_else(|| self.shares.exchange(wish, now));
+                }
+            }
+            Move::Answer(who) => self.instances[who % count].finish(),
+            Move::GiveUp(who) => {
+                let flight = self.instances[who % count].flight.take();
+                self.strays.extend(flight.map(|(wish, ..)| wish));
+            }
+            Move::Stray(number) if !self.strays.is_empty() => {
+                let wish = self.strays.remove(number % self.strays.len());
+                self.shares.exchange(&wish, now);
+            }
+            Move::Stray(_) => {}
+            Move::Die(who) => {
+                self.born += 1;
+                let (ahead, cut) =
+                    (self.instances[who % count].ahead, self.instances[who % count].cut);
+                self.strays.extend(self.instances[who % count].flight.take().map(|it| it.0));
+                self.instances[who % count] = Instance { cut, ..Instance::new(self.born, ahead) };
+            }
+            Move::Leave(who) => {
+                self.instances[who % count].begin(time, false);
+                self.go(Move::Arrive(who));
+                self.go(Move::Answer(who));
+            }
+            Move::Cut(who) => self.instances[who % count].cut = true,
+            Move::Forget => {
+                self.instances.iter_mut().for_each(|one| one.cut = true);
+                self.common = self.common.take().map(|_| Window::default());
+            }
+            Move::Mend(who) => self.instances[who % count].cut = false,
+        }
+    }
+
+    fn hit(&mut self, who: usize) {
+        let (time, quota, one) = (self.time, self.quota, &mut self.instances[who]);
+        let common = self.common.as_mut().filter(|_| !one.cut);
+        let vouched = common.is_some();
+        // Places of the limiter in common are free as early as on the earliest clock.
+        if common.is_some_and(|common| !common.hit(quota, instant(time)).admitted) {
+            return;
+        }
+        match one.holding.hit(quota, one.now(time), vouched) {
+            Step::Admitted { .. } => self.admitted(),
+            Step::Refused(_) => {}
+            Step::Ask => one.begin(time, true),
+        }
+    }
+
+    fn admitted(&mut self) {
+        let window = i64::try_from(self.quota.window.as_millis()).unwrap();
+        self.log.push(self.time);
+        let taken = self.log.iter().filter(|at| self.time < **at + window).count();
+        let limit = usize::try_from(self.quota.limit).unwrap();
+        assert!(taken <= limit, "{taken} of {limit} at {}", self.time);
+    }
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    let who = 0..3_usize;
+    prop_oneof![
+        3 => (1..3_000_i64).prop_map(Move::Pass),
+        1 => (3_000..30_000_i64).prop_map(Move::Pass),
+        8 => (who.clone(), 1..12_u8).prop_map(|(who, times)| Move::Hit(who, times)),
+        3 => who.clone().prop_map(Move::Tend),
+        8 => who.clone().prop_map(Move::Arrive),
+        8 => who.clone().prop_map(Move::Answer),
+        1 => who.clone().prop_map(Move::GiveUp),
+        1 => who.clone().prop_map(Move::Stray),
+        1 => who.clone().prop_map(Move::Die),
+        1 => who.prop_map(Move::Leave),
+    ]
+}
+
+fn outages() -> impl Strategy<Value = Move> {
+    let who = 0..3_usize;
+    prop_oneof![
+        20 => moves(),
+        1 => who.clone().prop_map(Move::Cut),
+        1 => Just(Move::Forget),
+        2 => who.prop_map(Move::Mend),
+    ]
+}
+
+fn quotas() -> impl Strategy<Value = Quota> {
+    let windows = prop_oneof![Just(60_000), Just(7_000), 1_000..20_000_u64];
+    (0..60_u32, windows)
+        .prop_map(|(limit, window)| Quota { limit, window: Duration::from_millis(window) })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    /// Whoever dies, sleeps or does not hear an answer, and whatever the clocks say.
+    #[test]
+    fn several_never_admit_more_than_the_quota(
+        quota in quotas(),
+        clocks in vec(-90_000..90_000_i64, 3),
+        steps in vec(moves(), 1..250),
+    ) {
+        let mut world = World::new(quota, &clocks, false);
+        steps.into_iter().for_each(|step| world.go(step));
+    }
+
+    /// With a limiter in common that one instance loses, or that forgets what it knew.
+    #[test]
+    fn nor_do_they_when_they_lose_what_they_have_in_common(
+        quota in quotas(),
+        clocks in vec(-90_000..90_000_i64, 3),
+        steps in vec(outages(), 1..250),
+    ) {
+        let mut world = World::new(quota, &clocks, true);
+        steps.into_iter().for_each(|step| world.go(step));
+    }
+
+    /// One instance is as exact as the plain window, whatever its clock does.
+    #[test]
+    fn whoever_is_alone_admits_as_the_window_does(
+        limits in vec(0..40_u32, 1..4),
+        steps in vec((0..12_u8, 0..30_000_i64), 1..200),
+    ) {
+        let (mut one, mut shares, mut plain) =
+            (Instance::new(1, 0), Shares::default(), Window::default());
+        let (mut time, mut kept) = (0, 0);
+        for (turn, (kind, millis)) in steps.into_iter().enumerate() {
+            // By the clock of the shares time goes on evenly.
+            kept += 50;
+            time += match kind {
+                0 => -millis,
+                1 => millis,
+                _ => millis / 100,
+            };
+            let quota = Quota { limit: limits[turn % limits.len()], window: Duration::from_secs(10) };
+            let answer = loop {
+                match one.holding.hit(quota, instant(time), false) {
+                    Step::Admitted { admission, .. } | Step::Refused(admission) => break admission,
+                    Step::Ask => one.begin(time, true),
+                }
+                let (wish, ..) = one.flight.clone().unwrap();
+                let grant = shares.exchange(&wish, instant(kept));
+                one.flight.as_mut().unwrap().2 = grant;
+                one.finish();
+            };
+            prop_assert_eq!(answer, plain.hit(quota, instant(time)));
+            if let Some(spare) = one.holding.due(instant(time)) {
+                one.begin(time, spare);
+                one.flight.as_mut().unwrap().2 =
+                    shares.exchange(&one.flight.clone().unwrap().0, instant(kept));
+                one.finish();
+            }
+        }
+    }
+}
+
+const HUNDRED: Quota = Quota { limit: 100, window: Duration::from_secs(60) };
+
+impl World {
+    fn plain() -> Self {
+        Self::new(HUNDRED, &[0, 0, 0], false)
+    }
+
+    fn ask(&mut self, who: usize) {
+        self.go(Move::Hit(who, 1));
+        self.go(Move::Arrive(who));
+        self.go(Move::Answer(who));
+    }
+
+    fn tend(&mut self, who: usize) {
+        self.go(Move::Tend(who));
+        self.go(Move::Arrive(who));
+        self.go(Move::Answer(who));
+    }
+
+    /// Hits one instance until it refuses, and gives how many were admitted.
+    fn drain(&mut self, who: usize) -> usize {
+        let before = self.log.len();
+        for _ in 0..250 {
+            self.ask(who);
+        }
+        self.log.len() - before
+    }
+}
+
+#[test]
+fn a_refusal_comes_early_by_at_most_one_block_for_each_other_instance() {
+    let mut world = World::plain();
+    for who in [0, 1] {
+        world.ask(who);
+        world.go(Move::Hit(who, 1));
+    }
+    // Each of the two has used one place of its first block.
+    let block = usize::try_from(block(HUNDRED)).unwrap();
+    assert_eq!(world.drain(2), 100 - 2 * block);
+    assert_eq!(world.drain(0) + world.drain(1), 2 * block - 2);
+}
+
+#[test]
+fn what_nobody_uses_any_more_comes_back_within_a_tending() {
+    let mut world = World::plain();
+    assert_eq!((world.drain(0), world.drain(1)), (100, 0));
+    // The places of the first become free, and it is asked for none.
+    world.time += 60_000;
+    world.tend(0);
+    let block = usize::try_from(block(HUNDRED)).unwrap();
+    assert_eq!(world.drain(1), 100 - block);
+    world.time += i64::try_from(LEASE.as_millis()).unwrap() / 2;
+    world.tend(0);
+    assert_eq!(world.drain(1), block);
+}
+
+#[test]
+fn a_share_that_ended_is_not_used() {
+    let mut world = World::plain();
+    world.ask(0);
+    let lease = i64::try_from(LEASE.as_millis()).unwrap();
+    world.time += lease - 1;
+    assert!(matches!(
+        world.instances[0].holding.hit(HUNDRED, instant(lease - 1), false),
+        Step::Admitted { .. }
+    ));
+    world.time += 1;
+    assert_eq!(world.instances[0].holding.hit(HUNDRED, instant(lease), false), Step::Ask);
+}
+
+#[test]
+fn what_was_got_on_somebodys_word_is_worth_nothing_without_it() {
+    let mut world = World::new(HUNDRED, &[0, 0], true);
+    world.ask(0);
+    world.go(Move::Hit(0, 1));
+    assert_eq!(world.log.len(), 1);
+    world.go(Move::Cut(0));
+    world.ask(0);
+    assert_eq!(world.log.len(), 1);
+    world.go(Move::Hit(0, 1));
+    assert_eq!(world.log.len(), 2);
+}
+
+/// The answer to the wish that is vouched for may be all that is missing.
+#[test]
+fn a_share_counts_as_vouched_for_from_the_wish_on() {
+    let mut world = World::new(HUNDRED, &[0, 0], true);
+    world.go(Move::Cut(0));
+    world.ask(0);
+    world.go(Move::Mend(0));
+    world.time += 1_000;
+    world.go(Move::Hit(0, 1));
+    world.instances[0].begin(world.time, true);
+    world.go(Move::Arrive(0));
+    world.go(Move::Cut(0));
+    let now = instant(world.time);
+    assert!(world.shares.as_slice()[0].vouched);
+    assert_eq!(world.instances[0].holding.hit(HUNDRED, now, false), Step::Ask);
+}
+
+#[test]
+fn what_is_not_needed_is_not_used_from_the_wish_on() {
+    let mut world = World::plain();
+    assert_eq!(world.drain(0), 100);
+    // A second before these places are free the share is renewed.
+    world.time = 59_000;
+    world.ask(0);
+    world.time = 60_000;
+    let asking = Asking { holder: world.instances[0].holder, number: 999, now: instant(60_000) };
+    let holding = &mut world.instances[0].holding;
+    assert!(matches!(holding.hit(HUNDRED, instant(59_999), false), Step::Refused(_)));
+    holding.lease = Some(Lease { places: 100, asked_at: instant(59_000), vouched: false });
+    assert_eq!(holding.wish(asking, true).hold, block(HUNDRED));
+    let admitted = (0..100)
+        .filter(|_| matches!(holding.hit(HUNDRED, instant(60_000), false), Step::Admitted { .. }));
+    assert_eq!(admitted.count(), 6);
+}
+
+#[test]
+fn places_are_asked_for_before_there_are_none() {
+    let mut world = World::plain();
+    world.ask(0);
+    let low = |world: &mut World| {
+        let step = world.instances[0].holding.hit(HUNDRED, instant(0), false);
+        matches!(step, Step::Admitted { low: true, .. })
+    };
+    assert_eq!([(); 6].map(|()| low(&mut world)), [false, false, true, true, true, true]);
+}

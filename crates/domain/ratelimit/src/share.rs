@@ -1,0 +1,171 @@
+use crate::Quota;
+use dwar_kernel::{InstanceId, Timestamp};
+use std::time::Duration;
+
+/// Into so many stretches a window is cut when an instance tells when it admitted what.
+const SLOTS: u32 = 30;
+
+/// What several instances may admit of one key's quota, together never more than that.
+///
+/// A share is a number of places in the window: whoever holds it admits as many in any window as it
+/// has places, and asks nobody while it does. A share that is in force counts in full. One that is
+/// over counts for one window more, less what is known to have left it.
+///
+/// Every instant in here is by one clock, that of whoever keeps the shares. What an instance tells
+/// is how long ago something was, so its own clock may say what it likes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shares(Vec<Share>);
+
+/// One instance's part of a key's quota.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    pub holder: InstanceId,
+    /// Which of its holder's wishes was granted by it.
+    pub number: u64,
+    /// How many admissions of the holder may lie in any window.
+    pub places: u32,
+    /// When the holder told its admissions.
+    pub told_at: Timestamp,
+    /// From then on the holder admits nothing by it.
+    pub until: Timestamp,
+    /// The length of the window that its admissions occupy.
+    pub window: Duration,
+    /// How many admissions were that old when they were told; see [`slot_length`].
+    pub uses: Vec<u32>,
+    /// Each of its admissions was counted by a limiter that all instances have in common, too.
+    pub vouched: bool,
+}
+
+/// What an instance wants to hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    pub holder: InstanceId,
+    /// Grows from wish to wish: an older one that arrives late changes nothing.
+    pub number: u64,
+    pub quota: Quota,
+    /// Its own admissions in the present window, by age; see [`slot_length`].
+    pub uses: Vec<u32>,
+    /// What it goes by until it has an answer: never fewer places are put on record.
+    pub hold: u32,
+    /// How many places it would like to have beside those in use.
+    pub spare: u32,
+    /// How long it wants to hold them; nothing to give them up.
+    pub lasts: Duration,
+    /// As [`Share::vouched`].
+    pub vouched: bool,
+}
+
+/// What an instance got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Its share from now on.
+    pub places: u32,
+    /// How many places all others have.
+    pub others: u32,
+    /// Until others may have fewer; `None` if they have none.
+    pub relief: Option<Duration>,
+}
+
+/// Admission `i` of [`Share::uses`] counts those that were at least `i` of these old, and younger
+/// than `i + 1`.
+pub fn slot_length(window: Duration) -> Duration {
+    (window + Duration::from_nanos(u64::from(SLOTS - 1))) / SLOTS
+}
+
+impl Shares {
+    /// The shares that are on record.
+    pub const fn new(shares: Vec<Share>) -> Self {
+        Self(shares)
+    }
+
+    /// What is to be put on record.
+    pub fn as_slice(&self) -> &[Share] {
+        &self.0
+    }
+
+    /// When none of them counts any more; `None` if there are none.
+    pub fn over_at(&self) -> Option<Timestamp> {
+        self.0.iter().map(|share| share.until + share.window).max()
+    }
+
+    /// Puts a new share in the place of the holder's last one, as large as it wants it if the others
+    /// leave as much, but never smaller than what it goes by already; `None` if a later wish of the
+    /// holder was granted before. The same wish once more has the effect of one.
+    ///
+    /// While each admission is vouched for by all who hold a share, the quota is kept elsewhere, and
+    /// the shares only make known what was admitted: then the others need not leave as much.
+    pub fn exchange(&mut self, wish: &Wish, now: Timestamp) -> Option<Grant> {
+        if self.0.iter().any(|it| it.holder == wish.holder && it.number > wish.number) {
+            return None;
+        }
+        let window = wish.quota.window;
+        self.0.retain(|it| it.holder != wish.holder && it.occupies(window, now) > 0);
+        let occupied = self.0.iter().map(|it| it.occupies(window, now));
+        let others = occupied.fold(0, u32::saturating_add);
+        let used: u32 = wish.uses.iter().sum();
+        let wanted = used.saturating_add(wish.spare);
+        let vouched = wish.vouched && self.0.iter().all(|it| it.vouched);
+        let left = if vouched { u32::MAX } else { wish.quota.limit.saturating_sub(others) };
+        let places = wanted.min(left).max(wish.hold);
+        let relief = self.0.iter().filter_map(|it| it.relief(window, now)).min();
+        if places > 0 {
+            self.0.push(Share {
+                holder: wish.holder,
+                number: wish.number,
+                places,
+                told_at: now,
+                until: now + wish.lasts,
+                window,
+                uses: wish.uses.clone(),
+                vouched: wish.vouched,
+            });
+        }
+        Some(Grant { places, others, relief })
+    }
+}
+
+impl Share {
+    /// How many places of a window that ends `now` it may occupy, at most.
+    fn occupies(&self, window: Duration, now: Timestamp) -> u32 {
+        let window = window.max(self.window);
+        if now < self.until {
+            return self.places;
+        }
+        if self.until + window <= now {
+            return 0;
+        }
+        // When it ended, no more admissions than places lay in the window. Of those some are known,
+        // and some of these have left it since.
+        let began = self.until - self.window;
+        let gone = self.slots().filter(|slot| began <= slot.after && slot.to + window <= now);
+        self.places.saturating_sub(gone.map(|slot| slot.uses).sum())
+    }
+
+    /// Until it may occupy fewer places.
+    fn relief(&self, window: Duration, now: Timestamp) -> Option<Duration> {
+        let window = window.max(self.window);
+        let known = self.slots().filter(|slot| slot.uses > 0).map(|slot| slot.to + window);
+        let ends = known.chain([self.until + window]).filter(|end| now < *end);
+        ends.min().and_then(|end| (end - now).to_std().ok())
+    }
+
+    fn slots(&self) -> impl Iterator<Item = Slot> {
+        let length = slot_length(self.window);
+        self.uses.iter().zip(0_u32..).map(move |(uses, number)| Slot {
+            after: self.told_at - length * (number + 1),
+            to: self.told_at - length * number,
+            uses: *uses,
+        })
+    }
+}
+
+/// Admissions later than `after`, and not later than `to`.
+struct Slot {
+    after: Timestamp,
+    to: Timestamp,
+    uses: u32,
+}
+
+#[cfg(test)]
+#[path = "share_tests.rs"]
+mod tests;
