@@ -56,6 +56,32 @@ macro_rules! request_limiter_contract_tests {
     };
 }
 
+/// One test per promise of shares of quotas, and of the limiters that go by them, each over what
+/// `open` gives: a pair of [`crate::contract::quota_leases::Leases`] and whatever has to live as long.
+#[macro_export]
+macro_rules! quota_leases_contract_tests {
+    ($(#[$attribute:meta])* each: $open:expr $(,)?) => {
+        $crate::contract_tests! { { $(#[$attribute])* } $open;
+            quota_leases {
+                what_others_leave_is_granted
+                wishes_are_answered_in_their_order
+                exchanges_at_once_grant_every_place_once
+                a_share_that_ended_counts_for_one_window
+                an_older_wish_changes_nothing
+                what_is_vouched_for_stays_so
+                a_sweep_drops_what_counts_no_more
+                several_together_admit_the_quota
+                a_refusal_comes_early_by_a_block_at_most
+                the_places_of_the_dead_come_back
+                whoever_leaves_gives_back_what_is_not_used
+                whoever_sleeps_past_its_lease_asks_anew
+                a_changed_quota_holds_with_the_next_wish
+                tending_keeps_what_is_used_alone
+            }
+        }
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_store_contract_tests {

@@ -15,16 +15,19 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
+mod leased_limiter;
 mod ledger;
 mod operator;
 mod otp;
 mod passkey;
 mod project;
 mod queue;
+mod quota_leases;
 mod receipt;
 mod request_limiter;
 mod send_limiter;
 mod session;
+mod shards;
 mod signing_key;
 mod store;
 mod test_quota;
@@ -32,5 +35,7 @@ mod wallet;
 
 #[cfg(feature = "faults")]
 pub use faults::{Fault, Faults};
+pub use leased_limiter::LeasedRequestLimiter;
+pub use quota_leases::MemoryQuotaLeases;
 pub use request_limiter::MemoryRequestLimiter;
 pub use store::MemoryStore;

@@ -1,14 +1,9 @@
+use crate::shards::{Shards, lock};
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, Window};
-use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, StandIn, Window};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-/// Enough that look-ups of different keys hardly ever meet at one lock.
-const SHARDS: usize = 64;
 
 /// Counts the requests of this process alone.
 ///
@@ -20,13 +15,10 @@ const SHARDS: usize = 64;
 ///
 /// Locks: a key's window has its own. The lock of a shard is held for a look-up only, never while
 /// a window is judged or swept, so a flood with one key delays no other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MemoryRequestLimiter {
-    shards: [Mutex<Shard>; SHARDS],
-    hasher: RandomState,
+    windows: Shards<Mutex<Occupied>>,
 }
-
-type Shard = HashMap<RequestKey, Arc<Mutex<Occupied>>>;
 
 /// A key's window, with the length it was last judged by: a sweep has no quota to ask.
 #[derive(Debug, Default)]
@@ -44,36 +36,8 @@ impl Occupied {
 impl MemoryRequestLimiter {
     /// A limiter that has seen no request.
     pub fn new() -> Self {
-        let shards = std::array::from_fn(|_| Mutex::default());
-        Self { shards, hasher: RandomState::new() }
+        Self::default()
     }
-
-    fn shard(&self, key: &RequestKey) -> &Mutex<Shard> {
-        let hash = self.hasher.hash_one(key);
-        &self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or_default()]
-    }
-
-    fn window(&self, key: RequestKey) -> Arc<Mutex<Occupied>> {
-        Arc::clone(lock(self.shard(&key)).entry(key).or_default())
-    }
-}
-
-impl Default for MemoryRequestLimiter {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// A thread that panicked left at worst one admission uncounted; refusing everybody is no remedy.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether a window may be forgotten. Nobody can take it out of the locked shard meanwhile, so one
-/// that is nobody else's stays so; one that is may be about to count a request.
-fn is_idle(window: &mut Arc<Mutex<Occupied>>, now: Timestamp) -> bool {
-    Arc::get_mut(window)
-        .is_some_and(|window| window.get_mut().unwrap_or_else(PoisonError::into_inner).expire(now))
 }
 
 #[async_trait]
@@ -84,22 +48,31 @@ impl RequestLimiter for MemoryRequestLimiter {
         quota: Quota,
         now: Timestamp,
     ) -> Result<Admission, StoreError> {
-        let window = self.window(key);
+        let window = self.windows.of(key);
         let mut occupied = lock(&window);
         occupied.length = quota.window;
         Ok(occupied.window.hit(quota, now))
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
-        for shard in &self.shards {
-            // The long work, dropping what has expired, goes on without the shard's lock.
-            let windows: Vec<_> = lock(shard).values().map(Arc::clone).collect();
-            for window in windows {
-                lock(&window).expire(now);
-            }
-            lock(shard).retain(|_, window| !is_idle(window, now));
-        }
+        // The long work, dropping what has expired, goes on without a shard's lock.
+        self.windows.sweep(
+            |window| _ = lock(window).expire(now),
+            |window| window.get_mut().unwrap_or_else(PoisonError::into_inner).expire(now),
+        );
         Ok(())
+    }
+}
+
+#[async_trait]
+impl StandIn for MemoryRequestLimiter {
+    async fn note(
+        &self,
+        key: RequestKey,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Option<Admission>, StoreError> {
+        self.hit(key, quota, now).await.map(|_| None)
     }
 }
 
@@ -108,6 +81,7 @@ mod tests {
     use super::*;
     use dwar_ratelimit::RequestScope;
     use dwar_testkit::{Fixtures, MS, START, minutes};
+    use std::sync::Arc;
 
     const QUOTA: Quota = Quota { limit: 1, window: minutes(1) };
 
@@ -116,7 +90,7 @@ mod tests {
     }
 
     fn windows(limiter: &MemoryRequestLimiter) -> usize {
-        limiter.shards.iter().map(|shard| lock(shard).len()).sum()
+        limiter.windows.len()
     }
 
     #[tokio::test]
@@ -135,7 +109,7 @@ mod tests {
     async fn a_window_that_is_being_judged_is_not_forgotten() {
         let (limiter, key) = (MemoryRequestLimiter::new(), key());
         limiter.hit(key, QUOTA, START).await.unwrap();
-        let judging = limiter.window(key);
+        let judging = limiter.windows.of(key);
         limiter.sweep(START + QUOTA.window).await.unwrap();
         lock(&judging).window.hit(QUOTA, START + QUOTA.window);
         drop(judging);
@@ -147,7 +121,7 @@ mod tests {
     #[tokio::test]
     async fn a_key_whose_window_is_busy_delays_no_other() {
         let (limiter, busy) = (Arc::new(MemoryRequestLimiter::new()), key());
-        let window = limiter.window(busy);
+        let window = limiter.windows.of(busy);
         let flooded = lock(&window);
         let hit = |keys: Vec<RequestKey>| {
             let limiter = Arc::clone(&limiter);
@@ -176,13 +150,13 @@ mod tests {
     async fn a_poisoned_lock_keeps_counting() {
         let (limiter, key) = (Arc::new(MemoryRequestLimiter::new()), key());
         assert!(limiter.hit(key, QUOTA, START).await.unwrap().admitted);
-        let (poisoner, poisoned) = (Arc::clone(&limiter), limiter.window(key));
+        let (poisoner, poisoned) = (Arc::clone(&limiter), limiter.windows.of(key));
         let crash = std::thread::spawn(move || {
-            let _held = (poisoner.shard(&key).lock(), poisoned.lock());
+            let _held = (poisoner.windows.shard(&key).lock(), poisoned.lock());
             panic!("while the locks are held");
         });
         assert!(crash.join().is_err());
-        assert!(limiter.shard(&key).is_poisoned() && limiter.window(key).is_poisoned());
+        assert!(limiter.windows.shard(&key).is_poisoned() && limiter.windows.of(key).is_poisoned());
         assert!(!limiter.hit(key, QUOTA, START).await.unwrap().admitted);
         limiter.sweep(START + QUOTA.window).await.unwrap();
         assert!(limiter.hit(key, QUOTA, START + QUOTA.window).await.unwrap().admitted);

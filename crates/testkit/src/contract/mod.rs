@@ -20,6 +20,7 @@ pub mod operator;
 pub mod otp;
 pub mod passkey;
 pub mod project;
+pub mod quota_leases;
 pub mod receipts;
 pub mod request_limiter;
 pub mod sends;

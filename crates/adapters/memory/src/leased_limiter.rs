@@ -1,0 +1,253 @@
+use crate::shards::{Shards, lock};
+use async_trait::async_trait;
+use dwar_kernel::{InstanceId, StoreError, Timestamp};
+use dwar_ratelimit::{
+    Admission, Asking, Grant, Holding, LEASE, Quota, QuotaLeases, RequestKey, RequestLimiter,
+    StandIn, Step, Wish,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
+
+/// How often one request asks for places that others take before it can.
+const TRIES: u32 = 20;
+/// How many keys are renewed with one call.
+const BATCH: usize = 500;
+
+/// Counts the requests of this process by shares of the quota that it holds together with others.
+///
+/// A request is judged in memory. Places are asked for ahead of need, a block at a time, by a task
+/// of its own; only a request that finds none waits for that, and of many that do one asks. Shares
+/// are renewed by [`RequestLimiter::tend`] alone, so no request pays for it.
+///
+/// Without places and without an answer there is no admission: [`StoreError::Unavailable`].
+///
+/// Clocks: a share ends by whichever of the caller's clock and the machine's steady one says so
+/// first. Neither has to agree with that of other instances or of the store.
+///
+/// Memory: as [`crate::MemoryRequestLimiter`], and some 250 bytes for each key in use.
+pub struct LeasedRequestLimiter {
+    keys: Shards<Key>,
+    desk: Arc<Desk>,
+}
+
+/// Who asks for places, and where.
+struct Desk {
+    leases: Arc<dyn QuotaLeases>,
+    holder: InstanceId,
+    asked: AtomicU64,
+}
+
+#[derive(Default)]
+struct Key {
+    kept: Mutex<Kept>,
+    /// Held by whoever asks for places.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// How often asking failed.
+    failures: AtomicU64,
+}
+
+#[derive(Default)]
+struct Kept {
+    holding: Holding,
+    /// When the share that is held was asked for.
+    asked_at: Option<Instant>,
+}
+
+impl Kept {
+    fn holding(&mut self) -> &mut Holding {
+        if self.asked_at.is_none_or(|at| at.elapsed() >= LEASE) {
+            self.holding.lapse();
+        }
+        &mut self.holding
+    }
+}
+
+/// A wish under way; nobody else asks for this key meanwhile.
+struct Asked {
+    name: RequestKey,
+    key: Arc<Key>,
+    wish: Wish,
+    now: Timestamp,
+    at: Instant,
+    _turn: OwnedMutexGuard<()>,
+}
+
+impl Asked {
+    /// Makes a wish; from here on no more is held than it says.
+    fn new(
+        desk: &Desk,
+        (name, key): (RequestKey, Arc<Key>),
+        turn: OwnedMutexGuard<()>,
+        spare: bool,
+        now: Timestamp,
+    ) -> Self {
+        // Both before anything is sent: what is granted later is granted for longer.
+        let at = Instant::now();
+        let number = desk.asked.fetch_add(1, Ordering::Relaxed);
+        let asking = Asking { holder: desk.holder, number, now };
+        let wish = lock(&key.kept).holding().wish(asking, spare);
+        Self { name, key, wish, now, at, _turn: turn }
+    }
+
+    fn granted(self, grant: Option<Grant>) {
+        // An older one than the last that was granted; nobody waits for such.
+        let Some(grant) = grant else { return };
+        let mut kept = lock(&self.key.kept);
+        kept.asked_at = Some(self.at);
+        kept.holding.granted(&self.wish, self.now, grant);
+    }
+}
+
+impl Desk {
+    async fn ask(&self, asked: Vec<Asked>) -> Result<(), StoreError> {
+        let wishes = asked.iter().map(|it| (it.name, it.wish.clone())).collect();
+        match self.leases.exchange(wishes).await {
+            Ok(grants) => {
+                asked.into_iter().zip(grants).for_each(|(it, grant)| it.granted(grant));
+                Ok(())
+            }
+            Err(cause) => {
+                for it in &asked {
+                    it.key.failures.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(cause)
+            }
+        }
+    }
+}
+
+impl LeasedRequestLimiter {
+    /// A limiter that holds nothing yet, as `holder`, whom nobody else is.
+    pub fn new(leases: Arc<dyn QuotaLeases>, holder: InstanceId) -> Self {
+        let desk = Arc::new(Desk { leases, holder, asked: AtomicU64::default() });
+        Self { keys: Shards::default(), desk }
+    }
+
+    async fn judge(
+        &self,
+        name: RequestKey,
+        quota: Quota,
+        now: Timestamp,
+        vouched: bool,
+    ) -> Result<Admission, StoreError> {
+        let key = self.keys.of(name);
+        let step = || lock(&key.kept).holding().hit(quota, now, vouched);
+        let mut judged = step();
+        for _ in 0..TRIES {
+            match judged {
+                Step::Admitted { admission, low } => {
+                    if low {
+                        self.ask_ahead((name, &key), now);
+                    }
+                    return Ok(admission);
+                }
+                Step::Refused(admission) => return Ok(admission),
+                Step::Ask => {}
+            }
+            let failures = key.failures.load(Ordering::Relaxed);
+            let turn = Arc::clone(&key.turn).lock_owned().await;
+            // Whoever asked before this had its turn got an answer for all who waited.
+            judged = step();
+            if judged == Step::Ask {
+                if key.failures.load(Ordering::Relaxed) != failures {
+                    return Err(unavailable());
+                }
+                let asked = Asked::new(&self.desk, (name, Arc::clone(&key)), turn, true, now);
+                self.desk.ask(vec![asked]).await?;
+                judged = step();
+            }
+        }
+        Err(unavailable())
+    }
+
+    /// Asks for places while there still are some, unless somebody does already.
+    fn ask_ahead(&self, (name, key): (RequestKey, &Arc<Key>), now: Timestamp) {
+        if let Ok(turn) = Arc::clone(&key.turn).try_lock_owned() {
+            let asked = Asked::new(&self.desk, (name, Arc::clone(key)), turn, true, now);
+            let desk = Arc::clone(&self.desk);
+            tokio::spawn(async move {
+                // Whoever finds no places left asks, and is told.
+                if let Err(cause) = desk.ask(vec![asked]).await {
+                    tracing::debug!(error = %cause, "places could not be asked for ahead of need");
+                }
+            });
+        }
+    }
+}
+
+fn unavailable() -> StoreError {
+    StoreError::Unavailable("there are no places, and they cannot be asked for".to_owned())
+}
+
+#[async_trait]
+impl RequestLimiter for LeasedRequestLimiter {
+    /// # Errors
+    /// [`StoreError`] if no place is held and none can be asked for.
+    async fn hit(
+        &self,
+        key: RequestKey,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Admission, StoreError> {
+        self.judge(key, quota, now, false).await
+    }
+
+    async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.keys.sweep(
+            |key| _ = lock(&key.kept).holding().expire(now),
+            |key| {
+                let kept = key.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
+                kept.holding().expire(now)
+            },
+        );
+        self.desk.leases.sweep_shares().await.map(drop)
+    }
+
+    async fn tend(&self, now: Timestamp) -> Result<(), StoreError> {
+        let mut due = Vec::new();
+        for (name, key) in self.keys.each() {
+            let Ok(turn) = Arc::clone(&key.turn).try_lock_owned() else { continue };
+            let spare = lock(&key.kept).holding().due(now);
+            if let Some(spare) = spare {
+                due.push(Asked::new(&self.desk, (name, key), turn, spare, now));
+            }
+            if due.len() == BATCH {
+                self.desk.ask(std::mem::take(&mut due)).await?;
+            }
+        }
+        if due.is_empty() { Ok(()) } else { self.desk.ask(due).await }
+    }
+
+    async fn leave(&self, now: Timestamp) -> Result<(), StoreError> {
+        let mut all = Vec::new();
+        for (name, key) in self.keys.each() {
+            let turn = Arc::clone(&key.turn).lock_owned().await;
+            if !lock(&key.kept).holding().expire(now) {
+                all.push(Asked::new(&self.desk, (name, key), turn, false, now));
+            }
+            if all.len() == BATCH {
+                self.desk.ask(std::mem::take(&mut all)).await?;
+            }
+        }
+        if all.is_empty() { Ok(()) } else { self.desk.ask(all).await }
+    }
+}
+
+#[async_trait]
+impl StandIn for LeasedRequestLimiter {
+    async fn note(
+        &self,
+        key: RequestKey,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Option<Admission>, StoreError> {
+        let admission = self.judge(key, quota, now, true).await?;
+        Ok(Some(admission).filter(|it| !it.admitted))
+    }
+}
+
+#[cfg(test)]
+#[path = "leased_limiter_tests.rs"]
+mod tests;

@@ -1,0 +1,49 @@
+use crate::shards::lock;
+use async_trait::async_trait;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_ratelimit::{Grant, QuotaLeases, RequestKey, Shares, Wish};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Keeps the shares of several limiters of one process, for tests. Its clock moves when it is told.
+#[derive(Debug, Default)]
+pub struct MemoryQuotaLeases {
+    kept: Mutex<(Timestamp, HashMap<RequestKey, Shares>)>,
+}
+
+impl MemoryQuotaLeases {
+    /// Nobody holds anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// So much time passes.
+    pub fn pass(&self, time: Duration) {
+        lock(&self.kept).0 += time;
+    }
+
+    /// For how many keys there are shares.
+    pub fn keys(&self) -> usize {
+        lock(&self.kept).1.len()
+    }
+}
+
+#[async_trait]
+impl QuotaLeases for MemoryQuotaLeases {
+    async fn exchange(
+        &self,
+        wishes: Vec<(RequestKey, Wish)>,
+    ) -> Result<Vec<Option<Grant>>, StoreError> {
+        let (now, shares) = &mut *lock(&self.kept);
+        let exchange = |(key, wish)| shares.entry(key).or_default().exchange(&wish, *now);
+        Ok(wishes.into_iter().map(exchange).collect())
+    }
+
+    async fn sweep_shares(&self) -> Result<u64, StoreError> {
+        let (now, shares) = &mut *lock(&self.kept);
+        let before = shares.len();
+        shares.retain(|_, it| it.over_at().is_some_and(|over| *now < over));
+        Ok((before - shares.len()) as u64)
+    }
+}
