@@ -35,6 +35,7 @@ mod passkey;
 mod pool;
 mod project;
 mod queue;
+mod quota_lease;
 mod receipt;
 mod room;
 mod send_limiter;

@@ -110,6 +110,12 @@ impl Database {
         query.get_result::<Count>(&mut self.connection()).unwrap().count
     }
 
+    /// Runs a statement with this parameter.
+    pub fn run_with(&self, query: &str, parameter: i64) {
+        let query = diesel::sql_query(query).bind::<BigInt, _>(parameter);
+        query.execute(&mut self.connection()).unwrap();
+    }
+
     fn count(&self, query: &str) -> i64 {
         let query = diesel::sql_query(query).bind::<Text, _>(&self.schema);
         query.get_result::<Count>(&mut self.connection()).unwrap().count

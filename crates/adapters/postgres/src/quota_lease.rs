@@ -1,0 +1,215 @@
+use crate::PostgresStore;
+use crate::error::{Failure, unavailable};
+use crate::statement::Statement;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
+use dwar_kernel::{InstanceId, StoreError, Timestamp};
+use dwar_ratelimit::{Grant, QuotaLeases, RequestKey, RequestScope, Share, Shares, Wish};
+use dwar_sql::{At, Id};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How often wishes are judged anew. Each time means that somebody else's was granted meanwhile, so
+/// there are about as many as there are instances.
+const LOOKS: u32 = 100;
+
+/// By the server's clock, and no earlier than what it is the time of.
+const LOOK: &str = ", asked AS ( \
+        SELECT u.* FROM given, unnest(keys, scopes) WITH ORDINALITY AS u (key, scope, nr) \
+    ) SELECT clock_timestamp() AS now, q.shares::text AS shares \
+    FROM asked LEFT JOIN quota_shares q ON q.api_key_id = key AND q.scope = asked.scope \
+    ORDER BY nr";
+
+/// Writes where nothing has changed since it was looked at, and says where. Rows are locked in the
+/// order of their keys, and new ones come last.
+const PUT: &str = ", put AS ( \
+        SELECT key, u.scope, was::jsonb, becomes::jsonb, over, nr FROM given, \
+        unnest(keys, scopes, seen, shares, ends) WITH ORDINALITY \
+        AS u (key, scope, was, becomes, over, nr) \
+    ), held AS ( \
+        SELECT p.* FROM put p JOIN quota_shares q ON q.api_key_id = p.key AND q.scope = p.scope \
+        WHERE q.shares = p.was ORDER BY p.key, p.scope FOR NO KEY UPDATE OF q \
+    ), changed AS ( \
+        UPDATE quota_shares q SET shares = h.becomes, over_at = h.over FROM held h \
+        WHERE q.api_key_id = h.key AND q.scope = h.scope AND q.shares = h.was RETURNING h.nr \
+    ), added AS ( \
+        INSERT INTO quota_shares (api_key_id, scope, shares, over_at) \
+        SELECT key, scope, becomes, over FROM put WHERE was IS NULL ORDER BY key, scope \
+        ON CONFLICT DO NOTHING RETURNING api_key_id, scope \
+    ) SELECT nr FROM changed UNION ALL \
+    SELECT nr FROM put p JOIN added a ON a.api_key_id = p.key AND a.scope = p.scope";
+
+#[async_trait]
+impl QuotaLeases for PostgresStore {
+    async fn exchange(
+        &self,
+        wishes: Vec<(RequestKey, Wish)>,
+    ) -> Result<Vec<Option<Grant>>, StoreError> {
+        self.pool.run(move |conn| exchange(conn, &wishes)).await
+    }
+
+    async fn sweep_shares(&self) -> Result<u64, StoreError> {
+        self.sweep_in_batches(|conn| {
+            diesel::sql_query(
+                "DELETE FROM quota_shares WHERE (api_key_id, scope) IN ( \
+                     SELECT api_key_id, scope FROM quota_shares WHERE over_at <= clock_timestamp() \
+                     LIMIT $1 FOR UPDATE SKIP LOCKED)",
+            )
+            .bind::<BigInt, _>(crate::SWEEP_BATCH)
+            .execute(conn)
+        })
+        .await
+    }
+}
+
+/// A look and a guarded write, for all keys at once, and again for those that were changed between.
+///
+/// Repetition is harmless: a wish that is on record already is granted as the same again.
+fn exchange(
+    conn: &mut PgConnection,
+    wishes: &[(RequestKey, Wish)],
+) -> Result<Vec<Option<Grant>>, Failure> {
+    let mut grants = vec![None; wishes.len()];
+    let mut open: Vec<usize> = (0..wishes.len()).collect();
+    for _ in 0..LOOKS {
+        if open.is_empty() {
+            return Ok(grants);
+        }
+        let looks = look(conn, open.iter().map(|number| wishes[*number].0))?;
+        let mut changes = Vec::new();
+        for (number, Look { now, shares: seen }) in open.drain(..).zip(looks) {
+            let (key, wish) = &wishes[number];
+            let mut shares = read(*key, seen.as_deref())?;
+            // A later wish was granted before: there is nothing to write, and no answer.
+            let Some(grant) = shares.exchange(wish, now) else { continue };
+            grants[number] = Some(grant);
+            if seen.is_some() || !shares.as_slice().is_empty() {
+                let over_at = shares.over_at().unwrap_or(now);
+                changes.push(Change { number, key: *key, seen, shares: written(&shares), over_at });
+            }
+        }
+        let done = put(conn, &changes)?;
+        open = (1_i64..)
+            .zip(changes)
+            .filter(|(nr, _)| !done.contains(nr))
+            .map(|it| it.1.number)
+            .collect();
+    }
+    Err(unavailable("the shares of a quota change too fast").into())
+}
+
+/// What is on record of a key.
+#[derive(QueryableByName)]
+struct Look {
+    #[diesel(sql_type = Timestamptz)]
+    now: Timestamp,
+    #[diesel(sql_type = Nullable<Text>)]
+    shares: Option<String>,
+}
+
+/// What is to be put on record of it.
+struct Change {
+    number: usize,
+    key: RequestKey,
+    seen: Option<String>,
+    shares: String,
+    over_at: Timestamp,
+}
+
+#[derive(QueryableByName)]
+struct Done {
+    #[diesel(sql_type = BigInt)]
+    nr: i64,
+}
+
+fn look(conn: &mut PgConnection, keys: impl Iterator<Item = RequestKey>) -> QueryResult<Vec<Look>> {
+    let (keys, scopes): (Vec<Id>, Vec<&str>) =
+        keys.map(|it| (Id::from(it.key), name(it.scope))).unzip();
+    Statement::new(LOOK)
+        .given::<Array<Id>, _>("keys", keys)
+        .given::<Array<Text>, _>("scopes", scopes)
+        .load(conn)
+}
+
+/// Gives the numbers, from 1 on, of the changes that were made.
+fn put(conn: &mut PgConnection, changes: &[Change]) -> QueryResult<Vec<i64>> {
+    if changes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let each = |column: fn(&Change) -> &str| changes.iter().map(column).collect::<Vec<_>>();
+    let keys: Vec<Id> = changes.iter().map(|it| it.key.key.into()).collect();
+    let seen: Vec<Option<&str>> = changes.iter().map(|it| it.seen.as_deref()).collect();
+    let ends: Vec<At> = changes.iter().map(|it| it.over_at.into()).collect();
+    let done: Vec<Done> = Statement::new(PUT)
+        .given::<Array<Id>, _>("keys", keys)
+        .given::<Array<Text>, _>("scopes", each(|it| name(it.key.scope)))
+        .given::<Array<Nullable<Text>>, _>("seen", seen)
+        .given::<Array<Text>, _>("shares", each(|it| &it.shares))
+        .given::<Array<At>, _>("ends", ends)
+        .load(conn)?;
+    Ok(done.into_iter().map(|it| it.nr).collect())
+}
+
+/// A share as it is stored; instants and durations in microseconds.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    holder: String,
+    number: u64,
+    places: u32,
+    told_at: i64,
+    until: i64,
+    window: u64,
+    uses: Vec<u32>,
+    vouched: bool,
+}
+
+fn written(shares: &Shares) -> String {
+    let stored = |share: &Share| Stored {
+        holder: share.holder.to_string(),
+        number: share.number,
+        places: share.places,
+        told_at: share.told_at.timestamp_micros(),
+        until: share.until.timestamp_micros(),
+        window: u64::try_from(share.window.as_micros()).unwrap_or(u64::MAX),
+        uses: share.uses.clone(),
+        vouched: share.vouched,
+    };
+    let stored: Vec<Stored> = shares.as_slice().iter().map(stored).collect();
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+fn read(key: RequestKey, stored: Option<&str>) -> Result<Shares, StoreError> {
+    let Some(stored) = stored else { return Ok(Shares::default()) };
+    let read = || {
+        let stored: Vec<Stored> = serde_json::from_str(stored).ok()?;
+        stored.into_iter().map(share).collect::<Option<Vec<_>>>()
+    };
+    let row = || format!("{}, {}", key.key, name(key.scope));
+    let inconsistent =
+        || StoreError::Inconsistent { table: "quota_shares", column: "shares", row: row() };
+    read().map(Shares::new).ok_or_else(inconsistent)
+}
+
+fn share(stored: Stored) -> Option<Share> {
+    let holder: InstanceId = stored.holder.parse().ok()?;
+    Some(Share {
+        holder,
+        number: stored.number,
+        places: stored.places,
+        told_at: Timestamp::from_timestamp_micros(stored.told_at)?,
+        until: Timestamp::from_timestamp_micros(stored.until)?,
+        window: Duration::from_micros(stored.window),
+        uses: stored.uses,
+        vouched: stored.vouched,
+    })
+}
+
+const fn name(scope: RequestScope) -> &'static str {
+    match scope {
+        RequestScope::Send => "send",
+        RequestScope::Verify => "verify",
+        RequestScope::Validate => "validate",
+        RequestScope::General => "general",
+    }
+}
