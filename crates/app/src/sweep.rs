@@ -128,6 +128,16 @@ impl Sweep {
         })
     }
 
+    /// Renews what is held of quotas that several instances share, and gives back what is not used.
+    pub async fn tend_quotas(&self) -> Result<(), StoreError> {
+        self.requests.tend(self.deliver.tools.now()).await
+    }
+
+    /// Gives back what is held of quotas: this process stops.
+    pub async fn leave_quotas(&self) -> Result<(), StoreError> {
+        self.requests.leave(self.deliver.tools.now()).await
+    }
+
     async fn follow_up_one(&self, otp: &Otp) -> Result<(), StoreError> {
         let Some(last) = otp.delivery.attempts.last() else { return Ok(()) };
         tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),

@@ -7,9 +7,9 @@ use crate::config::RunMode;
 use async_trait::async_trait;
 use dwar_app::{About, CreatedProject, Outside};
 use dwar_http::{LoopHealth, Readiness, Server};
-use dwar_kernel::StoreError;
-use dwar_memory::MemoryRequestLimiter;
-use dwar_ratelimit::RequestLimiter;
+use dwar_kernel::{InstanceId, StoreError};
+use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
+use dwar_ratelimit::{RequestLimiter, StandIn};
 use dwar_redis::{FallbackRequestLimiter, RedisRequestLimiter};
 use dwar_wallet::Paise;
 use std::net::SocketAddr;
@@ -55,7 +55,7 @@ impl Application {
     pub fn build(core: Core, prepared: Prepared) -> Result<Self, WiringError> {
         let Providers { routes, sources, carriers } = gateways::build(&core)?;
         let service = core.parts.service(Outside {
-            requests: requests(&core.config.redis),
+            requests: requests(&core),
             routes,
             sources,
             sender: core.webhook_sender()?,
@@ -119,9 +119,18 @@ impl Application {
     }
 }
 
-/// Counts requests across instances if they have a Redis together, else in this process.
-fn requests(settings: &dwar_redis::Settings) -> Arc<dyn RequestLimiter> {
-    let own = Arc::new(MemoryRequestLimiter::default());
+/// Counts requests across instances: with a Redis if they have one, else, and while it is away, by
+/// shares of the quotas if they have a server database, else in this process.
+fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
+    let own: Arc<dyn StandIn> = match &core.leases {
+        None => Arc::new(MemoryRequestLimiter::default()),
+        Some(leases) => {
+            let tools = &core.parts.tools;
+            let holder = InstanceId::new(tools.now(), tools.entropy.as_ref());
+            Arc::new(LeasedRequestLimiter::new(leases.clone(), holder))
+        }
+    };
+    let settings = &core.config.redis;
     match &settings.url {
         None => own,
         Some(url) => {

@@ -22,6 +22,8 @@ const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);
 const TELL: Duration = Duration::from_secs(1);
 const TALLY: Duration = Duration::from_secs(1);
+/// How long what nobody uses any more is kept from other instances.
+const TEND: Duration = Duration::from_secs(1);
 const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
 /// Figures are at most this old, and as long as it takes to count them.
@@ -40,7 +42,7 @@ type Stopped = watch::Receiver<()>;
 type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 
 /// Every loop, by the name that the log and `/readyz` give it.
-const LOOPS: [(&str, Start); 11] = [
+const LOOPS: [(&str, Start); 12] = [
     ("follow_up", |it, stopped| {
         let trouble = "overdue sends could not be looked after";
         every(FOLLOW_UP, stopped, trouble, move || it.sweep.follow_up()).boxed()
@@ -77,6 +79,10 @@ const LOOPS: [(&str, Start); 11] = [
         let trouble = "refused sends and uses of keys could not be written down";
         every(TALLY, stopped, trouble, move || it.tally.write()).boxed()
     }),
+    ("tend_quotas", |it, stopped| {
+        let trouble = "shares of quotas could not be renewed";
+        every(TEND, stopped, trouble, move || it.sweep.tend_quotas()).boxed()
+    }),
     // A store that ran out of room is well again without anybody asking.
     ("look_for_room", |it, stopped| {
         let trouble = "the database cannot be asked for room";
@@ -105,6 +111,7 @@ pub struct Running {
     stop: watch::Sender<()>,
     tasks: JoinSet<()>,
     tally: Arc<Tally>,
+    sweep: Arc<Sweep>,
 }
 
 /// How often each loop had to be started again; those that never had are not in it.
@@ -127,7 +134,7 @@ impl Background {
     /// Starts every loop, once there is something to work on.
     pub fn start(self, prepared: &Prepared, restarts: &Arc<Restarts>) -> Running {
         let (this, (stop, stopped)) = (Arc::new(self), watch::channel(()));
-        let (mut tasks, tally) = (JoinSet::new(), this.tally.clone());
+        let (mut tasks, tally, sweep) = (JoinSet::new(), this.tally.clone(), this.sweep.clone());
         for (name, start) in LOOPS {
             let (this, mut stopped) = (Arc::clone(&this), stopped.clone());
             let (prepared, restarts) = (Arc::clone(prepared), Arc::clone(restarts));
@@ -138,22 +145,30 @@ impl Background {
                 }
             });
         }
-        Running { stop, tasks, tally }
+        Running { stop, tasks, tally, sweep }
     }
 }
 
 impl Running {
     /// Ends every loop. Calls that are under way may finish within five seconds; what does not comes
-    /// back when its lease is over. What was counted since the last write is written last.
+    /// back when its lease is over. What was counted since the last write is written last, and what is
+    /// held of quotas is given back.
     pub async fn stop(self) {
-        let Self { stop, mut tasks, tally } = self;
+        let Self { stop, mut tasks, tally, sweep } = self;
         drop(stop);
         let finish = async { while tasks.join_next().await.is_some() {} };
         let _in_time = timeout(FINISH, finish).await;
         // A task of its own, so that no panic in there keeps anybody from stopping.
         let last = tokio::spawn(async move { tally.write().await });
-        if !matches!(timeout(FINISH, last).await, Ok(Ok(Ok(())))) {
+        let back = tokio::spawn(async move { sweep.leave_quotas().await });
+        let (last, back) = tokio::join!(timeout(FINISH, last), timeout(FINISH, back));
+        if !matches!(last, Ok(Ok(Ok(())))) {
             tracing::warn!("what was counted last could not be written down");
+        }
+        if !matches!(back, Ok(Ok(Ok(())))) {
+            tracing::warn!(
+                "shares of quotas could not be given back; they come back by themselves"
+            );
         }
     }
 }

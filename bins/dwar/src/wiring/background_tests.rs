@@ -1,17 +1,18 @@
 use super::*;
 use async_trait::async_trait;
 use dwar_app::{About, Parts, Stores};
-use dwar_kernel::KeyMode;
+use dwar_kernel::{KeyMode, Timestamp};
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_operator::By;
 use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
+use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter};
 use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, minutes, outside, parts, seconds};
 use dwar_wallet::Paise;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::SetOnce;
 
 /// Which step each loop begins with.
-const STEPS: [(&str, &str); 11] = [
+const STEPS: [(&str, &str); 12] = [
     ("apply_receipts", "ReceiptStore::claim"),
     ("drop_untold", "EventStore::drop_untold"),
     ("follow_up", "OtpStore::claim_due"),
@@ -21,6 +22,7 @@ const STEPS: [(&str, &str); 11] = [
     ("review_receipts", "ReceiptStore::review"),
     ("settle_stale_holds", "WalletStore::stale_holds"),
     ("tell_events", "EventStore::claim_due"),
+    ("tend_quotas", "tend"),
     ("tidy", "OtpStore::sweep"),
     ("write_tally", "RefusalStore::count"),
 ];
@@ -29,6 +31,7 @@ const STEPS: [(&str, &str); 11] = [
 struct Room {
     store: Arc<MemoryStore>,
     asked: AtomicU64,
+    tended: AtomicU64,
     /// So many questions end in a panic.
     panics: AtomicU64,
 }
@@ -54,10 +57,39 @@ impl Database for Room {
     }
 }
 
+/// Counts how often it is tended.
+struct Limiter {
+    counts: MemoryRequestLimiter,
+    room: Arc<Room>,
+}
+
+#[async_trait]
+impl RequestLimiter for Limiter {
+    async fn hit(
+        &self,
+        key: RequestKey,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Admission, StoreError> {
+        self.counts.hit(key, quota, now).await
+    }
+
+    async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.counts.sweep(now).await
+    }
+
+    async fn tend(&self, _: Timestamp) -> Result<(), StoreError> {
+        let tended = self.room.tended.fetch_add(1, Ordering::Relaxed);
+        assert!(tended >= self.room.panics.load(Ordering::Relaxed), "nobody knows");
+        Ok(())
+    }
+}
+
 impl Room {
     fn calls(&self, step: &str) -> u64 {
         match step {
             "room" => self.asked.load(Ordering::Relaxed),
+            "tend" => self.tended.load(Ordering::Relaxed),
             step => self.store.faults().calls(step),
         }
     }
@@ -79,14 +111,20 @@ impl Scene {
         Self {
             parts: parts(Stores::of(&store), &clock),
             make: Fixtures::seeded(1),
-            room: Arc::new(Room { store, asked: AtomicU64::new(0), panics: AtomicU64::new(0) }),
+            room: Arc::new(Room {
+                store,
+                asked: AtomicU64::new(0),
+                tended: AtomicU64::new(0),
+                panics: AtomicU64::new(0),
+            }),
             post: Arc::default(),
             restarts: Arc::default(),
         }
     }
 
     fn start(&self) -> Running {
-        let requests = Arc::new(MemoryRequestLimiter::new());
+        let counts = MemoryRequestLimiter::new();
+        let requests = Arc::new(Limiter { counts, room: self.room.clone() });
         let outside = outside(requests, &Arc::default(), &self.post);
         let service = self.parts.service(outside);
         let heartbeat = Arc::new(self.parts.heartbeat(About::default()));

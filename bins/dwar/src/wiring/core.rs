@@ -7,6 +7,7 @@ use crate::modes;
 use dwar_app::{Parts, Toolbox};
 use dwar_event::WebhookSender;
 use dwar_josekit::JosekitSigner;
+use dwar_ratelimit::QuotaLeases;
 use dwar_sqlite::OpenError;
 use dwar_system::{SystemClock, SystemEntropy};
 use dwar_webhooks::{HttpWebhookSender, UnusableClient};
@@ -19,6 +20,8 @@ pub struct Core {
     pub config: Arc<Config>,
     pub database: Arc<dyn Database>,
     pub parts: Parts,
+    /// Where several instances share quotas; none where one process serves.
+    pub leases: Option<Arc<dyn QuotaLeases>>,
 }
 
 /// Why the program cannot be put together, as a sentence that says what to do.
@@ -57,7 +60,7 @@ impl Core {
         let entropy = Arc::new(SystemEntropy::default());
         let policies = policies::all(&config)?;
         let (vault, codes) = keys::secrets(&source, &config, &location, entropy.clone())?;
-        let Opened { stores, database } = Opened::open(&location, &config.database)?;
+        let Opened { stores, database, leases } = Opened::open(&location, &config.database)?;
         let vault = Arc::new(vault);
         let issuer = config.tokens.issuer.clone();
         let signer = JosekitSigner::new(stores.signing_keys.clone(), vault.clone(), issuer);
@@ -68,7 +71,7 @@ impl Core {
             codes: Arc::new(codes),
             policies,
         };
-        Ok(Self { config: Arc::new(config), database, parts })
+        Ok(Self { config: Arc::new(config), database, parts, leases })
     }
 
     /// Posts events.

@@ -6,6 +6,7 @@ use dwar_app::Stores;
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryStore;
 use dwar_postgres::PostgresStore;
+use dwar_ratelimit::QuotaLeases;
 use dwar_sqlite::SqliteStore;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub const MIB: u64 = 1 << 20;
 pub struct Opened {
     pub stores: Stores,
     pub database: Arc<dyn Database>,
+    /// Where several instances share quotas; none where one process serves.
+    pub leases: Option<Arc<dyn QuotaLeases>>,
 }
 
 /// The database as a whole, for who operates it.
@@ -60,7 +63,7 @@ macro_rules! is_database {
         impl From<$store> for Opened {
             fn from(store: $store) -> Self {
                 let store = Arc::new(store);
-                Self { stores: Stores::of(&store), database: store }
+                Self { stores: Stores::of(&store), database: store, leases: None }
             }
         }
     };
@@ -143,11 +146,12 @@ impl Opened {
                 };
                 let connected = PostgresStore::connect(settings);
                 let store = connected.map_err(|e| invalid("database.url", e.to_string()))?;
-                Ok(store.into())
+                let leases: Arc<dyn QuotaLeases> = Arc::new(store.clone());
+                Ok(Self { leases: Some(leases), ..store.into() })
             }
             Location::Memory => {
                 let store = Arc::new(MemoryStore::default());
-                Ok(Self { stores: Stores::of(&store), database: store })
+                Ok(Self { stores: Stores::of(&store), database: store, leases: None })
             }
         }
     }

@@ -5,7 +5,7 @@ use dwar_ratelimit::{
     Admission, Asking, Grant, Holding, LEASE, Quota, QuotaLeases, RequestKey, RequestLimiter,
     StandIn, Step, Wish,
 };
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
@@ -30,6 +30,8 @@ const BATCH: usize = 500;
 pub struct LeasedRequestLimiter {
     keys: Shards<Key>,
     desk: Arc<Desk>,
+    /// When somebody was last judged without a limiter in common, in milliseconds since 1970.
+    apart_at: AtomicI64,
 }
 
 /// Who asks for places, and where.
@@ -122,7 +124,7 @@ impl LeasedRequestLimiter {
     /// A limiter that holds nothing yet, as `holder`, whom nobody else is.
     pub fn new(leases: Arc<dyn QuotaLeases>, holder: InstanceId) -> Self {
         let desk = Arc::new(Desk { leases, holder, asked: AtomicU64::default() });
-        Self { keys: Shards::default(), desk }
+        Self { keys: Shards::default(), desk, apart_at: AtomicI64::new(i64::MIN) }
     }
 
     async fn judge(
@@ -191,6 +193,7 @@ impl RequestLimiter for LeasedRequestLimiter {
         quota: Quota,
         now: Timestamp,
     ) -> Result<Admission, StoreError> {
+        self.apart_at.fetch_max(now.timestamp_millis(), Ordering::Relaxed);
         self.judge(key, quota, now, false).await
     }
 
@@ -243,7 +246,11 @@ impl StandIn for LeasedRequestLimiter {
         quota: Quota,
         now: Timestamp,
     ) -> Result<Option<Admission>, StoreError> {
-        let admission = self.judge(key, quota, now, true).await?;
+        // It may have forgotten everything while it was away, and what was admitted then it never
+        // knew: for a window it is not relied upon, whichever key it is about.
+        let apart_at = Timestamp::from_timestamp_millis(self.apart_at.load(Ordering::Relaxed));
+        let relied_upon = apart_at.is_none_or(|at| at + quota.window <= now);
+        let admission = self.judge(key, quota, now, relied_upon).await?;
         Ok(Some(admission).filter(|it| !it.admitted))
     }
 }

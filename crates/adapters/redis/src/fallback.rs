@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter};
+use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, StandIn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -8,17 +8,19 @@ use tokio::time::Instant;
 /// How long nobody asks after a failure. Then one request does, and the others still do not.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Counts across instances for as long as that works, and by itself while it does not.
+/// Asks the limiter that all instances share for as long as that answers, and its stand-in while it
+/// does not.
 ///
-/// What the shared limiter admits is counted here as well, so that an instance that is cut off goes
-/// on from what it has admitted itself. It never admits more than the quota by itself; what several
-/// admit while they are cut off, they admit each. What they admitted so is unknown to the shared
-/// limiter afterwards, for the length of a window.
+/// What the shared limiter admits is noted with the stand-in as well, so that an instance that is
+/// cut off goes on from what was admitted. A stand-in that knows of other instances sees to it that
+/// together they never admit more than the quota, whoever of them is cut off, and refuses what the
+/// shared limiter admits without knowing what was admitted in its absence. One that does not know of
+/// them, such as that of one process, admits the quota for each.
 ///
 /// Begin and end of being cut off are one line of the log each.
 pub struct FallbackRequestLimiter {
     shared: Arc<dyn RequestLimiter>,
-    own: Arc<dyn RequestLimiter>,
+    own: Arc<dyn StandIn>,
     alone: Mutex<Option<Alone>>,
 }
 
@@ -42,7 +44,7 @@ enum Turn {
 
 impl FallbackRequestLimiter {
     /// Asks `shared`; counts in `own` all the time.
-    pub fn new(shared: Arc<dyn RequestLimiter>, own: Arc<dyn RequestLimiter>) -> Self {
+    pub fn new(shared: Arc<dyn RequestLimiter>, own: Arc<dyn StandIn>) -> Self {
         Self { shared, own, alone: Mutex::default() }
     }
 
@@ -65,7 +67,7 @@ impl FallbackRequestLimiter {
         let over = if turn == Turn::Probe { self.alone().take() } else { None };
         if let Some(alone) = over {
             let seconds = alone.since.elapsed().as_secs();
-            tracing::info!(seconds, "requests are counted across instances again");
+            tracing::info!(seconds, "requests are counted with Redis again");
         }
     }
 
@@ -75,7 +77,7 @@ impl FallbackRequestLimiter {
         if alone.is_none() {
             *alone = Some(Alone { since: now, ask_again: now + PAUSE });
             drop(alone);
-            tracing::warn!(error = %cause, "requests are counted per process for now");
+            tracing::warn!(error = %cause, "requests are counted without Redis for now");
         }
     }
 
@@ -97,10 +99,11 @@ impl RequestLimiter for FallbackRequestLimiter {
             match self.shared.hit(key, quota, now).await {
                 Ok(admission) => {
                     self.answered(turn);
-                    if admission.admitted {
-                        self.own.hit(key, quota, now).await?;
+                    if !admission.admitted {
+                        return Ok(admission);
                     }
-                    return Ok(admission);
+                    let refusal = self.own.note(key, quota, now).await?;
+                    return Ok(refusal.unwrap_or(admission));
                 }
                 Err(cause) => self.failed(&cause),
             }
@@ -111,6 +114,14 @@ impl RequestLimiter for FallbackRequestLimiter {
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
         self.own.sweep(now).await?;
         self.shared.sweep(now).await
+    }
+
+    async fn tend(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.own.tend(now).await
+    }
+
+    async fn leave(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.own.leave(now).await
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Where it is; without one every instance counts by itself.
+    /// Where it is; without one requests are counted without it.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub url: Option<RedisUrl>,
     /// How long one request may wait for it, for a connection and an answer together.

@@ -28,8 +28,6 @@ pub struct Holding {
     busy: bool,
     /// The last one who came was vouched for.
     vouched: bool,
-    /// When one was admitted last who was not.
-    apart_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +74,6 @@ impl Default for Holding {
             short: None,
             busy: false,
             vouched: false,
-            apart_at: None,
         }
     }
 }
@@ -84,8 +81,9 @@ impl Default for Holding {
 impl Holding {
     /// Judges one more admission at `now` by the places held and, if admitted, counts it.
     ///
-    /// With `vouched` a limiter that all instances have in common has admitted and counted it.
-    /// Places that were got in reliance on such a limiter are worth nothing without it.
+    /// With `vouched` a limiter that all instances have in common has admitted and counted it, and
+    /// knows of everything that this one admitted in the last window. Places that were got in
+    /// reliance on such a limiter are worth nothing without it.
     pub fn hit(&mut self, quota: Quota, now: Timestamp, vouched: bool) -> Step {
         (self.quota, self.busy, self.vouched) = (quota, true, vouched);
         self.window.expire(quota.window, now);
@@ -98,9 +96,6 @@ impl Holding {
             None => Step::Ask,
             Some(lease) if used < lease.places => {
                 self.window.take(now);
-                if !vouched {
-                    self.apart_at = Some(now);
-                }
                 let admission = Admission { admitted: true, ..self.standing(lease.places, now) };
                 Step::Admitted { admission, low: self.is_low(lease.places, now) }
             }
@@ -118,8 +113,7 @@ impl Holding {
         let Asking { holder, number, now } = asking;
         self.window.expire(self.quota.window, now);
         let used = self.used();
-        let apart = self.apart_at.is_some_and(|at| now < at + self.quota.window);
-        let vouched = self.vouched && !apart;
+        let vouched = self.vouched;
         let spare = if spare { block(self.quota) } else { 0 };
         let keeps = |it: &Lease| spare > 0 && it.counts(vouched, now);
         self.lease = self.lease.filter(keeps);

@@ -23,13 +23,26 @@ struct Instance {
     flight: Option<(Wish, Timestamp, Option<Grant>)>,
     /// The limiter in common is out of its reach.
     cut: bool,
+    /// It was restarted, which the next call notices.
+    broken: bool,
+    /// When it was found out of reach last.
+    apart_at: Option<i64>,
 }
 
 impl Instance {
     fn new(number: u128, ahead: i64) -> Self {
         let holder = Uuid::from_u128(number).into();
         let holding = Holding::default();
-        Self { holder, holding, ahead, number: 0, flight: None, cut: false }
+        Self {
+            holder,
+            holding,
+            ahead,
+            number: 0,
+            flight: None,
+            cut: false,
+            broken: false,
+            apart_at: None,
+        }
     }
 
     fn now(&self, time: i64) -> Timestamp {
@@ -71,6 +84,8 @@ struct World {
 enum Move {
     Pass(i64),
     Hit(usize, u8),
+    /// As often, and whoever has to wait for places does.
+    Use(usize, u8),
     Tend(usize),
     Arrive(usize),
     Answer(usize),
@@ -106,6 +121,13 @@ impl World {
         match step {
             Move::Pass(millis) => self.time += millis,
             Move::Hit(who, times) => (0..times).for_each(|_| self.hit(who % count)),
+            Move::Use(who, times) => {
+                for _ in 0..times {
+                    self.go(Move::Arrive(who));
+                    self.go(Move::Answer(who));
+                    self.hit(who % count);
+                }
+            }
             Move::Tend(who) => {
                 let one = &mut self.instances[who % count];
                 if let Some(spare) = one.holding.due(one.now(time)).filter(|_| one.flight.is_none())
@@ -130,8 +152,7 @@ impl World {
             Move::Stray(_) => {}
             Move::Die(who) => {
                 self.born += 1;
-                let (ahead, cut) =
-                    (self.instances[who % count].ahead, self.instances[who % count].cut);
+                let Instance { ahead, cut, .. } = self.instances[who % count];
                 self.strays.extend(self.instances[who % count].flight.take().map(|it| it.0));
                 self.instances[who % count] = Instance { cut, ..Instance::new(self.born, ahead) };
             }
@@ -142,7 +163,7 @@ impl World {
             }
             Move::Cut(who) => self.instances[who % count].cut = true,
             Move::Forget => {
-                self.instances.iter_mut().for_each(|one| one.cut = true);
+                self.instances.iter_mut().for_each(|one| one.broken = true);
                 self.common = self.common.take().map(|_| Window::default());
             }
             Move::Mend(who) => self.instances[who % count].cut = false,
@@ -151,8 +172,11 @@ impl World {
 
     fn hit(&mut self, who: usize) {
         let (time, quota, one) = (self.time, self.quota, &mut self.instances[who]);
-        let common = self.common.as_mut().filter(|_| !one.cut);
-        let vouched = common.is_some();
+        let alone = one.cut || std::mem::take(&mut one.broken);
+        one.apart_at = if alone { Some(time) } else { one.apart_at };
+        let common = self.common.as_mut().filter(|_| !alone);
+        let window = i64::try_from(quota.window.as_millis()).unwrap();
+        let vouched = common.is_some() && one.apart_at.is_none_or(|at| at + window <= time);
         // Places of the limiter in common are free as early as on the earliest clock.
         if common.is_some_and(|common| !common.hit(quota, instant(time)).admitted) {
             return;
@@ -193,8 +217,9 @@ fn outages() -> impl Strategy<Value = Move> {
     let who = 0..3_usize;
     prop_oneof![
         20 => moves(),
+        15 => (who.clone(), 1..20_u8).prop_map(|(who, times)| Move::Use(who, times)),
         1 => who.clone().prop_map(Move::Cut),
-        1 => Just(Move::Forget),
+        2 => Just(Move::Forget),
         2 => who.prop_map(Move::Mend),
     ]
 }
@@ -222,10 +247,11 @@ proptest! {
     /// With a limiter in common that one instance loses, or that forgets what it knew.
     #[test]
     fn nor_do_they_when_they_lose_what_they_have_in_common(
-        quota in quotas(),
+        limit in 1..20_u32,
         clocks in vec(-90_000..90_000_i64, 3),
         steps in vec(outages(), 1..250),
     ) {
+        let quota = Quota { limit, window: Duration::from_secs(20) };
         let mut world = World::new(quota, &clocks, true);
         steps.into_iter().for_each(|step| world.go(step));
     }
@@ -355,16 +381,13 @@ fn what_was_got_on_somebodys_word_is_worth_nothing_without_it() {
 /// The answer to the wish that is vouched for may be all that is missing.
 #[test]
 fn a_share_counts_as_vouched_for_from_the_wish_on() {
-    let mut world = World::new(HUNDRED, &[0, 0], true);
+    let (mut world, now) = (World::new(HUNDRED, &[0], true), instant(0));
     world.go(Move::Cut(0));
     world.ask(0);
-    world.go(Move::Mend(0));
-    world.time += 1_000;
-    world.go(Move::Hit(0, 1));
-    world.instances[0].begin(world.time, true);
+    let admitted = world.instances[0].holding.hit(HUNDRED, now, true);
+    assert!(matches!(admitted, Step::Admitted { .. }));
+    world.instances[0].begin(0, true);
     world.go(Move::Arrive(0));
-    world.go(Move::Cut(0));
-    let now = instant(world.time);
     assert!(world.shares.as_slice()[0].vouched);
     assert_eq!(world.instances[0].holding.hit(HUNDRED, now, false), Step::Ask);
 }
