@@ -94,15 +94,18 @@ pub async fn database(core: &Core) -> Finding {
 pub async fn redis(core: &Core) -> Finding {
     let settings = &core.config.redis;
     let Some(url) = &settings.url else {
-        return ok("none: each instance counts requests by itself");
+        return ok(match core.leases {
+            Some(_) => "none: instances share limits of requests out through PostgreSQL",
+            None => "none: the one process counts requests by itself",
+        });
     };
     let limiter = RedisRequestLimiter::new(url, settings.timeout);
     match limiter.probe(core.parts.tools.now()).await {
         Ok(()) => ok("counts requests across instances"),
         Err(cause) => failed(
             cause,
-            "check redis.url and that the server runs and takes writes; until then each instance \
-             counts by itself",
+            "check redis.url and that the server runs and takes writes; until then requests are \
+             counted without it: by PostgreSQL, or on SQLite by each process",
         ),
     }
 }
