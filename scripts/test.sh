@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# Runs every test, those that need PostgreSQL, Redis or a browser included.
+# Runs every test, those that need PostgreSQL, Redis, PgBouncer or a browser included.
 #
 # The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is
 # started on loopback, in a temporary folder, and stopped at the end. As root on Debian or Ubuntu a
 # missing server is installed first, and so are Chromium, node and npm. Redis alike, with
 # DWAR_TEST_REDIS_URL; its program has to be there in any case, since tests stop servers of their
-# own. Without them the rest runs, and a line says what was left out; with CI set that is a failure.
+# own. PgBouncer has to be 1.21 or newer: the program that DWAR_TEST_PGBOUNCER names, one that is
+# installed, or, as root on Debian, one built from the source of its next release. Without them the
+# rest runs, and a line says what was left out; with CI set that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scratch=$(mktemp -d)
 postgres=""
 redis=""
+built=${CARGO_TARGET_DIR:-$PWD/target}/test-tools/pgbouncer
 
 # PostgreSQL refuses to run as root; its package brings a user of its own.
 as_postgres() {
@@ -94,6 +97,47 @@ start_redis() {
     return 1
 }
 
+# is_pgbouncer PROGRAM: whether it keeps the prepared statements of its clients apart.
+is_pgbouncer() {
+    local version
+    version=$("$1" --version 2>/dev/null | sed -n 's/^PgBouncer \([0-9.]*\).*/\1/p')
+    [ -n "$version" ] && [ "$(printf '%s\n' 1.21 "$version" | sort -V | head -n 1)" = 1.21 ]
+}
+
+find_pgbouncer() {
+    local found
+    for found in "$(command -v pgbouncer || true)" /usr/sbin/pgbouncer "$built"; do
+        if [ -x "$found" ] && is_pgbouncer "$found"; then
+            echo "$found"
+            return 0
+        fi
+    done
+}
+
+# Where Debian's own package is too old: its next release's source, by apt and its signatures.
+build_pgbouncer() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+    local keys=/usr/share/keyrings/debian-archive-keyring.gpg
+    [ -e "$keys" ] || return 0
+    echo "test.sh: building PgBouncer"
+    local sources=$scratch/pgbouncer
+    mkdir -p "$sources/lists/partial" "$sources/code" "$(dirname "$built")"
+    echo "deb-src [signed-by=$keys] http://deb.debian.org/debian trixie main" >"$sources/sources.list"
+    local apt=(apt-get -qq -o "Dir::Etc::sourcelist=$sources/sources.list" -o Dir::Etc::sourceparts=/dev/null
+        -o "Dir::State::lists=$sources/lists")
+    apt_install gcc make pkg-config libevent-dev libssl-dev
+    (
+        cd "$sources"
+        chmod 755 .
+        "${apt[@]}" update
+        "${apt[@]}" source --download-only pgbouncer
+        tar xf pgbouncer_*.orig.tar.gz -C code --strip-components=1
+        cd code
+        ./configure --without-cares --without-pam --without-systemd
+        make pgbouncer
+    ) >"$scratch/pgbouncer.log" 2>&1 && cp "$sources/code/pgbouncer" "$built" || tail -n 5 "$scratch/pgbouncer.log"
+}
+
 find_browser() {
     local name
     for name in chromium chromium-browser google-chrome; do
@@ -141,16 +185,27 @@ elif [ -z "${DWAR_TEST_REDIS_URL:-}" ]; then
     start_redis
 fi
 
+export DWAR_TEST_PGBOUNCER=${DWAR_TEST_PGBOUNCER:-$(find_pgbouncer)}
+if [ -z "$DWAR_TEST_PGBOUNCER" ]; then
+    build_pgbouncer
+    DWAR_TEST_PGBOUNCER=$(find_pgbouncer)
+fi
+
 left_out=()
+skipped=()
 [ -n "${DWAR_TEST_POSTGRES_URL:-}" ] ||
     left_out+=("every PostgreSQL test, since no server was found; install the package postgresql or set DWAR_TEST_POSTGRES_URL")
 [ -n "${DWAR_TEST_REDIS_URL:-}" ] ||
     left_out+=("every Redis test, since redis-server was not found; install the package redis-server")
+if [ -z "$DWAR_TEST_PGBOUNCER" ]; then
+    left_out+=("every test behind a pooler, since no PgBouncer from 1.21 on was found; set DWAR_TEST_PGBOUNCER")
+    skipped=(--skip through_a_pooler)
+fi
 
-if [ "${#left_out[@]}" = 0 ]; then
-    cargo test --workspace --locked "$@" -- --include-ignored
+if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ] && [ -n "${DWAR_TEST_REDIS_URL:-}" ]; then
+    cargo test --workspace --locked "$@" -- --include-ignored "${skipped[@]}"
 elif [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
-    cargo test --workspace --locked "$@" --exclude dwar-redis -- --include-ignored --skip without_redis
+    cargo test --workspace --locked "$@" --exclude dwar-redis -- --include-ignored --skip without_redis "${skipped[@]}"
     cargo test --locked "$@" -p dwar-redis
 else
     cargo test --workspace --locked "$@"
@@ -159,7 +214,7 @@ fi
 browser_tests
 
 if [ "${#left_out[@]}" = 0 ]; then
-    echo "test.sh: every test ran, on SQLite and PostgreSQL, with Redis"
+    echo "test.sh: every test ran, on SQLite and PostgreSQL, with Redis and PgBouncer"
 else
     printf 'test.sh: !!! LEFT OUT: %s !!!\n' "${left_out[@]}"
     [ -z "${CI:-}" ] || exit 1

@@ -51,6 +51,8 @@ pub enum RunMode {
 pub struct Database {
     /// May hold a password.
     pub url: Secret,
+    /// The server behind a pooler; empty where `url` is the server's. May hold a password.
+    pub direct_url: Secret,
     pub connections: u32,
     pub acquire_timeout_ms: u64,
     pub statement_timeout_ms: u64,
@@ -192,10 +194,13 @@ impl Config {
         if self.tokens.issuer.is_empty() {
             return Err(invalid("tokens.issuer", "must not be empty"));
         }
-        if bounds::garbled(self.database.url.expose()) {
-            let problem = "user and password have to be percent-encoded (@ is %40, / is %2F, % is \
-                           %25, # is %23)";
-            return Err(invalid("database.url", problem));
+        let Database { url, direct_url, .. } = &self.database;
+        for (key, url) in [("database.url", url), ("database.direct_url", direct_url)] {
+            if bounds::garbled(url.expose()) {
+                let problem = "user and password have to be percent-encoded (@ is %40, / is %2F, % \
+                               is %25, # is %23)";
+                return Err(invalid(key, problem));
+            }
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod fixtures;
 mod macros;
 mod outside;
 mod parts;
+mod pooler;
 mod race;
 mod redis_server;
 mod scene;
@@ -19,6 +20,7 @@ pub use doubles::{ClearVault, FixedClock, PlainHasher, SeededEntropy};
 pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, seconds};
 pub use outside::{Post, Postbox, outside};
 pub use parts::{ListSigner, POLICIES, parts};
+pub use pooler::Pooler;
 pub use race::race;
 pub use redis_server::RedisServer;
 // What the suites take, so that a test file needs no other crate for it.

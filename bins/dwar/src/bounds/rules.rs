@@ -50,6 +50,7 @@ pub const RULES: &[Rule] = &[
     rule("secrets.master_key", DRAWN, SEALS, |c| guessable(c.secrets.master_key.expose())),
     rule("secrets.lookup_key", DRAWN, "whoever guesses it finds phone numbers by trying them", |c| guessable(lookup_key(&c.secrets))),
     rule("database.url", "a server elsewhere only with an `sslmode` that never falls back to plain text", "the network between can be read", |c| database_url::problem(c.database.url.expose())),
+    rule("database.direct_url", "a server elsewhere only with an `sslmode` that never falls back to plain text", "the network between can be read", |c| database_url::problem(c.database.direct_url.expose())),
     rule("database.url", "`sqlite://` or `postgres://`", "`memory:` forgets projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
     rule("database.synchronous", "`full`", "a power cut could make a used code, an ended session or a replaced API key good again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
     rule("redis.url", "a password that stands in no manual", "whoever guesses it lifts the limits of every API key", well_known_redis),

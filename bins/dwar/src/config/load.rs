@@ -32,7 +32,7 @@ const SECRETS: [&str; 12] = [
     "gateways.gupshup.webhook_token",
 ];
 /// The settings that may hold a user and a password.
-const ADDRESSES: [&str; 3] = ["database.url", "redis.url", "gateways.proxy"];
+const ADDRESSES: [&str; 4] = ["database.url", "database.direct_url", "redis.url", "gateways.proxy"];
 /// The tables whose entries the operator names; one that is given takes the place of the default.
 const OPEN: [&str; 4] = [
     "gateways.whatsapp_cloud.templates",

@@ -136,7 +136,9 @@ impl Opened {
                 Ok(SqliteStore::open(settings)?.into())
             }
             Location::Postgres => {
+                let direct = Some(database.direct_url.expose()).filter(|url| !url.is_empty());
                 let settings = dwar_postgres::Settings {
+                    direct_url: direct.map(str::to_owned),
                     pool_size: database.connections,
                     acquire_timeout: acquire,
                     statement_timeout: statement,
@@ -144,6 +146,8 @@ impl Opened {
                     call_timeout: acquire + statement,
                     ..dwar_postgres::Settings::new(database.url.expose())
                 };
+                let direct = settings.direct();
+                direct.map_err(|e| invalid("database.direct_url", e.to_string()))?;
                 let connected = PostgresStore::connect(settings);
                 let store = connected.map_err(|e| invalid("database.url", e.to_string()))?;
                 let leases: Arc<dyn QuotaLeases> = Arc::new(store.clone());

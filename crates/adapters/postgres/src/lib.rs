@@ -68,7 +68,8 @@ pub struct PostgresStore {
     callers: Arc<LookUps<CallerOf>>,
     seekers: Arc<LookUps<SoughtWith>>,
     wallets: Arc<Lanes>,
-    url: Arc<str>,
+    /// Where migrations are run.
+    direct_url: Arc<str>,
 }
 
 impl PostgresStore {
@@ -77,12 +78,12 @@ impl PostgresStore {
     /// # Errors
     /// [`InvalidUrl`] if no connection could ever come of the settings.
     pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
-        let url = settings.connection_url()?;
+        let (url, direct_url) = (settings.connection_url()?, settings.direct()?.into());
         let pool = Pool::new(&settings, url.clone());
         let callers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
         let seekers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
         let wallets = Arc::new(Lanes::new(settings.acquire_timeout));
-        Ok(Self { pool, callers, seekers, wallets, url: url.into() })
+        Ok(Self { pool, callers, seekers, wallets, direct_url })
     }
 
     /// Brings the schema up to date; names the migrations that it lacked.
@@ -129,7 +130,7 @@ impl PostgresStore {
         &self,
         work: fn(&str) -> Result<Vec<String>, StoreError>,
     ) -> Result<Vec<String>, StoreError> {
-        let url = Arc::clone(&self.url);
+        let url = Arc::clone(&self.direct_url);
         let job = tokio::task::spawn_blocking(move || work(&url));
         job.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
     }

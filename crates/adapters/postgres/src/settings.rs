@@ -9,6 +9,9 @@ pub struct Settings {
     ///
     /// Connection options of libpq that it names win over the ones set here.
     pub url: String,
+    /// The server's own address where `url` is that of a pooler: for migrations, which need a
+    /// session of their own.
+    pub direct_url: Option<String>,
     /// Connections at most; one at least is used.
     pub pool_size: u32,
     /// How long a call waits for a free connection.
@@ -29,12 +32,22 @@ impl Settings {
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
+            direct_url: None,
             pool_size: 16,
             acquire_timeout: Duration::from_secs(2),
             statement_timeout: Duration::from_secs(2),
             lock_timeout: Duration::from_secs(2),
             call_timeout: Duration::from_secs(4),
         }
+    }
+
+    /// What leads to the server itself.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] if no connection could ever come of it.
+    pub fn direct(&self) -> Result<String, InvalidUrl> {
+        let url = self.direct_url.as_ref().unwrap_or(&self.url);
+        Self { url: url.clone(), ..self.clone() }.connection_url()
     }
 
     /// The URL with the connection options that bound every wait.
@@ -110,6 +123,7 @@ impl fmt::Debug for Settings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Settings")
             .field("url", &"…")
+            .field("direct_url", &self.direct_url.as_ref().map(|_| "…"))
             .field("pool_size", &self.pool_size)
             .field("acquire_timeout", &self.acquire_timeout)
             .field("statement_timeout", &self.statement_timeout)
