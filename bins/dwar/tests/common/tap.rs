@@ -1,6 +1,6 @@
 //! A line to PostgreSQL that counts what passes along it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,11 @@ const WITHOUT_SESSION: [u32; 3] = [80_877_103, 80_877_104, 80_877_102];
 pub struct Tap {
     port: u16,
     counted: Arc<Mutex<Counted>>,
+    texts: Texts,
 }
+
+/// Every statement that was ever prepared, with the types of its parameters as far as they were told.
+type Texts = Arc<Mutex<BTreeMap<String, Vec<u32>>>>;
 
 /// What clients asked of the server.
 #[derive(Clone, Debug, Default)]
@@ -38,18 +42,21 @@ impl Tap {
     /// As [`Tap::to`], at this port.
     pub async fn at(port: u16, server: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
-        let tap = Self { port: listener.local_addr().unwrap().port(), counted: Arc::default() };
+        let port = listener.local_addr().unwrap().port();
+        let tap = Self { port, counted: Arc::default(), texts: Arc::default() };
         let (server, counted) = (server.to_owned(), Arc::clone(&tap.counted));
+        let texts = Arc::clone(&tap.texts);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, counted) = (server.clone(), Arc::clone(&counted));
+                let session = Session { texts: Arc::clone(&texts), ..Session::default() };
                 tokio::spawn(async move {
                     let server = TcpStream::connect(&server).await?;
                     client.set_nodelay(true)?;
                     server.set_nodelay(true)?;
                     let (from_client, mut to_client) = client.into_split();
                     let (mut from_server, to_server) = server.into_split();
-                    tokio::spawn(listen(from_client, to_server, counted));
+                    tokio::spawn(listen(from_client, to_server, counted, session));
                     tokio::io::copy(&mut from_server, &mut to_client).await
                 });
             }
@@ -59,6 +66,11 @@ impl Tap {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Every statement that was prepared so far, with the object ids of its parameters' types.
+    pub fn texts(&self) -> BTreeMap<String, Vec<u32>> {
+        self.texts.lock().unwrap().clone()
     }
 
     /// What has passed since the last time, once nothing has for `quiet`.
@@ -80,6 +92,7 @@ async fn listen(
     mut client: OwnedReadHalf,
     mut server: OwnedWriteHalf,
     counted: Arc<Mutex<Counted>>,
+    mut session: Session,
 ) -> io::Result<()> {
     loop {
         let request = message(&mut client, 0).await?;
@@ -89,7 +102,6 @@ async fn listen(
             break;
         }
     }
-    let mut session = Session::default();
     loop {
         let message = message(&mut client, 1).await?;
         session.count(message[0], &message[5..], &counted);
@@ -112,6 +124,7 @@ async fn message(client: &mut OwnedReadHalf, tag: usize) -> io::Result<Vec<u8>> 
 struct Session {
     prepared: HashMap<String, String>,
     bound: String,
+    texts: Texts,
 }
 
 impl Session {
@@ -123,6 +136,10 @@ impl Session {
             b'P' => {
                 counted.parsed += 1;
                 let (name, sql) = (text(), text());
+                // Behind both and their ends: a number of types, then these.
+                let types = body[name.len() + sql.len() + 4..].chunks_exact(4);
+                let types = types.map(|oid| u32::from_be_bytes(oid.try_into().unwrap()));
+                self.texts.lock().unwrap().insert(sql.clone(), types.collect());
                 self.prepared.insert(name, sql);
             }
             b'B' => {
