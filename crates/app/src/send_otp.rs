@@ -105,13 +105,15 @@ impl SendOtp {
         if !admission.counted.admitted {
             return Err(SendOtpError::RateLimited(admission.counted));
         }
-        if self.hold(caller, phone, &route, otp.id, now).await? == HoldOutcome::Insufficient {
+        let price = self.price(caller, &route);
+        if self.hold(caller, phone, price, (otp.id, now)).await? == HoldOutcome::Insufficient {
             sends.withdraw(key, otp.id).await?;
             return Err(SendOtpError::InsufficientBalance(Some(admission.withdrawn)));
         }
         let contents = Some((phone.clone(), code));
-        let otp =
-            self.deliver_first(Way { project: &caller.project, route, contents }, otp).await?;
+        let otp = self
+            .deliver_first(Way { project: &caller.project, route, contents }, otp, price)
+            .await?;
         if otp.delivery.status == DeliveryStatus::Failed {
             let standing = match otp.delivery.reach() {
                 Reach::NoProvider => admission.withdrawn,
@@ -131,9 +133,17 @@ impl SendOtp {
         })
     }
 
-    async fn deliver_first(&self, way: Way<'_>, mut otp: Otp) -> Result<Otp, StoreError> {
+    async fn deliver_first(
+        &self,
+        way: Way<'_>,
+        mut otp: Otp,
+        held: Paise,
+    ) -> Result<Otp, StoreError> {
         if let Some(first) = otp.delivery.attempts.last().cloned() {
-            self.deliver.otps.issue(otp.clone()).await?;
+            match held {
+                Paise::ZERO => self.deliver.otps.issue(otp.clone()).await?,
+                _ => self.deliver.otps.issue_held(otp.clone()).await?,
+            }
             return self.deliver.attempt(way, otp, first).await;
         }
         // Without a provider it supersedes the phone's present code like any other, and leaves no
@@ -147,19 +157,25 @@ impl SendOtp {
         Ok(otp)
     }
 
+    /// What has to be held for a send; nothing with test keys.
+    fn price(&self, caller: &Caller, route: &Route) -> Paise {
+        if caller.mode.is_test() {
+            return Paise::ZERO;
+        }
+        self.deliver.prices.dearest(&caller.project, route)
+    }
+
     async fn hold(
         &self,
         caller: &Caller,
         phone: &Phone,
-        route: &Route,
-        send: OtpId,
-        now: Timestamp,
+        price: Paise,
+        (send, now): (OtpId, Timestamp),
     ) -> Result<HoldOutcome, StoreError> {
         if caller.mode.is_test() {
             let poor = Scenario::of(phone) == Scenario::InsufficientBalance;
             return Ok(if poor { HoldOutcome::Insufficient } else { HoldOutcome::Held });
         }
-        let price = self.deliver.prices.dearest(&caller.project, route);
         if price == Paise::ZERO {
             return Ok(HoldOutcome::Held);
         }

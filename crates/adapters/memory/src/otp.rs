@@ -14,14 +14,27 @@ fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool {
         && matches!(otp.state, OtpState::Active | OtpState::Locked)
 }
 
+/// Puts a new code in the place of the phone's present one.
+fn supersede(otps: &mut Vec<Otp>, otp: Otp) {
+    let line = (otp.project, otp.mode, otp.phone);
+    let old = otps.iter_mut().filter(|old| is_open(old, line));
+    old.for_each(|old| old.state = OtpState::Superseded);
+    otps.push(otp);
+}
+
 #[async_trait]
 impl OtpStore for MemoryStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        let state = &mut *self.step("OtpStore::issue").await?;
-        let line = (otp.project, otp.mode, otp.phone);
-        let old = state.otps.iter_mut().filter(|old| is_open(old, line));
-        old.for_each(|old| old.state = OtpState::Superseded);
-        state.otps.push(otp);
+        supersede(&mut self.step("OtpStore::issue").await?.otps, otp);
+        Ok(())
+    }
+
+    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
+        let state = &mut *self.step("OtpStore::issue_held").await?;
+        if !state.holds.iter().any(|hold| hold.send == otp.id) {
+            return Err(StoreError::Unavailable("the hold of a send is gone".to_owned()));
+        }
+        supersede(&mut state.otps, otp);
         Ok(())
     }
 

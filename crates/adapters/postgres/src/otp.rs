@@ -1,6 +1,6 @@
 use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
-use crate::otp_row::{self, Found};
+use crate::otp_row::{self, Found, Issued};
 use async_trait::async_trait;
 use diesel::dsl::AsSelect;
 use diesel::expression::ValidGrouping;
@@ -47,19 +47,27 @@ impl QueryFragment<Pg> for InForce {
     }
 }
 
+fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> Result<(), Failure> {
+    for _ in 0..LOOKS {
+        match otp_row::issue(conn, otp, held)? {
+            Issued { done: true, .. } => return Ok(()),
+            Issued { lacking: true, .. } => {
+                return Err(unavailable("the hold of a send is gone").into());
+            }
+            Issued { .. } => {}
+        }
+    }
+    Err(unavailable("a code is replaced over and over").into())
+}
+
 #[async_trait]
 impl OtpStore for PostgresStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.pool
-            .run(move |conn| {
-                for _ in 0..LOOKS {
-                    if otp_row::issue(conn, &otp)? {
-                        return Ok(());
-                    }
-                }
-                Err(unavailable("a code is replaced over and over").into())
-            })
-            .await
+        self.pool.run(move |conn| issue(conn, &otp, false)).await
+    }
+
+    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
+        self.pool.run(move |conn| issue(conn, &otp, true)).await
     }
 
     async fn judge(

@@ -106,23 +106,31 @@ pub(crate) fn rebuild(
 /// Puts a request with its attempts on record and supersedes the phone's present code.
 ///
 /// Of two that come at once the index of codes in force lets one in, and the other one has to look
-/// again. A repetition finds its own row and does nothing.
+/// again. A repetition finds its own row and does nothing. Where a hold is asked for and gone, nothing
+/// is done either: hold and place are not waited for on disk, so a crash between them and this may have
+/// taken them back, the hold first.
 const ISSUE: &str = concat!(
-    ", superseded AS ( \
+    ", lacking AS ( \
+         SELECT given.held AND NOT EXISTS ( \
+             SELECT FROM wallet_holds h WHERE h.send_id = given.id) AS hold FROM given \
+     ), superseded AS ( \
          UPDATE otps o SET state = 'superseded', version = given.id FROM given \
          WHERE o.project_id = given.project_id AND o.mode = given.mode \
          AND o.phone_index = given.phone_index AND o.state IN ('active', 'locked') \
-         AND NOT EXISTS (SELECT FROM otps own WHERE own.id = given.id) RETURNING 1 \
+         AND NOT EXISTS (SELECT FROM otps own WHERE own.id = given.id) \
+         AND NOT (SELECT hold FROM lacking) RETURNING 1 \
      ), changed AS ( \
          INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
              code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version) \
          SELECT id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, code_sealed, \
              state, wrong, max_wrong, status, created_at, expires_at, due_at, version FROM given \
-         WHERE (SELECT count(*) FROM superseded) >= 0 ON CONFLICT DO NOTHING RETURNING id \
+         WHERE (SELECT count(*) FROM superseded) >= 0 AND NOT (SELECT hold FROM lacking) \
+         ON CONFLICT DO NOTHING RETURNING id \
      )",
     attempted!(),
     " SELECT EXISTS (SELECT FROM changed) \
-         OR EXISTS (SELECT FROM otps own WHERE own.id = given.id) AS done FROM given"
+         OR EXISTS (SELECT FROM otps own WHERE own.id = given.id) AS done, \
+         lacking.hold AS lacking FROM given, lacking"
 );
 
 /// Writes down what a report changed, unless the request has changed since it was looked at. A
@@ -142,8 +150,8 @@ const REPORT: &str = concat!(
 /// Writes down what a guess changed: the code, then the phone's count, unless the code has changed
 /// since it was looked at. Each guess writes the code, so the count has not changed either.
 ///
-/// A wrong guess is on disk with this. The right one is not waited for: the session that comes next
-/// takes it there before anybody hears of it.
+/// Every guess is on disk with this, the right one too: a crash of the database between it and the
+/// session that comes next would make the code a good one again.
 const JUDGE: &str = concat!(
     ", changed AS ( \
          UPDATE otps o SET state = given.state, wrong = given.wrong, guesses = given.guesses, \
@@ -165,8 +173,7 @@ const JUDGE: &str = concat!(
              (SELECT c.project_id, c.mode, c.phone_index FROM changed c) \
      )",
     happened!(),
-    " SELECT EXISTS (SELECT FROM changed) AS done, CASE given.state WHEN 'used' \
-         THEN set_config('synchronous_commit', 'off', true) END FROM given"
+    " SELECT EXISTS (SELECT FROM changed) AS done"
 );
 
 #[derive(QueryableByName)]
@@ -175,8 +182,19 @@ struct Done {
     done: bool,
 }
 
-/// Puts a new request on record; false if another one of the phone came in at the same moment.
-pub(crate) fn issue(conn: &mut PgConnection, otp: &Otp) -> QueryResult<bool> {
+/// What became of a new request.
+#[derive(QueryableByName)]
+pub(crate) struct Issued {
+    /// Whether it is on record; if not, another one of the phone came in at the same moment,
+    #[diesel(sql_type = Bool)]
+    pub(crate) done: bool,
+    /// or there is no hold for it.
+    #[diesel(sql_type = Bool)]
+    pub(crate) lacking: bool,
+}
+
+/// Puts a new request on record, if need be only where money is held for it.
+pub(crate) fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> QueryResult<Issued> {
     let first = otp.delivery.attempts.last().map(|attempt| Id::from(attempt.id));
     let statement = given!(
         Statement::new(ISSUE), otps of OtpRow::from(otp),
@@ -184,7 +202,8 @@ pub(crate) fn issue(conn: &mut PgConnection, otp: &Otp) -> QueryResult<bool> {
         max_wrong status created_at expires_at due_at
     );
     let statement = statement.column(otps::version, first.unwrap_or(otp.id.into()));
-    attempts!(statement, &otp.delivery.attempts).get_result(conn).map(|Done { done }| done)
+    let statement = statement.given::<Bool, _>("held", held);
+    attempts!(statement, &otp.delivery.attempts).get_result(conn)
 }
 
 /// Writes down what became of a request under `version`, attempts that are new included; false if

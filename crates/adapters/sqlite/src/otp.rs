@@ -5,27 +5,41 @@ use crate::otp_row;
 use crate::pool::{SWEEP, SqliteStore};
 use crate::remembered::Changes;
 use async_trait::async_trait;
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
     Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
     Route, Step, Verdict,
 };
-use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
+use dwar_sql::schema::{guess_budgets, otp_attempts, otps, wallet_holds};
 use dwar_sql::{At, Id, OtpRow, Row, in_world, of_phone};
 use std::time::Duration;
+
+/// Puts a new code in the place of the phone's present one.
+fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> Result<(), Failure> {
+    if let Some(present) = in_force(connection, otp.project, otp.mode, otp.phone)? {
+        let mut superseded = present.clone();
+        superseded.state = OtpState::Superseded;
+        otp_row::save(connection, &present, &superseded)?;
+    }
+    Ok(otp_row::insert(connection, otp)?)
+}
 
 #[async_trait]
 impl OtpStore for SqliteStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
+        self.write_that(Changes::NoLookUp, move |connection| supersede(connection, &otp)).await
+    }
+
+    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
         self.write_that(Changes::NoLookUp, move |connection| {
-            let present = in_force(connection, otp.project, otp.mode, otp.phone)?;
-            if let Some(present) = present {
-                let mut superseded = present.clone();
-                superseded.state = OtpState::Superseded;
-                otp_row::save(connection, &present, &superseded)?;
+            let hold = wallet_holds::table.find(Id::from(otp.id));
+            if !diesel::select(exists(hold)).get_result::<bool>(connection)? {
+                let gone = "the hold of a send is gone".to_owned();
+                return Err(StoreError::Unavailable(gone).into());
             }
-            Ok(otp_row::insert(connection, &otp)?)
+            supersede(connection, &otp)
         })
         .await
     }

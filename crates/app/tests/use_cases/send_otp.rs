@@ -37,7 +37,7 @@ async fn admits_holds_issues_delivers_reports_and_settles() {
     let hold = world.wallets.expect_hold().times(1).in_sequence(order);
     hold.returning(|_, _, _, _, _| Ok(HoldOutcome::Held));
     let (issued, row) = (Arc::clone(&world.kept), Arc::clone(&world.kept));
-    world.otps.expect_issue().times(1).in_sequence(order).returning(move |otp| {
+    world.otps.expect_issue_held().times(1).in_sequence(order).returning(move |otp| {
         issued.lock().unwrap().push(otp);
         Ok(())
     });
@@ -195,7 +195,7 @@ async fn a_store_that_fails_early_stops_the_send_before_any_provider() {
     let mut no_hold = World::live();
     no_hold.admits().wallets.expect_hold().returning(|_, _, _, _, _| Err(down()));
     let mut no_record = World::live();
-    no_record.admits().holds(Paise(30)).otps.expect_issue().returning(|_| Err(down()));
+    no_record.admits().holds(Paise(30)).otps.expect_issue_held().returning(|_| Err(down()));
     for mut world in [no_place, no_hold, no_record] {
         assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
     }
@@ -205,7 +205,7 @@ async fn a_store_that_fails_early_stops_the_send_before_any_provider() {
 async fn a_store_that_fails_after_the_provider_accepted_releases_nothing() {
     let mut world = World::live();
     world.admits().holds(Paise(30)).whatsapp(accepted());
-    world.otps.expect_issue().returning(|_| Ok(()));
+    world.otps.expect_issue_held().returning(|_| Ok(()));
     world.otps.expect_report().times(1).returning(|_, _, _, _, _, _| Err(down()));
     assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
     assert_eq!(world.messages().len(), 1);

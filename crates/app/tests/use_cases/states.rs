@@ -183,7 +183,7 @@ async fn a_send_that_fell_over_anywhere_is_settled_later() {
     for step in [
         "SendLimiter::admit",
         "WalletStore::hold",
-        "OtpStore::issue",
+        "OtpStore::issue_held",
         "OtpStore::report",
         "WalletStore::settle",
         "SendLimiter::forgive",
@@ -212,7 +212,7 @@ async fn a_send_that_fell_over_anywhere_is_settled_later() {
 #[tokio::test]
 async fn money_on_hold_for_a_send_that_is_not_on_record_comes_back() {
     let house = House::open().await;
-    house.fail("OtpStore::issue");
+    house.fail("OtpStore::issue_held");
     assert!(matches!(house.send().await, Err(SendOtpError::Store(_))));
     assert_eq!(house.wallet().await.held, Paise(30));
     house.clock.advance(POLICIES.retention.holds);

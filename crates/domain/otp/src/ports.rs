@@ -19,6 +19,13 @@ pub trait OtpStore: Send + Sync {
     /// code in force after them.
     async fn issue(&self, otp: Otp) -> Result<(), StoreError>;
 
+    /// As [`OtpStore::issue`], for a send that money is held for.
+    ///
+    /// Where the hold is gone, nothing is stored and this is [`StoreError::Unavailable`]: the send was
+    /// taken for abandoned while it slept, or a crash of the database took the hold back. Nobody may
+    /// be sent what nobody could be charged for.
+    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError>;
+
     /// Judges a guess at the code in force for a phone, by [`Otp::judge`].
     ///
     /// The count of wrong guesses MUST be on disk before this answers, and no two guesses may be

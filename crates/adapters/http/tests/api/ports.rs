@@ -117,10 +117,12 @@ impl Ports {
     pub fn send_through(&mut self, outcomes: &'static [Outcome]) {
         let stored: Arc<Mutex<Option<Otp>>> = Arc::default();
         let issued = Arc::clone(&stored);
-        self.otps.expect_issue().returning(move |otp| {
+        let issue = move |otp| {
             *issued.lock().unwrap() = Some(otp);
             Ok(())
-        });
+        };
+        self.otps.expect_issue().returning(issue.clone());
+        self.otps.expect_issue_held().returning(issue);
         self.otps.expect_report().returning(move |_, attempt, report, route, next, now| {
             let mut stored = stored.lock().unwrap();
             let otp = stored.as_mut().expect("issued before");

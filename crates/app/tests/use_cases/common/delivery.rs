@@ -104,10 +104,12 @@ impl World {
     /// The store takes one new request and applies reports to it.
     pub fn issues(&mut self) -> &mut Self {
         let kept = Arc::clone(&self.kept);
-        self.otps.expect_issue().times(1).returning(move |otp| {
+        let issue = move |otp| {
             kept.lock().unwrap().push(otp);
             Ok(())
-        });
+        };
+        self.otps.expect_issue().times(0..=1).returning(issue.clone());
+        self.otps.expect_issue_held().times(0..=1).returning(issue);
         self.applies_reports()
     }
 
@@ -127,7 +129,7 @@ impl World {
 
     /// The request is erased before the provider has answered.
     pub fn issues_and_loses(&mut self) -> &mut Self {
-        self.otps.expect_issue().times(1).returning(|_| Ok(()));
+        self.otps.expect_issue_held().times(1).returning(|_| Ok(()));
         self.otps.expect_report().times(1).returning(|_, _, _, _, _, _| Ok(None));
         self
     }

@@ -2,8 +2,9 @@ use super::{Answer, stored};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
-use dwar_kernel::{KeyMode, OtpId};
+use dwar_kernel::{KeyMode, OtpId, StoreError};
 use dwar_otp::{Delivery, GuessPolicy, Otp, OtpState, Route};
+use dwar_wallet::{Credit, HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
 
 /// A request is found again exactly as it was issued.
@@ -25,6 +26,35 @@ pub async fn issue_keeps_everything(stores: &Stores) {
     };
     let bare = scene.issue(bare).await;
     assert_eq!(stored(stores, &bare).await, Some(bare));
+}
+
+/// Where money has to be held, nothing is issued without: the present code stays, and no request is
+/// on record.
+pub async fn a_request_without_its_hold_is_not_issued(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let present = scene.issued(&line).await;
+    let credit = Credit { id: scene.make.id(), amount: Paise(100), reference: "paid".to_owned() };
+    stores.wallets.credit(scene.project, credit, START).await.unwrap();
+
+    let held = scene.make.otp(&line);
+    let hold = stores.wallets.hold(scene.project, held.id, Paise(20), scene.make.id(), START);
+    assert_eq!(hold.await.unwrap(), HoldOutcome::Held);
+    // Somebody takes it for abandoned.
+    let entries = [scene.make.id(), scene.make.id()];
+    let release = Settlement::Release;
+    assert!(stores.wallets.settle(scene.project, held.id, release, entries, START).await.unwrap());
+    let refused = stores.otps.issue_held(held.clone()).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert_eq!(stored(stores, &held).await, None);
+    assert_eq!(stored(stores, &present).await.unwrap().state, OtpState::Active);
+
+    let good = scene.make.otp(&line);
+    let hold = stores.wallets.hold(scene.project, good.id, Paise(20), scene.make.id(), START);
+    assert_eq!(hold.await.unwrap(), HoldOutcome::Held);
+    stores.otps.issue_held(good.clone()).await.unwrap();
+    assert_eq!(stored(stores, &good).await, Some(good));
+    assert_eq!(stored(stores, &present).await.unwrap().state, OtpState::Superseded);
 }
 
 /// A request is found in its own project and mode only.
