@@ -47,6 +47,8 @@ adapters="dwar-http dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-re
     # What the SQL stores share has rows and no database: who runs which statement is theirs.
     # What both HTTP adapters say the same way knows no use case.
     never dwar-wire dwar-app $domain diesel josekit openssl $adapters
+    # What is checked from outside has nothing of the inside.
+    never dwar-history dwar-kernel dwar-app dwar-testkit $domain $adapters
     never dwar-sql tokio serde actix-web reqwest josekit openssl pq-sys libsqlite3-sys dwar-app $adapters
 }
 

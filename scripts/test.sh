@@ -169,6 +169,17 @@ browser_tests() {
     fi
 }
 
+# What clients of three instances are told while things go wrong, for a short time; the long run is by
+# hand. It restarts its database, so it starts one of its own.
+history_check() {
+    if [ -n "$(find_postgres)" ]; then
+        ./scripts/check-history.sh --seconds 40 --seed 1 --binary "${CARGO_TARGET_DIR:-target}/debug/dwar"
+    else
+        echo "test.sh: !!! LEFT OUT: the history checker; it wants the programs of PostgreSQL !!!"
+        [ -z "${CI:-}" ]
+    fi
+}
+
 if [ -z "${DWAR_TEST_POSTGRES_URL:-}" ]; then
     postgres=$(find_postgres)
     if [ -z "$postgres" ]; then
@@ -212,6 +223,7 @@ else
     [ -z "${DWAR_TEST_REDIS_URL:-}" ] || cargo test --locked "$@" -p dwar-redis -- --include-ignored
 fi
 browser_tests
+history_check
 
 if [ "${#left_out[@]}" = 0 ]; then
     echo "test.sh: every test ran, on SQLite and PostgreSQL, with Redis and PgBouncer"

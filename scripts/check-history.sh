@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Checks the promises of the service over what concurrent clients of three instances were told, while
+# instances are killed and stopped, the database is restarted, and connections are cut and frozen.
+#
+#   scripts/check-history.sh [--seconds N] [--seed S] [--clients N] [--release | --binary DWAR]
+#   scripts/check-history.sh --mutants [NAME...]
+#
+# The seed is printed; the same one draws the same operations and faults, though not the same races.
+# With --mutants every patch in tests/history/mutants, or those named, is applied to a copy of HEAD, and
+# the check has to fail on it, by the check that the patch's first line names.
+# With --binary the service is not built. PostgreSQL has to be installed; it is run in a temporary folder.
+# docs/adr/0038 says why all this.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=60
+seed=""
+clients=12
+profile=debug
+binary=""
+mutants=""
+names=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --seconds) seconds=$2; shift 2 ;;
+    --seed) seed=$2; shift 2 ;;
+    --clients) clients=$2; shift 2 ;;
+    --release) profile=release; shift ;;
+    --binary) binary=$(realpath "$2"); shift 2 ;;
+    --mutants) mutants=1; shift ;;
+    -*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) names+=("$1"); shift ;;
+    esac
+done
+[ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+
+scratch=$(mktemp -d)
+chmod 755 "$scratch"
+postgres=""
+for found in "$(command -v initdb || true)" /usr/lib/postgresql/*/bin/initdb; do
+    [ ! -x "$found" ] || postgres=$(dirname "$(readlink -f "$found")")
+done
+[ -n "$postgres" ] || { echo "check-history.sh: PostgreSQL is not installed"; exit 1; }
+
+# PostgreSQL refuses to run as root; its package brings a user of its own.
+as_postgres=()
+[ "$(id -u)" != 0 ] || as_postgres=(runuser -u postgres --)
+
+running=""
+copy=""
+
+stop() {
+    if [ -n "$running" ]; then
+        "${as_postgres[@]}" "$postgres/pg_ctl" -D "$running" -m immediate stop >/dev/null 2>&1 || true
+    fi
+    [ -z "$copy" ] || git worktree remove --force "$copy" 2>/dev/null || true
+    rm -rf "$scratch"
+}
+trap stop EXIT
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
+        echo $((20000 + RANDOM % 20000))
+}
+
+# check BINARY NAME: one run on a server of its own; fails as the checker does.
+check() {
+    local folder=$scratch/$2 port status=0
+    port=$(free_port)
+    mkdir "$folder" "$folder/pg" "$folder/services"
+    [ "$(id -u)" != 0 ] || chown postgres "$folder/pg"
+    running=$folder/pg/data
+    "${as_postgres[@]}" "$postgres/initdb" -D "$running" -U dwar -A trust --no-sync >"$folder/initdb.log"
+    # An immediate stop of the server loses nothing without fsync: the system goes on.
+    "${as_postgres[@]}" "$postgres/pg_ctl" -D "$running" -l "$folder/pg/log" -w -t 60 \
+        -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$folder/pg -c fsync=off" \
+        start >/dev/null
+    "$target/$profile/history" --binary "$1" --folder "$folder/services" --postgres "$port" \
+        --pg-ctl "${as_postgres[*]} $postgres/pg_ctl -D $running -l $folder/pg/log" \
+        --seconds "$seconds" --seed "$seed" --clients "$clients" \
+        --history "${TMPDIR:-/tmp}/dwar-history-$seed.jsonl" || status=$?
+    "${as_postgres[@]}" "$postgres/pg_ctl" -D "$running" -m immediate stop >/dev/null 2>&1 || true
+    running=""
+    return "$status"
+}
+
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+release=()
+[ "$profile" = debug ] || release=(--release)
+cargo build --locked "${release[@]}" -p dwar-history
+
+if [ -z "$mutants" ]; then
+    [ -n "$binary" ] || cargo build --locked "${release[@]}" -p dwar
+    check "${binary:-$target/$profile/dwar}" service
+    exit
+fi
+
+# One copy and one target directory for all of them: each builds only what its patch changes.
+copy=$scratch/source
+git worktree add --quiet --detach "$copy" HEAD
+# A folder that is kept makes the next time faster.
+built=${HISTORY_MUTANTS_TARGET:-$scratch/target}
+patches=("$PWD"/tests/history/mutants/*.patch)
+if [ "${#names[@]}" != 0 ]; then
+    patches=("${names[@]/#/$PWD/tests/history/mutants/}")
+    patches=("${patches[@]/%/.patch}")
+fi
+failed=0
+for patch in "${patches[@]}"; do
+    name=$(basename "$patch" .patch)
+    # The first line says which check has to fail.
+    wanted=$(sed -n '1s/^check: //p' "$patch")
+    git -C "$copy" apply "$patch" || { echo "check-history.sh: $name no longer applies"; exit 1; }
+    CARGO_TARGET_DIR=$built cargo build --locked "${release[@]}" --manifest-path "$copy/Cargo.toml" -p dwar
+    if check "$built/$profile/dwar" "$name" >"$scratch/$name.out" 2>&1; then
+        echo "mutant $name: !!! NOT FOUND !!!"
+        failed=1
+    elif ! grep -q "VIOLATION\|violations (" "$scratch/$name.out"; then
+        echo "mutant $name: the checker itself failed"
+        tail -n 20 "$scratch/$name.out"
+        failed=1
+    elif ! grep -q "$wanted [1-9]" <<<"$(grep 'violations (' "$scratch/$name.out")"; then
+        echo "mutant $name: not found by $wanted: $(grep 'violations (' "$scratch/$name.out")"
+        failed=1
+    else
+        echo "mutant $name: found: $(grep 'violations (' "$scratch/$name.out")"
+    fi
+    git -C "$copy" checkout --quiet .
+done
+exit "$failed"

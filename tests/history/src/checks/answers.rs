@@ -1,0 +1,90 @@
+//! What each call may be answered, and how soon; never with an internal error.
+
+use super::Finding;
+use crate::history::{Action, Fault, History, Lost, Op, Outcome};
+use std::collections::HashMap;
+
+pub fn check(history: &History) -> Vec<Finding> {
+    let mut faults: HashMap<Option<usize>, Vec<&Fault>> = HashMap::new();
+    for fault in &history.faults {
+        let stops = fault.kind.starts_with("SIGSTOP") || fault.kind.starts_with("kill");
+        if stops {
+            faults.entry(fault.instance).or_default().push(fault);
+        }
+    }
+    // Whoever cannot run the clients in time does not run the service in time either.
+    let soon = history.settings.soon + 4 * history.stall;
+    let none = Vec::new();
+    let judge = |(number, op): (usize, &Op)| {
+        let down = faults.get(&op.instance).unwrap_or(&none);
+        Some((wrong(op, soon, down)?, vec![number]))
+    };
+    history.numbered().filter(|(_, op)| op.instance.is_some()).filter_map(judge).collect()
+}
+
+fn wrong(op: &Op, soon: u64, down: &[&Fault]) -> Option<String> {
+    match &op.outcome {
+        Outcome::Refused { code, .. } => {
+            let expected = expected(&op.action).contains(&code.as_str());
+            (!expected && code != "INVALID_API_KEY").then(|| format!("refused with {code:?}"))
+        }
+        Outcome::Failed { status: 503, .. } | Outcome::Lost { why: Lost::TimedOut } => {
+            let took = op.ended - op.began;
+            let hit = down.iter().any(|fault| fault.began < op.ended && op.began < fault.ended);
+            (took > soon && !hit).then(|| format!("unavailable only after {} ms", took / 1_000))
+        }
+        Outcome::Failed { status, code } => Some(format!("answered {status} {code}")),
+        _ => None,
+    }
+}
+
+/// What a call may be refused with, beside its API key.
+const fn expected(action: &Action) -> &'static [&'static str] {
+    match action {
+        Action::Send { once: None, .. } => {
+            &["OTP_RATE_LIMITED", "INSUFFICIENT_BALANCE", "SMS_FAILED"]
+        }
+        Action::Send { once: Some(_), .. } => {
+            &["OTP_RATE_LIMITED", "INSUFFICIENT_BALANCE", "SMS_FAILED", "IDEMPOTENCY_CONFLICT"]
+        }
+        Action::Verify { .. } => &["INVALID_OTP", "OTP_NOT_FOUND", "VERIFY_RATE_LIMITED"],
+        Action::Validate { .. } | Action::Logout { .. } => &["INVALID_ACCESS_TOKEN"],
+        Action::Refresh { .. } => &["SESSION_EXPIRED"],
+        Action::Delete { .. } => &["IDENTITY_NOT_FOUND", "IDENTITY_DELETE_DISABLED"],
+        Action::LookUp { .. } => &["IDENTITY_NOT_FOUND", "IDENTITY_LOOKUP_DISABLED"],
+        Action::Status { .. } => &["OTP_REQUEST_NOT_FOUND"],
+        Action::Turn { .. } | Action::NewKey | Action::TopUp { .. } => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::*;
+    use super::*;
+
+    #[test]
+    fn an_internal_error_is_found() {
+        assert_eq!(check(&history([validate("a", 0, 1).failed(500)])).len(), 1);
+        assert_eq!(check(&history([validate("a", 0, 1).failed(503)])), []);
+    }
+
+    #[test]
+    fn a_slow_refusal_is_found() {
+        let slow = [validate("a", 0, 11).failed(503), send("9", 0, 40).timed_out()];
+        assert_eq!(check(&history(slow.clone())).len(), 2);
+        let stopped = history(slow).hit([fault("SIGSTOP", 0, 1, 3)]);
+        assert_eq!(check(&stopped), []);
+    }
+
+    #[test]
+    fn a_refusal_of_something_else_is_found() {
+        let odd = validate("a", 0, 1).refused(429, "RATE_LIMITED");
+        assert_eq!(check(&history([odd])).len(), 1);
+        let fine = [
+            validate("a", 0, 1).refused(401, "INVALID_ACCESS_TOKEN"),
+            send("9", 0, 1).refused(401, "INVALID_API_KEY"),
+            logout("a", 0, 1).lost(),
+        ];
+        assert_eq!(check(&history(fine)), []);
+    }
+}

@@ -1,0 +1,217 @@
+//! Three instances of the service on one database, and its command line.
+
+use crate::Outcome;
+use crate::history::Settings;
+use crate::proxy::Proxy;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, timeout};
+
+const INSTANCES: usize = 3;
+/// A debug build on a slow machine, on a database that is coming back.
+const START: Duration = Duration::from_secs(120);
+const COMMAND: Duration = Duration::from_secs(60);
+/// Thirty-two bytes that protect nothing.
+const MASTER_KEY: &str = "aGlzdG9yeS1oaXN0b3J5LWhpc3RvcnktaGlzdG9yeTE=";
+
+/// What it takes to run the service.
+pub struct Place {
+    pub binary: PathBuf,
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// The port of PostgreSQL, and a database there.
+    pub postgres: u16,
+    pub database: String,
+    /// Stops and starts PostgreSQL: words of a command that lacks only `-m MODE restart`.
+    pub pg_ctl: Vec<String>,
+    pub settings: Settings,
+}
+
+/// The instances.
+pub struct Cluster {
+    pub place: Place,
+    pub instances: Vec<Instance>,
+}
+
+/// One process and the proxy in front of its database.
+pub struct Instance {
+    pub port: u16,
+    pub proxy: Proxy,
+    child: Mutex<Option<Child>>,
+}
+
+impl Cluster {
+    /// Starts every instance and waits until it is ready.
+    pub async fn start(place: Place, provider: u16) -> Outcome<Self> {
+        let description = crate::provider::description(provider);
+        std::fs::write(place.folder.join("stub.toml"), description)?;
+        let mut instances = Vec::new();
+        for _ in 0..INSTANCES {
+            let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+            let proxy = Proxy::start(place.postgres).await?;
+            instances.push(Instance { port, proxy, child: Mutex::default() });
+        }
+        let cluster = Self { place, instances };
+        for number in 0..INSTANCES {
+            cluster.run(number).await?;
+            if !cluster.is_ready(number, START).await {
+                return Err(
+                    format!("instance {number} did not start: {}", cluster.log(number)).into()
+                );
+            }
+        }
+        Ok(cluster)
+    }
+
+    /// The program with our settings and nothing else of this process.
+    fn command(&self, postgres: u16) -> Command {
+        let Place { binary, folder, database, settings, .. } = &self.place;
+        let mut command = Command::new(binary);
+        command
+            .current_dir(folder)
+            .env_clear()
+            .envs([
+                ("DWAR__DATABASE__URL", format!("postgres://dwar@127.0.0.1:{postgres}/{database}")),
+                ("DWAR__LIMITS__LIVE__SEND", settings.sends.to_string()),
+                ("DWAR__LIMITS__LIVE__VERIFY_ATTEMPTS", settings.max_wrong.to_string()),
+                ("DWAR__LIMITS__GUESSES__STOP_AT", settings.stop_at.to_string()),
+                ("DWAR__SESSION__LEEWAY_SECONDS", seconds(settings.leeway)),
+                ("DWAR__SESSION__ACCESS_SECONDS", seconds(settings.access_lifetime)),
+                ("DWAR__OTP__LIFETIME_SECONDS", seconds(settings.code_lifetime)),
+                (
+                    "DWAR__LIMITS__LIVE__SEND_WINDOW_SECONDS",
+                    (settings.send_window_ms / 1_000).to_string(),
+                ),
+            ])
+            .envs([
+                ("DWAR__SECRETS__MASTER_KEY", MASTER_KEY),
+                ("DWAR__DATABASE__CONNECTIONS", "8"),
+                ("DWAR__DEMO", "false"),
+                ("DWAR__DASHBOARD__ADDRESS", ""),
+                ("DWAR__HTTP__WORKERS", "2"),
+                ("DWAR__LOG__LEVEL", "warn"),
+                ("DWAR__GATEWAYS__GENERIC_FILES", "stub.toml"),
+                ("DWAR__GATEWAYS__WHATSAPP", ""),
+                ("DWAR__GATEWAYS__SMS", "stub"),
+                // A send that was left in the middle is soon taken for abandoned, also by an
+                // instance that only sleeps.
+                ("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "2000"),
+                ("DWAR__GATEWAYS__GRACE_SECONDS", "2"),
+                ("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "0"),
+                ("DWAR__GATEWAYS__BREAKER_FAULTS", "1000"),
+                // Slower sends after many wrong codes would hide the stop.
+                ("DWAR__LIMITS__GUESSES__SLOW_FROM", "0"),
+                ("DWAR__LIMITS__GUESSES__SLOWER_FROM", "0"),
+                // Requests per key are not what is looked at.
+                ("DWAR__LIMITS__LIVE__SENDS_PER_MINUTE", "0"),
+                ("DWAR__LIMITS__LIVE__VERIFIES_PER_MINUTE", "0"),
+                ("DWAR__LIMITS__LIVE__VALIDATE_PER_MINUTE", "1000000000"),
+                ("DWAR__LIMITS__LIVE__GENERAL_PER_MINUTE", "1000000000"),
+            ])
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Starts an instance that does not run; does not wait for it.
+    pub async fn run(&self, number: usize) -> Outcome<()> {
+        let instance = &self.instances[number];
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.place.folder.join(format!("instance-{number}.log")))?;
+        let mut command = self.command(instance.proxy.port);
+        command.arg("serve").env("DWAR__HTTP__ADDRESS", format!("127.0.0.1:{}", instance.port));
+        let child = command.stdout(Stdio::null()).stderr(log).spawn()?;
+        *instance.child.lock().await = Some(child);
+        Ok(())
+    }
+
+    /// Sends a signal to an instance.
+    pub async fn signal(&self, number: usize, signal: Signal) {
+        let mut child = self.instances[number].child.lock().await;
+        let Some(running) = child.as_mut() else { return };
+        let pid = running.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        if let Some(pid) = pid {
+            let _already_gone = kill_process(pid, signal);
+        }
+        if signal == Signal::KILL {
+            let _already_gone = running.wait().await;
+            *child = None;
+        }
+    }
+
+    /// Whether an instance is ready within `patience`; one that has ended by itself is started again.
+    pub async fn is_ready(&self, number: usize, patience: Duration) -> bool {
+        let url = format!("http://127.0.0.1:{}/readyz", self.instances[number].port);
+        let until = Instant::now() + patience;
+        let client = reqwest::Client::new();
+        while Instant::now() < until {
+            let asked = client.get(&url).timeout(Duration::from_secs(5)).send().await;
+            if asked.is_ok_and(|answer| answer.status().is_success()) {
+                return true;
+            }
+            let mut child = self.instances[number].child.lock().await;
+            let ended = child.as_mut().is_none_or(|child| matches!(child.try_wait(), Ok(Some(_))));
+            drop(child);
+            if ended && self.run(number).await.is_err() {
+                return false;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        false
+    }
+
+    /// What a command of the service answers as JSON; `Err` if it fails, also for being too slow.
+    pub async fn cli(&self, arguments: &[&str]) -> Outcome<Value> {
+        let mut command = self.command(self.place.postgres);
+        let output = timeout(COMMAND, command.args(arguments).arg("--json").output()).await??;
+        if !output.status.success() {
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!("{arguments:?}: {error}").into());
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    /// Restarts PostgreSQL, `fast` or `immediate`.
+    pub async fn restart_database(&self, mode: &str) -> Outcome<()> {
+        let (program, arguments) = self.place.pg_ctl.split_first().ok_or("no pg_ctl")?;
+        let mut command = Command::new(program);
+        command.args(arguments).args(["-m", mode, "-w", "-t", "60", "restart"]);
+        let done =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        match done.await? {
+            status if status.success() => Ok(()),
+            status => Err(format!("pg_ctl -m {mode} restart: {status}").into()),
+        }
+    }
+
+    /// Lets everything run again and waits until it does.
+    pub async fn heal(&self) -> Outcome<()> {
+        for (number, instance) in self.instances.iter().enumerate() {
+            instance.proxy.freeze(false);
+            self.signal(number, Signal::CONT).await;
+            if !self.is_ready(number, START).await {
+                return Err(format!("instance {number} is not back: {}", self.log(number)).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The last lines that an instance wrote.
+    pub fn log(&self, number: usize) -> String {
+        let log = self.place.folder.join(format!("instance-{number}.log"));
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        let lines: Vec<_> = log.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+}
+
+fn seconds(micros: u64) -> String {
+    (micros / crate::history::SECOND).to_string()
+}

@@ -1,0 +1,84 @@
+//! Runs clients against three instances while things go wrong, and checks what they were told.
+//!
+//! `scripts/check-history.sh` builds and starts what this needs.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its answer is what it prints")]
+
+mod calls;
+mod checks;
+mod clients;
+mod cluster;
+mod draw;
+mod history;
+mod nemesis;
+mod owner;
+mod provider;
+mod proxy;
+mod recorder;
+mod report;
+mod run;
+mod world;
+
+use clap::Parser;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What may go wrong with the checker itself; the run ends with it.
+pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Checks the promises of the service over what concurrent clients were told.
+#[derive(Parser)]
+pub struct Arguments {
+    /// The service
+    #[arg(long)]
+    binary: PathBuf,
+    /// A folder of its own
+    #[arg(long)]
+    folder: PathBuf,
+    /// The port of a PostgreSQL on loopback that may be restarted
+    #[arg(long)]
+    postgres: u16,
+    /// The command that restarts it, less `-m MODE restart`; words at blanks
+    #[arg(long)]
+    pg_ctl: String,
+    /// A database of the user dwar, empty
+    #[arg(long, default_value = "postgres")]
+    database: String,
+    /// How long clients call
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// What operations and faults are drawn from
+    #[arg(long)]
+    seed: u64,
+    /// How many clients there are
+    #[arg(long, default_value_t = 12)]
+    clients: u64,
+    /// Where the history goes if something is wrong
+    #[arg(long, default_value = "history.jsonl")]
+    history: PathBuf,
+}
+
+#[tokio::main]
+async fn main() -> Outcome<ExitCode> {
+    let arguments = Arguments::parse();
+    let (seed, seconds) = (arguments.seed, arguments.seconds);
+    println!("history: seed {seed}, {seconds} s, {} clients", arguments.clients);
+    let history = run::run(&arguments).await?;
+    let violations = checks::all(&history);
+    println!("{}", report::summary(&history));
+    // One cause has many effects; the first few say enough.
+    for violation in violations.iter().take(10) {
+        println!("{}", report::describe(&history, violation));
+    }
+    let checks: Vec<_> = checks::CHECKS.iter().map(|(check, _)| *check).collect();
+    let count = |check: &&str| violations.iter().filter(|one| one.check == *check).count();
+    let counts: Vec<_> = checks.iter().map(|check| format!("{check} {}", count(check))).collect();
+    println!("history: seed {seed}: {} violations ({})", violations.len(), counts.join(", "));
+    if violations.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    std::fs::write(&arguments.history, history.lines().join("\n") + "\n")?;
+    println!("history: all of it is in {}", arguments.history.display());
+    Ok(ExitCode::FAILURE)
+}

@@ -1,0 +1,113 @@
+//! What goes wrong: drawn, done, undone and put on record.
+
+use crate::cluster::Cluster;
+use crate::draw::Draw;
+use crate::recorder::Recorder;
+use rustix::process::Signal;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+const BACK: Duration = Duration::from_secs(120);
+
+/// One of two: faults of instances, and faults of the database and the way to it, go on side by side.
+pub struct Nemesis {
+    pub cluster: Arc<Cluster>,
+    pub recorder: Arc<Recorder>,
+    pub draw: Draw,
+}
+
+impl Nemesis {
+    /// Kills and stops instances, one at a time, until `until`.
+    pub async fn trouble_instances(mut self, until: Instant) {
+        while self.pause(until).await {
+            let number = self.draw.place(self.cluster.instances.len());
+            let began = self.recorder.now();
+            let kind = match self.draw.percent(35) {
+                true => self.kill(number).await,
+                false => self.stop(number).await,
+            };
+            self.recorder.fault(kind, Some(number), began);
+        }
+    }
+
+    /// Restarts the database, cuts and freezes connections, until `until`.
+    pub async fn trouble_database(mut self, until: Instant) {
+        while self.pause(until).await {
+            let one = self.draw.place(self.cluster.instances.len());
+            let target = Some(one).filter(|_| self.draw.percent(60));
+            let began = self.recorder.now();
+            let kind = match self.draw.below(10) {
+                0..2 => self.restart("fast").await,
+                2..4 => self.restart("immediate").await,
+                4..7 => self.cut(target),
+                _ => self.freeze(target).await,
+            };
+            let target = if kind.starts_with("database") { None } else { target };
+            self.recorder.fault(kind, target, began);
+        }
+    }
+
+    /// Waits for the next fault; `false` when there is to be none.
+    async fn pause(&mut self, until: Instant) -> bool {
+        sleep(Duration::from_millis(self.draw.between(800, 5_000))).await;
+        Instant::now() < until
+    }
+
+    async fn kill(&mut self, number: usize) -> &'static str {
+        self.cluster.signal(number, Signal::KILL).await;
+        sleep(Duration::from_millis(self.draw.below(2_000))).await;
+        if self.cluster.run(number).await.is_ok() {
+            self.cluster.is_ready(number, BACK).await;
+        }
+        "kill -9 and restart"
+    }
+
+    /// Sometimes for longer than every time-out there is, and than the lease of a send.
+    async fn stop(&mut self, number: usize) -> &'static str {
+        let long = self.draw.percent(40);
+        let time =
+            if long { self.draw.between(4_500, 12_000) } else { self.draw.between(100, 2_500) };
+        self.cluster.signal(number, Signal::STOP).await;
+        sleep(Duration::from_millis(time)).await;
+        self.cluster.signal(number, Signal::CONT).await;
+        if long { "SIGSTOP for longer than time-outs" } else { "SIGSTOP" }
+    }
+
+    async fn restart(&self, mode: &str) -> &'static str {
+        // One that fails leaves the database down: try until it is back.
+        while self.cluster.restart_database(mode).await.is_err() {
+            sleep(Duration::from_millis(500)).await;
+        }
+        if mode == "fast" { "database restart, fast" } else { "database restart, immediate" }
+    }
+
+    fn cut(&self, target: Option<usize>) -> &'static str {
+        for (number, instance) in self.cluster.instances.iter().enumerate() {
+            if target.is_none_or(|target| target == number) {
+                instance.proxy.cut();
+            }
+        }
+        "connections cut"
+    }
+
+    async fn freeze(&mut self, target: Option<usize>) -> &'static str {
+        let long = self.draw.percent(50);
+        let time =
+            if long { self.draw.between(4_500, 10_000) } else { self.draw.between(200, 3_000) };
+        let set = |frozen: bool| {
+            for (number, instance) in self.cluster.instances.iter().enumerate() {
+                if target.is_none_or(|target| target == number) {
+                    instance.proxy.freeze(frozen);
+                }
+            }
+        };
+        set(true);
+        sleep(Duration::from_millis(time)).await;
+        if self.draw.percent(50) {
+            self.cut(target);
+        }
+        set(false);
+        "connections frozen"
+    }
+}

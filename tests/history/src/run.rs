@@ -1,0 +1,149 @@
+//! One run: start, trouble, rest, and the look at the wallets.
+
+use crate::calls::Calls;
+use crate::clients::Client;
+use crate::cluster::{Cluster, Place};
+use crate::draw::Draw;
+use crate::history::{Entry, History, Ledger, Settings};
+use crate::nemesis::Nemesis;
+use crate::owner::Owner;
+use crate::recorder::Recorder;
+use crate::world::{Project, World};
+use crate::{Arguments, Outcome, provider};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// Streams of the seed; clients have those from 10 on.
+const OWNER: u64 = 1;
+const OF_INSTANCES: u64 = 2;
+const OF_DATABASE: u64 = 3;
+const CLIENTS: u64 = 10;
+/// Rich, and often broke.
+const RUPEES: [&str; 2] = ["100000", "2"];
+/// When holds of sends that were left in the middle must be gone, on a slow machine too.
+const RECOVERY: Duration = Duration::from_secs(120);
+
+/// Runs clients and nemesis for as long as was asked for, and gives the history.
+pub async fn run(arguments: &Arguments) -> Outcome<History> {
+    let settings = Settings::default();
+    let recorder = Arc::new(Recorder::new());
+    let provider = provider::start(Arc::clone(&recorder)).await?;
+    let place = Place {
+        binary: std::fs::canonicalize(&arguments.binary)?,
+        folder: std::fs::canonicalize(&arguments.folder)?,
+        postgres: arguments.postgres,
+        database: arguments.database.clone(),
+        pg_ctl: arguments.pg_ctl.split_whitespace().map(str::to_owned).collect(),
+        settings,
+    };
+    let cluster = Arc::new(Cluster::start(place, provider).await?);
+    let mut projects = Vec::new();
+    for rupees in RUPEES {
+        projects.push(project(&cluster, rupees).await?);
+    }
+    let world = Arc::new(World::new(projects));
+    let calls = Calls {
+        client: 0,
+        cluster: Arc::clone(&cluster),
+        world: Arc::clone(&world),
+        recorder: Arc::clone(&recorder),
+        http: reqwest::Client::builder().no_proxy().build()?,
+    };
+    play(arguments, &calls).await?;
+    let ledgers = ledgers(&cluster, &world).await?;
+    let taken = recorder.finish();
+    let (ops, messages, faults, stall) = (taken.ops, taken.messages, taken.faults, taken.stall);
+    Ok(History { settings, ops, messages, faults, ledgers, stall })
+}
+
+async fn project(cluster: &Cluster, rupees: &str) -> Outcome<Project> {
+    let arguments = ["project", "create", "--name", "Acme", "--balance-rupees", rupees];
+    let made = cluster.cli(&arguments).await?;
+    let text = |field: &str| made[field].as_str().map(str::to_owned).ok_or("no project");
+    Ok(Project::new(text("project_id")?, text("live_key")?))
+}
+
+async fn play(arguments: &Arguments, calls: &Calls) -> Outcome<()> {
+    let draw = |stream| Draw::new(arguments.seed, stream);
+    let owner = Owner { calls: calls.clone(), draw: draw(OWNER) };
+    owner.prepare().await;
+    let until = Instant::now() + Duration::from_secs(arguments.seconds);
+    let nemesis = |stream| Nemesis {
+        cluster: Arc::clone(&calls.cluster),
+        recorder: Arc::clone(&calls.recorder),
+        draw: draw(stream),
+    };
+    let watch = tokio::spawn(watch(Arc::clone(&calls.recorder)));
+    let mut at_work = vec![
+        tokio::spawn(owner.work(until)),
+        tokio::spawn(nemesis(OF_INSTANCES).trouble_instances(until)),
+        tokio::spawn(nemesis(OF_DATABASE).trouble_database(until)),
+    ];
+    for number in 0..arguments.clients {
+        let calls = Calls { client: number + 1, ..calls.clone() };
+        let client = Client { calls, draw: draw(CLIENTS + number) };
+        at_work.push(tokio::spawn(client.play(until)));
+    }
+    for one in at_work {
+        one.await?;
+    }
+    watch.abort();
+    calls.cluster.heal().await
+}
+
+/// Measures how late this process gets to run.
+async fn watch(recorder: Arc<Recorder>) {
+    const TICK: Duration = Duration::from_millis(100);
+    loop {
+        let began = Instant::now();
+        sleep(TICK).await;
+        let late = began.elapsed().saturating_sub(TICK);
+        recorder.stalled(late.as_micros().try_into().unwrap_or(u64::MAX));
+    }
+}
+
+/// What the wallets say once everything has come to rest.
+async fn ledgers(cluster: &Cluster, world: &World) -> Outcome<Vec<Ledger>> {
+    let until = Instant::now() + RECOVERY;
+    let mut ledgers = Vec::new();
+    for (number, project) in world.projects.iter().enumerate() {
+        let of = ["--project", project.id.as_str()];
+        let balance = loop {
+            let balance = cluster.cli(&[&["wallet", "balance"], &of[..]].concat()).await?;
+            if balance["held_paise"] == 0 || Instant::now() > until {
+                break balance;
+            }
+            sleep(Duration::from_millis(500)).await;
+        };
+        let all = ["--limit", "4000000000"];
+        let statement = cluster.cli(&[&["wallet", "statement"], &of[..], &all].concat()).await?;
+        let mut entries: Vec<_> =
+            statement["entries"].as_array().into_iter().flatten().map(entry).collect();
+        entries.reverse();
+        // Both commands fail if they find something wrong.
+        let proved = cluster.cli(&[&["wallet", "prove", "--everything"], &of[..]].concat()).await;
+        let verified = cluster.cli(&["wallet", "verify"]).await;
+        ledgers.push(Ledger {
+            project: number,
+            balance: balance["balance_paise"].as_i64().unwrap_or_default(),
+            held: balance["held_paise"].as_i64().unwrap_or_default(),
+            entries,
+            sound: proved.is_ok_and(|proof| proof["sound"] == true),
+            difference: verified.ok().and_then(|all| all["difference_paise"].as_i64()).unwrap_or(1),
+        });
+    }
+    Ok(ledgers)
+}
+
+fn entry(entry: &Value) -> Entry {
+    let text = |field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+    let paise = |field: &str| entry[field].as_i64().unwrap_or_default();
+    Entry {
+        kind: text("kind"),
+        paise: paise("amount_paise"),
+        balance_after: paise("balance_after_paise"),
+        reference: text("reference"),
+    }
+}
