@@ -10,7 +10,7 @@ const SESSIONS: usize = 60;
 /// So many that are over are asked about again.
 const GRAVES: usize = 40;
 /// How many people log in again and again.
-const PEOPLE: u64 = 50;
+const PEOPLE: u64 = 20;
 
 /// Shared by all clients.
 pub struct World {
