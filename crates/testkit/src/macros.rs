@@ -151,7 +151,7 @@ macro_rules! shared_store_contract_tests {
             }
             otp {
                 issue_keeps_everything
-                a_request_without_its_hold_is_not_issued
+                a_request_without_its_place_and_hold_is_not_issued
                 find_stays_inside_project_and_mode
                 issue_supersedes_the_present_code
                 issue_works_whatever_became_of_the_last_code

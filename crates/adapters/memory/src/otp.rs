@@ -31,8 +31,10 @@ impl OtpStore for MemoryStore {
 
     async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
         let state = &mut *self.step("OtpStore::issue_held").await?;
-        if !state.holds.iter().any(|hold| hold.send == otp.id) {
-            return Err(StoreError::Unavailable("the hold of a send is gone".to_owned()));
+        let held = state.holds.iter().any(|hold| hold.send == otp.id);
+        if !held || !state.places.iter().any(|(_, send, _)| *send == otp.id) {
+            let gone = "the hold or the place of a send is gone".to_owned();
+            return Err(StoreError::Unavailable(gone));
         }
         supersede(&mut state.otps, otp);
         Ok(())

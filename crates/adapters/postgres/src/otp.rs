@@ -52,7 +52,7 @@ fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> Result<(), Failure> 
         match otp_row::issue(conn, otp, held)? {
             Issued { done: true, .. } => return Ok(()),
             Issued { lacking: true, .. } => {
-                return Err(unavailable("the hold of a send is gone").into());
+                return Err(unavailable("the hold or the place of a send is gone").into());
             }
             Issued { .. } => {}
         }

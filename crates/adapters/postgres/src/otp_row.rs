@@ -106,31 +106,32 @@ pub(crate) fn rebuild(
 /// Puts a request with its attempts on record and supersedes the phone's present code.
 ///
 /// Of two that come at once the index of codes in force lets one in, and the other one has to look
-/// again. A repetition finds its own row and does nothing. Where a hold is asked for and gone, nothing
-/// is done either: hold and place are not waited for on disk, so a crash between them and this may have
-/// taken them back, the hold first.
+/// again. A repetition finds its own row and does nothing. Where hold and place are asked for and
+/// one of them is gone, nothing is done either: they are not waited for on disk, so a crash before this
+/// may have taken them back.
 const ISSUE: &str = concat!(
     ", lacking AS ( \
-         SELECT given.held AND NOT EXISTS ( \
-             SELECT FROM wallet_holds h WHERE h.send_id = given.id) AS hold FROM given \
+         SELECT given.held AND NOT ( \
+             EXISTS (SELECT FROM wallet_holds h WHERE h.send_id = given.id) \
+             AND EXISTS (SELECT FROM send_slots s WHERE s.send_id = given.id)) AS one FROM given \
      ), superseded AS ( \
          UPDATE otps o SET state = 'superseded', version = given.id FROM given \
          WHERE o.project_id = given.project_id AND o.mode = given.mode \
          AND o.phone_index = given.phone_index AND o.state IN ('active', 'locked') \
          AND NOT EXISTS (SELECT FROM otps own WHERE own.id = given.id) \
-         AND NOT (SELECT hold FROM lacking) RETURNING 1 \
+         AND NOT (SELECT lacking.one FROM lacking) RETURNING 1 \
      ), changed AS ( \
          INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
              code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version) \
          SELECT id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, code_sealed, \
              state, wrong, max_wrong, status, created_at, expires_at, due_at, version FROM given \
-         WHERE (SELECT count(*) FROM superseded) >= 0 AND NOT (SELECT hold FROM lacking) \
+         WHERE (SELECT count(*) FROM superseded) >= 0 AND NOT (SELECT lacking.one FROM lacking) \
          ON CONFLICT DO NOTHING RETURNING id \
      )",
     attempted!(),
     " SELECT EXISTS (SELECT FROM changed) \
          OR EXISTS (SELECT FROM otps own WHERE own.id = given.id) AS done, \
-         lacking.hold AS lacking FROM given, lacking"
+         lacking.one AS lacking FROM given, lacking"
 );
 
 /// Writes down what a report changed, unless the request has changed since it was looked at. A
@@ -188,12 +189,12 @@ pub(crate) struct Issued {
     /// Whether it is on record; if not, another one of the phone came in at the same moment,
     #[diesel(sql_type = Bool)]
     pub(crate) done: bool,
-    /// or there is no hold for it.
+    /// or there is no hold or no place for it.
     #[diesel(sql_type = Bool)]
     pub(crate) lacking: bool,
 }
 
-/// Puts a new request on record, if need be only where money is held for it.
+/// Puts a new request on record, if need be only where it has a place and money is held for it.
 pub(crate) fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> QueryResult<Issued> {
     let first = otp.delivery.attempts.last().map(|attempt| Id::from(attempt.id));
     let statement = given!(

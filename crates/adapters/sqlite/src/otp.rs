@@ -12,7 +12,7 @@ use dwar_otp::{
     Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
     Route, Step, Verdict,
 };
-use dwar_sql::schema::{guess_budgets, otp_attempts, otps, wallet_holds};
+use dwar_sql::schema::{guess_budgets, otp_attempts, otps, send_slots, wallet_holds};
 use dwar_sql::{At, Id, OtpRow, Row, in_world, of_phone};
 use std::time::Duration;
 
@@ -34,9 +34,10 @@ impl OtpStore for SqliteStore {
 
     async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
         self.write_that(Changes::NoLookUp, move |connection| {
-            let hold = wallet_holds::table.find(Id::from(otp.id));
-            if !diesel::select(exists(hold)).get_result::<bool>(connection)? {
-                let gone = "the hold of a send is gone".to_owned();
+            let hold = exists(wallet_holds::table.find(Id::from(otp.id)));
+            let place = exists(send_slots::table.find(Id::from(otp.id)));
+            if !diesel::select(hold.and(place)).get_result::<bool>(connection)? {
+                let gone = "the hold or the place of a send is gone".to_owned();
                 return Err(StoreError::Unavailable(gone).into());
             }
             supersede(connection, &otp)

@@ -19,11 +19,11 @@ pub trait OtpStore: Send + Sync {
     /// code in force after them.
     async fn issue(&self, otp: Otp) -> Result<(), StoreError>;
 
-    /// As [`OtpStore::issue`], for a send that money is held for.
+    /// As [`OtpStore::issue`], for a send that has a place and money held for it.
     ///
-    /// Where the hold is gone, nothing is stored and this is [`StoreError::Unavailable`]: the send was
-    /// taken for abandoned while it slept, or a crash of the database took the hold back. Nobody may
-    /// be sent what nobody could be charged for.
+    /// Where one of them is gone, nothing is stored and this is [`StoreError::Unavailable`]: the send
+    /// was taken for abandoned while it slept, or a crash of the database took back what it had not
+    /// waited for. Nobody may be sent what nobody could be charged for, or what no limit counts.
     async fn issue_held(&self, otp: Otp) -> Result<(), StoreError>;
 
     /// Judges a guess at the code in force for a phone, by [`Otp::judge`].

@@ -1,9 +1,10 @@
 use super::{Answer, stored};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
-use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
+use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, StoreError};
 use dwar_otp::{Delivery, GuessPolicy, Otp, OtpState, Route};
+use dwar_ratelimit::{Quota, SendQuota};
 use dwar_wallet::{Credit, HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
 
@@ -28,33 +29,47 @@ pub async fn issue_keeps_everything(stores: &Stores) {
     assert_eq!(stored(stores, &bare).await, Some(bare));
 }
 
-/// Where money has to be held, nothing is issued without: the present code stays, and no request is
-/// on record.
-pub async fn a_request_without_its_hold_is_not_issued(stores: &Stores) {
+/// Where a place is needed and money has to be held, nothing is issued without them: the present code
+/// stays, and no request is on record.
+pub async fn a_request_without_its_place_and_hold_is_not_issued(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let present = scene.issued(&line).await;
     let credit = Credit { id: scene.make.id(), amount: Paise(100), reference: "paid".to_owned() };
     stores.wallets.credit(scene.project, credit, START).await.unwrap();
-
-    let held = scene.make.otp(&line);
-    let hold = stores.wallets.hold(scene.project, held.id, Paise(20), scene.make.id(), START);
-    assert_eq!(hold.await.unwrap(), HoldOutcome::Held);
-    // Somebody takes it for abandoned.
-    let entries = [scene.make.id(), scene.make.id()];
-    let release = Settlement::Release;
-    assert!(stores.wallets.settle(scene.project, held.id, release, entries, START).await.unwrap());
-    let refused = stores.otps.issue_held(held.clone()).await;
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
-    assert_eq!(stored(stores, &held).await, None);
-    assert_eq!(stored(stores, &present).await.unwrap().state, OtpState::Active);
-
-    let good = scene.make.otp(&line);
-    let hold = stores.wallets.hold(scene.project, good.id, Paise(20), scene.make.id(), START);
-    assert_eq!(hold.await.unwrap(), HoldOutcome::Held);
+    for (placed, held) in [(false, false), (true, false), (false, true)] {
+        let otp = scene.prepared(&line, placed, held).await;
+        let refused = stores.otps.issue_held(otp.clone()).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert_eq!(stored(stores, &otp).await, None);
+        assert_eq!(stored(stores, &present).await.unwrap().state, OtpState::Active);
+    }
+    let good = scene.prepared(&line, true, true).await;
     stores.otps.issue_held(good.clone()).await.unwrap();
     assert_eq!(stored(stores, &good).await, Some(good));
     assert_eq!(stored(stores, &present).await.unwrap().state, OtpState::Superseded);
+}
+
+impl Scene {
+    /// A request that may have a place, and a hold that nobody has taken for abandoned.
+    async fn prepared(&self, line: &Line, placed: bool, held: bool) -> Otp {
+        let (otp, make) = (self.make.otp(line), &self.make);
+        let (sends, wallets) = (&self.stores.sends, &self.stores.wallets);
+        let quota = SendQuota { places: Quota { limit: 10, window: seconds(60) }, reach: None };
+        let admitted = sends.admit(line.send_key(), otp.id, quota, GuessPolicy::OFF, START).await;
+        assert!(admitted.unwrap().counted.admitted);
+        let hold = wallets.hold(self.project, otp.id, Paise(20), make.id(), START).await;
+        assert_eq!(hold.unwrap(), HoldOutcome::Held);
+        if !placed {
+            sends.withdraw(line.send_key(), otp.id).await.unwrap();
+        }
+        if !held {
+            let entries = [make.id(), make.id()];
+            let release = Settlement::Release;
+            assert!(wallets.settle(self.project, otp.id, release, entries, START).await.unwrap());
+        }
+        otp
+    }
 }
 
 /// A request is found in its own project and mode only.
