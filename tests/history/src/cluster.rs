@@ -5,6 +5,7 @@ use crate::history::Settings;
 use crate::proxy::Proxy;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -49,7 +50,9 @@ impl Cluster {
     /// Starts every instance and waits until it is ready.
     pub async fn start(place: Place, provider: u16) -> Outcome<Self> {
         let description = crate::provider::description(provider);
-        std::fs::write(place.folder.join("stub.toml"), description)?;
+        let file = place.folder.join("stub.toml");
+        std::fs::write(&file, description)?;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
         let mut instances = Vec::new();
         for _ in 0..INSTANCES {
             let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
