@@ -98,7 +98,8 @@ fi
 # One copy and one target directory for all of them: each builds only what its patch changes.
 copy=$scratch/source
 git worktree add --quiet --detach "$copy" HEAD
-# A folder that is kept makes the next time faster.
+# A folder that is kept makes the next time faster. It must serve nothing else: Cargo tells the crates of
+# two checkouts apart by the times of their files alone, and a mutant would end up in another program.
 built=${HISTORY_MUTANTS_TARGET:-$scratch/target}
 patches=("$PWD"/tests/history/mutants/*.patch)
 if [ "${#names[@]}" != 0 ]; then
