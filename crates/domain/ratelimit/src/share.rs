@@ -89,8 +89,10 @@ impl Shares {
     }
 
     /// Puts a new share in the place of the holder's last one, as large as it wants it if the others
-    /// leave as much, but never smaller than what it goes by already; `None` if a later wish of the
-    /// holder was granted before. The same wish once more has the effect of one.
+    /// leave as much. On record it is never smaller than what the holder goes by already, and neither
+    /// is the grant if the last share is still in force; a wish that comes after its end may find that
+    /// others have the places. `None` if a later wish of the holder was granted before. The same wish
+    /// once more has the effect of one.
     ///
     /// While each admission is vouched for by all who hold a share, the quota is kept elsewhere, and
     /// the shares only make known what was admitted: then the others need not leave as much.
@@ -99,6 +101,9 @@ impl Shares {
             return None;
         }
         let window = wish.quota.window;
+        // What it goes by is its own for as long as nobody could be given it.
+        let own = self.0.iter().find(|it| it.holder == wish.holder && it.number < wish.number);
+        let keeps = own.is_some_and(|it| now < it.until);
         self.0.retain(|it| it.holder != wish.holder && it.occupies(window, now) > 0);
         let occupied = self.0.iter().map(|it| it.occupies(window, now));
         let others = occupied.fold(0, u32::saturating_add);
@@ -106,7 +111,9 @@ impl Shares {
         let wanted = used.saturating_add(wish.spare);
         let vouched = wish.vouched && self.0.iter().all(|it| it.vouched);
         let left = if vouched { u32::MAX } else { wish.quota.limit.saturating_sub(others) };
-        let places = wanted.min(left).max(wish.hold);
+        let free = wanted.min(left);
+        // What it admitted meanwhile counts on record all the same.
+        let places = free.max(wish.hold);
         let relief = self.0.iter().filter_map(|it| it.relief(window, now)).min();
         if places > 0 {
             self.0.push(Share {
@@ -120,7 +127,7 @@ impl Shares {
                 vouched: wish.vouched,
             });
         }
-        Some(Grant { places, others, relief })
+        Some(Grant { places: if keeps { places } else { free }, others, relief })
     }
 }
 

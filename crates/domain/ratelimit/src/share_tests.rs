@@ -77,11 +77,23 @@ fn what_is_given_up_counts_exactly_by_its_slots() {
 fn what_somebody_goes_by_is_put_on_record_whatever_the_quota_says() {
     let mut shares = Shares::default();
     assert_eq!(told(&mut shares, &wish(1, &[], 100), 0), (100, 0));
-    // It slept past its lease, and used some places before.
-    assert_eq!(told(&mut shares, &wish(2, &[30], 60), 0), (30, 100));
+    // It slept past its lease, and used some places before: they count, and are not its own any more.
+    assert_eq!(told(&mut shares, &wish(2, &[30], 60), 0), (0, 100));
     let tight = Quota { limit: 10, ..QUOTA };
     let tightened = Wish { number: 2, hold: 50, quota: tight, ..wish(1, &[40], 1) };
     assert_eq!(told(&mut shares, &tightened, 1), (50, 30));
+}
+
+/// Until the last share is over nobody else can have had its places.
+#[test]
+fn a_wish_that_comes_after_the_end_of_the_last_share_finds_what_is_left() {
+    for (seconds, granted) in [(9, 60), (10, 40)] {
+        let mut shares = Shares::default();
+        assert_eq!(told(&mut shares, &wish(1, &[], 60), 0), (60, 0));
+        let late = Wish { number: 2, hold: 60, ..wish(1, &[], 60) };
+        shares.exchange(&Wish { hold: 60, ..wish(2, &[], 60) }, at(seconds));
+        assert_eq!(told(&mut shares, &late, seconds), (granted, 60));
+    }
 }
 
 #[test]
