@@ -137,11 +137,7 @@ async fn this_version_serves_a_schema_that_is_newer() {
 /// What this version asks of its database: by every endpoint, and by the loops meanwhile.
 async fn statements() -> Vec<(String, Vec<u32>)> {
     let database = Database::postgres().await;
-    let url = database.url();
-    let (user, place) = url.rsplit_once('@').unwrap();
-    let (server, name) = place.split_once('/').unwrap();
-    let tap = Tap::to(server).await;
-    let tapped = format!("{user}@127.0.0.1:{}/{name}?sslmode=disable", tap.port());
+    let (tap, tapped) = Tap::before(&database).await;
     let service = Service::start_in(World::new(database).with("DWAR__DATABASE__URL", &tapped));
     use_everything(&service).await;
     tokio::time::sleep(Duration::from_secs(25)).await;

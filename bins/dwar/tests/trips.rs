@@ -41,11 +41,7 @@ const HEAD: &str = "| Endpoint | PostgreSQL: round trips | statements | SQLite: 
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn every_endpoint_takes_as_many_round_trips_as_documented() {
     let database = Database::postgres().await;
-    let url = database.url();
-    let (user, place) = url.rsplit_once('@').unwrap();
-    let (server, name) = place.split_once('/').unwrap();
-    let tap = Tap::to(server).await;
-    let tapped = format!("{user}@127.0.0.1:{}/{name}?sslmode=disable", tap.port());
+    let (tap, tapped) = Tap::before(&database).await;
     let world = World::new(database)
         .with("DWAR__DATABASE__URL", &tapped)
         .with("DWAR__DATABASE__CONNECTIONS", "1");
@@ -72,11 +68,7 @@ async fn every_endpoint_takes_as_many_round_trips_as_documented() {
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_validate_pays_nothing_for_its_limit() {
     let database = Database::postgres().await;
-    let url = database.url();
-    let (user, place) = url.rsplit_once('@').unwrap();
-    let (server, name) = place.split_once('/').unwrap();
-    let tap = Tap::to(server).await;
-    let tapped = format!("{user}@127.0.0.1:{}/{name}?sslmode=disable", tap.port());
+    let (tap, tapped) = Tap::before(&database).await;
     let service = Service::start_in(World::new(database).with("DWAR__DATABASE__URL", &tapped));
     let key = service.world.project("100").live;
     let pair = service.log_in(&key, &service.world.phone()).await;

@@ -1,5 +1,6 @@
 //! A line to PostgreSQL that counts what passes along it.
 
+use super::Database;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -34,12 +35,17 @@ pub struct Counted {
 }
 
 impl Tap {
-    /// Passes on to `server`, which is `HOST:PORT`.
-    pub async fn to(server: &str) -> Self {
-        Self::at(0, server).await
+    /// Passes on to the server of a PostgreSQL database, with the address that leads there by it.
+    pub async fn before(database: &Database) -> (Self, String) {
+        let url = database.url();
+        let (user, place) = url.rsplit_once('@').unwrap();
+        let (server, name) = place.split_once('/').unwrap();
+        let tap = Self::at(0, server).await;
+        let tapped = format!("{user}@127.0.0.1:{}/{name}?sslmode=disable", tap.port());
+        (tap, tapped)
     }
 
-    /// As [`Tap::to`], at this port.
+    /// Passes on to `server`, which is `HOST:PORT`, from this port.
     pub async fn at(port: u16, server: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
