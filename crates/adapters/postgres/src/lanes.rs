@@ -15,8 +15,7 @@ const LANES: usize = 1024;
 /// Lets two at a time go to the row of a project.
 ///
 /// More would wait for it in the database, each with a connection that others need, and each wait and
-/// wake-up there costs about as much as the step itself (docs/benchmarks.md). They queue here instead,
-/// in order.
+/// wake-up there has its price (docs/adr/0041-what-a-write-pays-for.md). They queue here instead, in order.
 pub(crate) struct Lanes {
     lanes: Vec<Arc<Semaphore>>,
     hasher: RandomState,

@@ -41,8 +41,8 @@ pub(crate) trait Question: Sized + Send + 'static {
 /// Answers look-ups on connections of its own, so that nothing else that is slow holds them up.
 ///
 /// A look-up is sent at once if nothing is under way, and else after the statement that is, or after
-/// [`HEAD_START`], together with all that wait by then. None joins a statement that was sent before it was asked for, so what it is told is never older than
-/// the question.
+/// [`HEAD_START`], together with all that wait by then. None joins a statement that was sent before it
+/// was asked for, so what it is told is never older than the question.
 pub(crate) struct LookUps<Q: Question> {
     shared: Arc<Shared<Q>>,
     patience: Duration,
@@ -100,10 +100,7 @@ impl<Q: Question> LookUps<Q> {
         match tokio::time::timeout(self.patience, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(unavailable("a look-up was given up")),
-            Err(_) => {
-                tracing::warn!("PostgreSQL did not answer in time");
-                Err(unavailable("PostgreSQL did not answer in time"))
-            }
+            Err(_) => Err(pool::no_answer_in_time()),
         }
     }
 }

@@ -135,12 +135,19 @@ impl Pool {
         // The server's own time-outs are of no use if it is frozen or its packets get lost.
         match tokio::time::timeout_at(deadline.0.into(), job).await {
             Ok(finished) => finished.map_err(|cause| StoreError::Failed(Box::new(cause)))?,
-            Err(_) => {
-                tracing::warn!("PostgreSQL did not answer in time");
-                Err(unavailable("PostgreSQL did not answer in time"))
-            }
+            Err(_) => Err(no_answer_in_time()),
         }
     }
+}
+
+/// Tells the log and whoever asked that nobody waits for the answer any more.
+pub(crate) fn no_answer_in_time() -> StoreError {
+    tracing::warn!("PostgreSQL did not answer in time");
+    too_late()
+}
+
+fn too_late() -> StoreError {
+    unavailable("PostgreSQL did not answer in time")
 }
 
 /// When an answer is of no use any more.
@@ -154,7 +161,7 @@ impl Deadline {
 
     fn check(self) -> Result<(), Failure> {
         if self.left().is_zero() {
-            return Err(unavailable("PostgreSQL did not answer in time").into());
+            return Err(too_late().into());
         }
         Ok(())
     }
