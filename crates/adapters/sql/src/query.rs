@@ -45,22 +45,6 @@ macro_rules! sessions_of {
     }};
 }
 
-/// The key with this digest, and the session of this id that it may see: `by_key!(digest, session)`.
-#[macro_export]
-macro_rules! by_key {
-    ($key:expr, $session:expr) => {
-        $crate::schema::api_keys::table
-            .left_join(
-                sessions::table.on(sessions::id
-                    .nullable()
-                    .eq($session.map($crate::Id::from))
-                    .and(sessions::project_id.eq($crate::schema::api_keys::project_id))
-                    .and(sessions::mode.eq($crate::schema::api_keys::mode))),
-            )
-            .filter($crate::schema::api_keys::digest.eq($key.0.as_slice()))
-    };
-}
-
 /// What the rows of a query stand for: `read_all!(EntryRow of query, conn)`. Where the query fails,
 /// or a row cannot be read, the caller returns with that.
 #[macro_export]

@@ -12,8 +12,8 @@ use dwar_kernel::{
 use dwar_session::{
     Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
 };
-use dwar_sql::schema::sessions;
-use dwar_sql::{At, Id, SessionRow, SoughtRow, by_key, in_world, read_one};
+use dwar_sql::schema::{api_keys, sessions};
+use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
 
 #[async_trait]
 impl SessionStore for SqliteStore {
@@ -121,13 +121,21 @@ impl SqliteStore {
         Ok(now.as_ref() == Some(sought) || !still)
     }
 
+    /// The key with this digest, and the session of this id that it may see.
     async fn look_up(
         &self,
         key: Digest,
         session: Option<SessionId>,
     ) -> Result<Option<Sought>, StoreError> {
         self.read(move |connection| {
-            let query = by_key!(key, session);
+            let visible = sessions::id
+                .nullable()
+                .eq(session.map(Id::from))
+                .and(sessions::project_id.eq(api_keys::project_id))
+                .and(sessions::mode.eq(api_keys::mode));
+            let query = api_keys::table
+                .left_join(sessions::table.on(visible))
+                .filter(api_keys::digest.eq(key.0.as_slice()));
             Ok(read_one!(SoughtRow of query, connection))
         })
         .await
