@@ -1,8 +1,9 @@
 use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
 use async_trait::async_trait;
+use diesel::dsl::case_when;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Binary, Bool, Text};
+use diesel::sql_types::{Array, Binary, Bool, Nullable, Text};
 use dwar_kernel::{GuessBudget, GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 use dwar_sql::schema::{guess_budgets, projects, send_slots};
@@ -11,7 +12,8 @@ use dwar_sql::{At, BudgetRow, Id, Row, of_phone};
 diesel::define_sql_function! {
     /// Whether the send has a place: nobody but those seen may have one already.
     fn take_place(
-        send: Id, project: Id, world: Text, phone: Binary, at: At, seen: Array<Id>,
+        send: Nullable<Id>, project: Id, world: Text, phone: Binary, at: Nullable<At>,
+        seen: Array<Id>,
     ) -> Bool;
 }
 
@@ -34,13 +36,17 @@ impl SendLimiter for PostgresStore {
         guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
+        // Most phones have nothing on record, so that is what is tried first, with the look itself.
+        let first = SendLog::default().admit(&quota, &guesses, now);
         // What was answered by a place whose taking nobody has confirmed.
-        let mut asked: Option<SendAdmission> = None;
+        let mut asked = first.counted.admitted.then_some(first);
+        let first = asked.map(|_| (send, now));
         self.pool
             .run(move |conn| {
                 for _ in 0..LOOKS {
-                    let (seen, log) = look(conn, &key)?;
-                    if let Some(admission) = asked.filter(|_| seen.contains(&send.into())) {
+                    let Look { seen, log, taken } = look(conn, &key, first)?;
+                    let found = taken || seen.contains(&send.into());
+                    if let Some(admission) = asked.filter(|_| found) {
                         return Ok(admission);
                     }
                     let admission = log.clone().admit(&quota, &guesses, now);
@@ -58,7 +64,7 @@ impl SendLimiter for PostgresStore {
     }
 
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.pool.run(move |conn| Ok(look(conn, &key)?.1)).await
+        self.pool.run(move |conn| Ok(look(conn, &key, None)?.log)).await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
@@ -90,7 +96,7 @@ impl SendLimiter for PostgresStore {
         self.sweep_in_batches(move |conn| {
             let old = diesel::alias!(send_slots as old);
             let old = old
-                .filter(old.field(send_slots::taken_at).lt(At::from(before)))
+                .filter(old.field(send_slots::send_id).lt(Id::first_at(before)))
                 .select(old.field(send_slots::send_id))
                 .limit(crate::SWEEP_BATCH)
                 .for_update()
@@ -101,10 +107,24 @@ impl SendLimiter for PostgresStore {
     }
 }
 
-type Look = (Option<BudgetRow>, Option<(Id, At, bool)>);
+/// What a send is judged by.
+struct Look {
+    /// The sends that are in the log.
+    seen: Vec<Id>,
+    log: SendLog,
+    /// Whether the first send has got its place.
+    taken: bool,
+}
 
-/// What a send is judged by, in one statement, and the sends that are in it.
-fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Id>, SendLog), Failure> {
+type Looked = (Option<BudgetRow>, Option<(Id, At, bool)>, Option<bool>, String);
+
+/// What a send is judged by, in one statement; if nothing at all is known of the phone, `first` takes
+/// its place in it as in [`take`].
+fn look(
+    conn: &mut PgConnection,
+    key: &SendKey,
+    first: Option<(OtpId, Timestamp)>,
+) -> Result<Look, Failure> {
     let (mode, phone) = (key.mode.as_str(), key.phone.0.to_vec());
     let counted = guess_budgets::project_id
         .eq(projects::id)
@@ -113,8 +133,13 @@ fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Id>, SendLog), Fa
     let taken = send_slots::project_id
         .eq(projects::id)
         .and(send_slots::mode.eq(mode))
-        .and(send_slots::phone_index.eq(phone));
-    let rows: Vec<Look> = projects::table
+        .and(send_slots::phone_index.eq(phone.clone()));
+    let (send, at) = first.map(|(send, at)| (Id::from(send), At::from(at))).unzip();
+    let is_first = (send.into_sql::<Nullable<Id>>().is_not_null())
+        .and(guess_budgets::wrong.nullable().is_null())
+        .and(send_slots::send_id.nullable().is_null());
+    let place = take_place(send, projects::id, mode, phone, at, Vec::<Id>::new());
+    let rows: Vec<Looked> = projects::table
         .find(Id::from(key.project))
         .left_join(guess_budgets::table.on(counted))
         .left_join(send_slots::table.on(taken))
@@ -122,21 +147,24 @@ fn look(conn: &mut PgConnection, key: &SendKey) -> Result<(Vec<Id>, SendLog), Fa
         .select((
             Option::<BudgetRow>::as_select(),
             (send_slots::send_id, send_slots::taken_at, send_slots::forgiven).nullable(),
+            case_when(is_first, place.nullable()),
+            set_config("synchronous_commit", "off", true),
         ))
         .load(conn)?;
-    let mut guesses = GuessBudget::default();
-    let (mut sends, mut slots) = (Vec::new(), Vec::new());
-    for (counted, slot) in rows {
+    let mut look = Look { seen: Vec::new(), log: SendLog::default(), taken: false };
+    let (mut guesses, mut slots) = (GuessBudget::default(), Vec::new());
+    for (counted, slot, taken, _) in rows {
         if let Some(counted) = counted {
             guesses = counted.try_into()?;
         }
         if let Some((send, at, forgiven)) = slot {
-            sends.push(send);
+            look.seen.push(send);
             let at = Row::new("send_slots", send).at("taken_at", at)?;
             slots.push(SendSlot { at, forgiven });
         }
+        look.taken |= taken.unwrap_or_default();
     }
-    Ok((sends, SendLog::new(slots, guesses)))
+    Ok(Look { log: SendLog::new(slots, guesses), ..look })
 }
 
 /// Puts a send on record unless another one came in since `seen`. Repetition is harmless.
@@ -151,7 +179,8 @@ fn take(
     seen: &[Id],
 ) -> QueryResult<bool> {
     let (mode, phone) = (key.mode.as_str(), key.phone.0.as_slice());
-    let place = take_place(Id::from(send), Id::from(key.project), mode, phone, At::from(now), seen);
+    let (send, now) = (Some(Id::from(send)), Some(At::from(now)));
+    let place = take_place(send, Id::from(key.project), mode, phone, now, seen);
     let soon = set_config("synchronous_commit", "off", true);
     let (taken, _): (bool, String) = diesel::select((place, soon)).get_result(conn)?;
     Ok(taken)
