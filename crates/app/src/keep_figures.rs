@@ -101,7 +101,7 @@ impl KeepFigures {
             let page = self.store.sent(window, last, PAGE).await?;
             let ended = page.iter().try_for_each(|sent| gathering.push(sent)).is_break();
             let is_last = page.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
-            last = page.last().map(|sent| (sent.at, sent.id));
+            last = page.last().map(|sent| sent.id);
             if ended || is_last {
                 return Ok(gathering.chunk());
             }

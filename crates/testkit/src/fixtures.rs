@@ -94,7 +94,12 @@ impl Fixtures {
 
     /// A fresh id of any kind.
     pub fn id<I: From<Uuid>>(&self) -> I {
-        self.entropy.uuid(START).into()
+        self.id_at(START)
+    }
+
+    /// A fresh id made at `now`.
+    pub fn id_at<I: From<Uuid>>(&self, now: Timestamp) -> I {
+        self.entropy.uuid(now).into()
     }
 
     /// A fresh digest.
@@ -150,7 +155,7 @@ impl Fixtures {
 
     /// A request for `code` at `now`, good for ten minutes and five guesses.
     pub fn otp_with(&self, line: &Line, code: &str, now: Timestamp) -> Otp {
-        let id = self.id();
+        let id = self.id_at(now);
         let code: Code = code.parse().expect("six digits");
         let binding = Otp::binding_of(id, line.project, line.mode, &line.index);
         let context = id.uuid();

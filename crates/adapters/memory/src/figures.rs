@@ -23,14 +23,14 @@ impl FiguresStore for MemoryStore {
     async fn sent(
         &self,
         window: Window,
-        last: Option<(Timestamp, OtpId)>,
+        last: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError> {
         let state = &*self.step("FiguresStore::sent").await?;
         let within = |otp: &&Otp| window.from <= otp.created_at && otp.created_at < window.until;
-        let after = |otp: &&Otp| last.is_none_or(|last| last < (otp.created_at, otp.id));
+        let after = |otp: &&Otp| last.is_none_or(|last| last < otp.id);
         let mut found: Vec<_> = state.otps.iter().filter(within).filter(after).collect();
-        found.sort_unstable_by_key(|otp| (otp.created_at, otp.id));
+        found.sort_unstable_by_key(|otp| otp.id);
         Ok(found.into_iter().take(limit as usize).map(|otp| state.sent(otp)).collect())
     }
 

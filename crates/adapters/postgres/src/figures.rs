@@ -11,7 +11,7 @@ use dwar_sql::schema::{figures, figures_tenure};
 use dwar_sql::{At, FigureRow, Id, SentRow, TenureRow, read_all, read_one, requests};
 use std::time::Duration;
 
-const SENT: &str = dwar_sql::sent_requests!("$1", "$2", "$3", "$4", "o.id::text");
+const SENT: &str = dwar_sql::sent_requests!("$1", "$2", "$3", "o.id::text");
 const DROP: &str = dwar_sql::sweep_figures!("$1", "$2", "$3");
 /// Figures in one statement, whose parameters are counted in 16 bits.
 const AT_ONCE: usize = 1_000;
@@ -30,16 +30,15 @@ impl FiguresStore for PostgresStore {
     async fn sent(
         &self,
         window: Window,
-        last: Option<(Timestamp, OtpId)>,
+        last: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError> {
-        let (from, last) = last.map_or((window.from, Id::LEAST), |(at, id)| (at, id.into()));
+        let after = last.map_or_else(|| Id::first_at(window.from), Id::from);
         self.pool
             .run(move |conn| {
                 let rows: Vec<SentRow> = diesel::sql_query(SENT)
-                    .bind::<At, _>(At::from(from))
-                    .bind::<At, _>(At::from(window.until))
-                    .bind::<Id, _>(last)
+                    .bind::<Id, _>(after)
+                    .bind::<Id, _>(Id::first_at(window.until))
                     .bind::<BigInt, _>(i64::from(limit))
                     .load(conn)?;
                 Ok(requests(rows)?)

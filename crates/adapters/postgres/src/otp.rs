@@ -264,7 +264,7 @@ impl OtpStore for PostgresStore {
             diesel::delete(stale).execute(conn)?;
             let old = diesel::alias!(otps as old);
             let old = old
-                .filter(old.field(otps::created_at).lt(At::from(requests_before)))
+                .filter(old.field(otps::id).lt(Id::first_at(requests_before)))
                 .select(old.field(otps::id))
                 .limit(crate::SWEEP_BATCH)
                 .for_update()

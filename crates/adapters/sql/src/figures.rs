@@ -8,13 +8,13 @@ use dwar_activity::{Counts, Figure, Grain, Key, Progress, Sent, Tenure, Times, T
 use dwar_kernel::{Channel, Paise, StoreError};
 use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 
-/// The requests of a window in the order of their making, each once for every attempt. Parameters,
-/// as this database writes them: from, until, the id of the last one that was read, how many.
+/// The requests between two ids in the order of their making, each once for every attempt.
+/// Parameters, as this database writes them: the two ids, neither of them included, and how many.
 ///
 /// What a request cost is looked up by its reference, under the unique key of the ledger.
 #[macro_export]
 macro_rules! sent_requests {
-    ($from:literal, $until:literal, $last:literal, $limit:literal, $reference:literal) => {
+    ($after:literal, $before:literal, $limit:literal, $reference:literal) => {
         concat!(
             "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.guesses, \
                  (SELECT CAST(-sum(e.amount) AS bigint) FROM ledger_entries e \
@@ -23,18 +23,13 @@ macro_rules! sent_requests {
             $reference,
             ") AS spent, a.channel, a.provider, a.status AS attempt, a.accepted \
              FROM (SELECT id, project_id, mode, created_at, state, status, guesses FROM otps \
-                 WHERE created_at >= ",
-            $from,
-            " AND created_at < ",
-            $until,
-            " AND (created_at > ",
-            $from,
-            " OR id > ",
-            $last,
-            ") ORDER BY created_at, id LIMIT ",
+                 WHERE id > ",
+            $after,
+            " AND id < ",
+            $before,
+            " ORDER BY id LIMIT ",
             $limit,
-            ") o LEFT JOIN otp_attempts a ON a.otp_id = o.id \
-             ORDER BY o.created_at, o.id, a.position"
+            ") o LEFT JOIN otp_attempts a ON a.otp_id = o.id ORDER BY o.id, a.position"
         )
     };
 }

@@ -10,7 +10,7 @@ use dwar_sql::schema::{figures, figures_tenure};
 use dwar_sql::{At, FigureRow, Id, SentRow, TenureRow, read_all, read_one, requests};
 use std::time::Duration;
 
-const SENT: &str = dwar_sql::sent_requests!("?1", "?2", "?3", "?4", "o.id");
+const SENT: &str = dwar_sql::sent_requests!("?1", "?2", "?3", "o.id");
 const DROP: &str = dwar_sql::sweep_figures!("?1", "?2", "?3");
 const KEY: &str = "project_id, mode, grain, began_at, channel, provider";
 
@@ -32,15 +32,14 @@ impl FiguresStore for SqliteStore {
     async fn sent(
         &self,
         window: Window,
-        last: Option<(Timestamp, OtpId)>,
+        last: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError> {
-        let (from, last) = last.map_or((window.from, Id::LEAST), |(at, id)| (at, id.into()));
+        let after = last.map_or_else(|| Id::first_at(window.from), Id::from);
         self.scan(move |connection| {
             let rows: Vec<SentRow> = diesel::sql_query(SENT)
-                .bind::<At, _>(At::from(from))
-                .bind::<At, _>(At::from(window.until))
-                .bind::<Id, _>(last)
+                .bind::<Id, _>(after)
+                .bind::<Id, _>(Id::first_at(window.until))
                 .bind::<BigInt, _>(i64::from(limit))
                 .load(connection)?;
             Ok(requests(rows)?)

@@ -193,7 +193,7 @@ impl OtpStore for SqliteStore {
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
         let (requests_before, guesses_before) =
-            (At::from(requests_before), At::from(guesses_before));
+            (Id::first_at(requests_before), At::from(guesses_before));
         self.write_that(Changes::NoLookUp, move |connection| {
             let stale =
                 guess_budgets::table.filter(guess_budgets::last_wrong_at.lt(guesses_before));
@@ -202,7 +202,7 @@ impl OtpStore for SqliteStore {
         .await?;
         self.drain(move |connection| {
             let old: Vec<Id> = otps::table
-                .filter(otps::created_at.lt(requests_before))
+                .filter(otps::id.lt(requests_before))
                 .select(otps::id)
                 .limit(SWEEP.into())
                 .load(connection)?;

@@ -40,7 +40,7 @@ impl QueueStore for SqliteStore {
                 .limit(READ)
                 .load(conn)?;
             let held = wallet_holds::table
-                .order(wallet_holds::held_since)
+                .order(wallet_holds::send_id)
                 .select(wallet_holds::held_since.nullable())
                 .limit(READ)
                 .load(conn)?;

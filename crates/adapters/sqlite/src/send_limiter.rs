@@ -69,10 +69,10 @@ impl SendLimiter for SqliteStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let before = At::from(before);
+        let before = Id::first_at(before);
         self.drain(move |connection| {
             let old: Vec<Id> = send_slots::table
-                .filter(send_slots::taken_at.lt(before))
+                .filter(send_slots::send_id.lt(before))
                 .select(send_slots::send_id)
                 .limit(SWEEP.into())
                 .load(connection)?;

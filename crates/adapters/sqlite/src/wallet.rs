@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
-use dwar_sql::{AUDIT, At, AuditRow, EntryRow, HoldRow, Id, WalletRow, balances, read_all};
+use dwar_sql::{AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balances, read_all};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
     Paise, Refunded, Settlement, Wallet, WalletStore,
@@ -147,8 +147,8 @@ impl WalletStore for SqliteStore {
     ) -> Result<Vec<OpenHold>, StoreError> {
         self.scan(move |connection| {
             let query = wallet_holds::table
-                .filter(wallet_holds::held_since.lt(At::from(before)))
-                .order((wallet_holds::held_since, wallet_holds::send_id))
+                .filter(wallet_holds::send_id.lt(Id::first_at(before)))
+                .order(wallet_holds::send_id)
                 .limit(i64::from(limit));
             Ok(read_all!(HoldRow of query, connection))
         })

@@ -29,11 +29,11 @@ pub trait FiguresStore: Send + Sync {
     ) -> Result<Option<Progress>, StoreError>;
 
     /// Requests of every project that were made within `window`, `limit` of them at most, in the
-    /// order of their making and then of their ids, beginning after `last`.
+    /// order of their ids, beginning after `last`.
     async fn sent(
         &self,
         window: Window,
-        last: Option<(Timestamp, OtpId)>,
+        last: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError>;
 

@@ -91,8 +91,8 @@ pub trait OtpStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError>;
 
-    /// Drops requests made before `requests_before` and guess counts last raised before
-    /// `guesses_before`; gives the number of requests.
+    /// Drops requests made before `requests_before`, by what their ids say, and guess counts last
+    /// raised before `guesses_before`; gives the number of requests.
     async fn sweep(
         &self,
         requests_before: Timestamp,

@@ -96,6 +96,7 @@ pub trait SendLimiter: Send + Sync {
     /// Takes `send` off the record, since no provider was called; repetition is harmless.
     async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
 
-    /// Drops places taken before `before`: the longest window in force ago. Gives their number.
+    /// Drops places taken before `before`, by the ids of their sends: the longest window in force
+    /// ago. Gives their number.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

@@ -84,7 +84,8 @@ pub trait WalletStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<LedgerEntry>, StoreError>;
 
-    /// Holds of every project that are open since before `before`, oldest first, equals by send.
+    /// Holds of every project that are open since before `before`, by the ids of their sends, and in
+    /// the order of these.
     async fn stale_holds(&self, before: Timestamp, limit: u32)
     -> Result<Vec<OpenHold>, StoreError>;
 

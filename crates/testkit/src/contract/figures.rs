@@ -373,7 +373,7 @@ pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
     for number in 0..20_u32 {
         let otp = scene.send(&scene.line(), START + MS * (number / 6)).await;
         scene.tell(&otp, 0, Report::Failed(Reason::NotOnChannel)).await;
-        sends.push((otp.created_at, otp.id));
+        sends.push(otp.id);
     }
     sends.sort();
     let window = Window { from: START, until: START + MS * 4 };
@@ -382,7 +382,7 @@ pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
         loop {
             let page = stores.figures.sent(window, last, limit).await.unwrap();
             assert!(page.iter().all(|sent| sent.tried.len() == 2));
-            let ids = page.iter().map(|sent| (sent.at, sent.id));
+            let ids = page.iter().map(|sent| sent.id);
             last = ids.clone().next_back().or(last);
             seen.extend(ids);
             if page.is_empty() {

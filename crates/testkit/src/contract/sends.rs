@@ -24,7 +24,7 @@ impl Scene {
         quota: SendQuota,
         now: Timestamp,
     ) -> (OtpId, SendAdmission) {
-        let send = self.make.id();
+        let send = self.make.id_at(now);
         (send, self.stores.sends.admit(key, send, quota, GuessPolicy::OFF, now).await.unwrap())
     }
 

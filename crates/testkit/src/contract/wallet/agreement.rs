@@ -108,7 +108,7 @@ async fn ask(scene: &Scene, draw: &Draw, books: &mut Books, now: Timestamp) -> (
             both(said, books.enter(wanted))
         }
         2..=5 => {
-            let (send, amount) = (scene.make.id(), Paise(draw.around(free.min(40))));
+            let (send, amount) = (scene.make.id_at(now), Paise(draw.around(free.min(40))));
             let said = store.hold(project, send, amount, id, now).await;
             let wanted = books.wallet.hold(send, amount, id, now);
             let wanted = books.enter(wanted);

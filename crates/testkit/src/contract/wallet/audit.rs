@@ -14,7 +14,8 @@ pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
         scene.credit(1_000).await;
     }
     let hold = async |scene: &Scene, age: u32| {
-        let (send, since) = (scene.make.id::<OtpId>(), START + MS * age);
+        let since = START + MS * age;
+        let send: OtpId = scene.make.id_at(since);
         let (project, amount, entry) = (scene.project, Paise(30), scene.make.id());
         stores.wallets.hold(project, send, amount, entry, since).await.unwrap();
         OpenHold { project, send, amount, since }

@@ -28,7 +28,7 @@ async fn standing(stores: &Stores, project: ProjectId) -> Balance {
 }
 
 /// The ledger adds up to the wallet, entry by entry; gives it, newest first.
-async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<LedgerEntry> {
+pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<LedgerEntry> {
     let ledger = stores.wallets.statement(project, 10_000).await.unwrap();
     let mut sum = Balance::default();
     for entry in ledger.iter().rev() {
