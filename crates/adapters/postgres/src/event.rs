@@ -17,45 +17,13 @@ use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoint
 use dwar_sql::{EndpointRow, EventRow, Id, of_phone, read_all, read_one};
 use std::time::Duration;
 
-/// Common table expressions that put an event on record for every endpoint of its project.
-///
-/// They follow a CTE `happened`: the columns of `events` that are named, and always `id`,
-/// `project_id`, `mode`, `kind` and `happened_at`, in one row if there is an event, else none. It
-/// MUST read from the CTE that made the change, so that what the change locks is locked first.
-///
-/// Without an endpoint nothing is written. One that is being removed is waited for and then not
-/// there: its key is shared, so neither a change of its secret nor another event waits. An event
-/// that is on record already changes nothing.
-macro_rules! recording {
-    ($columns:literal) => {
-        concat!(
-            "hearing AS ( \
-                 SELECT e.id FROM webhook_endpoints e \
-                 WHERE e.project_id = (SELECT project_id FROM happened) \
-                 AND e.disabled_at IS NULL FOR KEY SHARE \
-             ), recorded AS ( \
-                 INSERT INTO events (id, project_id, mode, kind, happened_at, ",
-            $columns,
-            ") SELECT id, project_id, mode, kind, happened_at, ",
-            $columns,
-            "    FROM happened WHERE (SELECT count(*) FROM hearing) > 0 \
-                 ON CONFLICT DO NOTHING RETURNING id, happened_at \
-             ), addressed AS ( \
-                 INSERT INTO event_deliveries (event_id, endpoint_id, failures, due_at) \
-                 SELECT recorded.id, hearing.id, 0, recorded.happened_at \
-                 FROM recorded CROSS JOIN hearing \
-             )"
-        )
-    };
-}
-
-const RECORD: &str = concat!(
-    ", happened AS (SELECT * FROM given), ",
-    recording!(
-        "subject_id, related_id, channel, phone_index, phone_sealed, amount, threshold, provider"
-    ),
-    " SELECT"
-);
+/// `record_event` of the schema says what becomes of an event; its parameters have names of their own.
+const RECORD: &str = "\
+ SELECT record_event(event => g.id, project => g.project_id, world => g.mode, happening => g.kind, \
+     moment => g.happened_at, subject => g.subject_id, related => g.related_id, via => g.channel, \
+     phone => g.phone_index, sealed => g.phone_sealed, paise => g.amount, below => g.threshold, \
+     reporter => g.provider) \
+ FROM given g";
 
 /// Puts an event on record for every endpoint of its project, in one statement.
 pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failure> {

@@ -22,7 +22,6 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
-mod lanes;
 mod ledger;
 mod link;
 mod lock;
@@ -44,7 +43,9 @@ mod settings;
 mod signing_key;
 mod test_quota;
 mod wallet;
+mod wallet_queue;
 mod wallet_row;
+mod wallet_step;
 
 pub use error::InvalidUrl;
 pub use settings::Settings;
@@ -53,10 +54,10 @@ use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 
-use lanes::Lanes;
 use look_up::LookUps;
 use pool::Pool;
 use std::sync::Arc;
+use wallet_queue::WalletQueue;
 
 /// How many rows one statement of a sweep drops at most, so that none runs into its time-out.
 const SWEEP_BATCH: i64 = 5_000;
@@ -67,7 +68,7 @@ pub struct PostgresStore {
     pool: Pool,
     callers: Arc<LookUps<CallerOf>>,
     seekers: Arc<LookUps<SoughtWith>>,
-    wallets: Arc<Lanes>,
+    wallets: WalletQueue,
     /// Where migrations are run.
     direct_url: Arc<str>,
 }
@@ -82,7 +83,8 @@ impl PostgresStore {
         let pool = Pool::new(&settings, url.clone());
         let callers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
         let seekers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
-        let wallets = Arc::new(Lanes::new(settings.acquire_timeout));
+        let patience = settings.acquire_timeout + settings.call_timeout;
+        let wallets = WalletQueue::new(pool.clone(), patience);
         Ok(Self { pool, callers, seekers, wallets, direct_url })
     }
 

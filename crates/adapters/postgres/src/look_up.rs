@@ -232,7 +232,7 @@ fn tell<Q: Question>(wanted: Vec<LookUp<Q>>, found: Result<Vec<Answer<Q::Found>>
 }
 
 /// The same error for one more who asked.
-fn again(cause: &Arc<StoreError>) -> StoreError {
+pub(crate) fn again(cause: &Arc<StoreError>) -> StoreError {
     match cause.as_ref() {
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
         StoreError::NoRoom => StoreError::NoRoom,

@@ -30,21 +30,6 @@ macro_rules! attempted {
     };
 }
 
-/// The event that is given, if there is one, about the request that was changed.
-macro_rules! happened {
-    () => {
-        concat!(
-            ", happened AS ( \
-                 SELECT given.event AS id, changed.project_id, changed.mode, given.kind, \
-                     given.at AS happened_at, changed.id AS subject_id, given.channel, \
-                     changed.phone_index, changed.phone_sealed \
-                 FROM changed, given WHERE given.event IS NOT NULL \
-             ), ",
-            recording!("subject_id, channel, phone_index, phone_sealed")
-        )
-    };
-}
-
 /// Gives a statement the parameters of `attempted!`.
 macro_rules! attempts {
     ($statement:expr, $attempts:expr) => {{
@@ -67,7 +52,7 @@ macro_rules! attempts {
     }};
 }
 
-/// Gives a statement the parameters of `happened!`.
+/// Gives a statement the parameters of [`TOLD`].
 macro_rules! event {
     ($statement:expr, $told:expr, $now:expr) => {{
         let told: Option<EventRow> = $told;
@@ -144,8 +129,6 @@ const REPORT: &str = concat!(
          RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
      )",
     attempted!(),
-    happened!(),
-    " SELECT EXISTS (SELECT FROM changed) AS done"
 );
 
 /// Writes down what a guess changed: the code, then the phone's count, unless the code has changed
@@ -153,29 +136,42 @@ const REPORT: &str = concat!(
 ///
 /// Every guess is on disk with this, the right one too: a crash of the database between it and the
 /// session that comes next would make the code a good one again.
-const JUDGE: &str = concat!(
-    ", changed AS ( \
-         UPDATE otps o SET state = given.state, wrong = given.wrong, guesses = given.guesses, \
-             version = given.version \
-         FROM given WHERE o.id = given.otp AND o.version = given.before \
-         RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
-     ), counted AS ( \
-         INSERT INTO guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at, \
-             period_began_at, period_wrong, stopped_at) \
-         SELECT c.project_id, c.mode, c.phone_index, given.counted, given.last_wrong_at, \
-             given.period_began_at, given.period_wrong, given.stopped_at \
-         FROM changed c, given WHERE given.count = 'kept' \
-         ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET wrong = excluded.wrong, \
-             last_wrong_at = excluded.last_wrong_at, period_began_at = excluded.period_began_at, \
-             period_wrong = excluded.period_wrong, stopped_at = excluded.stopped_at \
-     ), cleared AS ( \
-         DELETE FROM guess_budgets WHERE (SELECT count FROM given) = 'cleared' \
-         AND (project_id, mode, phone_index) = \
-             (SELECT c.project_id, c.mode, c.phone_index FROM changed c) \
-     )",
-    happened!(),
-    " SELECT EXISTS (SELECT FROM changed) AS done"
-);
+const JUDGE: &str = "\
+, changed AS ( \
+    UPDATE otps o SET state = given.state, wrong = given.wrong, guesses = given.guesses, \
+        version = given.version \
+    FROM given WHERE o.id = given.otp AND o.version = given.before \
+    RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
+)";
+
+/// Of a guess that changed the phone's count: the count as it is now.
+const COUNTED: &str = "\
+, counted AS ( \
+    INSERT INTO guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at, \
+        period_began_at, period_wrong, stopped_at) \
+    SELECT c.project_id, c.mode, c.phone_index, given.counted, given.last_wrong_at, \
+        given.period_began_at, given.period_wrong, given.stopped_at \
+    FROM changed c, given \
+    ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET wrong = excluded.wrong, \
+        last_wrong_at = excluded.last_wrong_at, period_began_at = excluded.period_began_at, \
+        period_wrong = excluded.period_wrong, stopped_at = excluded.stopped_at \
+)";
+
+/// Of a guess after which nothing is counted of the phone any more.
+const CLEARED: &str = "\
+, cleared AS ( \
+    DELETE FROM guess_budgets WHERE (project_id, mode, phone_index) = \
+        (SELECT c.project_id, c.mode, c.phone_index FROM changed c) \
+)";
+
+/// Whether the request was changed,
+const DONE: &str = " SELECT EXISTS (SELECT FROM changed) AS done";
+
+/// and if it was, the event of that.
+const TOLD: &str = "\
+, (SELECT record_event(event => g.event, project => c.project_id, world => c.mode, \
+      happening => g.kind, moment => g.at, subject => c.id, via => g.channel, \
+      phone => c.phone_index, sealed => c.phone_sealed) FROM changed c, given g)";
 
 #[derive(QueryableByName)]
 struct Done {
@@ -226,6 +222,7 @@ pub(crate) fn report(
         .column(otps::due_at, otp.delivery.due_at.map(At::from));
     let statement = attempts!(statement, &otp.delivery.attempts);
     let told = otp.reported_since(&before.otp, now).as_ref().map(EventRow::from);
+    let statement = statement.then([DONE]).then(told.as_ref().map(|_| TOLD));
     event!(statement, told, now).get_result(conn).map(|Done { done }| done)
 }
 
@@ -238,10 +235,10 @@ pub(crate) fn judge(
     version: Id,
     now: Timestamp,
 ) -> QueryResult<bool> {
-    let count = match budget {
-        same if same == counted => "same",
-        none if *none == GuessBudget::default() => "cleared",
-        _ => "kept",
+    let counting = match budget {
+        same if same == counted => None,
+        none if *none == GuessBudget::default() => Some(CLEARED),
+        _ => Some(COUNTED),
     };
     let statement = Statement::new(JUDGE)
         .given::<Id, _>("otp", Id::from(otp.id))
@@ -249,7 +246,6 @@ pub(crate) fn judge(
         .column(otps::version, version)
         .column(otps::state, otp.state.as_str())
         .column(otps::wrong, stored_count(otp.wrong))
-        .given::<Text, _>("count", count)
         .column(otps::guesses, stored_guesses(&otp.guesses))
         .given::<Integer, _>("counted", stored_count(budget.wrong));
     let statement = given!(
@@ -257,5 +253,6 @@ pub(crate) fn judge(
         last_wrong_at period_began_at period_wrong stopped_at
     );
     let told = otp.judged_since((&before.otp, counted), budget, now).as_ref().map(EventRow::from);
+    let statement = statement.then(counting).then([DONE]).then(told.as_ref().map(|_| TOLD));
     event!(statement, told, now).get_result(conn).map(|Done { done }| done)
 }

@@ -64,19 +64,14 @@ const EXCHANGE: &str = " UPDATE sessions s SET refresh_digest = g.refresh_digest
      AND s.refresh_digest = g.seen AND s.revoked_at IS NULL";
 
 /// Ends a session that is as it was seen, and records the event.
-const END: &str = concat!(
-    ", ended AS ( \
+const END: &str = ", ended AS ( \
          UPDATE sessions s SET revoked_at = g.at FROM given g \
          WHERE s.id = g.session AND s.project_id = g.project AND s.mode = g.mode \
          AND s.refresh_digest = g.seen AND s.revoked_at IS NULL \
          RETURNING s.id, s.identity_id \
-     ), happened AS ( \
-         SELECT g.event AS id, g.project AS project_id, g.mode, g.kind, g.at AS happened_at, \
-             ended.id AS subject_id, ended.identity_id AS related_id FROM ended, given g \
-     ), ",
-    recording!("subject_id, related_id"),
-    " SELECT FROM ended"
-);
+     ) SELECT record_event(event => g.event, project => g.project, world => g.mode, \
+         happening => g.kind, moment => g.at, subject => ended.id, related => ended.identity_id) \
+     FROM ended, given g";
 
 /// How often a session that others change is looked at before they have to be waited for.
 const LOOKS: usize = 5;

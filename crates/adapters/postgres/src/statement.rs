@@ -28,7 +28,7 @@ macro_rules! given {
 /// Rows are read by name, as with `sql_query`.
 pub(crate) struct Statement<G> {
     given: G,
-    sql: &'static str,
+    sql: Vec<&'static str>,
 }
 
 pub(crate) struct Nothing;
@@ -46,12 +46,19 @@ pub(crate) fn each<'all, R, T>(rows: &'all [R], column: impl Fn(&'all R) -> T) -
 
 impl Statement<Nothing> {
     /// What comes after `given`: further `, name AS (…)`, then the main query.
-    pub(crate) const fn new(sql: &'static str) -> Self {
-        Self { given: Nothing, sql }
+    pub(crate) fn new(sql: &'static str) -> Self {
+        Self { given: Nothing, sql: vec![sql] }
     }
 }
 
 impl<G> Statement<G> {
+    /// Goes on with these parts. One that a step does not need is better left out: the server sets up
+    /// the whole plan at each execution.
+    pub(crate) fn then(mut self, parts: impl IntoIterator<Item = &'static str>) -> Self {
+        self.sql.extend(parts);
+        self
+    }
+
     /// One more parameter.
     pub(crate) fn given<ST, V>(
         self,
@@ -99,7 +106,7 @@ impl<G: QueryFragment<Pg>> QueryFragment<Pg> for Statement<G> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         self.given.walk_ast(out.reborrow())?;
         out.push_sql(")");
-        out.push_sql(self.sql);
+        self.sql.iter().for_each(|sql| out.push_sql(sql));
         Ok(())
     }
 }

@@ -182,11 +182,11 @@ async fn a_wallet_that_many_wait_for_leaves_connections_to_others() {
         async move { store.hold(project, send, Paise(100), entry, START).await.unwrap() }
     };
     let waiting: Vec<_> = (0..40).map(|_| tokio::spawn(hold(busy))).collect();
-    database.until_blocked(2).await;
+    database.until_blocked(1).await;
     for _ in 0..10 {
         assert_eq!(hold(other).await, HoldOutcome::Held);
     }
-    assert_eq!(database.blocked(), 2);
+    assert_eq!(database.blocked(), 1);
     rival.batch_execute("COMMIT").unwrap();
     for waiting in waiting {
         assert_eq!(waiting.await.unwrap(), HoldOutcome::Held);

@@ -119,7 +119,7 @@ impl Scene {
 async fn the_right_code_whose_answer_was_lost_is_accepted_once() {
     let scene = Scene::open().await;
     let otp = scene.issued().await;
-    let (store, robber) = scene.robbed("counted AS");
+    let (store, robber) = scene.robbed("guesses = given.guesses");
     assert!(matches!(scene.judge(&store, CODE).await, Verdict::Accepted(_)));
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     assert_eq!(scene.stored(&otp).await.state, OtpState::Used);
@@ -131,7 +131,7 @@ async fn the_right_code_whose_answer_was_lost_is_accepted_once() {
 async fn a_wrong_code_whose_answer_was_lost_is_counted_once() {
     let scene = Scene::open().await;
     let otp = scene.issued().await;
-    let (store, robber) = scene.robbed("counted AS");
+    let (store, robber) = scene.robbed("guesses = given.guesses");
     assert!(
         matches!(scene.judge(&store, WRONG_CODE).await, Verdict::Wrong(left) if left.remaining == 4)
     );
