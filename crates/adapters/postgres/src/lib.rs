@@ -29,10 +29,13 @@ mod look_up;
 mod migrations;
 mod operator;
 mod otp;
+#[macro_use]
 mod otp_row;
+mod otp_report;
 mod passkey;
 mod pool;
 mod project;
+mod project_queue;
 mod queue;
 mod quota_lease;
 mod receipt;
@@ -43,7 +46,6 @@ mod settings;
 mod signing_key;
 mod test_quota;
 mod wallet;
-mod wallet_queue;
 mod wallet_row;
 mod wallet_step;
 
@@ -55,9 +57,11 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 
 use look_up::LookUps;
+use otp_report::Change;
 use pool::Pool;
+use project_queue::ProjectQueue;
 use std::sync::Arc;
-use wallet_queue::WalletQueue;
+use wallet_step::Step;
 
 /// How many rows one statement of a sweep drops at most, so that none runs into its time-out.
 const SWEEP_BATCH: i64 = 5_000;
@@ -68,7 +72,8 @@ pub struct PostgresStore {
     pool: Pool,
     callers: Arc<LookUps<CallerOf>>,
     seekers: Arc<LookUps<SoughtWith>>,
-    wallets: WalletQueue,
+    wallets: ProjectQueue<Step>,
+    reports: ProjectQueue<Change>,
     /// Where migrations are run.
     direct_url: Arc<str>,
 }
@@ -84,8 +89,9 @@ impl PostgresStore {
         let callers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
         let seekers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
         let patience = settings.acquire_timeout + settings.call_timeout;
-        let wallets = WalletQueue::new(pool.clone(), patience);
-        Ok(Self { pool, callers, seekers, wallets, direct_url })
+        let wallets = ProjectQueue::new(pool.clone(), patience);
+        let reports = ProjectQueue::new(pool.clone(), patience);
+        Ok(Self { pool, callers, seekers, wallets, reports, direct_url })
     }
 
     /// Brings the schema up to date; names the migrations that it lacked.

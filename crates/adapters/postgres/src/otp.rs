@@ -1,5 +1,6 @@
 use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
+use crate::otp_report::Change;
 use crate::otp_row::{self, Found, Issued};
 use async_trait::async_trait;
 use diesel::dsl::AsSelect;
@@ -144,33 +145,30 @@ impl OtpStore for PostgresStore {
         let (project, id) = request.key();
         let mut seen = as_seen(request);
         let mut written = None;
-        self.pool
-            .run(move |conn| {
-                for _ in 0..LOOKS {
-                    let by_view = seen.is_some();
-                    let found = match seen.take() {
-                        Some(seen) => Some(seen),
-                        None => find(conn, project, id)?,
-                    };
-                    let Some(found) = found else { return Ok(None) };
-                    // Written, and the answer was lost with the connection.
-                    if found.version == next.into() && written.is_some() {
-                        return Ok(written.take());
-                    }
-                    let mut otp = found.otp.clone();
-                    let step = otp.report(attempt, report.clone(), &route, next, now);
-                    if otp != found.otp {
-                        written = Some((otp.clone(), step.clone()));
-                        if otp_row::report(conn, &found, &otp, next.into(), now)? {
-                            return Ok(Some((otp, step)));
-                        }
-                    } else if !by_view {
-                        return Ok(Some((otp, step)));
-                    }
+        for _ in 0..LOOKS {
+            let by_view = seen.is_some();
+            let found = match seen.take() {
+                Some(seen) => Some(seen),
+                None => self.pool.run(move |conn| find(conn, project, id)).await?,
+            };
+            let Some(found) = found else { return Ok(None) };
+            // Written, and the answer was lost with the connection.
+            if found.version == next.into() && written.is_some() {
+                return Ok(written.take());
+            }
+            let mut otp = found.otp.clone();
+            let step = otp.report(attempt, report.clone(), &route, next, now);
+            if otp != found.otp {
+                let change = Change::of(&found, &otp, next.into(), now);
+                written = Some((otp, step));
+                if self.reports.done(project, change).await? {
+                    return Ok(written.take());
                 }
-                Err(unavailable("a request changes over and over").into())
-            })
-            .await
+            } else if !by_view {
+                return Ok(Some((otp, step)));
+            }
+        }
+        Err(unavailable("a request changes over and over"))
     }
 
     async fn find(

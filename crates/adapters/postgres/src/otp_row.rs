@@ -3,26 +3,26 @@
 use crate::error::Failure;
 use crate::statement::{Statement, each};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Bool, Integer, Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text};
 use dwar_kernel::Timestamp;
 use dwar_otp::{DeliveryAttempt, GuessBudget, Otp, Reason};
 use dwar_sql::schema::{guess_budgets, otps};
-use dwar_sql::{
-    At, AttemptRow, BudgetRow, EventRow, Id, OtpRow, sealed_bytes, stored_count, stored_guesses,
-};
+use dwar_sql::{At, AttemptRow, BudgetRow, EventRow, Id, OtpRow, stored_count, stored_guesses};
 
-/// The attempts that are given, as they are now.
+/// The attempts that are given, as they are now, each of the request that has its place in `changed`.
 macro_rules! attempted {
     () => {
         ", attempted AS ( \
              INSERT INTO otp_attempts (id, otp_id, position, channel, provider, provider_ref, \
                  status, reason, changed_at, accepted) \
-             SELECT a.id, changed.id, (a.place - 1)::integer, a.channel, a.provider, a.provider_ref, \
+             SELECT a.id, changed.id, a.position, a.channel, a.provider, a.provider_ref, \
                  a.status, a.reason, a.changed_at, a.accepted \
-             FROM changed, given, unnest(given.attempts, given.channels, given.providers, \
-                 given.provider_refs, given.statuses, given.reasons, given.times, given.accepts) \
-                 WITH ORDINALITY AS a (id, channel, provider, provider_ref, status, reason, \
-                     changed_at, accepted, place) \
+             FROM changed, given, unnest(given.places, given.positions, given.attempts, \
+                 given.channels, given.providers, given.provider_refs, given.statuses, \
+                 given.reasons, given.times, given.accepts) \
+                 AS a (place, position, id, channel, provider, provider_ref, status, reason, \
+                     changed_at, accepted) \
+             WHERE a.place = changed.place \
              ON CONFLICT (id) DO UPDATE SET provider_ref = excluded.provider_ref, \
                  status = excluded.status, reason = excluded.reason, \
                  changed_at = excluded.changed_at, accepted = excluded.accepted \
@@ -30,26 +30,39 @@ macro_rules! attempted {
     };
 }
 
-/// Gives a statement the parameters of `attempted!`.
+/// Gives a statement the parameters of `attempted!`: of each request all its attempts, in order.
 macro_rules! attempts {
-    ($statement:expr, $attempts:expr) => {{
-        let attempts: &[DeliveryAttempt] = $attempts;
+    ($statement:expr, $requests:expr) => {{
+        let attempts: Vec<(i64, i32, &DeliveryAttempt)> = placed($requests);
+        let attempts = attempts.as_slice();
         $statement
-            .given::<Array<Id>, _>("attempts", each(attempts, |a| Id::from(a.id)))
-            .given::<Array<Text>, _>("channels", each(attempts, |a| a.channel.as_str()))
-            .given::<Array<Text>, _>("providers", each(attempts, |a| a.provider.as_str()))
+            .given::<Array<BigInt>, _>("places", each(attempts, |a| a.0))
+            .given::<Array<Integer>, _>("positions", each(attempts, |a| a.1))
+            .given::<Array<Id>, _>("attempts", each(attempts, |a| Id::from(a.2.id)))
+            .given::<Array<Text>, _>("channels", each(attempts, |a| a.2.channel.as_str()))
+            .given::<Array<Text>, _>("providers", each(attempts, |a| a.2.provider.as_str()))
             .given::<Array<Nullable<Text>>, _>(
                 "provider_refs",
-                each(attempts, |a| a.provider_ref.as_deref()),
+                each(attempts, |a| a.2.provider_ref.as_deref()),
             )
-            .given::<Array<Text>, _>("statuses", each(attempts, |a| a.status.as_str()))
+            .given::<Array<Text>, _>("statuses", each(attempts, |a| a.2.status.as_str()))
             .given::<Array<Nullable<Text>>, _>(
                 "reasons",
-                each(attempts, |a| a.reason.map(Reason::as_str)),
+                each(attempts, |a| a.2.reason.map(Reason::as_str)),
             )
-            .given::<Array<At>, _>("times", each(attempts, |a| At::from(a.at)))
-            .given::<Array<Bool>, _>("accepts", each(attempts, |a| a.accepted))
+            .given::<Array<At>, _>("times", each(attempts, |a| At::from(a.2.at)))
+            .given::<Array<Bool>, _>("accepts", each(attempts, |a| a.2.accepted))
     }};
+}
+
+/// The attempts of requests, each with the place of its request, from one, and its own, from zero.
+pub(crate) fn placed<'a>(
+    requests: impl IntoIterator<Item = &'a Otp>,
+) -> Vec<(i64, i32, &'a DeliveryAttempt)> {
+    let of_one = |(place, otp): (i64, &'a Otp)| {
+        (0..).zip(&otp.delivery.attempts).map(move |(position, attempt)| (place, position, attempt))
+    };
+    (1..).zip(requests).flat_map(of_one).collect()
 }
 
 /// Gives a statement the parameters of [`TOLD`].
@@ -111,24 +124,12 @@ const ISSUE: &str = concat!(
          SELECT id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, code_sealed, \
              state, wrong, max_wrong, status, created_at, expires_at, due_at, version FROM given \
          WHERE (SELECT count(*) FROM superseded) >= 0 AND NOT (SELECT lacking.one FROM lacking) \
-         ON CONFLICT DO NOTHING RETURNING id \
+         ON CONFLICT DO NOTHING RETURNING id, 1 AS place \
      )",
     attempted!(),
     " SELECT EXISTS (SELECT FROM changed) \
          OR EXISTS (SELECT FROM otps own WHERE own.id = given.id) AS done, \
          lacking.one AS lacking FROM given, lacking"
-);
-
-/// Writes down what a report changed, unless the request has changed since it was looked at. A
-/// repetition finds the version that it wrote.
-const REPORT: &str = concat!(
-    ", changed AS ( \
-         UPDATE otps o SET code_sealed = given.code_sealed, state = given.state, \
-             status = given.status, due_at = given.due_at, version = given.version \
-         FROM given WHERE o.id = given.otp AND o.version = given.before \
-         RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
-     )",
-    attempted!(),
 );
 
 /// Writes down what a guess changed: the code, then the phone's count, unless the code has changed
@@ -167,11 +168,12 @@ const CLEARED: &str = "\
 /// Whether the request was changed,
 const DONE: &str = " SELECT EXISTS (SELECT FROM changed) AS done";
 
-/// and if it was, the event of that.
+/// and if it was, the event of that, where there may be somebody to tell.
 const TOLD: &str = "\
 , (SELECT record_event(event => g.event, project => c.project_id, world => c.mode, \
       happening => g.kind, moment => g.at, subject => c.id, via => g.channel, \
-      phone => c.phone_index, sealed => c.phone_sealed) FROM changed c, given g)";
+      phone => c.phone_index, sealed => c.phone_sealed) FROM changed c, given g \
+  WHERE EXISTS (SELECT FROM webhook_endpoints e WHERE e.project_id = c.project_id))";
 
 #[derive(QueryableByName)]
 struct Done {
@@ -200,30 +202,7 @@ pub(crate) fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> QueryResu
     );
     let statement = statement.column(otps::version, first.unwrap_or(otp.id.into()));
     let statement = statement.given::<Bool, _>("held", held);
-    attempts!(statement, &otp.delivery.attempts).get_result(conn)
-}
-
-/// Writes down what became of a request under `version`, attempts that are new included; false if
-/// it was not as `before` any more.
-pub(crate) fn report(
-    conn: &mut PgConnection,
-    before: &Found,
-    otp: &Otp,
-    version: Id,
-    now: Timestamp,
-) -> QueryResult<bool> {
-    let statement = Statement::new(REPORT)
-        .given::<Id, _>("otp", Id::from(otp.id))
-        .given::<Id, _>("before", before.version)
-        .column(otps::version, version)
-        .column(otps::code_sealed, sealed_bytes(otp.sealed_code.as_ref()))
-        .column(otps::state, otp.state.as_str())
-        .column(otps::status, otp.delivery.status.as_str())
-        .column(otps::due_at, otp.delivery.due_at.map(At::from));
-    let statement = attempts!(statement, &otp.delivery.attempts);
-    let told = otp.reported_since(&before.otp, now).as_ref().map(EventRow::from);
-    let statement = statement.then([DONE]).then(told.as_ref().map(|_| TOLD));
-    event!(statement, told, now).get_result(conn).map(|Done { done }| done)
+    attempts!(statement, [otp]).get_result(conn)
 }
 
 /// Writes down what became of a code and of its phone's count under `version`; false if the code

@@ -5,6 +5,7 @@
 //! sweep settles it by what is on record.
 
 use crate::error::Failure;
+use crate::project_queue::Joined;
 use crate::statement::{Statement, each};
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
@@ -118,27 +119,29 @@ struct Answer {
     done: bool,
 }
 
-/// Does these steps on the wallet of a project, each at most once; whether each is done, in order.
-pub(crate) fn all(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    steps: &[Step],
-) -> Result<Vec<bool>, Failure> {
-    let (mut holds, mut settles) = (Vec::new(), Vec::new());
-    for step in steps {
-        match step {
-            Step::Hold(hold) => holds.push(*hold),
-            Step::Settle(settle) => settles.push(*settle),
+impl Joined for Step {
+    /// Each is done at most once.
+    fn all(
+        steps: &[Self],
+        conn: &mut PgConnection,
+        project: ProjectId,
+    ) -> Result<Vec<bool>, Failure> {
+        let (mut holds, mut settles) = (Vec::new(), Vec::new());
+        for step in steps {
+            match step {
+                Self::Hold(hold) => holds.push(*hold),
+                Self::Settle(settle) => settles.push(*settle),
+            }
         }
+        // Settlements first: what they give back is there for the holds.
+        let mut settled = joined(&settles, |settles| settle(conn, project, settles))?.into_iter();
+        let mut held = joined(&holds, |holds| hold(conn, project, holds))?.into_iter();
+        let done = steps.iter().map(|step| match step {
+            Self::Hold(_) => held.next().unwrap_or(false),
+            Self::Settle(_) => settled.next().unwrap_or(false),
+        });
+        Ok(done.collect())
     }
-    // Settlements first: what they give back is there for the holds.
-    let mut settled = joined(&settles, |settles| settle(conn, project, settles))?.into_iter();
-    let mut held = joined(&holds, |holds| hold(conn, project, holds))?.into_iter();
-    let done = steps.iter().map(|step| match step {
-        Step::Hold(_) => held.next().unwrap_or(false),
-        Step::Settle(_) => settled.next().unwrap_or(false),
-    });
-    Ok(done.collect())
 }
 
 /// Asks for all steps at once, and again, alone, for each that was not done then.

@@ -147,7 +147,7 @@ async fn a_wrong_code_whose_answer_was_lost_is_counted_once() {
 async fn a_report_whose_answer_was_lost_is_answered_as_the_first_time() {
     let scene = Scene::open().await;
     let otp = scene.issued().await;
-    let (store, robber) = scene.robbed("status = given.status");
+    let (store, robber) = scene.robbed("due_at = s.due");
     let (route, next) = (scene.make.route(), scene.make.id());
     let first = otp.delivery.attempts[0].id;
     let seen = Reported::Seen(Box::new(otp.clone()));

@@ -1,9 +1,9 @@
-//! Steps on one wallet that wait for each other: all that wait are done by one statement.
+//! Steps of one project that wait for each other: all that wait are done by one statement.
 
-use crate::error::unavailable;
+use crate::error::{Failure, unavailable};
 use crate::look_up::again;
 use crate::pool::{self, Pool};
-use crate::wallet_step::{self, Step};
+use diesel::PgConnection;
 use dwar_kernel::{ProjectId, StoreError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,31 +12,55 @@ use tokio::sync::oneshot;
 
 /// How many steps are done at once at most.
 const JOINED: usize = 128;
-/// How many steps may wait for one wallet.
+/// How many steps of one project may wait.
 const WAITING: usize = 4096;
 
 type Reply = oneshot::Sender<Result<bool, StoreError>>;
 
-/// Holds and settlements of every project, in order of arrival within each.
+/// A step that is done together with others of its project.
+pub(crate) trait Joined: Sized + Send + Sync + 'static {
+    /// Does these steps, in no order; whether each is done. MUST be harmless if it runs twice, since a
+    /// lost connection repeats it.
+    fn all(
+        steps: &[Self],
+        conn: &mut PgConnection,
+        project: ProjectId,
+    ) -> Result<Vec<bool>, Failure>;
+}
+
+/// Steps of every project, in order of arrival within each.
 ///
-/// Every send of a project changes one and the same row, twice. So one statement at a time is under way
-/// for a wallet and instance, and what arrives meanwhile is the next one: nobody waits for the row with
-/// a connection that others need, and many steps cost little more than one
-/// (docs/adr/0045-steps-on-one-wallet-are-joined.md).
-#[derive(Clone)]
-pub(crate) struct WalletQueue {
+/// One statement at a time is under way for a project and instance, and what arrives meanwhile is the
+/// next one: many steps cost little more than one, and those that want the same row do not wait for it with
+/// connections that others need (docs/adr/0045-steps-of-one-project-are-joined.md).
+pub(crate) struct ProjectQueue<S> {
     pool: Pool,
-    /// A project is in it for as long as somebody works on its wallet.
-    waiting: Arc<Mutex<HashMap<ProjectId, VecDeque<Waiting>>>>,
+    waiting: Lines<S>,
     patience: Duration,
 }
 
-struct Waiting {
-    step: Step,
+/// A project is in it for as long as somebody works on its steps.
+type Lines<S> = Arc<Mutex<HashMap<ProjectId, VecDeque<Waiting<S>>>>>;
+
+struct Waiting<S> {
+    step: S,
     reply: Reply,
 }
 
-impl WalletQueue {
+impl<S> Clone for ProjectQueue<S> {
+    fn clone(&self) -> Self {
+        let (pool, waiting) = (self.pool.clone(), Arc::clone(&self.waiting));
+        Self { pool, waiting, patience: self.patience }
+    }
+}
+
+impl<S> ProjectQueue<S> {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<ProjectId, VecDeque<Waiting<S>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Joined> ProjectQueue<S> {
     /// A queue in which nobody waits longer than this.
     pub(crate) fn new(pool: Pool, patience: Duration) -> Self {
         Self { pool, waiting: Arc::default(), patience }
@@ -47,7 +71,7 @@ impl WalletQueue {
     /// # Errors
     /// [`StoreError::Unavailable`] if there is no answer in time, or too many wait; whatever the
     /// statement met. The step may be done all the same.
-    pub(crate) async fn done(&self, project: ProjectId, step: Step) -> Result<bool, StoreError> {
+    pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<bool, StoreError> {
         let (reply, answer) = oneshot::channel();
         if self.push(project, Waiting { step, reply })? {
             // A task of its own: whoever asked may give up, and those behind still wait.
@@ -55,29 +79,25 @@ impl WalletQueue {
         }
         match tokio::time::timeout(self.patience, answer).await {
             Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err(unavailable("a step on a wallet was given up")),
+            Ok(Err(_)) => Err(unavailable("a step was given up")),
             Err(_) => Err(pool::no_answer_in_time()),
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<ProjectId, VecDeque<Waiting>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether nobody works on that wallet yet.
-    fn push(&self, project: ProjectId, step: Waiting) -> Result<bool, StoreError> {
+    /// Whether nobody works for that project yet.
+    fn push(&self, project: ProjectId, step: Waiting<S>) -> Result<bool, StoreError> {
         let mut waiting = self.waiting();
         let is_idle = !waiting.contains_key(&project);
         let steps = waiting.entry(project).or_default();
         if steps.len() >= WAITING {
-            return Err(unavailable("too many wait for one wallet"));
+            return Err(unavailable("too many steps of one project are waiting"));
         }
         steps.push_back(step);
         Ok(is_idle)
     }
 
-    /// What is to be done next; if nothing, nobody works on that wallet any more.
-    fn take(&self, project: ProjectId) -> Option<Vec<Waiting>> {
+    /// What is to be done next; if nothing, nobody works for that project any more.
+    fn take(&self, project: ProjectId) -> Option<Vec<Waiting<S>>> {
         let mut waiting = self.waiting();
         let steps = waiting.get_mut(&project)?;
         steps.retain(|step| !step.reply.is_closed());
@@ -90,21 +110,20 @@ impl WalletQueue {
     }
 }
 
-/// Whoever works on one wallet.
-struct Worker {
-    queue: WalletQueue,
+/// Whoever works for one project.
+struct Worker<S> {
+    queue: ProjectQueue<S>,
     project: ProjectId,
     is_over: bool,
 }
 
-impl Worker {
+impl<S: Joined> Worker<S> {
     async fn work(mut self) {
         while let Some(next) = self.queue.take(self.project) {
-            let (steps, replies): (Vec<Step>, Vec<Reply>) =
+            let (steps, replies): (Vec<S>, Vec<Reply>) =
                 next.into_iter().map(|one| (one.step, one.reply)).unzip();
             let project = self.project;
-            let done =
-                self.queue.pool.run(move |conn| wallet_step::all(conn, project, &steps)).await;
+            let done = self.queue.pool.run(move |conn| S::all(&steps, conn, project)).await;
             tell(replies, done);
         }
         self.is_over = true;
@@ -112,7 +131,7 @@ impl Worker {
 }
 
 /// Those who wait for somebody who is gone are told that nobody works for them.
-impl Drop for Worker {
+impl<S> Drop for Worker<S> {
     fn drop(&mut self) {
         if !self.is_over {
             self.queue.waiting().remove(&self.project);
