@@ -1,4 +1,4 @@
-//! What the SQL stores share: tables, rows, and how rows become domain types.
+//! What the SQL stores share: tables, rows, how rows become domain types, and how work queues.
 //!
 //! A row has the columns that both databases select; which statements run, in which order and
 //! under which locks, each store decides for itself. Where only one of them has a column, that
@@ -9,7 +9,9 @@ mod admin_token;
 mod audit;
 mod call;
 mod convert;
+mod door;
 mod event;
+mod fair_queue;
 mod figures;
 mod idempotency;
 mod identity;
@@ -35,7 +37,9 @@ pub use admin_token::AdminTokenRow;
 pub use audit::AuditEntryRow;
 pub use call::CallRow;
 pub use convert::{Row, all, maybe, sealed_bytes, stored_count, unavailable};
+pub use door::{Door, Flow, Permit};
 pub use event::{EndpointRow, EventRow, WaitingRow};
+pub use fair_queue::{FairQueue, LetIn};
 pub use figures::{FigureRow, SentRow, TenureRow, requests};
 pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;
