@@ -18,22 +18,23 @@ impl ActivityStore for SqliteStore {
         before: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.scan(move |connection| {
-            snapshot(connection, |connection| {
-                let mut wanted = otps::table
-                    .filter(otps::project_id.eq(Id::from(project)))
-                    .order(otps::id.desc())
-                    .limit(limit.into())
-                    .select(OtpRow::as_select())
-                    .into_boxed();
-                if let Some(before) = before {
-                    wanted = wanted.filter(otps::id.lt(Id::from(before)));
-                }
-                let rows = wanted.load(connection)?;
-                whole(connection, rows)
+        self.of(project)
+            .scan(move |connection| {
+                snapshot(connection, |connection| {
+                    let mut wanted = otps::table
+                        .filter(otps::project_id.eq(Id::from(project)))
+                        .order(otps::id.desc())
+                        .limit(limit.into())
+                        .select(OtpRow::as_select())
+                        .into_boxed();
+                    if let Some(before) = before {
+                        wanted = wanted.filter(otps::id.lt(Id::from(before)));
+                    }
+                    let rows = wanted.load(connection)?;
+                    whole(connection, rows)
+                })
             })
-        })
-        .await
+            .await
     }
 
     async fn of_phone(
@@ -43,17 +44,18 @@ impl ActivityStore for SqliteStore {
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.scan(move |connection| {
-            snapshot(connection, |connection| {
-                let rows = of_phone!(otps of project, mode, phone.0.as_slice())
-                    .order(otps::id.desc())
-                    .limit(limit.into())
-                    .select(OtpRow::as_select())
-                    .load(connection)?;
-                whole(connection, rows)
+        self.of(project)
+            .scan(move |connection| {
+                snapshot(connection, |connection| {
+                    let rows = of_phone!(otps of project, mode, phone.0.as_slice())
+                        .order(otps::id.desc())
+                        .limit(limit.into())
+                        .select(OtpRow::as_select())
+                        .load(connection)?;
+                    whole(connection, rows)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 
@@ -92,15 +94,16 @@ impl RefusalStore for SqliteStore {
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
-        self.scan(move |connection| {
-            let rows = of_phone!(refused_sends of project, mode, phone.0.as_slice())
-                .order(refused_sends::minute.desc())
-                .limit(limit.into())
-                .select(RefusedRow::as_select())
-                .load(connection)?;
-            Ok(RefusedSends::added_up(dwar_sql::all(rows)?))
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let rows = of_phone!(refused_sends of project, mode, phone.0.as_slice())
+                    .order(refused_sends::minute.desc())
+                    .limit(limit.into())
+                    .select(RefusedRow::as_select())
+                    .load(connection)?;
+                Ok(RefusedSends::added_up(dwar_sql::all(rows)?))
+            })
+            .await
     }
 
     async fn of_project(
@@ -109,17 +112,18 @@ impl RefusalStore for SqliteStore {
         since: Timestamp,
         most: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
-        self.scan(move |connection| {
-            let rows = refused_sends::table
-                .filter(refused_sends::project_id.eq(Id::from(project)))
-                .filter(refused_sends::minute.ge(At::from(since)))
-                .order(refused_sends::minute.desc())
-                .limit(most.into())
-                .select(RefusedRow::as_select())
-                .load(connection)?;
-            Ok(RefusedSends::without_phones(dwar_sql::all(rows)?))
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let rows = refused_sends::table
+                    .filter(refused_sends::project_id.eq(Id::from(project)))
+                    .filter(refused_sends::minute.ge(At::from(since)))
+                    .order(refused_sends::minute.desc())
+                    .limit(most.into())
+                    .select(RefusedRow::as_select())
+                    .load(connection)?;
+                Ok(RefusedSends::without_phones(dwar_sql::all(rows)?))
+            })
+            .await
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {

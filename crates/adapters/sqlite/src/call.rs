@@ -46,29 +46,31 @@ impl CallLog for SqliteStore {
         filter: CallFilter,
         limit: u32,
     ) -> Result<Vec<LoggedCall>, StoreError> {
-        self.scan(move |connection| {
-            let on_record = exists(events::table.filter(events::id.eq(webhook_calls::event_id)));
-            let mut wanted = webhook_calls::table
-                .inner_join(webhook_endpoints::table)
-                .filter(webhook_endpoints::project_id.eq(Id::from(project)))
-                .filter(webhook_calls::endpoint_id.eq(Id::from(endpoint)))
-                .into_boxed();
-            if filter.failed {
-                wanted = wanted.filter(webhook_calls::failed);
-            }
-            if let Some(before) = filter.before {
-                wanted = wanted.filter(webhook_calls::id.lt(Id::from(before)));
-            }
-            let rows: Vec<(CallRow, bool)> = wanted
-                .order(webhook_calls::id.desc())
-                .limit(limit.into())
-                .select((CallRow::as_select(), on_record))
-                .load(connection)?;
-            let logged =
-                |(row, on_record)| Ok(LoggedCall { call: Call::try_from(row)?, on_record });
-            Ok(rows.into_iter().map(logged).collect::<Result<_, StoreError>>()?)
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let on_record =
+                    exists(events::table.filter(events::id.eq(webhook_calls::event_id)));
+                let mut wanted = webhook_calls::table
+                    .inner_join(webhook_endpoints::table)
+                    .filter(webhook_endpoints::project_id.eq(Id::from(project)))
+                    .filter(webhook_calls::endpoint_id.eq(Id::from(endpoint)))
+                    .into_boxed();
+                if filter.failed {
+                    wanted = wanted.filter(webhook_calls::failed);
+                }
+                if let Some(before) = filter.before {
+                    wanted = wanted.filter(webhook_calls::id.lt(Id::from(before)));
+                }
+                let rows: Vec<(CallRow, bool)> = wanted
+                    .order(webhook_calls::id.desc())
+                    .limit(limit.into())
+                    .select((CallRow::as_select(), on_record))
+                    .load(connection)?;
+                let logged =
+                    |(row, on_record)| Ok(LoggedCall { call: Call::try_from(row)?, on_record });
+                Ok(rows.into_iter().map(logged).collect::<Result<_, StoreError>>()?)
+            })
+            .await
     }
 
     async fn resend(
@@ -78,10 +80,11 @@ impl CallLog for SqliteStore {
         event: String,
         now: Timestamp,
     ) -> Result<Resend, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            resend(connection, project, endpoint, &event, now)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                resend(connection, project, endpoint, &event, now)
+            })
+            .await
     }
 
     async fn address(
@@ -90,22 +93,23 @@ impl CallLog for SqliteStore {
         endpoint: EndpointId,
         due_at: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let Some(known) = by_id(connection, event.project, endpoint)? else {
-                return Ok(false);
-            };
-            let row = EventRow::from(&event);
-            let fresh = diesel::insert_into(events::table)
-                .values(&row)
-                .on_conflict_do_nothing()
-                .execute(connection)?;
-            if fresh == 0 {
-                return Ok(false);
-            }
-            insert_delivery(connection, &row.id, known.id, due_at)?;
-            Ok(true)
-        })
-        .await
+        self.of(event.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let Some(known) = by_id(connection, event.project, endpoint)? else {
+                    return Ok(false);
+                };
+                let row = EventRow::from(&event);
+                let fresh = diesel::insert_into(events::table)
+                    .values(&row)
+                    .on_conflict_do_nothing()
+                    .execute(connection)?;
+                if fresh == 0 {
+                    return Ok(false);
+                }
+                insert_delivery(connection, &row.id, known.id, due_at)?;
+                Ok(true)
+            })
+            .await
     }
 
     async fn trim_calls(&self, endpoint: EndpointId, kept: u32) -> Result<u64, StoreError> {

@@ -13,15 +13,16 @@ impl ChargeStore for SqliteStore {
         project: ProjectId,
         sends: Vec<OtpId>,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.scan(move |connection| {
-            let kinds = [EntryKind::Capture, EntryKind::Refund].map(EntryKind::as_str);
-            let sends = sends.iter().map(OtpId::to_string);
-            let query = ledger_entries::table
-                .filter(ledger_entries::project_id.eq(Id::from(project)))
-                .filter(ledger_entries::kind.eq_any(kinds))
-                .filter(ledger_entries::reference.eq_any(sends));
-            Ok(read_all!(EntryRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let kinds = [EntryKind::Capture, EntryKind::Refund].map(EntryKind::as_str);
+                let sends = sends.iter().map(OtpId::to_string);
+                let query = ledger_entries::table
+                    .filter(ledger_entries::project_id.eq(Id::from(project)))
+                    .filter(ledger_entries::kind.eq_any(kinds))
+                    .filter(ledger_entries::reference.eq_any(sends));
+                Ok(read_all!(EntryRow of query, connection))
+            })
+            .await
     }
 }

@@ -22,21 +22,23 @@ const WAITING: &str = "SELECT id, failing, due_at FROM ( \
 impl EventStore for SqliteStore {
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
         let row = EndpointRow::from(&endpoint);
-        self.write_that(Changes::NoLookUp, move |connection| {
-            diesel::insert_into(webhook_endpoints::table).values(row).execute(connection)?;
-            Ok(())
-        })
-        .await
+        self.of(endpoint.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                diesel::insert_into(webhook_endpoints::table).values(row).execute(connection)?;
+                Ok(())
+            })
+            .await
     }
 
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
-        self.read(move |connection| {
-            let query = webhook_endpoints::table
-                .filter(webhook_endpoints::project_id.eq(Id::from(project)))
-                .order((webhook_endpoints::created_at, webhook_endpoints::id));
-            Ok(read_all!(EndpointRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = webhook_endpoints::table
+                    .filter(webhook_endpoints::project_id.eq(Id::from(project)))
+                    .order((webhook_endpoints::created_at, webhook_endpoints::id));
+                Ok(read_all!(EndpointRow of query, connection))
+            })
+            .await
     }
 
     async fn remove_endpoint(
@@ -44,23 +46,24 @@ impl EventStore for SqliteStore {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
-            let id = Id::from(endpoint);
-            let waits: Vec<String> = event_deliveries::table
-                .filter(event_deliveries::endpoint_id.eq(id))
-                .select(event_deliveries::event_id)
-                .load(connection)?;
-            let called: Vec<String> = webhook_calls::table
-                .filter(webhook_calls::endpoint_id.eq(id))
-                .select(webhook_calls::event_id)
-                .load(connection)?;
-            // Its deliveries and calls go with it, by the schema.
-            diesel::delete(&row).execute(connection)?;
-            drop_told(connection, waits.iter().chain(&called))?;
-            Ok(true)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
+                let id = Id::from(endpoint);
+                let waits: Vec<String> = event_deliveries::table
+                    .filter(event_deliveries::endpoint_id.eq(id))
+                    .select(event_deliveries::event_id)
+                    .load(connection)?;
+                let called: Vec<String> = webhook_calls::table
+                    .filter(webhook_calls::endpoint_id.eq(id))
+                    .select(webhook_calls::event_id)
+                    .load(connection)?;
+                // Its deliveries and calls go with it, by the schema.
+                diesel::delete(&row).execute(connection)?;
+                drop_told(connection, waits.iter().chain(&called))?;
+                Ok(true)
+            })
+            .await
     }
 
     async fn replace_secret(
@@ -69,12 +72,13 @@ impl EventStore for SqliteStore {
         endpoint: EndpointId,
         secret: NewSecret,
     ) -> Result<bool, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
-            change(connection, row, |endpoint| endpoint.replace_secret(secret))?;
-            Ok(true)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
+                change(connection, row, |endpoint| endpoint.replace_secret(secret))?;
+                Ok(true)
+            })
+            .await
     }
 
     async fn enable_endpoint(
@@ -82,12 +86,13 @@ impl EventStore for SqliteStore {
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
-            change(connection, row, Endpoint::enable)?;
-            Ok(true)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
+                change(connection, row, Endpoint::enable)?;
+                Ok(true)
+            })
+            .await
     }
 
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
@@ -102,7 +107,9 @@ impl EventStore for SqliteStore {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| Ok(record(connection, &event)?)).await
+        self.of(event.project)
+            .write_that(Changes::NoLookUp, move |connection| Ok(record(connection, &event)?))
+            .await
     }
 
     async fn claim_due(

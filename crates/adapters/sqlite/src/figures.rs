@@ -87,20 +87,21 @@ impl FiguresStore for SqliteStore {
         mode: KeyMode,
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError> {
-        self.scan(move |connection| {
-            let mut found = Vec::new();
-            for Span { grain, window } in spans {
-                let query = figures::table
-                    .filter(figures::project_id.eq(Id::from(project)))
-                    .filter(figures::mode.eq(mode.as_str()))
-                    .filter(figures::grain.eq(grain.as_str()))
-                    .filter(figures::began_at.ge(At::from(window.from)))
-                    .filter(figures::began_at.lt(At::from(window.until)));
-                found.extend::<Vec<Figure>>(read_all!(FigureRow of query, connection));
-            }
-            Ok(found)
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let mut found = Vec::new();
+                for Span { grain, window } in spans {
+                    let query = figures::table
+                        .filter(figures::project_id.eq(Id::from(project)))
+                        .filter(figures::mode.eq(mode.as_str()))
+                        .filter(figures::grain.eq(grain.as_str()))
+                        .filter(figures::began_at.ge(At::from(window.from)))
+                        .filter(figures::began_at.lt(At::from(window.until)));
+                    found.extend::<Vec<Figure>>(read_all!(FigureRow of query, connection));
+                }
+                Ok(found)
+            })
+            .await
     }
 
     async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError> {

@@ -16,27 +16,29 @@ impl IdempotencyStore for SqliteStore {
         record: Record,
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let (project, mode, route, key) = slot_key(&slot);
-            let place = idempotency_records::table.find((project, mode, route, key));
-            let held = place.select(RecordRow::as_select()).get_result(connection).optional()?;
-            let held = held.map(|held: RecordRow| held.into_record(&slot)).transpose()?;
-            let judged =
-                held.and_then(|held| held.judge(record.fingerprint, lifetimes, record.began_at));
-            if let Some(beginning) = judged {
-                return Ok(beginning);
-            }
-            let row = (
-                idempotency_records::project_id.eq(project),
-                idempotency_records::mode.eq(mode),
-                idempotency_records::route.eq(route),
-                idempotency_records::key_digest.eq(key),
-                RecordRow::from(&record),
-            );
-            diesel::replace_into(idempotency_records::table).values(row).execute(connection)?;
-            Ok(Beginning::Fresh)
-        })
-        .await
+        self.of(slot.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let (project, mode, route, key) = slot_key(&slot);
+                let place = idempotency_records::table.find((project, mode, route, key));
+                let held =
+                    place.select(RecordRow::as_select()).get_result(connection).optional()?;
+                let held = held.map(|held: RecordRow| held.into_record(&slot)).transpose()?;
+                let judged = held
+                    .and_then(|held| held.judge(record.fingerprint, lifetimes, record.began_at));
+                if let Some(beginning) = judged {
+                    return Ok(beginning);
+                }
+                let row = (
+                    idempotency_records::project_id.eq(project),
+                    idempotency_records::mode.eq(mode),
+                    idempotency_records::route.eq(route),
+                    idempotency_records::key_digest.eq(key),
+                    RecordRow::from(&record),
+                );
+                diesel::replace_into(idempotency_records::table).values(row).execute(connection)?;
+                Ok(Beginning::Fresh)
+            })
+            .await
     }
 
     async fn complete(
@@ -45,20 +47,22 @@ impl IdempotencyStore for SqliteStore {
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let answered = idempotency_records::answer.eq(answer.0);
-            statement::update(unanswered!(slot, began_at), answered).execute(connection)?;
-            Ok(())
-        })
-        .await
+        self.of(slot.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let answered = idempotency_records::answer.eq(answer.0);
+                statement::update(unanswered!(slot, began_at), answered).execute(connection)?;
+                Ok(())
+            })
+            .await
     }
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            diesel::delete(unanswered!(slot, began_at)).execute(connection)?;
-            Ok(())
-        })
-        .await
+        self.of(slot.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                diesel::delete(unanswered!(slot, began_at)).execute(connection)?;
+                Ok(())
+            })
+            .await
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {

@@ -18,11 +18,12 @@ impl IdentityStore for SqliteStore {
         mode: KeyMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
-        self.read(move |connection| {
-            let query = in_world!(identities of project, mode, id);
-            Ok(read_one!(IdentityRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = in_world!(identities of project, mode, id);
+                Ok(read_one!(IdentityRow of query, connection))
+            })
+            .await
     }
 
     async fn find_by_phone(
@@ -31,7 +32,7 @@ impl IdentityStore for SqliteStore {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
-        self.read(move |connection| by_phone(connection, project, mode, phone)).await
+        self.of(project).read(move |connection| by_phone(connection, project, mode, phone)).await
     }
 
     async fn erase(
@@ -41,22 +42,24 @@ impl IdentityStore for SqliteStore {
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
-        self.write(move |connection| {
-            let query = in_world!(identities of project, mode, id).select(identities::phone_index);
-            let phone: Option<Vec<u8>> = query.get_result(connection).optional()?;
-            let Some(phone) = phone else { return Ok(None) };
-            let query = sessions::table.filter(sessions::identity_id.eq(Id::from(id)));
-            let sessions: Vec<Session> = read_all!(SessionRow of query, connection);
-            let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
-            let sessions_revoked = u64::try_from(alive).unwrap_or(u64::MAX);
-            // The sessions go with it, by the schema.
-            diesel::delete(identities::table.find(Id::from(id))).execute(connection)?;
-            erase_traces(connection, project, mode, &phone)?;
-            let erased = Erased { sessions_revoked };
-            event::record(connection, &erased.event(project, mode, id, now))?;
-            Ok(Some(erased))
-        })
-        .await
+        self.of(project)
+            .write(move |connection| {
+                let query =
+                    in_world!(identities of project, mode, id).select(identities::phone_index);
+                let phone: Option<Vec<u8>> = query.get_result(connection).optional()?;
+                let Some(phone) = phone else { return Ok(None) };
+                let query = sessions::table.filter(sessions::identity_id.eq(Id::from(id)));
+                let sessions: Vec<Session> = read_all!(SessionRow of query, connection);
+                let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
+                let sessions_revoked = u64::try_from(alive).unwrap_or(u64::MAX);
+                // The sessions go with it, by the schema.
+                diesel::delete(identities::table.find(Id::from(id))).execute(connection)?;
+                erase_traces(connection, project, mode, &phone)?;
+                let erased = Erased { sessions_revoked };
+                event::record(connection, &erased.event(project, mode, id, now))?;
+                Ok(Some(erased))
+            })
+            .await
     }
 }
 

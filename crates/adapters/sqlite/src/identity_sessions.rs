@@ -19,11 +19,12 @@ impl IdentitySessions for SqliteStore {
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
-        self.scan(move |connection| {
-            let query = sessions_of!(Sqlite, project, mode, identity, after, limit);
-            Ok(read_all!(SessionRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let query = sessions_of!(Sqlite, project, mode, identity, after, limit);
+                Ok(read_all!(SessionRow of query, connection))
+            })
+            .await
     }
 
     async fn end_one(
@@ -64,7 +65,7 @@ impl IdentitySessions for SqliteStore {
         let mut ended = 0;
         loop {
             // In turns, so that other writes get theirs in between.
-            let one = self.write(turn).await?;
+            let one = self.of(project).write(turn).await?;
             ended += u64::try_from(one).unwrap_or(u64::MAX);
             if one < usize::from(SWEEP) {
                 return Ok(ended);

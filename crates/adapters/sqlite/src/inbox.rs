@@ -12,16 +12,17 @@ use dwar_sql::{Id, MessageRow, NewMessageRow, read_all};
 impl SandboxInbox for SqliteStore {
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
         let row = NewMessageRow::new(project, message);
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let request = otps::table.find(row.otp_id).select(otps::id);
-            // Erased with its phone while the message was on its way: no trace may come back.
-            if !diesel::select(exists(request)).get_result(connection)? {
-                return Ok(());
-            }
-            diesel::insert_into(sandbox_messages::table).values(row).execute(connection)?;
-            Ok(())
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let request = otps::table.find(row.otp_id).select(otps::id);
+                // Erased with its phone while the message was on its way: no trace may come back.
+                if !diesel::select(exists(request)).get_result(connection)? {
+                    return Ok(());
+                }
+                diesel::insert_into(sandbox_messages::table).values(row).execute(connection)?;
+                Ok(())
+            })
+            .await
     }
 
     async fn messages(
@@ -30,14 +31,15 @@ impl SandboxInbox for SqliteStore {
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError> {
-        self.read(move |connection| {
-            let query = sandbox_messages::table
-                .filter(sandbox_messages::project_id.eq(Id::from(project)))
-                .filter(sandbox_messages::phone_index.eq(phone.0.as_slice()))
-                .order(sandbox_messages::id.desc())
-                .limit(i64::from(limit));
-            Ok(read_all!(MessageRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = sandbox_messages::table
+                    .filter(sandbox_messages::project_id.eq(Id::from(project)))
+                    .filter(sandbox_messages::phone_index.eq(phone.0.as_slice()))
+                    .order(sandbox_messages::id.desc())
+                    .limit(i64::from(limit));
+                Ok(read_all!(MessageRow of query, connection))
+            })
+            .await
     }
 }

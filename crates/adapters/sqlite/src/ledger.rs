@@ -23,25 +23,28 @@ impl LedgerStore for SqliteStore {
         after: Option<StatementCursor>,
         limit: u32,
     ) -> Result<Vec<StatementLine>, StoreError> {
-        self.scan(move |connection| {
-            let mut found = Vec::new();
-            for kind in filter.kinds() {
-                let query = lines_of!(Sqlite, project, kind, &filter, after, limit);
-                let rows: Vec<EntryRow> = query.select(EntryRow::as_select()).load(connection)?;
-                found.extend(all::<_, StatementLine>(rows)?);
-            }
-            Ok(StatementFilter::merge(found, limit))
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let mut found = Vec::new();
+                for kind in filter.kinds() {
+                    let query = lines_of!(Sqlite, project, kind, &filter, after, limit);
+                    let rows: Vec<EntryRow> =
+                        query.select(EntryRow::as_select()).load(connection)?;
+                    found.extend(all::<_, StatementLine>(rows)?);
+                }
+                Ok(StatementFilter::merge(found, limit))
+            })
+            .await
     }
 
     async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError> {
-        self.read(move |connection| {
-            let query = diesel::sql_query(STAND).sql("?").bind::<Id, _>(Id::from(project));
-            let found: Option<StandRow> = query.get_result(connection).optional()?;
-            Ok(found.map(WalletStand::from).unwrap_or_default())
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = diesel::sql_query(STAND).sql("?").bind::<Id, _>(Id::from(project));
+                let found: Option<StandRow> = query.get_result(connection).optional()?;
+                Ok(found.map(WalletStand::from).unwrap_or_default())
+            })
+            .await
     }
 
     async fn sum(
@@ -50,30 +53,32 @@ impl LedgerStore for SqliteStore {
         after: u64,
         through: u64,
     ) -> Result<LedgerSum, StoreError> {
-        self.scan(move |connection| {
-            let query = diesel::sql_query(SUM.join("?"))
-                .bind::<Id, _>(Id::from(project))
-                .bind::<BigInt, _>(stored_position(after))
-                .bind::<BigInt, _>(stored_position(through));
-            let row: SumRow = query.get_result(connection)?;
-            Ok(row.into())
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let query = diesel::sql_query(SUM.join("?"))
+                    .bind::<Id, _>(Id::from(project))
+                    .bind::<BigInt, _>(stored_position(after))
+                    .bind::<BigInt, _>(stored_position(through));
+                let row: SumRow = query.get_result(connection)?;
+                Ok(row.into())
+            })
+            .await
     }
 
     async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError> {
-        self.write(move |connection| {
-            let query = ledger_proof_runs::table.find(Id::from(run.project));
-            let present: Option<ProofRun> = read_one!(ProofRunRow of query, connection);
-            let start = ProofRun::or_running(present, run);
-            if let ProofStart::Begun(run) = &start {
-                diesel::replace_into(ledger_proof_runs::table)
-                    .values(ProofRunRow::from(run.clone()))
-                    .execute(connection)?;
-            }
-            Ok(start)
-        })
-        .await
+        self.of(run.project)
+            .write(move |connection| {
+                let query = ledger_proof_runs::table.find(Id::from(run.project));
+                let present: Option<ProofRun> = read_one!(ProofRunRow of query, connection);
+                let start = ProofRun::or_running(present, run);
+                if let ProofStart::Begun(run) = &start {
+                    diesel::replace_into(ledger_proof_runs::table)
+                        .values(ProofRunRow::from(run.clone()))
+                        .execute(connection)?;
+                }
+                Ok(start)
+            })
+            .await
     }
 
     async fn continue_proof(
@@ -83,65 +88,70 @@ impl LedgerStore for SqliteStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         // Lost with the power, so is the run.
-        self.write_ahead_of_disk(move |connection| {
-            let run = ledger_proof_runs::table
-                .find(Id::from(project))
-                .filter(ledger_proof_runs::begun_at.eq(At::from(since)));
-            let seen = ledger_proof_runs::seen_at.eq(At::from(now));
-            Ok(diesel::update(run).set(seen).execute(connection)? == 1)
-        })
-        .await
+        self.of(project)
+            .write_ahead_of_disk(move |connection| {
+                let run = ledger_proof_runs::table
+                    .find(Id::from(project))
+                    .filter(ledger_proof_runs::begun_at.eq(At::from(since)));
+                let seen = ledger_proof_runs::seen_at.eq(At::from(now));
+                Ok(diesel::update(run).set(seen).execute(connection)? == 1)
+            })
+            .await
     }
 
     async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError> {
-        self.write(move |connection| {
-            let project = Id::from(proof.project);
-            let run = ledger_proof_runs::table
-                .find(project)
-                .filter(ledger_proof_runs::begun_at.eq(At::from(proof.since)));
-            if diesel::delete(run).execute(connection)? == 0 {
-                return Ok(false);
-            }
-            let row = ProofRow::from(proof);
-            diesel::insert_into(ledger_proofs::table).values(row).execute(connection)?;
-            trim(connection, project)?;
-            Ok(true)
-        })
-        .await
+        self.of(proof.project)
+            .write(move |connection| {
+                let project = Id::from(proof.project);
+                let run = ledger_proof_runs::table
+                    .find(project)
+                    .filter(ledger_proof_runs::begun_at.eq(At::from(proof.since)));
+                if diesel::delete(run).execute(connection)? == 0 {
+                    return Ok(false);
+                }
+                let row = ProofRow::from(proof);
+                diesel::insert_into(ledger_proofs::table).values(row).execute(connection)?;
+                trim(connection, project)?;
+                Ok(true)
+            })
+            .await
     }
 
     async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError> {
-        self.read(move |connection| {
-            let query = ledger_proofs::table
-                .filter(ledger_proofs::project_id.eq(Id::from(project)))
-                .order(ledger_proofs::begun_at.desc())
-                .limit(1);
-            Ok(read_one!(ProofRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = ledger_proofs::table
+                    .filter(ledger_proofs::project_id.eq(Id::from(project)))
+                    .order(ledger_proofs::begun_at.desc())
+                    .limit(1);
+                Ok(read_one!(ProofRow of query, connection))
+            })
+            .await
     }
 
     async fn last_sound_proof(
         &self,
         project: ProjectId,
     ) -> Result<Option<LedgerProof>, StoreError> {
-        self.read(move |connection| {
-            let query = ledger_proofs::table
-                .filter(ledger_proofs::project_id.eq(Id::from(project)))
-                .filter(ledger_proofs::sound)
-                .order(ledger_proofs::begun_at.desc())
-                .limit(1);
-            Ok(read_one!(ProofRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = ledger_proofs::table
+                    .filter(ledger_proofs::project_id.eq(Id::from(project)))
+                    .filter(ledger_proofs::sound)
+                    .order(ledger_proofs::begun_at.desc())
+                    .limit(1);
+                Ok(read_one!(ProofRow of query, connection))
+            })
+            .await
     }
 
     async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError> {
-        self.read(move |connection| {
-            let query = ledger_proof_runs::table.find(Id::from(project));
-            Ok(read_one!(ProofRunRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = ledger_proof_runs::table.find(Id::from(project));
+                Ok(read_one!(ProofRunRow of query, connection))
+            })
+            .await
     }
 }
 

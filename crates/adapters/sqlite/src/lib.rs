@@ -37,6 +37,7 @@ mod test_quota;
 mod wallet;
 mod wallet_row;
 mod writer;
+mod writes;
 
 pub use error::OpenError;
 pub use pool::{Settings, SqliteStore, Synchronous};

@@ -29,20 +29,23 @@ fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> Result<(), Failure
 #[async_trait]
 impl OtpStore for SqliteStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| supersede(connection, &otp)).await
+        self.of(otp.project)
+            .write_that(Changes::NoLookUp, move |connection| supersede(connection, &otp))
+            .await
     }
 
     async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let hold = exists(wallet_holds::table.find(Id::from(otp.id)));
-            let place = exists(send_slots::table.find(Id::from(otp.id)));
-            if !diesel::select(hold.and(place)).get_result::<bool>(connection)? {
-                let gone = "the hold or the place of a send is gone".to_owned();
-                return Err(StoreError::Unavailable(gone).into());
-            }
-            supersede(connection, &otp)
-        })
-        .await
+        self.of(otp.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let hold = exists(wallet_holds::table.find(Id::from(otp.id)));
+                let place = exists(send_slots::table.find(Id::from(otp.id)));
+                if !diesel::select(hold.and(place)).get_result::<bool>(connection)? {
+                    let gone = "the hold or the place of a send is gone".to_owned();
+                    return Err(StoreError::Unavailable(gone).into());
+                }
+                supersede(connection, &otp)
+            })
+            .await
     }
 
     async fn judge(
@@ -54,23 +57,24 @@ impl OtpStore for SqliteStore {
         policy: GuessPolicy,
         now: Timestamp,
     ) -> Result<Verdict, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let Some(before) = in_force(connection, project, mode, phone)? else {
-                return Ok(Verdict::NotFound);
-            };
-            let counted = otp_row::budget(connection, project, mode, phone)?;
-            let (mut otp, mut budget) = (before.clone(), counted);
-            let verdict = otp.judge(&guess, &mut budget, &policy, now);
-            otp_row::save(connection, &before, &otp)?;
-            if budget != counted {
-                otp_row::save_budget(connection, &otp, budget)?;
-            }
-            if let Some(told) = otp.judged_since((&before, &counted), &budget, now) {
-                event::record(connection, &told)?;
-            }
-            Ok(verdict)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let Some(before) = in_force(connection, project, mode, phone)? else {
+                    return Ok(Verdict::NotFound);
+                };
+                let counted = otp_row::budget(connection, project, mode, phone)?;
+                let (mut otp, mut budget) = (before.clone(), counted);
+                let verdict = otp.judge(&guess, &mut budget, &policy, now);
+                otp_row::save(connection, &before, &otp)?;
+                if budget != counted {
+                    otp_row::save_budget(connection, &otp, budget)?;
+                }
+                if let Some(told) = otp.judged_since((&before, &counted), &budget, now) {
+                    event::record(connection, &told)?;
+                }
+                Ok(verdict)
+            })
+            .await
     }
 
     async fn forget_guesses(
@@ -79,13 +83,14 @@ impl OtpStore for SqliteStore {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let counted = otp_row::budget(connection, project, mode, phone)?;
-            let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
-            diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
-            Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let counted = otp_row::budget(connection, project, mode, phone)?;
+                let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
+                diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
+                Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
+            })
+            .await
     }
 
     async fn report(
@@ -97,24 +102,25 @@ impl OtpStore for SqliteStore {
         next: AttemptId,
         now: Timestamp,
     ) -> Result<Option<(Otp, Step)>, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let (project, otp) = request.key();
-            let found = otps::table
-                .filter(otps::id.eq(Id::from(otp)))
-                .filter(otps::project_id.eq(Id::from(project)))
-                .select(OtpRow::as_select())
-                .get_result(connection)
-                .optional()?;
-            let Some(before) = otp_row::load(connection, found)? else { return Ok(None) };
-            let mut otp = before.clone();
-            let step = otp.report(attempt, report, &route, next, now);
-            otp_row::save(connection, &before, &otp)?;
-            if let Some(told) = otp.reported_since(&before, now) {
-                event::record(connection, &told)?;
-            }
-            Ok(Some((otp, step)))
-        })
-        .await
+        self.of(request.key().0)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let (project, otp) = request.key();
+                let found = otps::table
+                    .filter(otps::id.eq(Id::from(otp)))
+                    .filter(otps::project_id.eq(Id::from(project)))
+                    .select(OtpRow::as_select())
+                    .get_result(connection)
+                    .optional()?;
+                let Some(before) = otp_row::load(connection, found)? else { return Ok(None) };
+                let mut otp = before.clone();
+                let step = otp.report(attempt, report, &route, next, now);
+                otp_row::save(connection, &before, &otp)?;
+                if let Some(told) = otp.reported_since(&before, now) {
+                    event::record(connection, &told)?;
+                }
+                Ok(Some((otp, step)))
+            })
+            .await
     }
 
     async fn find(
@@ -123,16 +129,17 @@ impl OtpStore for SqliteStore {
         mode: KeyMode,
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError> {
-        self.read(move |connection| {
-            snapshot(connection, |connection| {
-                let found = in_world!(otps of project, mode, otp)
-                    .select(OtpRow::as_select())
-                    .get_result(connection)
-                    .optional()?;
-                otp_row::load(connection, found)
+        self.of(project)
+            .read(move |connection| {
+                snapshot(connection, |connection| {
+                    let found = in_world!(otps of project, mode, otp)
+                        .select(OtpRow::as_select())
+                        .get_result(connection)
+                        .optional()?;
+                    otp_row::load(connection, found)
+                })
             })
-        })
-        .await
+            .await
     }
 
     async fn find_attempt(

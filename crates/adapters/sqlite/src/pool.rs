@@ -5,13 +5,13 @@ use crate::writer::{Beside, Writer};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
-use dwar_kernel::StoreError;
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_sql::{Door, Flow};
 use serde::Deserialize;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
 use tracing::Span;
 
 /// How many rows one turn of a sweep drops: a few milliseconds of the writer's time.
@@ -82,19 +82,20 @@ impl Settings {
 
 /// Implements every store port on one SQLite file, which other processes may use as well.
 ///
-/// Writes go through one thread in the order of arrival (see `writer.rs`), reads through a pool of
-/// connections that cannot write. A read that begins after a write was answered sees it. Clones
-/// share everything; the file is at rest once the last one is dropped.
+/// Writes go through one thread (see `writer.rs`), reads through a pool of connections that cannot
+/// write; where work has to wait, projects take turns. A read that begins after a write was answered
+/// sees it. Clones share everything; the file is at rest once the last one is dropped.
 #[derive(Clone)]
 pub struct SqliteStore {
     shared: Arc<Shared>,
+    flow: Flow,
 }
 
 struct Shared {
     file: File,
     writer: Writer,
     readers: Pool<ConnectionManager<SqliteConnection>>,
-    scans: Arc<Semaphore>,
+    scans: Arc<Door>,
     patience: Duration,
     room: Arc<Room>,
     remembered: Option<Arc<Remembered>>,
@@ -133,9 +134,9 @@ impl SqliteStore {
         let writer = Writer::start(connection, reopen, beside, queue, patience)
             .map_err(OpenError::Thread)?;
         // Scans leave half of the connections to look-ups.
-        let scans = Arc::new(Semaphore::new(usize::try_from(count / 2).unwrap_or(1).max(1)));
+        let scans = Door::new(usize::try_from(count / 2).unwrap_or(1));
         let shared = Shared { file, writer, readers, scans, patience, room, remembered };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { shared: Arc::new(shared), flow: None })
     }
 
     /// Tells whether the store can write and read right now; changes nothing.
@@ -166,9 +167,19 @@ impl SqliteStore {
         room.found_free(room.free()?).map(Some)
     }
 
+    /// The same store, for work of this project: it waits in turn with that of others.
+    pub(crate) fn of(&self, project: ProjectId) -> Self {
+        Self { shared: Arc::clone(&self.shared), flow: Some(project) }
+    }
+
     /// What look-ups were answered, while that is still true.
     pub(crate) fn remembered(&self) -> Option<&Remembered> {
         self.shared.remembered.as_deref()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.shared.writer
     }
 
     /// Runs `work` as one atomic step on the writer and answers once it is on disk.
@@ -186,7 +197,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.shared.writer.submit(true, changes, work).await
+        self.shared.writer.submit(self.flow, true, changes, work).await
     }
 
     /// As [`SqliteStore::write`], but its answer does not wait for the disk.
@@ -200,7 +211,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.shared.writer.submit(false, Changes::NoLookUp, work).await
+        self.shared.writer.submit(self.flow, false, Changes::NoLookUp, work).await
     }
 
     /// Runs `work` on a connection of its own, outside the writer's transactions.
@@ -264,8 +275,8 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        let place = Arc::clone(&self.shared.scans).acquire_owned();
-        let Ok(Ok(place)) = tokio::time::timeout(self.shared.patience, place).await else {
+        let place = self.shared.scans.enter(self.flow);
+        let Ok(Some(place)) = tokio::time::timeout(self.shared.patience, place).await else {
             tracing::warn!("a read found no free connection");
             return Err(unavailable("too many reads are waiting"));
         };

@@ -38,19 +38,20 @@ impl ProjectStore for SqliteStore {
     }
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
-        self.write(move |connection| {
-            if load(connection, project)?.is_none() {
-                return Ok(false);
-            }
-            let present = api_keys::table
-                .filter(api_keys::project_id.eq(Id::from(project)))
-                .filter(api_keys::mode.eq(key.mode.as_str()));
-            diesel::delete(present).execute(connection)?;
-            let row = KeyRow::new(project, key);
-            diesel::insert_into(api_keys::table).values(row).execute(connection)?;
-            Ok(true)
-        })
-        .await
+        self.of(project)
+            .write(move |connection| {
+                if load(connection, project)?.is_none() {
+                    return Ok(false);
+                }
+                let present = api_keys::table
+                    .filter(api_keys::project_id.eq(Id::from(project)))
+                    .filter(api_keys::mode.eq(key.mode.as_str()));
+                diesel::delete(present).execute(connection)?;
+                let row = KeyRow::new(project, key);
+                diesel::insert_into(api_keys::table).values(row).execute(connection)?;
+                Ok(true)
+            })
+            .await
     }
 
     async fn change(
@@ -58,28 +59,30 @@ impl ProjectStore for SqliteStore {
         project: ProjectId,
         change: ProjectChange,
     ) -> Result<Option<Project>, StoreError> {
-        self.write(move |connection| {
-            let Some(mut project) = load(connection, project)? else { return Ok(None) };
-            project.apply(change);
-            let row = ProjectRow::from(project.clone());
-            diesel::update(&row).set(&row).execute(connection)?;
-            Ok(Some(project))
-        })
-        .await
+        self.of(project)
+            .write(move |connection| {
+                let Some(mut project) = load(connection, project)? else { return Ok(None) };
+                project.apply(change);
+                let row = ProjectRow::from(project.clone());
+                diesel::update(&row).set(&row).execute(connection)?;
+                Ok(Some(project))
+            })
+            .await
     }
 
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {
-        self.read(move |connection| load(connection, project)).await
+        self.of(project).read(move |connection| load(connection, project)).await
     }
 
     async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read(move |connection| {
-            let query = api_keys::table
-                .filter(api_keys::project_id.eq(Id::from(project)))
-                .order(api_keys::mode);
-            Ok(read_all!(KeyRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let query = api_keys::table
+                    .filter(api_keys::project_id.eq(Id::from(project)))
+                    .order(api_keys::mode);
+                Ok(read_all!(KeyRow of query, connection))
+            })
+            .await
     }
 
     async fn list(&self) -> Result<Vec<Project>, StoreError> {

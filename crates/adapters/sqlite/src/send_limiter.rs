@@ -22,50 +22,55 @@ impl SendLimiter for SqliteStore {
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
         // The request that is issued next takes it to the disk; a refusal writes nothing.
-        self.write_ahead_of_disk(move |connection| {
-            let (project, send) = (Id::from(key.project), Id::from(send));
-            let admission = look(connection, &key)?.admit(&quota, &guesses, now);
-            if admission.counted.admitted {
-                let slot = (
-                    send_slots::send_id.eq(send),
-                    send_slots::project_id.eq(project),
-                    send_slots::mode.eq(key.mode.as_str()),
-                    send_slots::phone_index.eq(key.phone.0.as_slice()),
-                    send_slots::taken_at.eq(At::from(now)),
-                    send_slots::forgiven.eq(false),
-                );
-                diesel::insert_into(send_slots::table).values(slot).execute(connection)?;
-            }
-            Ok(admission)
-        })
-        .await
+        self.of(key.project)
+            .write_ahead_of_disk(move |connection| {
+                let (project, send) = (Id::from(key.project), Id::from(send));
+                let admission = look(connection, &key)?.admit(&quota, &guesses, now);
+                if admission.counted.admitted {
+                    let slot = (
+                        send_slots::send_id.eq(send),
+                        send_slots::project_id.eq(project),
+                        send_slots::mode.eq(key.mode.as_str()),
+                        send_slots::phone_index.eq(key.phone.0.as_slice()),
+                        send_slots::taken_at.eq(At::from(now)),
+                        send_slots::forgiven.eq(false),
+                    );
+                    diesel::insert_into(send_slots::table).values(slot).execute(connection)?;
+                }
+                Ok(admission)
+            })
+            .await
     }
 
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.read(move |connection| snapshot(connection, |connection| look(connection, &key))).await
+        self.of(key.project)
+            .read(move |connection| snapshot(connection, |connection| look(connection, &key)))
+            .await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let phone = key.phone.0.as_slice();
-            let slot = of_phone!(send_slots of key.project, key.mode, phone)
-                .filter(send_slots::send_id.eq(Id::from(send)));
-            let forgiven = send_slots::forgiven.eq(true);
-            statement::update(slot, forgiven).execute(connection)?;
-            Ok(())
-        })
-        .await
+        self.of(key.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let phone = key.phone.0.as_slice();
+                let slot = of_phone!(send_slots of key.project, key.mode, phone)
+                    .filter(send_slots::send_id.eq(Id::from(send)));
+                let forgiven = send_slots::forgiven.eq(true);
+                statement::update(slot, forgiven).execute(connection)?;
+                Ok(())
+            })
+            .await
     }
 
     async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let phone = key.phone.0.as_slice();
-            let slot = of_phone!(send_slots of key.project, key.mode, phone)
-                .filter(send_slots::send_id.eq(Id::from(send)));
-            diesel::delete(slot).execute(connection)?;
-            Ok(())
-        })
-        .await
+        self.of(key.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let phone = key.phone.0.as_slice();
+                let slot = of_phone!(send_slots of key.project, key.mode, phone)
+                    .filter(send_slots::send_id.eq(Id::from(send)));
+                diesel::delete(slot).execute(connection)?;
+                Ok(())
+            })
+            .await
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {

@@ -18,16 +18,17 @@ use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
 #[async_trait]
 impl SessionStore for SqliteStore {
     async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let identity = identity::recognise(connection, &login)?;
-            let session = Session { identity, ..login.session };
-            diesel::insert_into(sessions::table)
-                .values(SessionRow::from(&session))
-                .on_conflict_do_nothing()
-                .execute(connection)?;
-            Ok(identity)
-        })
-        .await
+        self.of(login.session.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let identity = identity::recognise(connection, &login)?;
+                let session = Session { identity, ..login.session };
+                diesel::insert_into(sessions::table)
+                    .values(SessionRow::from(&session))
+                    .on_conflict_do_nothing()
+                    .execute(connection)?;
+                Ok(identity)
+            })
+            .await
     }
 
     async fn rotate(
@@ -147,21 +148,22 @@ impl SqliteStore {
         (project, mode, id): (ProjectId, KeyMode, SessionId),
         rule: impl FnOnce(&mut Session) -> T + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
-        self.write_that(Changes::Session(id), move |connection| {
-            let found = by_id(connection, project, mode, id)?;
-            let Some(before) = found else { return Ok(None) };
-            let mut session = before.clone();
-            let answer = rule(&mut session);
-            if session != before {
-                if let Some(event) = session.event(&before) {
-                    event::record(connection, &event)?;
+        self.of(project)
+            .write_that(Changes::Session(id), move |connection| {
+                let found = by_id(connection, project, mode, id)?;
+                let Some(before) = found else { return Ok(None) };
+                let mut session = before.clone();
+                let answer = rule(&mut session);
+                if session != before {
+                    if let Some(event) = session.event(&before) {
+                        event::record(connection, &event)?;
+                    }
+                    let row = SessionRow::from(&session);
+                    statement::update(&row, &row).execute(connection)?;
                 }
-                let row = SessionRow::from(&session);
-                statement::update(&row, &row).execute(connection)?;
-            }
-            Ok(Some(answer))
-        })
-        .await
+                Ok(Some(answer))
+            })
+            .await
     }
 }
 

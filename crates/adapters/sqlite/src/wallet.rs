@@ -20,12 +20,13 @@ impl WalletStore for SqliteStore {
         credit: Credit,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let known = amount_of(connection, project, EntryKind::Credit, &credit.reference)?;
-            let rule = |wallet: &mut Wallet| wallet.credit(&credit, known.is_some(), now);
-            Ok(apply(connection, project, rule)?.outcome)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let known = amount_of(connection, project, EntryKind::Credit, &credit.reference)?;
+                let rule = |wallet: &mut Wallet| wallet.credit(&credit, known.is_some(), now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
     }
 
     async fn hold(
@@ -37,15 +38,17 @@ impl WalletStore for SqliteStore {
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
         // The request that is issued next takes it to the disk.
-        self.write_ahead_of_disk(move |connection| {
-            let held = apply(connection, project, |wallet| wallet.hold(send, amount, entry, now))?;
-            if !held.entries.is_empty() {
-                let hold = HoldRow::from(OpenHold { project, send, amount, since: now });
-                diesel::insert_into(wallet_holds::table).values(hold).execute(connection)?;
-            }
-            Ok(held.outcome)
-        })
-        .await
+        self.of(project)
+            .write_ahead_of_disk(move |connection| {
+                let held =
+                    apply(connection, project, |wallet| wallet.hold(send, amount, entry, now))?;
+                if !held.entries.is_empty() {
+                    let hold = HoldRow::from(OpenHold { project, send, amount, since: now });
+                    diesel::insert_into(wallet_holds::table).values(hold).execute(connection)?;
+                }
+                Ok(held.outcome)
+            })
+            .await
     }
 
     async fn settle(
@@ -57,16 +60,18 @@ impl WalletStore for SqliteStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         // If a loss of power takes it back, the hold is open again, and the sweep settles it.
-        self.write_ahead_of_disk(move |connection| {
-            let hold = wallet_holds::table
-                .filter(wallet_holds::send_id.eq(Id::from(send)))
-                .filter(wallet_holds::project_id.eq(Id::from(project)));
-            let ended = diesel::delete(hold).returning(wallet_holds::amount);
-            let held = ended.get_result(connection).optional()?.map(Paise);
-            let rule = |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
-            Ok(apply(connection, project, rule)?.outcome)
-        })
-        .await
+        self.of(project)
+            .write_ahead_of_disk(move |connection| {
+                let hold = wallet_holds::table
+                    .filter(wallet_holds::send_id.eq(Id::from(send)))
+                    .filter(wallet_holds::project_id.eq(Id::from(project)));
+                let ended = diesel::delete(hold).returning(wallet_holds::amount);
+                let held = ended.get_result(connection).optional()?.map(Paise);
+                let rule =
+                    |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
     }
 
     async fn refund(
@@ -76,14 +81,16 @@ impl WalletStore for SqliteStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let mut amount = |kind| amount_of(connection, project, kind, &send.to_string());
-            let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
-            let refunded = amount(EntryKind::Refund)?.is_some();
-            let rule = |wallet: &mut Wallet| wallet.refund(send, captured, refunded, entry, now);
-            Ok(apply(connection, project, rule)?.outcome)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let mut amount = |kind| amount_of(connection, project, kind, &send.to_string());
+                let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
+                let refunded = amount(EntryKind::Refund)?.is_some();
+                let rule =
+                    |wallet: &mut Wallet| wallet.refund(send, captured, refunded, entry, now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
     }
 
     async fn adjust(
@@ -92,22 +99,24 @@ impl WalletStore for SqliteStore {
         adjustment: Adjustment,
         now: Timestamp,
     ) -> Result<Adjusted, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
-            let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
-            let known = amount_of(connection, project, kind, reference)?;
-            let rule = |wallet: &mut Wallet| wallet.adjust(&adjustment, known.is_some(), now);
-            Ok(apply(connection, project, rule)?.outcome)
-        })
-        .await
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+                let known = amount_of(connection, project, kind, reference)?;
+                let rule = |wallet: &mut Wallet| wallet.adjust(&adjustment, known.is_some(), now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
     }
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
-        self.read(move |connection| {
-            let wallet = wallets::table.find(Id::from(project)).select(WalletRow::as_select());
-            let found: Option<WalletRow> = wallet.get_result(connection).optional()?;
-            Ok(found.map(|row| row.balance()).unwrap_or_default())
-        })
-        .await
+        self.of(project)
+            .read(move |connection| {
+                let wallet = wallets::table.find(Id::from(project)).select(WalletRow::as_select());
+                let found: Option<WalletRow> = wallet.get_result(connection).optional()?;
+                Ok(found.map(|row| row.balance()).unwrap_or_default())
+            })
+            .await
     }
 
     async fn balances(
@@ -130,14 +139,15 @@ impl WalletStore for SqliteStore {
         project: ProjectId,
         limit: u32,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.scan(move |connection| {
-            let query = ledger_entries::table
-                .filter(ledger_entries::project_id.eq(Id::from(project)))
-                .order(ledger_entries::position.desc())
-                .limit(i64::from(limit));
-            Ok(read_all!(EntryRow of query, connection))
-        })
-        .await
+        self.of(project)
+            .scan(move |connection| {
+                let query = ledger_entries::table
+                    .filter(ledger_entries::project_id.eq(Id::from(project)))
+                    .order(ledger_entries::position.desc())
+                    .limit(i64::from(limit));
+                Ok(read_all!(EntryRow of query, connection))
+            })
+            .await
     }
 
     async fn stale_holds(

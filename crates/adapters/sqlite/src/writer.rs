@@ -3,29 +3,29 @@ use crate::error::{Failure, is_full, unavailable};
 use crate::pool::Synchronous;
 use crate::remembered::{Changes, Remembered};
 use crate::room::Room;
+use crate::writes::{Served, Writes};
 use diesel::SqliteConnection;
 use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
+use dwar_sql::Flow;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tracing::Span;
 
 /// How many writes share one commit at most: enough to hide the disk, few enough to stay quick.
 const BATCH: usize = 128;
 
-type Queue = mpsc::Receiver<Box<dyn Job>>;
-
-/// The one thread that writes, in the order of arrival.
+/// The one thread that writes, for each project in the order of arrival and for all of them in turn.
 ///
 /// SQLite lets one connection write at a time. A queue in front of it is fairer than its lock, and
 /// lets every write that waits share one commit, hence one flush of the disk. Each is answered
 /// after that commit, so an answer means that the write is on disk, unless it did not ask for that.
 pub(crate) struct Writer {
-    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    writes: Arc<Writes>,
     thread: Option<JoinHandle<()>>,
     patience: Duration,
 }
@@ -51,19 +51,21 @@ impl Writer {
     where
         Open: Fn() -> Option<SqliteConnection> + Send + 'static,
     {
-        let (queue, waiting) = mpsc::channel(length.max(1));
+        let writes = Arc::new(Writes::new(length));
+        let served = Served(Arc::clone(&writes));
         let thread = std::thread::Builder::new()
             .name("dwar-sqlite-writer".to_owned())
-            .spawn(move || serve(waiting, connection, &open, &beside))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), patience })
+            .spawn(move || serve(&served.0, connection, &open, &beside))?;
+        Ok(Self { writes, thread: Some(thread), patience })
     }
 
     /// Runs `work` as one atomic step and answers once it is committed, and `on_disk` if so asked.
     ///
     /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
-    /// its answer any more.
+    /// its answer any more, unless too many wait: then the newest of the flow that has most has to go.
     pub(crate) async fn submit<T, F>(
         &self,
+        flow: Flow,
         on_disk: bool,
         changes: Changes,
         work: F,
@@ -75,19 +77,19 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let (work, span) = (Some(work), Span::current());
         let task = Task { work, outcome: None, on_disk, changes, reply, span };
-        let Some(queue) = &self.queue else { return Err(stopped()) };
-        queue.send_timeout(Box::new(task), self.patience).await.map_err(|cause| {
-            tracing::warn!(%cause, "a write found no place in the queue");
-            unavailable("too many writes are waiting")
-        })?;
-        answer.await.map_err(|_| stopped())?
+        let queued = self.writes.push(flow, Box::new(task));
+        if tokio::time::timeout(self.patience, queued).await.is_err() {
+            tracing::warn!("a write found no place in the queue");
+            return Err(Loss::NoPlace.into());
+        }
+        answer.await.map_err(|_| unavailable("the writer has stopped"))?
     }
 }
 
 /// Lets the thread finish what is in its queue, so that the file is at rest afterwards.
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.queue = None;
+        self.writes.close();
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the writer's thread had panicked");
         }
@@ -95,7 +97,7 @@ impl Drop for Writer {
 }
 
 fn serve(
-    mut queue: Queue,
+    writes: &Writes,
     mut connection: SqliteConnection,
     open: &dyn Fn() -> Option<SqliteConnection>,
     beside: &Beside,
@@ -105,7 +107,7 @@ fn serve(
     let mut batch = Vec::with_capacity(BATCH);
     let mut flushes = synchronous;
     // What a lost transaction did not come to is the next batch.
-    while !batch.is_empty() || queue.blocking_recv_many(&mut batch, BATCH) > 0 {
+    while !batch.is_empty() || writes.take(BATCH, &mut batch) {
         let flush = match batch.iter().any(|job| job.on_disk()) {
             true => synchronous,
             false => Synchronous::Normal,
@@ -152,9 +154,11 @@ fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
     batch.append(&mut rest);
 }
 
-/// Why a whole transaction was lost.
+/// Why work was lost for no fault of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Loss {
+pub(crate) enum Loss {
+    /// It was not begun.
+    NoPlace,
     NoRoom,
     Unknown,
 }
@@ -162,6 +166,7 @@ enum Loss {
 impl From<Loss> for StoreError {
     fn from(loss: Loss) -> Self {
         match loss {
+            Loss::NoPlace => unavailable("too many writes are waiting"),
             Loss::NoRoom => Self::NoRoom,
             Loss::Unknown => unavailable("the write could not be committed"),
         }
@@ -209,7 +214,7 @@ fn commit(connection: &mut SqliteConnection, batch: &mut [Box<dyn Job>]) -> Quer
     done
 }
 
-trait Job: Send {
+pub(crate) trait Job: Send {
     /// Does the work; `false` means that what it wrote has to be undone.
     fn run(&mut self, connection: &mut SqliteConnection) -> bool;
 
@@ -284,10 +289,6 @@ fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
     let said = panic.downcast_ref::<&str>().copied().map(str::to_owned);
     let text = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
     StoreError::Failed(format!("a write panicked: {text}").into())
-}
-
-fn stopped() -> StoreError {
-    unavailable("the writer has stopped")
 }
 
 #[cfg(test)]

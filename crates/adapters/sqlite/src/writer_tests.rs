@@ -2,6 +2,8 @@ use super::*;
 use crate::{Settings, SqliteStore};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
+use dwar_kernel::ProjectId;
+use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use tokio::task::JoinHandle;
 
@@ -18,8 +20,13 @@ struct Scene {
 
 impl Scene {
     async fn open() -> Self {
+        Self::with(|settings| settings).await
+    }
+
+    async fn with(change: impl FnOnce(Settings) -> Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(Settings::new(folder.path().join("t.db"))).unwrap();
+        let settings = change(Settings::new(folder.path().join("t.db")));
+        let store = SqliteStore::open(settings).unwrap();
         let table = "CREATE TABLE notes (text text PRIMARY KEY);
              CREATE TABLE remarks (text text REFERENCES notes (text) DEFERRABLE INITIALLY DEFERRED)";
         store.write(|connection| Ok(connection.batch_execute(table)?)).await.unwrap();
@@ -52,6 +59,23 @@ impl Scene {
         task
     }
 
+    /// As [`Scene::queue`], for a project; notes its number when it is done.
+    async fn number(
+        &self,
+        project: u8,
+        number: u32,
+        done: &Arc<Mutex<Vec<u32>>>,
+    ) -> JoinHandle<Result<(), StoreError>> {
+        let (store, done) = (self.store.of(project_id(project)), Arc::clone(done));
+        let work = move |_: &mut SqliteConnection| {
+            done.lock().unwrap().push(number);
+            Ok(())
+        };
+        let task = tokio::spawn(async move { store.write(work).await });
+        tokio::task::yield_now().await;
+        task
+    }
+
     async fn note(&self, text: &'static str) -> JoinHandle<Result<(), StoreError>> {
         self.queue(move |connection| insert(connection, text)).await
     }
@@ -60,6 +84,10 @@ impl Scene {
         let all = notes::table.select(notes::text).order(notes::text);
         self.store.read(move |connection| Ok(all.load(connection)?)).await.unwrap()
     }
+}
+
+fn project_id(number: u8) -> ProjectId {
+    format!("00000000-0000-4000-8000-0000000000{number:02x}").parse().unwrap()
 }
 
 fn insert(connection: &mut SqliteConnection, text: &str) -> Result<(), Failure> {
@@ -240,6 +268,103 @@ async fn a_full_queue_is_unavailable_after_the_patience() {
     assert!(matches!(refused, Err(StoreError::Unavailable(_))));
     drop(release);
     waiting.await.unwrap().unwrap();
+}
+
+/// Of one batch as of the next: whoever comes during a flood waits for the batch that is under way.
+#[tokio::test]
+async fn a_flood_of_one_project_lets_another_go_first_but_one() {
+    let scene = Scene::open().await;
+    let done = Arc::default();
+    let (release, _) = scene.hold().await;
+    let mut flood = Vec::new();
+    for number in 0..500 {
+        flood.push(scene.number(1, number, &done).await);
+    }
+    let other = scene.number(2, 1_000, &done).await;
+    let nobody = scene.queue(|_| Ok(())).await;
+    drop(release);
+    other.await.unwrap().unwrap();
+    nobody.await.unwrap().unwrap();
+    for task in flood {
+        task.await.unwrap().unwrap();
+    }
+    let expected: Vec<u32> = [0, 1_000].into_iter().chain(1..500).collect();
+    assert_eq!(*done.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_full_queue_lets_another_project_in_for_the_newest_of_the_flood() {
+    let scene = Scene::with(|settings| Settings { queue: 4, ..settings }).await;
+    let done = Arc::default();
+    let (release, _) = scene.hold().await;
+    let mut flood = Vec::new();
+    for number in 0..4 {
+        flood.push(scene.number(1, number, &done).await);
+    }
+    // Two more come and wait for room, one of another project and one for whom there is no more.
+    let waits = scene.number(1, 4, &done).await;
+    let other = scene.number(2, 10, &done).await;
+    let pushed_out = tokio::time::timeout(Duration::from_secs(10), flood.pop().unwrap()).await;
+    assert!(matches!(pushed_out.unwrap().unwrap(), Err(StoreError::Unavailable(_))));
+    assert!(!waits.is_finished() && !other.is_finished());
+    drop(release);
+    other.await.unwrap().unwrap();
+    waits.await.unwrap().unwrap();
+    for task in flood {
+        task.await.unwrap().unwrap();
+    }
+    assert_eq!(*done.lock().unwrap(), [0, 10, 1, 2, 4]);
+}
+
+/// More than a batch, so that it is not the first look at the queue that finds room.
+#[tokio::test]
+async fn all_who_wait_for_room_get_it() {
+    let scene = Scene::with(|settings| Settings { queue: 3, ..settings }).await;
+    let done = Arc::default();
+    let (release, _) = scene.hold().await;
+    let mut tasks = Vec::new();
+    for number in 0..400 {
+        tasks.push(scene.number(1, number, &done).await);
+    }
+    drop(release);
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    assert_eq!(done.lock().unwrap().len(), 400);
+}
+
+#[tokio::test]
+async fn what_is_queued_is_done_before_the_file_is_at_rest() {
+    let scene = Scene::open().await;
+    let done = Arc::default();
+    let (release, holder) = scene.hold().await;
+    let mut tasks = vec![holder];
+    for number in 0..300 {
+        tasks.push(scene.number(1, number, &done).await);
+    }
+    for task in tasks {
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+    }
+    let closing = std::thread::spawn(move || drop(scene));
+    drop(release);
+    closing.join().unwrap();
+    assert_eq!(done.lock().unwrap().len(), 300);
+}
+
+/// The thread survives panicking work, so only a fault of its own ends it.
+#[tokio::test]
+async fn when_the_thread_has_ended_nobody_waits_for_it() {
+    let scene = Scene::with(|settings| Settings { queue: 1, ..settings }).await;
+    let done = Arc::default();
+    let (release, _) = scene.hold().await;
+    let queued = scene.number(1, 0, &done).await;
+    let waits_for_room = scene.number(1, 1, &done).await;
+    drop(Served(Arc::clone(&scene.store.writer().writes)));
+    for lost in [queued, waits_for_room, scene.number(2, 2, &done).await] {
+        assert!(matches!(lost.await.unwrap(), Err(StoreError::Unavailable(_))));
+    }
+    drop(release);
 }
 
 #[tokio::test]
