@@ -27,6 +27,7 @@ impl ActivityStore for PostgresStore {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 // As a range, and first in the order: else the planner may walk the primary key
                 // backwards, past all that other projects have sent since.
@@ -54,6 +55,7 @@ impl ActivityStore for PostgresStore {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let rows = of_phone!(otps of project, mode, phone.0.as_slice())
                     .order(otps::id.desc())
@@ -104,6 +106,7 @@ impl RefusalStore for PostgresStore {
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let rows = of_phone!(refused_sends of project, mode, phone.0.as_slice())
                     .order(minute.desc())
@@ -122,6 +125,7 @@ impl RefusalStore for PostgresStore {
         most: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let rows = refused_sends::table
                     .filter(refused_sends::project_id.eq(Id::from(project)))

@@ -66,6 +66,7 @@ impl CallLog for PostgresStore {
         limit: u32,
     ) -> Result<Vec<LoggedCall>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let on_record =
                     exists(events::table.filter(events::id.eq(webhook_calls::event_id)));
@@ -99,7 +100,10 @@ impl CallLog for PostgresStore {
         event: String,
         now: Timestamp,
     ) -> Result<Resend, StoreError> {
-        self.pool.transaction(move |conn| resend(conn, project, endpoint, &event, now)).await
+        self.pool
+            .of(project)
+            .transaction(move |conn| resend(conn, project, endpoint, &event, now))
+            .await
     }
 
     async fn address(
@@ -109,6 +113,7 @@ impl CallLog for PostgresStore {
         due_at: Timestamp,
     ) -> Result<bool, StoreError> {
         self.pool
+            .of(event.project)
             .transaction(move |conn| {
                 let known: Option<Id> = webhook_endpoints::table
                     .find(Id::from(endpoint))

@@ -14,6 +14,7 @@ impl ChargeStore for PostgresStore {
         sends: Vec<OtpId>,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let kinds = [EntryKind::Capture, EntryKind::Refund].map(EntryKind::as_str);
                 let sends = sends.iter().map(OtpId::to_string);

@@ -59,6 +59,7 @@ pub(crate) fn forget_phone(
 impl EventStore for PostgresStore {
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
         self.pool
+            .of(endpoint.project)
             .transaction(move |conn| {
                 diesel::insert_into(webhook_endpoints::table)
                     .values(EndpointRow::from(&endpoint))
@@ -70,6 +71,7 @@ impl EventStore for PostgresStore {
 
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = webhook_endpoints::table
                     .filter(webhook_endpoints::project_id.eq(Id::from(project)))
@@ -85,6 +87,7 @@ impl EventStore for PostgresStore {
         endpoint: EndpointId,
     ) -> Result<bool, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 let found: Option<Id> = webhook_endpoints::table
                     .find(Id::from(endpoint))
@@ -142,7 +145,7 @@ impl EventStore for PostgresStore {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.pool.transaction(move |conn| record(conn, &event)).await
+        self.pool.of(event.project).transaction(move |conn| record(conn, &event)).await
     }
 
     async fn claim_due(
@@ -229,6 +232,7 @@ impl PostgresStore {
         rule: impl Fn(&mut Endpoint) + Send + 'static,
     ) -> Result<bool, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 let found = lock(conn, endpoint)?.filter(|found| found.project == project);
                 let Some(mut found) = found else { return Ok(false) };

@@ -90,6 +90,7 @@ impl FiguresStore for PostgresStore {
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let mut found = Vec::new();
                 for Span { grain, window } in &spans {

@@ -19,6 +19,7 @@ impl IdempotencyStore for PostgresStore {
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
         self.pool
+            .of(slot.project)
             .transaction(move |conn| {
                 for _ in 0..TRIES {
                     if let Some(beginning) = take(conn, &slot, &record, lifetimes)? {
@@ -37,6 +38,7 @@ impl IdempotencyStore for PostgresStore {
         answer: Sealed,
     ) -> Result<(), StoreError> {
         self.pool
+            .of(slot.project)
             .run(move |conn| {
                 diesel::update(unanswered!(slot, began_at))
                     .set(dsl::answer.eq(&answer.0))
@@ -48,6 +50,7 @@ impl IdempotencyStore for PostgresStore {
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
         self.pool
+            .of(slot.project)
             .run(move |conn| {
                 diesel::delete(unanswered!(slot, began_at)).execute(conn)?;
                 Ok(())

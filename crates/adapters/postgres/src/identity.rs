@@ -17,6 +17,7 @@ impl IdentityStore for PostgresStore {
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = in_world!(identities of project, mode, id);
                 Ok(read_one!(IdentityRow of query, conn))
@@ -31,6 +32,7 @@ impl IdentityStore for PostgresStore {
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = of_phone!(identities of project, mode, phone.0.as_slice());
                 Ok(read_one!(IdentityRow of query, conn))
@@ -46,6 +48,7 @@ impl IdentityStore for PostgresStore {
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 let phone: Option<Vec<u8>> = in_world!(identities of project, mode, id)
                     .select(identities::phone_index)

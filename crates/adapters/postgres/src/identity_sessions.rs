@@ -22,6 +22,7 @@ impl IdentitySessions for PostgresStore {
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = sessions_of!(Pg, project, mode, identity, after, limit);
                 Ok(read_all!(SessionRow of query, conn))
@@ -40,6 +41,7 @@ impl IdentitySessions for PostgresStore {
         let mut repeated = false;
         let ended = self
             .pool
+            .of(project)
             .run(move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
                 change(conn, (project, mode, session), None, |session| {
@@ -63,6 +65,7 @@ impl IdentitySessions for PostgresStore {
         loop {
             let one = self
                 .pool
+                .of(project)
                 .transaction(move |conn| {
                     // From here on no session of theirs can start.
                     let known: Option<Id> = in_world!(identities of project, mode, identity)

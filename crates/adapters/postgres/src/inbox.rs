@@ -10,6 +10,7 @@ use dwar_sql::{Id, MessageRow, NewMessageRow, read_all};
 impl SandboxInbox for PostgresStore {
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 let request: Option<Id> = otps::table
                     .find(Id::from(message.otp))
@@ -36,6 +37,7 @@ impl SandboxInbox for PostgresStore {
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = sandbox_messages::table
                     .filter(sandbox_messages::project_id.eq(Id::from(project)))

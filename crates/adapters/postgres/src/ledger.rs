@@ -25,6 +25,7 @@ impl LedgerStore for PostgresStore {
         limit: u32,
     ) -> Result<Vec<StatementLine>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let mut found = Vec::new();
                 for kind in filter.kinds() {
@@ -39,6 +40,7 @@ impl LedgerStore for PostgresStore {
 
     async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = diesel::sql_query(STAND).sql("$1").bind::<Id, _>(Id::from(project));
                 let found: Option<StandRow> = query.get_result(conn).optional()?;
@@ -54,6 +56,7 @@ impl LedgerStore for PostgresStore {
         through: u64,
     ) -> Result<LedgerSum, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = diesel::sql_query(format!("{}$1{}$2{}$3", SUM[0], SUM[1], SUM[2]))
                     .bind::<Id, _>(Id::from(project))
@@ -67,6 +70,7 @@ impl LedgerStore for PostgresStore {
 
     async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError> {
         self.pool
+            .of(run.project)
             .transaction(move |conn| {
                 // A row has to be there to be locked: the first of several puts its own.
                 loop {
@@ -107,6 +111,7 @@ impl LedgerStore for PostgresStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let run = ledger_proof_runs::table
                     .find(Id::from(project))
@@ -119,6 +124,7 @@ impl LedgerStore for PostgresStore {
 
     async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError> {
         self.pool
+            .of(proof.project)
             .transaction(move |conn| {
                 let project = Id::from(proof.project);
                 let run = ledger_proof_runs::table
@@ -137,6 +143,7 @@ impl LedgerStore for PostgresStore {
 
     async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = ledger_proofs::table
                     .filter(ledger_proofs::project_id.eq(Id::from(project)))
@@ -152,6 +159,7 @@ impl LedgerStore for PostgresStore {
         project: ProjectId,
     ) -> Result<Option<LedgerProof>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = ledger_proofs::table
                     .filter(ledger_proofs::project_id.eq(Id::from(project)))
@@ -165,6 +173,7 @@ impl LedgerStore for PostgresStore {
 
     async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = ledger_proof_runs::table.find(Id::from(project));
                 Ok(read_one!(ProofRunRow of query, conn))

@@ -64,11 +64,11 @@ fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> Result<(), Failure> 
 #[async_trait]
 impl OtpStore for PostgresStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.pool.run(move |conn| issue(conn, &otp, false)).await
+        self.pool.of(otp.project).run(move |conn| issue(conn, &otp, false)).await
     }
 
     async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
-        self.pool.run(move |conn| issue(conn, &otp, true)).await
+        self.pool.of(otp.project).run(move |conn| issue(conn, &otp, true)).await
     }
 
     async fn judge(
@@ -82,6 +82,7 @@ impl OtpStore for PostgresStore {
     ) -> Result<Verdict, StoreError> {
         let mut written: Option<Written> = None;
         self.pool
+            .of(project)
             .run(move |conn| {
                 // The connection was lost: what was written last may be there or not.
                 let in_doubt = written.is_some();
@@ -119,6 +120,7 @@ impl OtpStore for PostgresStore {
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 // A guess that has looked at the count has to look again.
                 let code = of_phone!(otps of project, mode, phone.0.as_slice()).filter(InForce);
@@ -149,7 +151,7 @@ impl OtpStore for PostgresStore {
             let by_view = seen.is_some();
             let found = match seen.take() {
                 Some(seen) => Some(seen),
-                None => self.pool.run(move |conn| find(conn, project, id)).await?,
+                None => self.pool.of(project).run(move |conn| find(conn, project, id)).await?,
             };
             let Some(found) = found else { return Ok(None) };
             // Written, and the answer was lost with the connection.
@@ -177,7 +179,7 @@ impl OtpStore for PostgresStore {
         mode: KeyMode,
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError> {
-        let found = self.pool.run(move |conn| find(conn, project, otp)).await?;
+        let found = self.pool.of(project).run(move |conn| find(conn, project, otp)).await?;
         Ok(found.map(|found| found.otp).filter(|otp| otp.mode == mode))
     }
 

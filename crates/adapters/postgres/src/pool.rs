@@ -6,10 +6,10 @@ use crate::room::Room;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2;
-use dwar_kernel::StoreError;
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_sql::{Door, Flow};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
 use tracing::Span;
 
 diesel::define_sql_function! {
@@ -25,11 +25,13 @@ const LONG: Duration = Duration::from_secs(600);
 
 /// Runs work on pooled connections, off the async threads and in bounded time.
 ///
-/// There are as many permits as connections: callers beyond that wait without holding a thread.
+/// There are as many permits as connections: callers beyond that wait without holding a thread, and
+/// projects take turns.
 #[derive(Clone)]
 pub(crate) struct Pool {
     links: Links,
-    permits: Arc<Semaphore>,
+    door: Arc<Door>,
+    flow: Flow,
     acquire_timeout: Duration,
     call_timeout: Duration,
     room: Arc<Room>,
@@ -40,14 +42,20 @@ impl Pool {
     pub(crate) fn new(settings: &Settings, url: String) -> Self {
         let size = settings.pool_size.saturating_sub(2 * look_up::CONNECTIONS).max(1);
         let links = links(size, settings, Manager::new(url));
-        let permits = usize::try_from(size).unwrap_or(Semaphore::MAX_PERMITS);
+        let permits = usize::try_from(size).unwrap_or(usize::MAX);
         Self {
             links,
-            permits: Arc::new(Semaphore::new(permits)),
+            door: Door::new(permits),
+            flow: None,
             acquire_timeout: settings.acquire_timeout,
             call_timeout: settings.call_timeout,
             room: Arc::new(Room::new()),
         }
+    }
+
+    /// The same pool, for work of this project: it waits in turn with that of others.
+    pub(crate) fn of(&self, project: ProjectId) -> Self {
+        Self { flow: Some(project), ..self.clone() }
     }
 
     pub(crate) const fn doubts(&self) -> &Arc<Room> {
@@ -121,10 +129,10 @@ impl Pool {
     {
         let deadline = Deadline(Instant::now() + patience);
         let wait = self.acquire_timeout.min(patience);
-        let permit = tokio::time::timeout(wait, Arc::clone(&self.permits).acquire_owned())
-            .await
-            .map_err(|_| unavailable("every connection is in use"))?
-            .map_err(|cause| StoreError::Failed(Box::new(cause)))?;
+        let permit = tokio::time::timeout(wait, self.door.enter(self.flow)).await;
+        let Ok(Some(permit)) = permit else {
+            return Err(unavailable("every connection is in use"));
+        };
         let (links, room, span) = (self.links.clone(), Arc::clone(&self.room), Span::current());
         let acquire_timeout = self.acquire_timeout;
         // The permit goes along: if the caller gives up, the connection is in use all the same.

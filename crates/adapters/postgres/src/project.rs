@@ -52,6 +52,7 @@ impl ProjectStore for PostgresStore {
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 let known: Option<Id> = projects::table
                     .find(Id::from(project))
@@ -80,6 +81,7 @@ impl ProjectStore for PostgresStore {
         change: ProjectChange,
     ) -> Result<Option<Project>, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 let row: Option<ProjectRow> = projects::table
                     .find(Id::from(project))
@@ -101,6 +103,7 @@ impl ProjectStore for PostgresStore {
 
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = projects::table.find(Id::from(project));
                 Ok(read_one!(ProjectRow of query, conn))
@@ -110,6 +113,7 @@ impl ProjectStore for PostgresStore {
 
     async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = api_keys::table
                     .filter(api_keys::project_id.eq(Id::from(project)))

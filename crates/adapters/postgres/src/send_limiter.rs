@@ -42,6 +42,7 @@ impl SendLimiter for PostgresStore {
         let mut asked = first.counted.admitted.then_some(first);
         let first = asked.map(|_| (send, now));
         self.pool
+            .of(key.project)
             .run(move |conn| {
                 for _ in 0..LOOKS {
                     let Look { seen, log, taken } = look(conn, &key, first)?;
@@ -64,11 +65,12 @@ impl SendLimiter for PostgresStore {
     }
 
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.pool.run(move |conn| Ok(look(conn, &key, None)?.log)).await
+        self.pool.of(key.project).run(move |conn| Ok(look(conn, &key, None)?.log)).await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.pool
+            .of(key.project)
             .run(move |conn| {
                 let phone = key.phone.0.as_slice();
                 let slot = of_phone!(send_slots of key.project, key.mode, phone)
@@ -82,6 +84,7 @@ impl SendLimiter for PostgresStore {
 
     async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.pool
+            .of(key.project)
             .run(move |conn| {
                 let phone = key.phone.0.as_slice();
                 let slot = of_phone!(send_slots of key.project, key.mode, phone)

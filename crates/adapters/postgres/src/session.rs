@@ -149,6 +149,7 @@ fn by_id(
 impl SessionStore for PostgresStore {
     async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
         self.pool
+            .of(login.session.project)
             .run(move |conn| {
                 let statement = Statement::new(START)
                     .column(identities::phone_index, login.phone.0.as_slice())
@@ -174,6 +175,7 @@ impl SessionStore for PostgresStore {
     ) -> Result<Option<Rotation>, StoreError> {
         // Repeated after a lost answer, the rule knows its own exchange by its successor.
         self.pool
+            .of(seen.project)
             .run(move |conn| {
                 let key = (seen.project, seen.mode, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
@@ -200,6 +202,7 @@ impl SessionStore for PostgresStore {
         let mut repeated = false;
         let revoked = self
             .pool
+            .of(seen.project)
             .run(move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
                 let key = (seen.project, seen.mode, seen.id);

@@ -21,6 +21,7 @@ impl WalletStore for PostgresStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 apply(conn, project, |conn, wallet| {
                     let known = amount_of(conn, project, EntryKind::Credit, &credit.reference)?;
@@ -66,6 +67,7 @@ impl WalletStore for PostgresStore {
     ) -> Result<Refunded, StoreError> {
         let reference = send.to_string();
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 apply(conn, project, |conn, wallet| {
                     let mut amount = |kind| amount_of(conn, project, kind, &reference);
@@ -84,6 +86,7 @@ impl WalletStore for PostgresStore {
         now: Timestamp,
     ) -> Result<Adjusted, StoreError> {
         self.pool
+            .of(project)
             .transaction(move |conn| {
                 apply(conn, project, |conn, wallet| {
                     let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
@@ -96,6 +99,7 @@ impl WalletStore for PostgresStore {
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let found: Option<(i64, i64)> = wallets::table
                     .find(Id::from(project))
@@ -129,6 +133,7 @@ impl WalletStore for PostgresStore {
         limit: u32,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         self.pool
+            .of(project)
             .run(move |conn| {
                 let query = ledger_entries::table
                     .filter(ledger_entries::project_id.eq(Id::from(project)))
