@@ -4,20 +4,25 @@
 
 mod common;
 
-use common::{Database, Play, Project, Service, Vendor, World, at_once, stray};
+use common::{
+    Database, Play, Project, Service, Vendor, World, answer, at_once, raise_descriptors, stray,
+};
 use serde_json::Value;
 use std::io::Write;
 use std::net::TcpListener as Ports;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 on_both_databases! {
     a_receiver_that_never_answers_delays_nobody_elses_events;
     an_endpoint_that_keeps_failing_is_switched_off_and_on_again;
     receipts_on_messages_of_others_delay_no_receipt_of_ours;
     a_receipt_that_overtakes_its_answer_counts_with_it;
+    a_flood_of_one_project_delays_another_by_a_few_of_its_answers;
 }
 
 /// Past the test runner, which keeps back what passing tests print.
@@ -217,4 +222,123 @@ async fn a_receipt_that_overtakes_its_answer_counts_with_it(database: Database) 
     assert!(late < Duration::from_secs(3), "{late:?}");
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert!(vendor.taken().iter().all(|taken| taken.provider == "wa"), "an SMS went out");
+}
+
+/// How many connections flood, each with one request at a time.
+const FLOODING: usize = 1_000;
+/// How often the other one logs in.
+const LOGINS: usize = 40;
+
+/// A crowd that sends codes for one project until it is told to stop.
+struct Flood {
+    counts: Arc<Counts>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Counts {
+    asked: AtomicUsize,
+    answered: AtomicUsize,
+    stop: AtomicBool,
+}
+
+impl Flood {
+    /// Returns once it is in full swing.
+    async fn of(service: &Service, project: &Project) -> Self {
+        let (client, counts) = (reqwest::Client::new(), Arc::<Counts>::default());
+        let task = |_| {
+            let send = client.post(format!("{}/v1/otp/send", service.base));
+            let send = send.header("X-Api-Key", &project.test);
+            let counts = Arc::clone(&counts);
+            tokio::spawn(async move {
+                while !counts.stop.load(Ordering::SeqCst) {
+                    let number = counts.asked.fetch_add(1, Ordering::SeqCst);
+                    let body = serde_json::json!({ "phone": format!("97{number:08}") });
+                    answer(send.try_clone().unwrap().json(&body)).await.ok();
+                    counts.answered.fetch_add(1, Ordering::SeqCst);
+                }
+            })
+        };
+        let tasks = (0..FLOODING).map(task).collect();
+        while counts.answered.load(Ordering::SeqCst) < FLOODING {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Self { counts, tasks }
+    }
+
+    /// Stops it; gives how many codes it has sent.
+    async fn ends(self) -> usize {
+        self.counts.stop.store(true, Ordering::SeqCst);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        self.counts.answered.load(Ordering::SeqCst)
+    }
+}
+
+/// What somebody met who asked one thing after the other.
+#[derive(Default)]
+struct Met {
+    waits: Vec<Duration>,
+    /// How many answers the flood got between a question and its answer.
+    overtaken_by: Vec<usize>,
+}
+
+impl Met {
+    async fn by<T>(&mut self, answered: &AtomicUsize, question: impl Future<Output = T>) -> T {
+        let (began, before) = (Instant::now(), answered.load(Ordering::SeqCst));
+        let said = question.await;
+        self.overtaken_by.push(answered.load(Ordering::SeqCst) - before);
+        self.waits.push(began.elapsed());
+        said
+    }
+
+    /// Logs in so many times, and looks at the session.
+    async fn logins(service: &Service, project: &Project, answered: &AtomicUsize) -> Self {
+        let (key, mut met) = (project.test.as_str(), Self::default());
+        for _ in 0..LOGINS {
+            let phone = service.world.phone();
+            met.by(answered, service.send(key, &phone)).await.ok();
+            let code = met.by(answered, service.code(key, &phone)).await;
+            let session = met.by(answered, service.verify(key, &phone, &code)).await.ok();
+            let valid = met.by(answered, service.validate(key, &session["access_token"])).await;
+            assert_eq!(valid.ok()["valid"], true);
+        }
+        met.waits.sort_unstable();
+        met.overtaken_by.sort_unstable();
+        met
+    }
+}
+
+/// The one in the middle and the longest but for one in a hundred.
+fn p50_p99<T: Copy>(sorted: &[T]) -> (T, T) {
+    (sorted[sorted.len() / 2], sorted[sorted.len() * 99 / 100])
+}
+
+async fn a_flood_of_one_project_delays_another_by_a_few_of_its_answers(database: Database) {
+    let world = World::new(database)
+        .with("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", "1000000")
+        .with("DWAR__LIMITS__TEST__VALIDATE_PER_MINUTE", "1000000")
+        .with("DWAR__LIMITS__TEST__SENDS_PER_MINUTE", "0")
+        .with("DWAR__LOG__LEVEL", "info,dwar::access=off,dwar_app=warn")
+        // What the flood waits for itself is no failure here.
+        .with("DWAR__HTTP__HEAD_TIMEOUT_SECONDS", "60")
+        .with("DWAR__HTTP__BODY_TIMEOUT_SECONDS", "60")
+        .with("DWAR__DATABASE__ACQUIRE_TIMEOUT_MS", "30000");
+    raise_descriptors();
+    let service = Service::start_in(world);
+    let (flooding, quiet) = (service.world.project("0"), service.world.project("0"));
+    let alone = Met::logins(&service, &quiet, &AtomicUsize::new(0)).await;
+    let flood = Flood::of(&service, &flooding).await;
+    let under = Met::logins(&service, &quiet, &flood.counts.answered).await;
+    let answered = flood.ends().await;
+    let (usual, longest) = p50_p99(&under.overtaken_by);
+    tell(&format!(
+        "a quiet project, p50 and p99: alone {:?}, beside {FLOODING} connections that flood {:?}; \
+         answers of these that went before: {usual} and {longest}, of {answered}",
+        p50_p99(&alone.waits),
+        p50_p99(&under.waits),
+    ));
+    // First come, first served, each send would wait for one of every connection.
+    assert!(longest < FLOODING * 4 / 5, "{:?}", under.overtaken_by);
 }
