@@ -1,8 +1,12 @@
 use async_trait::async_trait;
+use dwar_kernel::ProjectId;
 use dwar_otp::{Gateway, Message, Outcome, Reason};
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::Semaphore;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many calls of one project may be under way for each place that is free.
+const SHARE: usize = 8;
 
 /// Bounds how many calls of another gateway are under way at once, so that a provider that hangs
 /// leaves room for the others (Nygard, «Release It!», bulkheads).
@@ -11,21 +15,70 @@ use tokio::sync::Semaphore;
 /// sent, and the next stop of the route is tried. It waits for nothing, since whoever waits here
 /// would hold what the others need.
 ///
+/// No project gets all of it: a call is admitted while fewer of its project are under way than eight
+/// times what is free (dynamic thresholds: Choudhury and Hahne, 1998). So one that floods a slow
+/// provider has eight ninths of the places, two have sixteen seventeenths, and somebody else finds room.
+///
 /// It goes outside of [`BreakerGateway`](crate::BreakerGateway): being full is no fault of the
 /// provider, and must neither open its breaker nor use up its probe.
 pub struct BulkheadGateway {
     inner: Arc<dyn Gateway>,
-    room: Semaphore,
+    under_way: Mutex<UnderWay>,
     calls_at_once: usize,
     full: AtomicBool,
+}
+
+#[derive(Default)]
+struct UnderWay {
+    calls: usize,
+    /// Only those that have any.
+    of_project: HashMap<ProjectId, usize>,
+}
+
+/// A call's place, until it is dropped.
+struct Place<'bulkhead> {
+    bulkhead: &'bulkhead BulkheadGateway,
+    project: ProjectId,
 }
 
 impl BulkheadGateway {
     /// Lets at most `calls_at_once` calls of `inner` be under way; 0 counts as 1.
     pub fn new(inner: Arc<dyn Gateway>, calls_at_once: usize) -> Self {
-        let calls_at_once = calls_at_once.clamp(1, Semaphore::MAX_PERMITS);
-        let room = Semaphore::new(calls_at_once);
-        Self { inner, room, calls_at_once, full: AtomicBool::new(false) }
+        let calls_at_once = calls_at_once.max(1);
+        Self { inner, under_way: Mutex::default(), calls_at_once, full: AtomicBool::new(false) }
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, UnderWay> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, project: ProjectId) -> Option<Place<'_>> {
+        let mut under_way = self.under_way();
+        let free = self.calls_at_once.saturating_sub(under_way.calls);
+        let own = under_way.of_project.get(&project).copied().unwrap_or_default();
+        if own >= free.saturating_mul(SHARE) {
+            return None;
+        }
+        under_way.calls += 1;
+        under_way.of_project.insert(project, own + 1);
+        Some(Place { bulkhead: self, project })
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut under_way = self.bulkhead.under_way();
+        under_way.calls -= 1;
+        if let Some(own) = under_way.of_project.get_mut(&self.project) {
+            *own -= 1;
+            if *own == 0 {
+                under_way.of_project.remove(&self.project);
+            }
+        }
+        // The next time it fills up is worth a line only after half of it was free again.
+        if under_way.calls < self.bulkhead.calls_at_once.div_ceil(2) {
+            self.bulkhead.full.store(false, Ordering::Relaxed);
+        }
     }
 }
 
@@ -36,7 +89,7 @@ impl Gateway for BulkheadGateway {
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
-        let Ok(_place) = self.room.try_acquire() else {
+        let Some(_place) = self.enter(message.project) else {
             if !self.full.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     provider = self.provider(),
@@ -46,10 +99,6 @@ impl Gateway for BulkheadGateway {
             }
             return Outcome::Refused(Reason::ProviderUnavailable);
         };
-        // The next time it fills up is worth a line only after half of it was free again.
-        if self.room.available_permits() >= self.calls_at_once / 2 {
-            self.full.store(false, Ordering::Relaxed);
-        }
         self.inner.deliver(message).await
     }
 }

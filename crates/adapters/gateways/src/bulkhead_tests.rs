@@ -106,6 +106,26 @@ async fn a_provider_that_hangs_leaves_room_for_another() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_project_that_floods_a_slow_provider_leaves_room_for_others() {
+    let Guarded { gateway, calls, .. } = guarded(true, 90);
+    let flood = |project: u8| {
+        let project = format!("01a1fd53-0000-7000-8000-{project:012}").parse().unwrap();
+        let call = |_| {
+            let (gateway, message) = (Arc::clone(&gateway), Message { project, ..to_phone() });
+            tokio::spawn(async move { gateway.deliver(message).await })
+        };
+        (0..200).map(call).collect::<Vec<_>>()
+    };
+    let mut under_way = Vec::new();
+    for (project, wanted) in [(1, 80), (2, 9), (1, 0), (3, 1), (4, 0)] {
+        let before = calls.load(Ordering::SeqCst);
+        under_way.push(flood(project));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!(calls.load(Ordering::SeqCst) - before, wanted, "of project {project}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn being_full_is_no_fault_of_the_provider() {
     let Guarded { gateway, breaker, calls } = guarded(false, 1);
     let mut refused = 0;

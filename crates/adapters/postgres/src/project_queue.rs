@@ -123,7 +123,8 @@ impl<S: Joined> Worker<S> {
             let (steps, replies): (Vec<S>, Vec<Reply>) =
                 next.into_iter().map(|one| (one.step, one.reply)).unzip();
             let project = self.project;
-            let done = self.queue.pool.of(project).run(move |conn| S::all(&steps, conn, project)).await;
+            let done =
+                self.queue.pool.of(project).run(move |conn| S::all(&steps, conn, project)).await;
             tell(replies, done);
         }
         self.is_over = true;
