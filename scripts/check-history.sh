@@ -12,6 +12,7 @@
 # docs/adr/0038 says why all this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/lib/postgres.sh
 
 seconds=60
 seed=""
@@ -36,50 +37,32 @@ done
 
 scratch=$(mktemp -d)
 chmod 755 "$scratch"
-postgres=""
-for found in "$(command -v initdb || true)" /usr/lib/postgresql/*/bin/initdb; do
-    [ ! -x "$found" ] || postgres=$(dirname "$(readlink -f "$found")")
-done
+postgres=$(find_postgres)
 [ -n "$postgres" ] || { echo "check-history.sh: PostgreSQL is not installed"; exit 1; }
-
-# PostgreSQL refuses to run as root; its package brings a user of its own.
-as_postgres=()
-[ "$(id -u)" != 0 ] || as_postgres=(runuser -u postgres --)
 
 running=""
 copy=""
 
 stop() {
-    if [ -n "$running" ]; then
-        "${as_postgres[@]}" "$postgres/pg_ctl" -D "$running" -m immediate stop >/dev/null 2>&1 || true
-    fi
+    [ -z "$running" ] || stop_postgres "$postgres" "$running"
     [ -z "$copy" ] || git worktree remove --force "$copy" 2>/dev/null || true
     rm -rf "$scratch"
 }
 trap stop EXIT
 
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
-        echo $((20000 + RANDOM % 20000))
-}
-
 # check BINARY NAME: one run on a server of its own; fails as the checker does.
 check() {
     local folder=$scratch/$2 port status=0
     port=$(free_port)
-    mkdir "$folder" "$folder/pg" "$folder/services"
-    [ "$(id -u)" != 0 ] || chown postgres "$folder/pg"
-    running=$folder/pg/data
-    "${as_postgres[@]}" "$postgres/initdb" -D "$running" -U dwar -A trust --no-sync >"$folder/initdb.log"
+    mkdir "$folder" "$folder/services"
+    running=$folder/pg
     # An immediate stop of the server loses nothing without fsync: the system goes on.
-    "${as_postgres[@]}" "$postgres/pg_ctl" -D "$running" -l "$folder/pg/log" -w -t 60 \
-        -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$folder/pg -c fsync=off" \
-        start >/dev/null
+    start_postgres "$postgres" "$running" "$port" "-c fsync=off"
     "$target/$profile/history" --binary "$1" --folder "$folder/services" --postgres "$port" \
-        --pg-ctl "${as_postgres[*]} $postgres/pg_ctl -D $running -l $folder/pg/log" \
+        --pg-ctl "${as_postgres[*]} $postgres/pg_ctl -D $running/data -l $running/log" \
         --seconds "$seconds" --seed "$seed" --clients "$clients" \
         --history "${TMPDIR:-/tmp}/dwar-history-$seed.jsonl" || status=$?
-    "${as_postgres[@]}" "$postgres/pg_ctl" -D "$running" -m immediate stop >/dev/null 2>&1 || true
+    stop_postgres "$postgres" "$running"
     running=""
     return "$status"
 }

@@ -14,28 +14,20 @@
 #   COMPARE_RESULTS   a folder that gets all figures as benchmark.json and a picture of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/lib/postgres.sh
 
 server_cpu=0
 load_cpu=1
 scratch=$(mktemp -d)
 postgres=""
 
-# PostgreSQL refuses to run as root; its package brings a user of its own.
-as_postgres() {
-    if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
-}
-
 stop() {
-    if [ -n "$postgres" ]; then
-        as_postgres "$postgres/pg_ctl" -D "$scratch/pg/data" -m immediate stop >/dev/null 2>&1 || true
-    fi
+    [ -z "$postgres" ] || stop_postgres "$postgres" "$scratch/pg"
     rm -rf "$scratch"
 }
 trap stop EXIT
 
-for found in "$(command -v initdb || true)" /usr/lib/postgresql/*/bin/initdb; do
-    [ ! -x "$found" ] || postgres=$(dirname "$(readlink -f "$found")")
-done
+postgres=$(find_postgres)
 [ -n "$postgres" ] || { echo "compare.sh: PostgreSQL is not installed"; exit 1; }
 export PATH="$postgres:$PATH"
 
@@ -47,13 +39,10 @@ if [ -z "${COMPARE_DWAR:-}" ]; then
 fi
 cargo build --release --locked -p dwar-benches
 
-port=$(node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})')
-mkdir "$scratch/pg" "$scratch/services"
+port=$(free_port)
+mkdir "$scratch/services"
 chmod 755 "$scratch"
-[ "$(id -u)" != 0 ] || chown postgres "$scratch/pg"
-as_postgres initdb -D "$scratch/pg/data" -U dwar -A trust >"$scratch/initdb.log"
-as_postgres taskset -c "$load_cpu" pg_ctl -D "$scratch/pg/data" -l "$scratch/pg/log" -w \
-    -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$scratch/pg" start >/dev/null
+start_postgres "$postgres" "$scratch/pg" "$port" "" taskset -c "$load_cpu"
 
 export COMPARE_DWAR COMPARE_FOLDER="$scratch/services" COMPARE_SERVER_CPU=$server_cpu
 export COMPARE_POSTGRES_DATA="$scratch/pg/data"

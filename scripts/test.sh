@@ -10,32 +10,19 @@
 # rest runs, and a line says what was left out; with CI set that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/lib/postgres.sh
 
 scratch=$(mktemp -d)
 postgres=""
 redis=""
 built=${CARGO_TARGET_DIR:-$PWD/target}/test-tools/pgbouncer
 
-# PostgreSQL refuses to run as root; its package brings a user of its own.
-as_postgres() {
-    if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
-}
-
 stop() {
-    if [ -n "$postgres" ]; then
-        as_postgres "$postgres/pg_ctl" -D "$scratch/pg/data" -m immediate stop >/dev/null 2>&1 || true
-    fi
+    [ -z "$postgres" ] || stop_postgres "$postgres" "$scratch/pg"
     [ -z "$redis" ] || kill "$redis" 2>/dev/null || true
     rm -rf "$scratch"
 }
 trap stop EXIT
-
-find_postgres() {
-    local found
-    for found in "$(command -v initdb || true)" /usr/lib/postgresql/*/bin/initdb; do
-        if [ -x "$found" ]; then dirname "$(readlink -f "$found")"; fi
-    done | sort -V | tail -n 1
-}
 
 install_postgres() {
     # The package would start a cluster of its own; one of ours is enough.
@@ -45,22 +32,12 @@ install_postgres() {
     apt_install postgresql
 }
 
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
-        echo $((20000 + RANDOM % 20000))
-}
-
-start_postgres() {
+own_postgres() {
     local port
     port=$(free_port)
-    mkdir "$scratch/pg"
     chmod 755 "$scratch"
-    [ "$(id -u)" != 0 ] || chown postgres "$scratch/pg"
     # Data that a test leaves behind is thrown away: no need to wait for the disk.
-    as_postgres "$postgres/initdb" -D "$scratch/pg/data" -U dwar -A trust --no-sync >"$scratch/initdb.log"
-    as_postgres "$postgres/pg_ctl" -D "$scratch/pg/data" -l "$scratch/pg/log" -w -t 60 \
-        -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$scratch/pg -c max_connections=300 -c fsync=off" \
-        start >/dev/null || { cat "$scratch/pg/log"; return 1; }
+    start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=300 -c fsync=off"
     export DWAR_TEST_POSTGRES_URL="postgres://dwar@127.0.0.1:$port/postgres"
 }
 
@@ -186,7 +163,7 @@ if [ -z "${DWAR_TEST_POSTGRES_URL:-}" ]; then
         install_postgres
         postgres=$(find_postgres)
     fi
-    [ -z "$postgres" ] || start_postgres
+    [ -z "$postgres" ] || own_postgres
 fi
 
 has_redis || install_redis
