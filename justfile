@@ -32,6 +32,10 @@ bench:
 compare:
     ./scripts/compare.sh
 
+# what requests cost as the work grows (docs/benchmarks.md)
+bench-scale *args:
+    ./scripts/bench-scale.sh {{ args }}
+
 # have PyJWT and jose check tokens of the running service
 interop:
     cargo build --release

@@ -9,13 +9,18 @@ const here = import.meta.dirname;
 /** Their indexes are made anew after the fill, which takes a fraction of keeping them. */
 const LARGE = "('otps', 'otp_attempts', 'ledger_entries', 'identities', 'sessions', 'audit_entries')";
 
-export async function fill(url, count) {
-  if (url.startsWith("postgres")) await fillPostgres(url, count);
-  else fillSqlite(url.replace("sqlite://", ""), count);
+/**
+ * So many requests, and identities with a session each for so many people. `last` is SQL that is run
+ * before the indexes are made anew.
+ */
+export async function fill(url, count, { people = Math.floor(count / 10), last = "" } = {}) {
+  if (url.startsWith("postgres")) await fillPostgres(url, { count, people, last });
+  else fillSqlite(url.replace("sqlite://", ""), { count, people, last });
 }
 
-async function fillPostgres(url, count) {
-  const options = ["-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-v", `count=${count}`, "-f", "-", url];
+async function fillPostgres(url, { count, people, last }) {
+  const variables = ["ON_ERROR_STOP=1", `count=${count}`, `people=${people}`].flatMap((one) => ["-v", one]);
+  const options = ["-q", "-A", "-t", ...variables, "-f", "-", url];
   const psql = (input) => execFileSync("psql", options, { input, encoding: "utf8" });
   const session = (input) => new Promise((done, failed) => {
     const one = spawn("psql", options, { stdio: ["pipe", "ignore", "inherit"] });
@@ -28,12 +33,13 @@ async function fillPostgres(url, count) {
   psql(found.map(([, name]) => `DROP INDEX ${name};`).join("\n"));
   const [head, ...parts] = readFileSync(join(here, "fill.postgres.sql"), "utf8").split(/^-{40}$/m);
   await Promise.all(parts.map((part) => session(head + part)));
+  psql(last);
   const half = (rest) => found.filter((_, i) => i % 2 === rest).map(([, , made]) => `${made};`).join("\n");
   await Promise.all([0, 1].map((rest) => session(`SET maintenance_work_mem = '1GB';\n${half(rest)}`)));
   psql("VACUUM ANALYZE;");
 }
 
-function fillSqlite(path, count) {
+function fillSqlite(path, { count, people, last }) {
   const sqlite = (input, ...options) => execFileSync("sqlite3", ["-bail", ...options, path],
     { input, cwd: folder, encoding: "utf8", env: { ...process.env, SQLITE_TMPDIR: folder }, maxBuffer: 1e8 });
   const hex = (n) => n.toString(16).padStart(2, "0");
@@ -41,11 +47,13 @@ function fillSqlite(path, count) {
   writeFileSync(join(folder, "bytes.sql"), `INSERT INTO bytes VALUES ${rows.join(", ")};\n`);
   const found = JSON.parse(sqlite(`SELECT type, name, sql FROM sqlite_master
     WHERE tbl_name IN ${LARGE} AND type IN ('index', 'trigger') AND sql IS NOT NULL;`, "-json"));
-  const script = readFileSync(join(here, "fill.sqlite.sql"), "utf8").replaceAll(":count", count);
+  const script = readFileSync(join(here, "fill.sqlite.sql"), "utf8")
+    .replaceAll(":count", count).replaceAll(":people", people);
   sqlite([
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1500000;",
     ...found.map(({ type, name }) => `DROP ${type} ${name};`),
     script,
+    last,
     ...found.map(({ sql }) => `${sql};`),
     "PRAGMA journal_mode = WAL;",
   ].join("\n"));

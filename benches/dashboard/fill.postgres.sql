@@ -5,9 +5,14 @@
 SET synchronous_commit = off;
 -- No triggers and no checks of foreign keys.
 SET session_replication_role = replica;
--- The number that was sent a code before, and whose project.
+-- The number that was sent a code before, and whose project. Ledgers go on from a thousand entries, or
+-- from what there are. Sessions lie among those that are there, if there are any.
 CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index AS popular, phone_sealed,
-    (extract(epoch FROM created_at)::bigint * 1000) AS now FROM otps ORDER BY created_at DESC LIMIT 1;
+    (extract(epoch FROM created_at)::bigint * 1000) AS now,
+    (SELECT greatest(1000, max(entries)) FROM wallets) AS entries, low, width
+FROM otps, (SELECT coalesce(extract(epoch FROM min(created_at)) * 1000, 0)::bigint AS low,
+    coalesce(extract(epoch FROM max(created_at) - min(created_at)) * 1000, 0)::bigint AS width
+    FROM sessions) around ORDER BY created_at DESC LIMIT 1;
 -- A UUID of version 7: of a moment, of a table, with a number.
 CREATE FUNCTION pg_temp.v7(ms bigint, what bigint, i bigint) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
     SELECT encode(int8send((ms << 16) | 28672 | (i & 4095))
@@ -15,19 +20,25 @@ CREATE FUNCTION pg_temp.v7(ms bigint, what bigint, i bigint) RETURNS uuid LANGUA
 CREATE FUNCTION pg_temp.other(i bigint) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
     SELECT ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid $$;
 CREATE FUNCTION pg_temp.phone(i bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-    SELECT convert_to(lpad(i::text, 32, '0'), 'UTF8') $$;
+    SELECT sha256(int8send(i)) $$;
 CREATE TEMP VIEW named AS SELECT i, to_timestamp(ms / 1000.0) AS at, ms, phone_sealed,
         pg_temp.v7(ms, 0, i) AS id, pg_temp.v7(ms, 1, i) AS other,
         CASE WHEN i % 50 = 49 THEN pg_temp.other(i / 50 % 200) ELSE project END AS project,
         CASE WHEN i % (:count / 1000) = 3 THEN 'test' ELSE 'live' END AS mode,
         CASE WHEN i % (:count / 500) = 2 THEN popular
-            ELSE pg_temp.phone(i * 48271 % 2000003) END AS phone,
+            ELSE pg_temp.phone(i * 48271 % (:people + 3)) END AS phone, entries,
         i * 7 % 100 < 78 AS used, i % 5 > 0 AS app, 4000 + i * 31 % 50000 AS took,
         CASE WHEN i % 1000 = 5 THEN 'failed' WHEN i * 13 % 100 < 92 THEN 'delivered'
             ELSE 'sent' END AS status
     FROM (SELECT i, now - 60000 - (:count - i) * 5097600000 / :count AS ms, one.*
         FROM generate_series(1, :count::bigint) i, one) made;
 
+-- Identities with a session each; the first has a thousand. Every other session has ended.
+CREATE TEMP VIEW people AS SELECT *, to_timestamp(ms / 1000.0) AS at,
+        to_timestamp(begun / 1000.0) AS begun_at
+    FROM (SELECT *, CASE WHEN width > 0 THEN low + i * width / :people ELSE ms END AS begun
+        FROM (SELECT i, now - 60000 - (:people - i) * 5097600000 / :people AS ms, one.*
+            FROM generate_series(1, :people::bigint) i, one) made) placed;
 -- A tenth as many of what is rarer.
 CREATE TEMP VIEW tenth AS SELECT i, ms, to_timestamp(ms / 1000.0) AS at, project, popular,
         phone_sealed, now
@@ -64,31 +75,30 @@ FROM named;
 -- What was taken for each; of every twentieth also what was held before, and given back after.
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
-SELECT other, project, 1000 + i, 'capture', -20, -20, 0, 0, id::text, at FROM named;
+SELECT other, project, entries + i, 'capture', -20, -20, 0, 0, id::text, at FROM named;
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
-SELECT pg_temp.v7(ms, 2, i), project, 1000 + :count + i, 'hold', 0, 20, 0, 20, id::text, at
+SELECT pg_temp.v7(ms, 2, i), project, entries + :count + i, 'hold', 0, 20, 0, 20, id::text, at
 FROM named WHERE i % 20 = 0;
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
-SELECT pg_temp.v7(ms, 3, i), project, 1000 + 2 * :count + i, 'refund', 20, 0, 20, 0, id::text, at
+SELECT pg_temp.v7(ms, 3, i), project, entries + 2 * :count + i, 'refund', 20, 0, 20, 0, id::text, at
 FROM named WHERE i % 20 = 0;
-UPDATE wallets SET entries = 1000 + 3 * :count;
+UPDATE wallets SET entries = (SELECT one.entries FROM one) + 3 * :count;
 
 ----------------------------------------
--- Identities with a session each; the first has a thousand.
 INSERT INTO identities (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at)
 SELECT pg_temp.v7(ms, 0, i), project, 'live',
     CASE WHEN i = 1 THEN popular ELSE pg_temp.phone(i) END, phone_sealed, at, at
-FROM tenth;
+FROM people ON CONFLICT DO NOTHING;
 INSERT INTO sessions (id, project_id, mode, identity_id, created_at, expires_at, refresh_digest,
     refresh_expires_at, access_token_id, access_issued_at, access_expires_at)
-SELECT pg_temp.v7(ms, 1, i), project, 'live', CASE
-        WHEN i % (:count / 10000) = 1 THEN (SELECT id FROM identities ORDER BY id LIMIT 1)
+SELECT pg_temp.v7(begun, 1, i), project, 'live', CASE
+        WHEN i % greatest(:people / 1000, 2) = 1 THEN (SELECT id FROM identities ORDER BY id LIMIT 1)
         ELSE pg_temp.v7(ms, 0, i) END,
-    at, now() + interval '30 days', pg_temp.phone(i), now() + interval '30 days',
-    pg_temp.v7(ms, 2, i), at, at + interval '15 minutes'
-FROM tenth;
+    begun_at, CASE WHEN i % 2 = 0 THEN at ELSE now() + interval '30 days' END, pg_temp.phone(i),
+    now() + interval '30 days', pg_temp.v7(begun, 2, i), begun_at, begun_at + interval '15 minutes'
+FROM people;
 INSERT INTO audit_entries (id, happened_at, actor_kind, from_address, project_id, action, subject,
     facts_before, facts_after)
 SELECT pg_temp.v7(ms, 0, i), at, 'command_line', '192.0.2.7',
@@ -106,7 +116,7 @@ SELECT project, 'live', CASE WHEN i % 100 = 1 THEN popular ELSE pg_temp.phone(i)
     pg_temp.other(i), 1 + i % 3
 FROM tenth WHERE i < :count / 100;
 
--- The one endpoint has a full log.
+-- The one endpoint, if there is one, has a full log.
 INSERT INTO events (id, project_id, mode, kind, subject_id, channel, phone_index, phone_sealed,
     happened_at)
 SELECT 'evt_bench_' || lpad(i::text, 6, '0'), project, 'live', 'otp.delivered', pg_temp.other(i),
@@ -114,11 +124,11 @@ SELECT 'evt_bench_' || lpad(i::text, 6, '0'), project, 'live', 'otp.delivered', 
 FROM tenth WHERE i <= 1000;
 INSERT INTO webhook_calls (id, endpoint_id, event_id, kind, number, called_at, took_ms, outcome,
     status, again_at, failed)
-SELECT pg_temp.v7(now - i * 1000, 0, i), (SELECT id FROM webhook_endpoints),
+SELECT pg_temp.v7(now - i * 1000, 0, i), webhook_endpoints.id,
     'evt_bench_' || lpad(i::text, 6, '0'), 'otp.delivered', 1, now() - i * interval '1 second', 40,
     CASE WHEN i % 5 = 0 THEN 'status' ELSE 'taken' END, CASE WHEN i % 5 = 0 THEN 503 ELSE 200 END,
     NULL, i % 5 = 0
-FROM tenth WHERE i <= 1000;
+FROM tenth, webhook_endpoints WHERE i <= 1000;
 INSERT INTO operators (id, name, name_key, access, created_at)
 SELECT pg_temp.other(i), 'colleague' || i || '@example.com', 'colleague' || i || '@example.com',
     project || ':member', now() FROM tenth WHERE i <= 20;

@@ -9,9 +9,11 @@ CREATE TEMP TABLE bytes (n integer PRIMARY KEY, b blob NOT NULL);
 CREATE TEMP TABLE others AS
     WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199)
     SELECT i, printf('01900000-0000-7000-8000-%012x', i) AS id FROM n;
--- The number that was sent a code before, and whose project.
+-- The number that was sent a code before, and whose project. Ledgers go on from a thousand entries, or
+-- from what there are.
 CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index, phone_sealed,
-    CAST(strftime('%s', 'now') AS integer) * 1000 AS now FROM otps LIMIT 1;
+    CAST(strftime('%s', 'now') AS integer) * 1000 AS now,
+    (SELECT max(1000, max(entries)) FROM wallets) AS entries FROM otps LIMIT 1;
 CREATE TEMP VIEW made AS
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)
     SELECT i, now - 60000 - (:count - i) * 5097600000 / :count AS at,
@@ -19,7 +21,7 @@ CREATE TEMP VIEW made AS
             ELSE project END AS project,
         CASE WHEN i % (:count / 1000) = 3 THEN 'test' ELSE 'live' END AS mode,
         CASE WHEN i % (:count / 500) = 2 THEN phone_index
-            ELSE CAST(printf('%032d', i * 48271 % 2000003) AS blob) END AS phone, phone_sealed,
+            ELSE sha3(i * 48271 % (:people + 3), 256) END AS phone, phone_sealed, entries,
         i * 7 % 100 < 78 AS used, i % 5 > 0 AS app, 4000 + i * 31 % 50000 AS took,
         CASE WHEN i % 1000 = 5 THEN 'failed' WHEN i * 13 % 100 < 92 THEN 'delivered'
             ELSE 'sent' END AS status FROM n, one;
@@ -54,34 +56,43 @@ FROM named;
 -- What was taken for each; of every twentieth also what was held before, and given back after.
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
-SELECT other, project, 1000 + i, 'capture', -20, -20, 0, 0, id, at FROM named;
+SELECT other, project, entries + i, 'capture', -20, -20, 0, 0, id, at FROM named;
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
 SELECT printf('%08x-%04x-7%03x-a000-%012x', at >> 16, at & 65535, i & 4095, i), project,
-    1000 + :count + i, 'hold', 0, 20, 0, 20, id, at FROM named WHERE i % 20 = 0;
+    entries + :count + i, 'hold', 0, 20, 0, 20, id, at FROM named WHERE i % 20 = 0;
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
 SELECT printf('%08x-%04x-7%03x-b000-%012x', at >> 16, at & 65535, i & 4095, i), project,
-    1000 + 2 * :count + i, 'refund', 20, 0, 20, 0, id, at FROM named WHERE i % 20 = 0;
-UPDATE wallets SET entries = 1000 + 3 * :count;
+    entries + 2 * :count + i, 'refund', 20, 0, 20, 0, id, at FROM named WHERE i % 20 = 0;
+UPDATE wallets SET entries = (SELECT entries FROM one) + 3 * :count;
 
--- A tenth as many identities with a session each; the first has a thousand.
+-- Identities with a session each; the first has a thousand. Every other session has ended. They lie
+-- among those that are there, if there are any.
+CREATE TEMP VIEW people AS
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :people)
+    SELECT i, project, phone_index, phone_sealed, now,
+        now - 60000 - (:people - i) * 5097600000 / :people AS at FROM n, one;
+CREATE TEMP TABLE around AS SELECT coalesce(min(created_at), 0) AS low,
+    coalesce(max(created_at) - min(created_at), 0) AS width FROM sessions;
+INSERT INTO identities (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at)
+SELECT printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i), project, 'live',
+    CASE WHEN i = 1 THEN phone_index ELSE sha3(i, 256) END, phone_sealed, at, at
+FROM people WHERE TRUE ON CONFLICT DO NOTHING;
+INSERT INTO sessions (id, project_id, mode, identity_id, created_at, expires_at, refresh_digest,
+    refresh_expires_at, access_token_id, access_issued_at, access_expires_at)
+SELECT printf('%08x-%04x-7000-9000-%012x', begun >> 16, begun & 65535, i), project, 'live', CASE
+        WHEN i % max(:people / 1000, 2) = 1 THEN (SELECT id FROM identities ORDER BY id LIMIT 1)
+        ELSE printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i) END,
+    begun, CASE WHEN i % 2 = 0 THEN at ELSE now + 2592000000 END, sha3(i, 256), now + 2592000000,
+    printf('%08x-%04x-7000-a000-%012x', begun >> 16, begun & 65535, i), begun, begun + 900000
+FROM (SELECT people.*, CASE WHEN width > 0 THEN low + i * width / :people ELSE at END AS begun
+    FROM people, around);
+-- A tenth as many of what is rarer.
 CREATE TEMP VIEW tenth AS
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count / 10)
     SELECT i, project, phone_index, phone_sealed, now,
         now - 60000 - (:count / 10 - i) * 5097600000 / (:count / 10) AS at FROM n, one;
-INSERT INTO identities (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at)
-SELECT printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i), project, 'live',
-    CASE WHEN i = 1 THEN phone_index ELSE CAST(printf('%032d', i) AS blob) END, phone_sealed, at, at
-FROM tenth;
-INSERT INTO sessions (id, project_id, mode, identity_id, created_at, expires_at, refresh_digest,
-    refresh_expires_at, access_token_id, access_issued_at, access_expires_at)
-SELECT printf('%08x-%04x-7000-9000-%012x', at >> 16, at & 65535, i), project, 'live', CASE
-        WHEN i % (:count / 10000) = 1 THEN (SELECT id FROM identities ORDER BY id LIMIT 1)
-        ELSE printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i) END,
-    at, now + 2592000000, CAST(printf('%032d', i) AS blob), now + 2592000000,
-    printf('%08x-%04x-7000-a000-%012x', at >> 16, at & 65535, i), at, at + 900000
-FROM tenth;
 INSERT INTO audit_entries (id, happened_at, actor_kind, from_address, project_id, action, subject,
     facts_before, facts_after)
 SELECT printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i), at, 'command_line',
@@ -91,11 +102,11 @@ SELECT printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i), at, 'comman
 FROM tenth;
 INSERT INTO guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at, period_began_at,
     period_wrong)
-SELECT project, 'live', CASE WHEN i = 10 THEN phone_index ELSE CAST(printf('%032d', i) AS blob) END,
+SELECT project, 'live', CASE WHEN i = 10 THEN phone_index ELSE sha3(i, 256) END,
     1, at, at, 1 FROM tenth WHERE i % 10 = 0;
 INSERT INTO refused_sends (project_id, mode, phone_index, minute, reason, tally, count)
 SELECT project, 'live', CASE WHEN i % 100 = 1 THEN phone_index
-        ELSE CAST(printf('%032d', i) AS blob) END,
+        ELSE sha3(i, 256) END,
     (now - i * 86400000 / (:count / 100)) / 60000 * 60000, 'limit',
     printf('01900000-0000-7000-8000-%012x', i), 1 + i % 3
 FROM tenth WHERE i < :count / 100;
@@ -103,7 +114,7 @@ INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at)
 SELECT id, project_id, mode, otps.phone_index, created_at FROM otps, one
 WHERE created_at > now - 86400000 AND NOT EXISTS (SELECT 1 FROM send_slots WHERE send_id = otps.id);
 
--- The one endpoint has a full log.
+-- The one endpoint, if there is one, has a full log.
 INSERT INTO events (id, project_id, mode, kind, subject_id, channel, phone_index, phone_sealed,
     happened_at)
 SELECT printf('evt_bench_%06d', i), project, 'live', 'otp.delivered',
@@ -112,10 +123,10 @@ FROM tenth WHERE i <= 1000;
 INSERT INTO webhook_calls (id, endpoint_id, event_id, kind, number, called_at, took_ms, outcome,
     status, again_at, failed)
 SELECT printf('%08x-%04x-7000-8000-%012x', (now - i * 1000) >> 16, (now - i * 1000) & 65535, i),
-    (SELECT id FROM webhook_endpoints), printf('evt_bench_%06d', i), 'otp.delivered', 1,
+    webhook_endpoints.id, printf('evt_bench_%06d', i), 'otp.delivered', 1,
     now - i * 1000, 40, CASE WHEN i % 5 = 0 THEN 'status' ELSE 'taken' END,
     CASE WHEN i % 5 = 0 THEN 503 ELSE 200 END, NULL, i % 5 = 0
-FROM tenth WHERE i <= 1000;
+FROM tenth, webhook_endpoints WHERE i <= 1000;
 INSERT INTO operators (id, name, name_key, access, created_at)
 SELECT printf('01900000-0000-7000-a000-%012x', i), 'colleague' || i || '@example.com',
     'colleague' || i || '@example.com', project || ':member', now FROM tenth WHERE i <= 20;

@@ -29,6 +29,7 @@ export class Service {
         DWAR__DASHBOARD__ADDRESS: `127.0.0.1:${DASHBOARD}`,
         // What is filled in is older than a service keeps by default.
         DWAR__RETENTION__REQUESTS_HOURS: "1500",
+        DWAR__RETENTION__SESSIONS_HOURS: "1500",
       },
       stdio: ["ignore", "pipe", "pipe"],
     });

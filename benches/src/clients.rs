@@ -26,6 +26,11 @@ impl Users {
         Self { dialect, provider, phones: AtomicU32::default(), sent, sessions }
     }
 
+    /// How the service is spoken to.
+    pub const fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
     fn phone(&self) -> String {
         format!("98{:08}", self.phones.fetch_add(1, Ordering::Relaxed))
     }

@@ -32,12 +32,17 @@ pub struct Contestant {
     pub kind: Kind,
     /// Which database it is on.
     pub database: Database,
-    url: String,
-    folder: PathBuf,
+    /// Where that is, as the service is told.
+    pub url: String,
+    /// Where the service runs.
+    pub folder: PathBuf,
+    /// By which it differs from the others, over what they have in common.
+    pub settings: Vec<(&'static str, String)>,
     place: Place,
     /// One per instance.
     addresses: Vec<String>,
-    users: Arc<Users>,
+    /// Whom requests come from.
+    pub users: Arc<Users>,
 }
 
 /// Which service.
@@ -94,9 +99,10 @@ impl Contestant {
         let addresses = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         let users = Arc::new(Users::new(Dialect::Peer, place.provider.clone()));
         let place = place.clone();
-        let mut made = Self { kind, database, url, folder, place, addresses, users };
-        if let Kind::Dwar { binary, .. } = &made.kind {
-            let key = made.create_project(binary)?;
+        let settings = Vec::new();
+        let mut made = Self { kind, database, url, folder, settings, place, addresses, users };
+        if let Kind::Dwar { .. } = &made.kind {
+            let key = made.create_project()?;
             let key = format!("x-api-key: {key}\r\n");
             made.users = Arc::new(Users::new(Dialect::Dwar { key }, made.place.provider.clone()));
         }
@@ -120,7 +126,17 @@ impl Contestant {
         format!("{name} on {}", self.database.name())
     }
 
-    fn create_project(&self, binary: &str) -> Outcome<String> {
+    /// Runs a command of the service in its folder, and gives what it printed.
+    pub fn run(&self, arguments: &[&str]) -> Outcome<String> {
+        let Kind::Dwar { binary, .. } = &self.kind else { return Err("no such command".into()) };
+        let output = self.settle_in(Command::new(binary).args(arguments)).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    fn create_project(&self) -> Outcome<String> {
         let gateway = format!(
             "name = \"bench\"\n[request]\nurl = \"{}\"\n\
              json = '''{{\"to\":\"{{phone_e164}}\",\"text\":\"{{text}}\"}}'''\n\
@@ -128,11 +144,9 @@ impl Contestant {
             self.place.provider.url()
         );
         std::fs::write(self.folder.join("bench.toml"), gateway)?;
-        let mut command = Command::new(binary);
         let project = ["project", "create", "--name", "Bench", "--balance-rupees", "1000000"];
-        let output = self.settle_in(command.args(project).arg("--json")).output()?;
-        let made: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+        let made = self.run(&[&project[..], &["--json"]].concat())?;
+        let made: Value = serde_json::from_str(&made)?;
         Ok(made["live_key"].as_str().ok_or("no live key")?.to_owned())
     }
 
@@ -155,7 +169,8 @@ impl Contestant {
                 .env("DWAR__LIMITS__LIVE__SENDS_PER_MINUTE", "0")
                 .env("DWAR__LIMITS__LIVE__VERIFIES_PER_MINUTE", "0")
                 .env("DWAR__LIMITS__LIVE__VALIDATE_PER_MINUTE", "1000000000")
-                .env("DWAR__LIMITS__LIVE__GENERAL_PER_MINUTE", "1000000000"),
+                .env("DWAR__LIMITS__LIVE__GENERAL_PER_MINUTE", "1000000000")
+                .envs(self.settings.iter().map(|(name, value)| (name, value))),
             Kind::Peer => command
                 .env("NODE_ENV", "production")
                 .env("PEER_DATABASE", &self.url)

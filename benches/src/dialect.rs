@@ -93,6 +93,14 @@ impl Dialect {
         Some(request("POST /v1/session/refresh", key, &body))
     }
 
+    /// Asks for something else of our API, by method and path.
+    pub fn ours(&self, line: &str, body: &str) -> Outcome<Vec<u8>> {
+        let Self::Dwar { key } = self else {
+            return Err("the peer has nothing of the kind".into());
+        };
+        Ok(request(line, key, body))
+    }
+
     /// Asks for the public keys; nothing for the peer.
     pub fn key_set(&self) -> Option<Vec<u8>> {
         match self {

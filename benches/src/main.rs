@@ -15,6 +15,7 @@ mod meter;
 mod phase;
 mod provider;
 mod report;
+mod scale;
 
 use contestant::{Contestant, Database, Kind, Place, postmaster};
 use floor::Answers;
@@ -34,6 +35,7 @@ fn main() -> Outcome<()> {
     let arguments: Vec<String> = args().collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [_, "floor", address, answers] => floor::serve(address, answers),
+        [_, "scale"] => scale::run(),
         _ => compare(),
     }
 }
@@ -76,15 +78,7 @@ fn compare() -> Outcome<()> {
 
 /// The first of them is the one that the floor repeats.
 fn contestants() -> Outcome<Vec<Contestant>> {
-    let place = Place {
-        folder: needed("COMPARE_FOLDER")?.into(),
-        cpu: needed("COMPARE_SERVER_CPU")?,
-        provider: Provider::start()?,
-    };
-    let postgres = Database::Postgres {
-        url: needed("COMPARE_POSTGRES")?,
-        postmaster: postmaster(Path::new(&needed("COMPARE_POSTGRES_DATA")?))?,
-    };
+    let (place, postgres) = (place()?, postgres()?);
     let binary = needed("COMPARE_DWAR")?;
     let dwar = |instances| Kind::Dwar { name: "Dwar", binary: binary.clone(), instances };
     let mut kinds = vec![
@@ -103,6 +97,22 @@ fn contestants() -> Outcome<Vec<Contestant>> {
     made.insert(1, Contestant::floor_of(&made[0])?);
     made.retain(|contestant| chosen("COMPARE_ONLY", &contestant.name()));
     Ok(made)
+}
+
+/// Where services run, and the provider that they hand their codes to.
+fn place() -> Outcome<Place> {
+    Ok(Place {
+        folder: needed("COMPARE_FOLDER")?.into(),
+        cpu: needed("COMPARE_SERVER_CPU")?,
+        provider: Provider::start()?,
+    })
+}
+
+fn postgres() -> Outcome<Database> {
+    Ok(Database::Postgres {
+        url: needed("COMPARE_POSTGRES")?,
+        postmaster: postmaster(Path::new(&needed("COMPARE_POSTGRES_DATA")?))?,
+    })
 }
 
 /// Whether a name holds one of the words that this variable lists, or there is no such list.

@@ -1,0 +1,45 @@
+//! What is measured.
+
+/// One kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Endpoint {
+    Send,
+    WrongCode,
+    RightCode,
+    Status,
+    Validate,
+    Refresh,
+    Logout,
+    Identity,
+    Delete,
+}
+
+impl Endpoint {
+    /// All of them, in the order they are asked: later ones use what earlier ones leave.
+    pub const ALL: [Self; 9] = [
+        Self::Send,
+        Self::WrongCode,
+        Self::RightCode,
+        Self::Status,
+        Self::Validate,
+        Self::Refresh,
+        Self::Logout,
+        Self::Identity,
+        Self::Delete,
+    ];
+
+    /// What the table calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::WrongCode => "verify, wrong code",
+            Self::RightCode => "verify, right code",
+            Self::Status => "status",
+            Self::Validate => "validate",
+            Self::Refresh => "refresh",
+            Self::Logout => "logout",
+            Self::Identity => "identity",
+            Self::Delete => "delete",
+        }
+    }
+}

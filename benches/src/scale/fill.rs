@@ -1,0 +1,124 @@
+//! The databases from outside: what is put on record past the service, and what is read of it.
+
+use crate::contestant::{Contestant, Database};
+use crate::{Outcome, needed};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Puts so many requests on record, and half as many identities with a session each.
+pub fn fill(side: &Contestant, requests: u64) -> Outcome<()> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scale/fill.mjs");
+    let filled = Command::new("node")
+        .args([script, &side.url, &requests.to_string()])
+        .current_dir(&side.folder)
+        .env("BENCH_FOLDER", &side.folder)
+        .status()?;
+    if filled.success() { Ok(()) } else { Err("the database could not be filled".into()) }
+}
+
+/// Lets the database settle after much was written.
+pub fn settle(side: &Contestant) -> Outcome<()> {
+    match side.database {
+        Database::Postgres { .. } => {
+            query(side, "VACUUM ANALYZE")?;
+            query(side, "CHECKPOINT")?;
+        }
+        _ => drop(query(side, "PRAGMA wal_checkpoint(TRUNCATE)")?),
+    }
+    Ok(())
+}
+
+/// Reads all of it once, so that the system has it in memory as far as there is room: a service that
+/// runs for long does not begin with a cold disk.
+pub fn warm(side: &Contestant) -> Outcome<()> {
+    let folder = match side.database {
+        Database::Postgres { .. } => PathBuf::from(needed("COMPARE_POSTGRES_DATA")?).join("base"),
+        _ => side.folder.clone(),
+    };
+    read_all(&folder)
+}
+
+fn read_all(folder: &Path) -> Outcome<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read_all(&path)?;
+        } else if let Ok(mut file) = File::open(&path) {
+            io::copy(&mut file, &mut io::sink())?;
+        }
+    }
+    Ok(())
+}
+
+/// Ids of requests of the first project, from everywhere in the table: about so many, if there are.
+pub fn requests(side: &Contestant, count: usize) -> Outcome<Vec<String>> {
+    some(side, "otps", count)
+}
+
+/// Ids of identities likewise.
+pub fn identities(side: &Contestant, count: usize) -> Outcome<Vec<String>> {
+    some(side, "identities", count)
+}
+
+fn some(side: &Contestant, table: &str, count: usize) -> Outcome<Vec<String>> {
+    let all: usize = query(side, &format!("SELECT count(*) FROM {table}"))?.trim().parse()?;
+    let (from, and) = match side.database {
+        Database::Postgres { .. } => {
+            let share = (count as f64 * 110.0 / all as f64).min(100.0);
+            (format!("{table} TABLESAMPLE BERNOULLI ({share})"), String::new())
+        }
+        _ => (table.to_owned(), format!(" AND rowid % {} = 0", (all / count * 10 / 11).max(1))),
+    };
+    // Those of the fill have no keys.
+    let sql = format!(
+        "SELECT id FROM {from} WHERE mode = 'live' \
+         AND project_id IN (SELECT project_id FROM api_keys){and}"
+    );
+    Ok(query(side, &sql)?.lines().map(str::to_owned).collect())
+}
+
+/// Whether a request is on record that was made, or a session that ended, before this moment, in
+/// milliseconds.
+pub fn has_older(side: &Contestant, before: u64) -> Outcome<bool> {
+    let moment = match side.database {
+        Database::Postgres { .. } => format!("to_timestamp({before} / 1000.0)"),
+        _ => before.to_string(),
+    };
+    // Ids begin with the moment; an index by age may be there or not.
+    let id = format!("{:08x}-{:04x}-0000-0000-000000000000", before >> 16, before & 0xffff);
+    let sql = format!(
+        "SELECT CAST(EXISTS (SELECT 1 FROM otps WHERE id < '{id}') \
+         OR EXISTS (SELECT 1 FROM sessions WHERE expires_at < {moment}) AS integer)"
+    );
+    Ok(query(side, &sql)?.trim() == "1")
+}
+
+/// The id of the one project.
+pub fn project(side: &Contestant) -> Outcome<String> {
+    Ok(query(side, "SELECT id FROM projects")?.trim().to_owned())
+}
+
+/// How many requests are on record.
+pub fn count(side: &Contestant) -> Outcome<u64> {
+    Ok(query(side, "SELECT count(*) FROM otps")?.trim().parse()?)
+}
+
+fn query(side: &Contestant, sql: &str) -> Outcome<String> {
+    let mut command = match side.database {
+        Database::Postgres { .. } => Command::new("psql"),
+        _ => Command::new("sqlite3"),
+    };
+    match side.database {
+        Database::Postgres { .. } => command.args([&side.url, "-qAtc", sql]),
+        _ => {
+            command.args(["-cmd", ".timeout 60000", side.url.trim_start_matches("sqlite://"), sql])
+        }
+    };
+    let output = command.current_dir(&side.folder).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}

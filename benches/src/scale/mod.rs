@@ -1,0 +1,128 @@
+//! What a request costs as the work grows: a small and a large database of one kind, asked in turns.
+//!
+//! `scripts/bench-scale.sh` builds and starts what this needs; docs/benchmarks.md says how to read it.
+
+mod asking;
+mod crowd;
+mod endpoint;
+mod fill;
+mod sweep;
+mod tables;
+
+use crate::contestant::{Contestant, Database, Kind};
+use crate::floor::Answers;
+use crate::{Outcome, needed, place, postgres, setting};
+use crowd::Crowd;
+use endpoint::Endpoint;
+use std::collections::BTreeMap;
+use tables::Times;
+
+/// How many people use the small database, and the large one before it is filled: each has a session,
+/// and made two requests.
+const PEOPLE: usize = 5_000;
+/// How many connections ask at once.
+const CONNECTIONS: usize = 4;
+/// How long requests and ended sessions are kept while nothing is to leave: what is filled in is
+/// up to 59 days old.
+const KEEP_HOURS: u64 = 1_500;
+
+/// How much is measured.
+struct Extent {
+    /// Requests on record in the large database; it has half as many identities and sessions.
+    requests: u64,
+    /// How often each endpoint has its turn, beside a first time that is not counted.
+    rounds: usize,
+    /// How often each endpoint is asked in a round, on each database.
+    samples: usize,
+    /// How many old requests leave while others are answered, over all rounds.
+    swept: u64,
+}
+
+/// Fills two databases, measures, and prints tables.
+pub fn run() -> Outcome<()> {
+    let extent = Extent {
+        requests: setting("SCALE_REQUESTS", 10_000_000)?,
+        rounds: setting("SCALE_ROUNDS", 7)?,
+        samples: setting("SCALE_SAMPLES", 2_000)?,
+        swept: setting("SCALE_SWEPT", 1_000_000)?,
+    };
+    let place = place()?;
+    let database = match needed("SCALE_KIND")?.as_str() {
+        "postgres" => postgres()?,
+        _ => Database::Sqlite,
+    };
+    let binary = needed("COMPARE_DWAR")?;
+    let contestant = || -> Outcome<Contestant> {
+        let kind = Kind::Dwar { name: "Dwar", binary: binary.clone(), instances: 1 };
+        let mut made = Contestant::new(kind, database.clone(), &place)?;
+        made.settings = settings(KEEP_HOURS);
+        let project = fill::project(&made)?;
+        let switches = ["--identity-lookup", "on", "--identity-delete", "on"];
+        made.run(&[&["project", "set", "--project", &project][..], &switches].concat())?;
+        Ok(made)
+    };
+    let (mut sides, mut crowds) = (Vec::new(), Vec::new());
+    for is_large in [false, true] {
+        let side = contestant()?;
+        let mut crowd = Crowd::new(side.users.dialect().clone(), place.provider.clone());
+        crowd.sign_up(&side.start(&Answers::new())?, PEOPLE)?;
+        if is_large {
+            eprintln!("filling {}", side.url);
+            fill::fill(&side, extent.requests)?;
+            crowd.meet_many(&side, extent.samples * (extent.rounds + 1))?;
+        }
+        fill::settle(&side)?;
+        sides.push(side);
+        crowds.push(crowd);
+    }
+    for side in &sides {
+        fill::warm(side)?;
+    }
+    let (times, memory) = measure(&sides, &mut crowds, &extent)?;
+    println!("{}", tables::of_endpoints(database.name(), &times, &memory));
+    let (Some(large), Some(crowd)) = (sides.last_mut(), crowds.last_mut()) else { return Ok(()) };
+    let leaving = sweep::measure(large, crowd, &extent)?;
+    println!("{}", tables::of_sweep(database.name(), &leaving));
+    Ok(())
+}
+
+/// Everything of the last `hours` is kept, and phones may ask for more codes than usual.
+fn settings(hours: u64) -> Vec<(&'static str, String)> {
+    vec![
+        ("DWAR__RETENTION__REQUESTS_HOURS", hours.to_string()),
+        ("DWAR__RETENTION__SESSIONS_HOURS", hours.to_string()),
+        ("DWAR__LIMITS__LIVE__SEND", "20".to_owned()),
+        ("DWAR__LIMITS__LIVE__SEND_REACH", "20".to_owned()),
+    ]
+}
+
+/// By endpoint and side, the times of each round.
+type Measured = BTreeMap<(Endpoint, usize), Vec<Times>>;
+
+/// Both services run all the while, and are asked in turns; which goes first changes with the round.
+fn measure(
+    sides: &[Contestant],
+    crowds: &mut [Crowd],
+    extent: &Extent,
+) -> Outcome<(Measured, Vec<f64>)> {
+    let running = sides.iter().map(|side| side.start(&Answers::new()));
+    let running = running.collect::<Outcome<Vec<_>>>()?;
+    let mut measured = Measured::new();
+    for round in 0..=extent.rounds {
+        eprintln!("round {round}");
+        for (crowd, side) in crowds.iter_mut().zip(sides) {
+            crowd.meet_few(side, PEOPLE)?;
+        }
+        for endpoint in Endpoint::ALL {
+            for turn in 0..2 {
+                let side = (turn + round) % 2;
+                let micros = crowds[side].ask(&running[side], endpoint, extent.samples)?;
+                if round > 0 {
+                    measured.entry((endpoint, side)).or_default().push(Times::of(micros));
+                }
+            }
+        }
+    }
+    let memory = running.iter().map(|running| running.meter().resident_mib());
+    Ok((measured, memory.collect::<Outcome<Vec<_>>>()?))
+}

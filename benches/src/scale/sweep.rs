@@ -1,0 +1,115 @@
+//! Whether anybody notices that old rows leave.
+
+use super::asking::ask_until;
+use super::crowd::Crowd;
+use super::tables::Times;
+use super::{Extent, KEEP_HOURS, fill, settings};
+use crate::Outcome;
+use crate::contestant::{Contestant, Running};
+use crate::floor::Answers;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long a round lasts in which nothing leaves.
+const CALM: Duration = Duration::from_secs(20);
+/// How many rounds there are, each calm at first.
+const ROUNDS: u64 = 5;
+/// How far back what was filled in reaches.
+const FILLED_HOURS: u64 = 59 * 24;
+/// How often it is looked whether all has left that is to.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What was measured.
+#[derive(Default)]
+pub struct Leaving {
+    pub calm: Mix,
+    pub busy: Mix,
+    /// How many requests left, with their attempts.
+    pub gone: u64,
+    /// How long that took, over all rounds.
+    pub seconds: f64,
+}
+
+/// Sends and validations at once, by two connections each; one entry per round.
+#[derive(Default)]
+pub struct Mix {
+    pub sends: Vec<Times>,
+    pub validates: Vec<Times>,
+}
+
+/// Starts the service in turns so that nothing is old, and so that the next part of what was filled in
+/// is; it sweeps from its start on.
+pub fn measure(side: &mut Contestant, crowd: &Crowd, extent: &Extent) -> Outcome<Leaving> {
+    let mut leaving = Leaving::default();
+    let part = FILLED_HOURS * extent.swept / extent.requests / ROUNDS;
+    for round in 1..=ROUNDS {
+        eprintln!("old rows leave, round {round}");
+        side.settings = settings(KEEP_HOURS);
+        let running = side.start(&Answers::new())?;
+        leaving.calm.add(mix(&running, crowd, || {
+            thread::sleep(CALM);
+            Ok(())
+        })?);
+        drop(running);
+
+        let before = fill::count(side)?;
+        let hours = FILLED_HOURS - round * part;
+        side.settings = settings(hours);
+        let edge = instant_before(hours)?;
+        let running = side.start(&Answers::new())?;
+        let begun = Instant::now();
+        let mixed = mix(&running, crowd, || {
+            while fill::has_older(side, edge)? {
+                thread::sleep(LOOK);
+            }
+            Ok(())
+        })?;
+        leaving.seconds += begun.elapsed().as_secs_f64();
+        drop(running);
+        let sent = mixed.0.count as u64;
+        leaving.busy.add(mixed);
+        leaving.gone += (before + sent).saturating_sub(fill::count(side)?);
+    }
+    Ok(leaving)
+}
+
+/// So many hours ago, in milliseconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "looks from outside, where there is no Clock port")]
+fn instant_before(hours: u64) -> Outcome<u64> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    Ok(u64::try_from((now - Duration::from_secs(hours * 3_600)).as_millis())?)
+}
+
+impl Mix {
+    fn add(&mut self, (sends, validates): (Times, Times)) {
+        self.sends.push(sends);
+        self.validates.push(validates);
+    }
+}
+
+/// Asks until `wait` comes back.
+fn mix(
+    running: &Running<'_>,
+    crowd: &Crowd,
+    wait: impl FnOnce() -> Outcome<()>,
+) -> Outcome<(Times, Times)> {
+    let (over, next) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let validations = crowd.validations();
+    let validate = || {
+        let place = next.fetch_add(1, Ordering::Relaxed) % validations.len().max(1);
+        validations.get(place).cloned().unwrap_or_default()
+    };
+    thread::scope(|scope| {
+        let sends = scope.spawn(|| ask_until(running, || crowd.send(), &over, 2));
+        let validates = scope.spawn(|| ask_until(running, validate, &over, 2));
+        let waited = wait();
+        over.store(true, Ordering::Relaxed);
+        let done = |one: thread::ScopedJoinHandle<'_, Outcome<Vec<u32>>>| {
+            one.join().map_err(|_| "a client panicked")?
+        };
+        let (sends, validates) = (done(sends)?, done(validates)?);
+        waited?;
+        Ok((Times::of(sends), Times::of(validates)))
+    })
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Measures what requests cost as the work grows: every endpoint on a small database (10,000 requests, 5,000
+# sessions) and on a large one, in turns, on SQLite and PostgreSQL; then sends and validations while old
+# rows leave the large one. docs/benchmarks.md says how to read it.
+#
+#   scripts/bench-scale.sh [how many requests the large one has, 10000000; half as many sessions]
+#
+# The services run on one core, the clients, the provider and a PostgreSQL of its own with fsync on
+# another. Needs node, sqlite3, taskset and the programs of PostgreSQL, and some 2 GB of disk per million
+# requests, for one kind of database at a time. By environment variables:
+#   COMPARE_DWAR   a binary to measure in place of a release build of this checkout
+#   SCALE_LOAD     the generator of load, likewise
+#   SCALE_FOLDER   where to put databases, if not in the folder for temporary files
+#   SCALE_KINDS    sqlite, postgres or both: "sqlite postgres"
+#   SCALE_ROUNDS   how often each endpoint has its turn (7), and
+#   SCALE_SAMPLES  how often it is asked in each (2000)
+#   SCALE_SWEPT    how many old requests leave while others are answered (1000000)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib/postgres.sh
+
+server_cpu=0
+load_cpu=1
+export SCALE_REQUESTS=${1:-10000000}
+postgres=$(find_postgres)
+[ -n "$postgres" ] || { echo "bench-scale.sh: PostgreSQL is not installed"; exit 1; }
+export PATH="$postgres:$PATH"
+
+if [ -z "${COMPARE_DWAR:-}" ]; then
+    cargo build --release --locked -p dwar
+    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/release/dwar
+fi
+if [ -z "${SCALE_LOAD:-}" ]; then
+    cargo build --release --locked -p dwar-benches
+    SCALE_LOAD=${CARGO_TARGET_DIR:-$PWD/target}/release/compare
+fi
+
+scratch=""
+stop() {
+    [ -n "$scratch" ] || return 0
+    stop_postgres "$postgres" "$scratch/pg"
+    rm -rf "$scratch"
+    scratch=""
+}
+trap stop EXIT
+
+export COMPARE_DWAR COMPARE_SERVER_CPU=$server_cpu SCALE_KIND
+for SCALE_KIND in ${SCALE_KINDS:-sqlite postgres}; do
+    scratch=$(mktemp -d -p "${SCALE_FOLDER:-${TMPDIR:-/tmp}}")
+    chmod 755 "$scratch"
+    mkdir "$scratch/services"
+    export COMPARE_FOLDER="$scratch/services"
+    if [ "$SCALE_KIND" = postgres ]; then
+        port=$(free_port)
+        start_postgres "$postgres" "$scratch/pg" "$port" "" taskset -c "$load_cpu"
+        export COMPARE_POSTGRES_DATA="$scratch/pg/data"
+        export COMPARE_POSTGRES="postgres://dwar@127.0.0.1:$port/postgres"
+    fi
+    taskset -c "$load_cpu" "$SCALE_LOAD" scale
+    stop
+done
