@@ -61,10 +61,11 @@ use otp_report::Change;
 use pool::Pool;
 use project_queue::ProjectQueue;
 use std::sync::Arc;
+use std::time::Instant;
 use wallet_step::Step;
 
-/// How many rows one statement of a sweep drops at most, so that none runs into its time-out.
-const SWEEP_BATCH: i64 = 5_000;
+/// How many rows one statement of a sweep drops at most: some ten milliseconds of the server's time.
+const SWEEP_BATCH: i64 = 1_000;
 
 /// Every store port on one PostgreSQL database. Clones share the connections.
 #[derive(Clone)]
@@ -151,19 +152,21 @@ impl PostgresStore {
         self.in_batches(usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX), work).await
     }
 
-    /// Repeats a deletion of at most `size` rows until it finds fewer.
+    /// Repeats a deletion of at most `size` rows until it finds fewer. In between the server belongs to
+    /// others for as long as the last one took.
     async fn in_batches<W>(&self, size: usize, work: W) -> Result<u64, StoreError>
     where
         W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
     {
         let mut dropped = 0;
         loop {
-            let work = work.clone();
+            let (work, begun) = (work.clone(), Instant::now());
             let batch = self.pool.run(move |conn| Ok(work(conn)?)).await?;
             dropped += u64::try_from(batch).unwrap_or(u64::MAX);
             if batch < size {
                 return Ok(dropped);
             }
+            tokio::time::sleep(begun.elapsed()).await;
         }
     }
 }

@@ -255,6 +255,7 @@ impl OtpStore for PostgresStore {
             let stale = stale
                 .filter(stale.field(guess_budgets::last_wrong_at).lt(At::from(guesses_before)))
                 .select(stale.field(guess_budgets::phone_index))
+                .limit(crate::SWEEP_BATCH)
                 .for_update()
                 .skip_locked();
             // A phone may be counted anew meanwhile: the condition has to stand outside as well.

@@ -1,4 +1,4 @@
-use crate::pool::{SWEEP, SqliteStore};
+use crate::pool::SqliteStore;
 use crate::remembered::Changes;
 use crate::statement;
 use async_trait::async_trait;
@@ -67,12 +67,12 @@ impl IdempotencyStore for SqliteStore {
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = At::from(before);
-        self.drain(move |connection| {
+        self.drain_gently(move |connection, rows| {
             let old = idempotency_records::table.filter(idempotency_records::began_at.lt(before));
             let edge = old
                 .order(idempotency_records::began_at)
                 .select(idempotency_records::began_at)
-                .offset(SWEEP.into())
+                .offset(rows.into())
                 .first(connection)
                 .optional()?;
             diesel::delete(old.filter(idempotency_records::began_at.le(edge.unwrap_or(before))))

@@ -22,6 +22,7 @@ mod migrations;
 mod operator;
 mod otp;
 mod otp_row;
+mod pace;
 mod passkey;
 mod pool;
 mod project;

@@ -2,7 +2,7 @@ use crate::command::snapshot;
 use crate::error::Failure;
 use crate::event;
 use crate::otp_row;
-use crate::pool::{SWEEP, SqliteStore};
+use crate::pool::SqliteStore;
 use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::dsl::exists;
@@ -201,17 +201,24 @@ impl OtpStore for SqliteStore {
     ) -> Result<u64, StoreError> {
         let (requests_before, guesses_before) =
             (Id::first_at(requests_before), At::from(guesses_before));
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.drain_gently(move |connection, rows| {
             let stale =
                 guess_budgets::table.filter(guess_budgets::last_wrong_at.lt(guesses_before));
-            Ok(diesel::delete(stale).execute(connection)?)
+            let edge: Option<Option<At>> = stale
+                .order(guess_budgets::last_wrong_at)
+                .select(guess_budgets::last_wrong_at)
+                .offset(rows.into())
+                .first(connection)
+                .optional()?;
+            let edge = edge.flatten().unwrap_or(guesses_before);
+            diesel::delete(stale.filter(guess_budgets::last_wrong_at.le(edge))).execute(connection)
         })
         .await?;
-        self.drain(move |connection| {
+        self.drain_gently(move |connection, rows| {
             let old: Vec<Id> = otps::table
                 .filter(otps::id.lt(requests_before))
                 .select(otps::id)
-                .limit(SWEEP.into())
+                .limit(rows.into())
                 .load(connection)?;
             diesel::delete(otps::table.filter(otps::id.eq_any(old))).execute(connection)
         })

@@ -1,7 +1,7 @@
 use crate::command::snapshot;
 use crate::error::Failure;
 use crate::otp_row;
-use crate::pool::{SWEEP, SqliteStore};
+use crate::pool::SqliteStore;
 use crate::remembered::Changes;
 use crate::statement;
 use async_trait::async_trait;
@@ -75,11 +75,11 @@ impl SendLimiter for SqliteStore {
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = Id::first_at(before);
-        self.drain(move |connection| {
+        self.drain_gently(move |connection, rows| {
             let old: Vec<Id> = send_slots::table
                 .filter(send_slots::send_id.lt(before))
                 .select(send_slots::send_id)
-                .limit(SWEEP.into())
+                .limit(rows.into())
                 .load(connection)?;
             let old = send_slots::table.filter(send_slots::send_id.eq_any(old));
             diesel::delete(old).execute(connection)

@@ -1,6 +1,7 @@
 use crate::error::Failure;
 use crate::event;
 use crate::identity;
+use crate::pace::Pace;
 use crate::pool::{SWEEP, SqliteStore};
 use crate::remembered::{Changes, Remembered};
 use crate::statement;
@@ -14,6 +15,9 @@ use dwar_session::{
 };
 use dwar_sql::schema::{api_keys, sessions};
 use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
+
+/// How many ended sessions are held in memory at once while they are dropped.
+const FOUND_AT_ONCE: i64 = 20 * SWEEP as i64;
 
 #[async_trait]
 impl SessionStore for SqliteStore {
@@ -83,27 +87,37 @@ impl SessionStore for SqliteStore {
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = At::from(before);
-        // An ended session stays ended, so the search for them need not keep the writer busy.
-        let ended: Vec<Id> = self
-            .scan(move |connection| {
-                let ended = sessions::expires_at.lt(before).or(sessions::revoked_at.lt(before));
-                let found = sessions::table.filter(ended);
-                Ok(found.select(sessions::id).load(connection)?)
-            })
-            .await?;
-        let mut gone = 0;
-        for turn in ended.chunks(SWEEP.into()) {
-            let turn = turn.to_vec();
-            let delete = move |connection: &mut SqliteConnection| {
-                let mut gone = 0;
-                for id in turn {
-                    gone += diesel::delete(sessions::table.find(id)).execute(connection)?;
-                }
-                Ok(gone)
-            };
-            gone += self.write(delete).await?;
+        let (mut gone, mut pace) = (0, Pace::new());
+        loop {
+            // An ended session stays ended, so the search for them need not keep the writer busy.
+            let ended: Vec<Id> = self
+                .scan(move |connection| {
+                    let ended = sessions::expires_at.lt(before).or(sessions::revoked_at.lt(before));
+                    let found = sessions::table.filter(ended).select(sessions::id);
+                    Ok(found.limit(FOUND_AT_ONCE).load(connection)?)
+                })
+                .await?;
+            let mut rest = ended.as_slice();
+            while let Some((some, others)) =
+                rest.split_at_checked(rest.len().min(pace.rows().into()))
+                && !some.is_empty()
+            {
+                let some = some.to_vec();
+                let delete = move |connection: &mut SqliteConnection| {
+                    let mut gone = 0;
+                    for id in some {
+                        gone += diesel::delete(sessions::table.find(id)).execute(connection)?;
+                    }
+                    Ok(gone)
+                };
+                let (went, next) = self.turn(pace, Changes::Anything, delete).await?;
+                (gone, pace, rest) = (gone + u64::from(went), next, others);
+            }
+            if i64::try_from(ended.len()).is_ok_and(|found| found < FOUND_AT_ONCE) {
+                break;
+            }
         }
-        Ok(u64::try_from(gone).unwrap_or(u64::MAX))
+        Ok(gone)
     }
 }
 
