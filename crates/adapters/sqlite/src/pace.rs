@@ -11,42 +11,56 @@ use std::time::{Duration, Instant};
 const TURN: Duration = Duration::from_millis(3);
 /// A turn takes so many rows at least, whatever they cost, and so many at first.
 const FEWEST: u16 = 8;
+/// How many times as long as a turn the writer belongs to others before the next one.
+const PAUSE: u32 = 4;
+/// A sweep that takes longer pauses as long as each turn took: the next one is due, and rows must not
+/// come faster than they leave.
+const HURRY: Duration = Duration::from_secs(60);
 
-/// How many rows the next turn drops.
+/// How many rows the next turn of a sweep drops, and how long it waits before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace(u16);
+pub(crate) struct Pace {
+    rows: u16,
+    begun: Instant,
+}
 
 impl Pace {
     /// Slow, until it is known what a row costs.
-    pub(crate) const fn new() -> Self {
-        Self(FEWEST)
+    pub(crate) fn new() -> Self {
+        Self { rows: FEWEST, begun: Instant::now() }
     }
 
     /// From [`FEWEST`] to [`SWEEP`].
     pub(crate) const fn rows(self) -> u16 {
-        self.0
+        self.rows
+    }
+
+    /// After a turn that kept the writer busy for so long, of a sweep that began so long ago.
+    const fn pause(took: Duration, since: Duration) -> Duration {
+        if since.as_secs() < HURRY.as_secs() { took.saturating_mul(PAUSE) } else { took }
     }
 
     /// After a turn that kept the writer busy for so long.
     const fn after(self, took: Duration) -> Self {
         let rows = match took.as_micros() {
-            took if took > TURN.as_micros() => self.0 / 2,
-            took if took < TURN.as_micros() / 2 => self.0 * 2,
-            _ => self.0,
+            took if took > TURN.as_micros() => self.rows / 2,
+            took if took < TURN.as_micros() / 2 => self.rows * 2,
+            _ => self.rows,
         };
-        Self(if rows < FEWEST {
+        let rows = if rows < FEWEST {
             FEWEST
         } else if rows > SWEEP {
             SWEEP
         } else {
             rows
-        })
+        };
+        Self { rows, ..self }
     }
 }
 
 impl SqliteStore {
-    /// Runs one turn on the writer, then leaves it to others for as long as that took; gives what went,
-    /// and the pace from here on. If it changes no look-up nobody waits for the disk: what a loss of power
+    /// Runs one turn on the writer, then leaves it to others for a while; gives what went, and the
+    /// pace from here on. If it changes no look-up nobody waits for the disk: what a loss of power
     /// brings back goes again.
     pub(crate) async fn turn<F>(
         &self,
@@ -66,7 +80,7 @@ impl SqliteStore {
             Changes::NoLookUp => self.write_ahead_of_disk(turn).await?,
             changes => self.write_that(changes, turn).await?,
         };
-        tokio::time::sleep(took).await;
+        tokio::time::sleep(Pace::pause(took, pace.begun.elapsed())).await;
         Ok((u16::try_from(gone).unwrap_or(u16::MAX), pace.after(took)))
     }
 
@@ -95,7 +109,7 @@ mod tests {
     use super::*;
 
     fn after(rows: u16, micros: u64) -> u16 {
-        Pace(rows).after(Duration::from_micros(micros)).rows()
+        Pace { rows, ..Pace::new() }.after(Duration::from_micros(micros)).rows()
     }
 
     #[test]
@@ -107,5 +121,12 @@ mod tests {
         assert_eq!(after(100, 3_001), 50);
         assert_eq!(after(FEWEST, 50_000), FEWEST);
         assert_eq!(after(SWEEP, 1), SWEEP);
+    }
+
+    #[test]
+    fn a_sweep_that_takes_longer_than_a_minute_hurries() {
+        let (took, second) = (Duration::from_millis(3), Duration::from_secs(1));
+        assert_eq!(Pace::pause(took, second * 59), took * 4);
+        assert_eq!(Pace::pause(took, second * 60), took);
     }
 }
