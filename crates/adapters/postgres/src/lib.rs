@@ -42,6 +42,7 @@ mod receipt;
 mod room;
 mod send_limiter;
 mod session;
+mod session_start;
 mod settings;
 mod signing_key;
 mod test_quota;
@@ -55,6 +56,7 @@ pub use settings::Settings;
 use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
+use dwar_session::Login;
 
 use look_up::LookUps;
 use otp_report::Change;
@@ -75,6 +77,7 @@ pub struct PostgresStore {
     seekers: Arc<LookUps<SoughtWith>>,
     wallets: ProjectQueue<Step>,
     reports: ProjectQueue<Change>,
+    logins: ProjectQueue<Login>,
     /// Where migrations are run.
     direct_url: Arc<str>,
 }
@@ -92,7 +95,8 @@ impl PostgresStore {
         let patience = settings.acquire_timeout + settings.call_timeout;
         let wallets = ProjectQueue::new(pool.clone(), patience);
         let reports = ProjectQueue::new(pool.clone(), patience);
-        Ok(Self { pool, callers, seekers, wallets, reports, direct_url })
+        let logins = ProjectQueue::new(pool.clone(), patience);
+        Ok(Self { pool, callers, seekers, wallets, reports, logins, direct_url })
     }
 
     /// Brings the schema up to date; names the migrations that it lacked.

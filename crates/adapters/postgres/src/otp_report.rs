@@ -58,6 +58,9 @@ struct Changed {
 }
 
 impl Joined for Change {
+    /// Whether it is written.
+    type Done = bool;
+
     fn all(steps: &[Self], conn: &mut PgConnection, _: ProjectId) -> Result<Vec<bool>, Failure> {
         // In one order whoever asks, so that two statements that want the same rows cannot deadlock.
         let mut order: Vec<(usize, &Self)> = steps.iter().enumerate().collect();

@@ -15,17 +15,20 @@ const JOINED: usize = 128;
 /// How many steps of one project may wait.
 const WAITING: usize = 4096;
 
-type Reply = oneshot::Sender<Result<bool, StoreError>>;
+type Reply<S> = oneshot::Sender<Result<<S as Joined>::Done, StoreError>>;
 
 /// A step that is done together with others of its project.
 pub(crate) trait Joined: Sized + Send + Sync + 'static {
-    /// Does these steps, in no order; whether each is done. MUST be harmless if it runs twice, since a
+    /// What came of one.
+    type Done: Send + 'static;
+
+    /// Does these steps, in no order; what came of each. MUST be harmless if it runs twice, since a
     /// lost connection repeats it.
     fn all(
         steps: &[Self],
         conn: &mut PgConnection,
         project: ProjectId,
-    ) -> Result<Vec<bool>, Failure>;
+    ) -> Result<Vec<Self::Done>, Failure>;
 }
 
 /// Steps of every project, in order of arrival within each.
@@ -33,7 +36,7 @@ pub(crate) trait Joined: Sized + Send + Sync + 'static {
 /// One statement at a time is under way for a project and instance, and what arrives meanwhile is the
 /// next one: many steps cost little more than one, and those that want the same row do not wait for it with
 /// connections that others need (docs/adr/0045-steps-of-one-project-are-joined.md).
-pub(crate) struct ProjectQueue<S> {
+pub(crate) struct ProjectQueue<S: Joined> {
     pool: Pool,
     waiting: Lines<S>,
     patience: Duration,
@@ -42,19 +45,19 @@ pub(crate) struct ProjectQueue<S> {
 /// A project is in it for as long as somebody works on its steps.
 type Lines<S> = Arc<Mutex<HashMap<ProjectId, VecDeque<Waiting<S>>>>>;
 
-struct Waiting<S> {
+struct Waiting<S: Joined> {
     step: S,
-    reply: Reply,
+    reply: Reply<S>,
 }
 
-impl<S> Clone for ProjectQueue<S> {
+impl<S: Joined> Clone for ProjectQueue<S> {
     fn clone(&self) -> Self {
         let (pool, waiting) = (self.pool.clone(), Arc::clone(&self.waiting));
         Self { pool, waiting, patience: self.patience }
     }
 }
 
-impl<S> ProjectQueue<S> {
+impl<S: Joined> ProjectQueue<S> {
     fn waiting(&self) -> MutexGuard<'_, HashMap<ProjectId, VecDeque<Waiting<S>>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,12 +69,12 @@ impl<S: Joined> ProjectQueue<S> {
         Self { pool, waiting: Arc::default(), patience }
     }
 
-    /// Does the step, together with those that wait beside it; whether it is done.
+    /// Does the step, together with those that wait beside it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if there is no answer in time, or too many wait; whatever the
     /// statement met. The step may be done all the same.
-    pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<bool, StoreError> {
+    pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
         let (reply, answer) = oneshot::channel();
         if self.push(project, Waiting { step, reply })? {
             // A task of its own: whoever asked may give up, and those behind still wait.
@@ -111,7 +114,7 @@ impl<S: Joined> ProjectQueue<S> {
 }
 
 /// Whoever works for one project.
-struct Worker<S> {
+struct Worker<S: Joined> {
     queue: ProjectQueue<S>,
     project: ProjectId,
     is_over: bool,
@@ -120,19 +123,19 @@ struct Worker<S> {
 impl<S: Joined> Worker<S> {
     async fn work(mut self) {
         while let Some(next) = self.queue.take(self.project) {
-            let (steps, replies): (Vec<S>, Vec<Reply>) =
+            let (steps, replies): (Vec<S>, Vec<Reply<S>>) =
                 next.into_iter().map(|one| (one.step, one.reply)).unzip();
             let project = self.project;
             let done =
                 self.queue.pool.of(project).run(move |conn| S::all(&steps, conn, project)).await;
-            tell(replies, done);
+            tell::<S>(replies, done);
         }
         self.is_over = true;
     }
 }
 
 /// Those who wait for somebody who is gone are told that nobody works for them.
-impl<S> Drop for Worker<S> {
+impl<S: Joined> Drop for Worker<S> {
     fn drop(&mut self) {
         if !self.is_over {
             self.queue.waiting().remove(&self.project);
@@ -140,7 +143,7 @@ impl<S> Drop for Worker<S> {
     }
 }
 
-fn tell(replies: Vec<Reply>, done: Result<Vec<bool>, StoreError>) {
+fn tell<S: Joined>(replies: Vec<Reply<S>>, done: Result<Vec<S::Done>, StoreError>) {
     match done {
         // Whoever asked may have gone.
         Ok(done) => replies.into_iter().zip(done).for_each(|(reply, done)| {

@@ -11,8 +11,8 @@ use dwar_kernel::{
 use dwar_session::{
     Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
 };
-use dwar_sql::schema::{identities, sessions};
-use dwar_sql::{At, Id, Row, SessionRow, in_world, read_all, read_one};
+use dwar_sql::schema::sessions;
+use dwar_sql::{At, Id, SessionRow, in_world, read_all, read_one};
 
 /// Locks every session of an identity; in order, so that two who do so cannot deadlock.
 pub(crate) fn lock_all(
@@ -24,34 +24,6 @@ pub(crate) fn lock_all(
         .order(sessions::id)
         .for_update();
     Ok(read_all!(SessionRow of query, conn))
-}
-
-/// The identity that the phone has or gets, and a session of it. The identity is locked, so that a
-/// deletion waits and takes the session with it, or comes first. Run again after a lost connection,
-/// it finds what it made.
-const START: &str = ", home AS ( \
-         INSERT INTO identities AS i \
-             (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at) \
-         SELECT g.identity_id, g.project_id, g.mode, g.phone_index, g.phone_sealed, g.created_at, \
-             g.created_at FROM given g \
-         ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET \
-             last_verified_at = greatest(i.last_verified_at, excluded.last_verified_at), \
-             phone_sealed = excluded.phone_sealed \
-         RETURNING i.id \
-     ), started AS ( \
-         INSERT INTO sessions (id, project_id, mode, identity_id, created_at, expires_at, \
-             refresh_digest, generation, rotations, refresh_expires_at, access_token_id, \
-             access_issued_at, access_expires_at) \
-         SELECT g.id, g.project_id, g.mode, home.id, g.created_at, g.expires_at, g.refresh_digest, \
-             g.generation, g.rotations, g.refresh_expires_at, g.access_token_id, \
-             g.access_issued_at, g.access_expires_at \
-         FROM given g, home ON CONFLICT (id) DO NOTHING \
-     ) SELECT id FROM home";
-
-#[derive(QueryableByName)]
-struct Home {
-    #[diesel(sql_type = Id)]
-    id: Id,
 }
 
 /// Exchanges the pair of a session that is as it was seen.
@@ -148,21 +120,7 @@ fn by_id(
 #[async_trait]
 impl SessionStore for PostgresStore {
     async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
-        self.pool
-            .of(login.session.project)
-            .run(move |conn| {
-                let statement = Statement::new(START)
-                    .column(identities::phone_index, login.phone.0.as_slice())
-                    .column(identities::phone_sealed, login.sealed_phone.0.as_slice());
-                let home: Home = given!(
-                    statement, sessions of SessionRow::from(&login.session),
-                    id project_id mode identity_id created_at expires_at refresh_digest generation
-                    rotations refresh_expires_at access_token_id access_issued_at access_expires_at
-                )
-                .get_result(conn)?;
-                Ok(Row::new("identities", home.id).id("id", home.id)?)
-            })
-            .await
+        self.logins.done(login.session.project, login).await
     }
 
     async fn rotate(

@@ -1,8 +1,8 @@
 //! Holds and settlements: any number of them on one wallet, as one guarded statement each.
 //!
-//! Neither commit is waited for on disk. The request that comes next takes a hold there, or is not put
-//! on record without it. A settlement that a crash of the server takes back leaves its hold open, and the
-//! sweep settles it by what is on record.
+//! A hold is not waited for on disk: the request that comes next takes it there, or is not put on record
+//! without it. A settlement is. If a crash of the server took it back, its hold would be open again, to be
+//! settled by what is on record of the request; and that may be erased by then.
 
 use crate::error::Failure;
 use crate::project_queue::Joined;
@@ -109,8 +109,7 @@ const SETTLE: &str = "\
         paise => (m.balance - e.spent_so_far)::bigint, below => p.low_balance) \
      FROM summed e CROSS JOIN moved m JOIN projects p ON p.id = g.project \
      WHERE e.place = s.place AND m.balance - e.spent_so_far < p.low_balance \
-     AND p.low_balance <= m.balance - e.spent_so_far + e.spent), \
-    set_config('synchronous_commit', 'off', true) \
+     AND p.low_balance <= m.balance - e.spent_so_far + e.spent) \
 FROM step s CROSS JOIN given g ORDER BY s.place";
 
 #[derive(QueryableByName)]
@@ -120,6 +119,9 @@ struct Answer {
 }
 
 impl Joined for Step {
+    /// Whether it is done.
+    type Done = bool;
+
     /// Each is done at most once.
     fn all(
         steps: &[Self],
