@@ -103,7 +103,7 @@ struct Change {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
-async fn a_hold_and_a_settlement_change_the_wallet_once_each_and_wait_for_no_disk() {
+async fn a_hold_and_a_settlement_change_the_wallet_once_each_and_the_settlement_is_on_disk() {
     let database = Database::create();
     let store = database.store().await;
     let make = Fixtures::random();
@@ -130,7 +130,7 @@ async fn a_hold_and_a_settlement_change_the_wallet_once_each_and_wait_for_no_dis
         store.hold(id, send, Paise(60), make.id(), START).await.unwrap();
         assert_eq!(changes(), ["off"]);
         assert!(store.settle(id, send, settlement, entries, START).await.unwrap());
-        assert_eq!(changes(), ["off"]);
+        assert_eq!(changes(), ["on"]);
         // On the same connections, and waited for.
         for _ in 0..8 {
             store.credit(id, make.credit(Paise(1)), START).await.unwrap();
