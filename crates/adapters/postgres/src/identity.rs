@@ -78,8 +78,15 @@ fn erase_traces(
     mode: KeyMode,
     phone: &[u8],
 ) -> QueryResult<()> {
-    let requests = of_phone!(otps of project, mode, phone);
-    diesel::delete(requests).execute(conn)?;
+    let old = diesel::alias!(otps as old);
+    let requests = old
+        .filter(old.field(otps::project_id).eq(Id::from(project)))
+        .filter(old.field(otps::mode).eq(mode.as_str()))
+        .filter(old.field(otps::phone_index).eq(phone))
+        .order(old.field(otps::id))
+        .select(old.field(otps::id))
+        .for_update();
+    diesel::delete(otps::table.filter(otps::id.eq_any(requests))).execute(conn)?;
     // From here on no request is left to record one more event.
     event::forget_phone(conn, project, mode, phone)?;
     // The inbox has no mode: the index of the other mode's number is another one.

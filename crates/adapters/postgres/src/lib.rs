@@ -5,6 +5,7 @@
 
 mod activity;
 mod admin_token;
+mod answers;
 mod audit;
 mod charge;
 mod error;

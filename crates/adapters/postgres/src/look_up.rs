@@ -1,6 +1,7 @@
 //! Look-ups that every request begins with: those of many requests in one statement.
 
 use crate::Settings;
+use crate::answers::{Reply, tell};
 use crate::error::{Failure, unavailable};
 use crate::link::{Links, Manager};
 use crate::pool::{self, Deadline};
@@ -63,7 +64,7 @@ struct Queue<Q: Question> {
 struct LookUp<Q: Question> {
     asked: Q,
     at: Instant,
-    reply: oneshot::Sender<Answer<Q::Found>>,
+    reply: Reply<Option<Q::Found>>,
 }
 
 impl<Q: Question> LookUps<Q> {
@@ -201,7 +202,7 @@ impl<Q: Question> Asker<Q> {
             let found = catch_unwind(AssertUnwindSafe(|| self.ask(&wanted)));
             self.shared.queue().under_way -= 1;
             if let Ok(found) = found {
-                tell(wanted, found);
+                tell(wanted.into_iter().map(|look_up| look_up.reply), found);
             }
         }
     }
@@ -212,30 +213,5 @@ impl<Q: Question> Asker<Q> {
         pool::repeat(&self.links, &self.room, self.acquire_timeout, deadline, |conn, _| {
             Q::answers(&asked, conn)
         })
-    }
-}
-
-/// Hands out the answers; if there are none, each is told why.
-fn tell<Q: Question>(wanted: Vec<LookUp<Q>>, found: Result<Vec<Answer<Q::Found>>, StoreError>) {
-    match found {
-        // Whoever asked may have gone.
-        Ok(answers) => wanted.into_iter().zip(answers).for_each(|(look_up, answer)| {
-            let _ = look_up.reply.send(answer);
-        }),
-        Err(cause) => {
-            let cause = Arc::new(cause);
-            for look_up in wanted {
-                let _ = look_up.reply.send(Err(again(&cause)));
-            }
-        }
-    }
-}
-
-/// The same error for one more who asked.
-pub(crate) fn again(cause: &Arc<StoreError>) -> StoreError {
-    match cause.as_ref() {
-        StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
-        StoreError::NoRoom => StoreError::NoRoom,
-        _ => StoreError::Failed(Box::new(Arc::clone(cause))),
     }
 }

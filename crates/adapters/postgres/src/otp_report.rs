@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::otp_row::{Found, placed};
 use crate::project_queue::Joined;
-use crate::statement::{Statement, each};
+use crate::statement::{Done, Statement, each};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use dwar_kernel::{ProjectId, Timestamp};
@@ -30,11 +30,15 @@ impl Change {
 /// Writes down what reports changed, except where a request has changed since it was looked at. A
 /// repetition does nothing; whoever looks finds the version that was written. Of two changes of one
 /// request one is written.
+///
+/// Requests are locked in the order of their ids, so that two who want the same ones cannot deadlock; all
+/// of them before an event locks anything.
 const REPORT: &str = concat!(
     ", step AS ( \
          SELECT s.* FROM given g, unnest(g.otps, g.befores, g.versions, g.codes, g.states, \
              g.stands, g.dues, g.events, g.kinds, g.vias, g.moments) WITH ORDINALITY \
              AS s (otp, before, version, code, state, status, due, event, kind, via, at, place) \
+         ORDER BY s.otp \
      ), changed AS ( \
          UPDATE otps o SET code_sealed = s.code, state = s.state, status = s.status, \
              due_at = s.due, version = s.version \
@@ -43,48 +47,30 @@ const REPORT: &str = concat!(
              s.place, s.event, s.kind, s.via, s.at \
      )",
     attempted!(),
-    " SELECT c.place, (SELECT record_event(event => c.event, project => c.project_id, \
-         world => c.mode, happening => c.kind, moment => c.at, subject => c.id, via => c.via, \
-         phone => c.phone_index, sealed => c.phone_sealed) \
-         WHERE c.event IS NOT NULL \
-         AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.project_id = c.project_id)) \
-     FROM changed c"
+    " SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, ",
+    told!("c.place = s.place"),
+    " AS told FROM step s WHERE (SELECT count(*) FROM changed) >= 0 ORDER BY s.place"
 );
-
-#[derive(QueryableByName)]
-struct Changed {
-    #[diesel(sql_type = BigInt)]
-    place: i64,
-}
 
 impl Joined for Change {
     /// Whether it is written.
     type Done = bool;
 
     fn all(steps: &[Self], conn: &mut PgConnection, _: ProjectId) -> Result<Vec<bool>, Failure> {
-        // In one order whoever asks, so that two statements that want the same rows cannot deadlock.
-        let mut order: Vec<(usize, &Self)> = steps.iter().enumerate().collect();
-        order.sort_unstable_by_key(|(_, step)| step.otp.id);
-        let sorted: Vec<&Self> = order.iter().map(|(_, step)| *step).collect();
-        let changed = write(conn, &sorted)?;
-        let is_changed =
-            |place: usize| changed.iter().any(|row| usize::try_from(row.place) == Ok(place));
-        let mut done: Vec<(usize, bool)> =
-            (1..).zip(&order).map(|(place, (step, _))| (*step, is_changed(place))).collect();
-        done.sort_unstable();
-        Ok(done.into_iter().map(|(_, done)| done).collect())
+        let written: Vec<Done> = write(conn, steps)?;
+        Ok(written.into_iter().map(|Done { done }| done).collect())
     }
 }
 
 /// A column of the event, if there is one.
 fn told<'a>(
-    step: &&'a Change,
+    step: &'a Change,
     column: impl Fn(&'a EventRow) -> Option<&'a String>,
 ) -> Option<&'a str> {
     step.told.as_ref().and_then(column).map(String::as_str)
 }
 
-fn write(conn: &mut PgConnection, steps: &[&Change]) -> QueryResult<Vec<Changed>> {
+fn write(conn: &mut PgConnection, steps: &[Change]) -> QueryResult<Vec<Done>> {
     let statement = Statement::new(REPORT)
         .given::<Array<Id>, _>("otps", each(steps, |step| Id::from(step.otp.id)))
         .given::<Array<Id>, _>("befores", each(steps, |step| step.before))

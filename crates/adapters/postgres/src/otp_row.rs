@@ -1,7 +1,7 @@
 //! One-time codes, their delivery attempts and what became of them, written down.
 
 use crate::error::Failure;
-use crate::statement::{Statement, each};
+use crate::statement::{Done, Statement, each};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text};
 use dwar_kernel::Timestamp;
@@ -65,20 +65,19 @@ pub(crate) fn placed<'a>(
     (1..).zip(requests).flat_map(of_one).collect()
 }
 
-/// Gives a statement the parameters of [`TOLD`].
-macro_rules! event {
-    ($statement:expr, $told:expr, $now:expr) => {{
-        let told: Option<EventRow> = $told;
-        let (event, kind, channel) = match told {
-            Some(row) => (Some(row.id), Some(row.kind), row.channel),
-            None => (None, None, None),
-        };
-        $statement
-            .given::<Nullable<Text>, _>("event", event)
-            .given::<Nullable<Text>, _>("kind", kind)
-            .given::<Nullable<Text>, _>("channel", channel)
-            .given::<At, _>("at", At::from($now))
-    }};
+/// The event of a request that was changed, if there is one and there may be somebody to tell.
+macro_rules! told {
+    ($of:literal) => {
+        concat!(
+            "(SELECT record_event(event => c.event, project => c.project_id, world => c.mode, \
+                 happening => c.kind, moment => c.at, subject => c.id, via => c.via, \
+                 phone => c.phone_index, sealed => c.phone_sealed) FROM changed c \
+             WHERE ",
+            $of,
+            " AND c.event IS NOT NULL \
+             AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.project_id = c.project_id))"
+        )
+    };
 }
 
 /// A request as it was found, and the step that wrote it last.
@@ -142,7 +141,8 @@ const JUDGE: &str = "\
     UPDATE otps o SET state = given.state, wrong = given.wrong, guesses = given.guesses, \
         version = given.version \
     FROM given WHERE o.id = given.otp AND o.version = given.before \
-    RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed \
+    RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed, \
+        given.event, given.kind, given.via, given.at \
 )";
 
 /// Of a guess that changed the phone's count: the count as it is now.
@@ -165,21 +165,9 @@ const CLEARED: &str = "\
         (SELECT c.project_id, c.mode, c.phone_index FROM changed c) \
 )";
 
-/// Whether the request was changed,
-const DONE: &str = " SELECT EXISTS (SELECT FROM changed) AS done";
-
-/// and if it was, the event of that, where there may be somebody to tell.
-const TOLD: &str = "\
-, (SELECT record_event(event => g.event, project => c.project_id, world => c.mode, \
-      happening => g.kind, moment => g.at, subject => c.id, via => g.channel, \
-      phone => c.phone_index, sealed => c.phone_sealed) FROM changed c, given g \
-  WHERE EXISTS (SELECT FROM webhook_endpoints e WHERE e.project_id = c.project_id))";
-
-#[derive(QueryableByName)]
-struct Done {
-    #[diesel(sql_type = Bool)]
-    done: bool,
-}
+/// Whether the code was changed; if so, its event.
+const JUDGED: &str =
+    concat!(" SELECT EXISTS (SELECT FROM changed) AS done, ", told!("true"), " AS told");
 
 /// What became of a new request.
 #[derive(QueryableByName)]
@@ -232,6 +220,14 @@ pub(crate) fn judge(
         last_wrong_at period_began_at period_wrong stopped_at
     );
     let told = otp.judged_since((&before.otp, counted), budget, now).as_ref().map(EventRow::from);
-    let statement = statement.then(counting).then([DONE]).then(told.as_ref().map(|_| TOLD));
-    event!(statement, told, now).get_result(conn).map(|Done { done }| done)
+    let told = told.as_ref();
+    statement
+        .given::<Nullable<Text>, _>("event", told.map(|told| told.id.as_str()))
+        .given::<Nullable<Text>, _>("kind", told.map(|told| told.kind.as_str()))
+        .given::<Nullable<Text>, _>("via", told.and_then(|told| told.channel.as_deref()))
+        .given::<At, _>("at", At::from(now))
+        .then(counting)
+        .then([JUDGED])
+        .get_result(conn)
+        .map(|Done { done }| done)
 }

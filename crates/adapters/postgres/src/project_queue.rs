@@ -1,7 +1,7 @@
 //! Steps of one project that wait for each other: all that wait are done by one statement.
 
+use crate::answers::{Reply, tell};
 use crate::error::{Failure, unavailable};
-use crate::look_up::again;
 use crate::pool::{self, Pool};
 use diesel::PgConnection;
 use dwar_kernel::{ProjectId, StoreError};
@@ -14,8 +14,6 @@ use tokio::sync::oneshot;
 const JOINED: usize = 128;
 /// How many steps of one project may wait.
 const WAITING: usize = 4096;
-
-type Reply<S> = oneshot::Sender<Result<<S as Joined>::Done, StoreError>>;
 
 /// A step that is done together with others of its project.
 pub(crate) trait Joined: Sized + Send + Sync + 'static {
@@ -47,19 +45,13 @@ type Lines<S> = Arc<Mutex<HashMap<ProjectId, VecDeque<Waiting<S>>>>>;
 
 struct Waiting<S: Joined> {
     step: S,
-    reply: Reply<S>,
+    reply: Reply<S::Done>,
 }
 
 impl<S: Joined> Clone for ProjectQueue<S> {
     fn clone(&self) -> Self {
         let (pool, waiting) = (self.pool.clone(), Arc::clone(&self.waiting));
         Self { pool, waiting, patience: self.patience }
-    }
-}
-
-impl<S: Joined> ProjectQueue<S> {
-    fn waiting(&self) -> MutexGuard<'_, HashMap<ProjectId, VecDeque<Waiting<S>>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -85,6 +77,10 @@ impl<S: Joined> ProjectQueue<S> {
             Ok(Err(_)) => Err(unavailable("a step was given up")),
             Err(_) => Err(pool::no_answer_in_time()),
         }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<ProjectId, VecDeque<Waiting<S>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether nobody works for that project yet.
@@ -123,12 +119,12 @@ struct Worker<S: Joined> {
 impl<S: Joined> Worker<S> {
     async fn work(mut self) {
         while let Some(next) = self.queue.take(self.project) {
-            let (steps, replies): (Vec<S>, Vec<Reply<S>>) =
+            let (steps, replies): (Vec<S>, Vec<Reply<S::Done>>) =
                 next.into_iter().map(|one| (one.step, one.reply)).unzip();
             let project = self.project;
             let done =
                 self.queue.pool.of(project).run(move |conn| S::all(&steps, conn, project)).await;
-            tell::<S>(replies, done);
+            tell(replies, done.map(|done| done.into_iter().map(Ok)));
         }
         self.is_over = true;
     }
@@ -139,21 +135,6 @@ impl<S: Joined> Drop for Worker<S> {
     fn drop(&mut self) {
         if !self.is_over {
             self.queue.waiting().remove(&self.project);
-        }
-    }
-}
-
-fn tell<S: Joined>(replies: Vec<Reply<S>>, done: Result<Vec<S::Done>, StoreError>) {
-    match done {
-        // Whoever asked may have gone.
-        Ok(done) => replies.into_iter().zip(done).for_each(|(reply, done)| {
-            let _ = reply.send(Ok(done));
-        }),
-        Err(cause) => {
-            let cause = Arc::new(cause);
-            for reply in replies {
-                let _ = reply.send(Err(again(&cause)));
-            }
         }
     }
 }

@@ -4,7 +4,7 @@ use diesel::expression::{AsExpression, TypedExpressionType};
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::sql_types::{SqlType, Untyped};
+use diesel::sql_types::{Bool, SqlType, Untyped};
 
 /// Gives a statement columns of a row, each under its name.
 macro_rules! given {
@@ -37,6 +37,13 @@ pub(crate) struct And<G, V> {
     before: G,
     name: &'static str,
     value: V,
+}
+
+/// What a step answers that is done or not.
+#[derive(QueryableByName)]
+pub(crate) struct Done {
+    #[diesel(sql_type = Bool)]
+    pub(crate) done: bool,
 }
 
 /// One column of many rows, for a parameter that is an array.

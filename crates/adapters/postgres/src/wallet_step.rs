@@ -6,10 +6,10 @@
 
 use crate::error::Failure;
 use crate::project_queue::Joined;
-use crate::statement::{Statement, each};
+use crate::statement::{Done, Statement, each};
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
-use diesel::sql_types::{Array, BigInt, Bool, Text};
+use diesel::sql_types::{Array, BigInt, Text};
 use dwar_kernel::{EntryId, Event, EventKind, KeyMode, OtpId, ProjectId, Subject, Timestamp};
 use dwar_sql::{At, Id};
 use dwar_wallet::{Paise, Settlement};
@@ -66,13 +66,15 @@ const HOLD: &str = "\
     set_config('synchronous_commit', 'off', true) FROM given g";
 
 /// [`dwar_wallet::Wallet::settle`] for all that are given, by one change of the wallet. Whoever deletes
-/// a hold settles it; those that have none move nothing. Run again after a lost connection, it finds its
-/// own entries and answers the same.
+/// a hold settles it; those that have none move nothing. Holds are locked in the order of their sends, so
+/// that two who want the same ones cannot deadlock. Run again after a lost connection, it finds its own
+/// entries and answers the same.
 const SETTLE: &str = "\
 , step AS ( \
     SELECT s.* FROM given g, \
         unnest(g.sends, g.names, g.prices, g.captures, g.releases, g.events, g.times) \
         WITH ORDINALITY AS s (send, reference, price, capture, release, event, at, place) \
+    ORDER BY s.send \
 ), ended AS ( \
     DELETE FROM wallet_holds h USING step s \
     WHERE h.send_id = s.send AND h.project_id = (SELECT project FROM given) \
@@ -111,12 +113,6 @@ const SETTLE: &str = "\
      WHERE e.place = s.place AND m.balance - e.spent_so_far < p.low_balance \
      AND p.low_balance <= m.balance - e.spent_so_far + e.spent) \
 FROM step s CROSS JOIN given g ORDER BY s.place";
-
-#[derive(QueryableByName)]
-struct Answer {
-    #[diesel(sql_type = Bool)]
-    done: bool,
-}
 
 impl Joined for Step {
     /// Whether it is done.
@@ -173,7 +169,7 @@ fn hold(conn: &mut PgConnection, project: ProjectId, holds: &[Hold]) -> QueryRes
         Some(*sum)
     });
     let so_far: Vec<i64> = so_far.collect();
-    let Answer { done } = Statement::new(HOLD)
+    let Done { done } = Statement::new(HOLD)
         .given::<Id, _>("project", Id::from(project))
         .given::<BigInt, _>("total", so_far.last().copied().unwrap_or_default())
         .given::<Array<Id>, _>("sends", each(holds, |hold| Id::from(hold.send)))
@@ -191,7 +187,7 @@ fn settle(
     project: ProjectId,
     settles: &[Settle],
 ) -> QueryResult<Vec<bool>> {
-    let answers: Vec<Answer> = Statement::new(SETTLE)
+    let answers: Vec<Done> = Statement::new(SETTLE)
         .given::<Id, _>("project", Id::from(project))
         .given::<Array<Id>, _>("sends", each(settles, |step| Id::from(step.send)))
         .given::<Array<Text>, _>("names", each(settles, |step| step.send.to_string()))

@@ -7,13 +7,16 @@ mod support;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use dwar_identity::IdentityStore;
-use dwar_kernel::{IdentityId, KeyMode, Paise};
-use dwar_otp::{GuessPolicy, OtpStore, Verdict};
+use dwar_kernel::{IdentityId, KeyMode, OtpId, Paise};
+use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_session::SessionStore;
 use dwar_testkit::{Fixtures, Line, START, WRONG_CODE};
-use dwar_wallet::{HoldOutcome, WalletStore};
+use dwar_wallet::{HoldOutcome, Settlement, WalletStore};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use support::{Database, assert_unavailable, project, renamed};
 
@@ -192,4 +195,78 @@ async fn a_wallet_that_many_wait_for_leaves_connections_to_others() {
         assert_eq!(waiting.await.unwrap(), HoldOutcome::Held);
     }
     assert_eq!(store.balance(busy).await.unwrap().held, Paise(4_000));
+}
+
+/// Begins a transaction that has one row; fails at once if somebody else has it.
+fn locked(database: &Database, row: &str) -> PgConnection {
+    let mut conn = database.connection();
+    conn.batch_execute(&format!("BEGIN; SELECT * FROM {row} FOR UPDATE NOWAIT")).unwrap();
+    conn
+}
+
+/// Lets the last two steps be joined, the one with the greater id first, and sees that the row with the
+/// lesser id is waited for while the other one is free.
+async fn lock_in_order<F>(database: &Database, [busy, low, high]: [(String, F); 3])
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    let others = locked(database, &busy.0);
+    let busy = tokio::spawn(busy.1);
+    database.until_blocked(1).await;
+    let rival = locked(database, &low.0);
+    let mut both = pin!(async { tokio::join!(high.1, low.1) });
+    assert!(poll_fn(|task| Poll::Ready(both.as_mut().poll(task))).await.is_pending());
+    drop(others);
+    busy.await.unwrap();
+    database.until_blocked(1).await;
+    drop(locked(database, &high.0));
+    drop(rival);
+    both.await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn joined_reports_lock_codes_in_the_order_of_their_ids() {
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let project = project(&store, &make).await.id;
+    let mut otps: Vec<Otp> = (0..3).map(|_| make.otp(&make.line(project, KeyMode::Live))).collect();
+    otps.sort_by_key(|otp| otp.id);
+    let mut steps = Vec::new();
+    for otp in otps {
+        store.issue(otp.clone()).await.unwrap();
+        let (store, route, next) = (store.clone(), make.route(), make.id());
+        let (row, attempt) = (format!("otps WHERE id = '{}'", otp.id), otp.delivery.attempts[0].id);
+        let seen = Reported::Seen(Box::new(otp));
+        steps.push((row, async move {
+            store
+                .report(seen, attempt, Report::Delivered, route, next, START)
+                .await
+                .unwrap()
+                .unwrap()
+        }));
+    }
+    lock_in_order(&database, steps.try_into().ok().unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn joined_settlements_lock_holds_in_the_order_of_their_sends() {
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let project = project(&store, &make).await.id;
+    store.credit(project, make.credit(Paise(1_000)), START).await.unwrap();
+    let mut sends: Vec<OtpId> = (0..3).map(|_| make.id()).collect();
+    sends.sort();
+    let mut steps = Vec::new();
+    for send in sends {
+        store.hold(project, send, Paise(10), make.id(), START).await.unwrap();
+        let (store, entries) = (store.clone(), [make.id(), make.id()]);
+        let row = format!("wallet_holds WHERE send_id = '{send}'");
+        let capture = Settlement::Capture(Paise(10));
+        steps.push((row, async move {
+            assert!(store.settle(project, send, capture, entries, START).await.unwrap());
+        }));
+    }
+    lock_in_order(&database, steps.try_into().ok().unwrap()).await;
 }
