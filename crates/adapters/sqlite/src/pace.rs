@@ -41,20 +41,13 @@ impl Pace {
     }
 
     /// After a turn that kept the writer busy for so long.
-    const fn after(self, took: Duration) -> Self {
+    fn after(self, took: Duration) -> Self {
         let rows = match took.as_micros() {
             took if took > TURN.as_micros() => self.rows / 2,
             took if took < TURN.as_micros() / 2 => self.rows * 2,
             _ => self.rows,
         };
-        let rows = if rows < FEWEST {
-            FEWEST
-        } else if rows > SWEEP {
-            SWEEP
-        } else {
-            rows
-        };
-        Self { rows, ..self }
+        Self { rows: rows.clamp(FEWEST, SWEEP), ..self }
     }
 }
 
