@@ -1,18 +1,21 @@
 //! Logs: structured, to standard error, pretty for people and JSON for machines.
 
-mod span_fields;
+mod json;
+mod outlet;
 
 use crate::config::{ConfigError, Log, LogFormat, invalid};
-use span_fields::SpanFields;
+use json::Json;
 use std::io::{self, IsTerminal};
 use tracing::{Level, Metadata};
+use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Starts logging. Later calls change nothing.
-pub fn start(log: &Log) -> Result<(), ConfigError> {
+/// Starts logging, until what this gives is dropped. Later calls change nothing.
+#[must_use = "lines that still wait are written when it is dropped"]
+pub fn start(log: &Log) -> Result<WorkerGuard, ConfigError> {
     let filter =
         EnvFilter::try_new(&log.level).map_err(|cause| invalid("log.level", cause.to_string()))?;
     let pretty = match log.format {
@@ -20,17 +23,17 @@ pub fn start(log: &Log) -> Result<(), ConfigError> {
         LogFormat::Json => false,
         LogFormat::Auto => io::stderr().is_terminal(),
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let (lines, guard) = outlet::open(io::stderr());
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines);
     // Only the first of several applications in one process (tests) gets to install its own.
     let _already_started = if pretty {
         let builder = builder.with_ansi(io::stderr().is_terminal());
         builder.finish().with(filter_fn(is_discreet)).try_init()
     } else {
-        let builder = builder.json().flatten_event(true).with_span_list(false);
-        let builder = builder.fmt_fields(SpanFields);
+        let builder = builder.event_format(Json).fmt_fields(Json);
         builder.finish().with(filter_fn(is_discreet)).try_init()
     };
-    Ok(())
+    Ok(guard)
 }
 
 /// Whether a line keeps to itself what clients and providers say, whatever level is asked for.

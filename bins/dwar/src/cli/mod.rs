@@ -153,7 +153,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
-    telemetry::start(&config.log)?;
+    let _until_the_end = telemetry::start(&config.log)?;
     let serving = matches!(args.command, None | Some(Command::Serve));
     if !serving && Location::of(&config.database)? == Location::Memory {
         return Err(Failure::Refused(
