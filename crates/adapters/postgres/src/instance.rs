@@ -5,12 +5,15 @@ use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use dwar_operator::{Instance, InstanceStore};
 use dwar_sql::schema::instances;
 use dwar_sql::{At, Id, InstanceRow, read_all};
+use std::sync::atomic::Ordering;
 
 #[async_trait]
 impl InstanceStore for PostgresStore {
     async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError> {
+        let alive_since = At::from(Instance::alive_since(instance.seen_at));
         let row = InstanceRow::from(instance);
-        self.pool
+        let alive = self
+            .pool
             .run(move |conn| {
                 diesel::insert_into(instances::table)
                     .values(row.clone())
@@ -20,9 +23,12 @@ impl InstanceStore for PostgresStore {
                     .execute(conn)?;
                 diesel::delete(instances::table.filter(instances::seen_at.lt(At::from(forget))))
                     .execute(conn)?;
-                Ok(())
+                let alive = instances::table.filter(instances::seen_at.ge(alive_since));
+                Ok(alive.count().get_result::<i64>(conn)?)
             })
-            .await
+            .await?;
+        self.instances.store(u32::try_from(alive).unwrap_or(u32::MAX), Ordering::Relaxed);
+        Ok(())
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {

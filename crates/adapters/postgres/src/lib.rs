@@ -64,6 +64,7 @@ use otp_report::Change;
 use pool::Pool;
 use project_queue::ProjectQueue;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 use wallet_step::Step;
 
@@ -79,6 +80,8 @@ pub struct PostgresStore {
     wallets: ProjectQueue<Step>,
     reports: ProjectQueue<Change>,
     logins: ProjectQueue<Login>,
+    /// How many instances there were at the last heartbeat of this one, which is among them.
+    instances: Arc<AtomicU32>,
     /// Where migrations are run.
     direct_url: Arc<str>,
 }
@@ -91,13 +94,15 @@ impl PostgresStore {
     pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
         let (url, direct_url) = (settings.connection_url()?, settings.direct()?.into());
         let pool = Pool::new(&settings, url.clone());
-        let callers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
-        let seekers = Arc::new(LookUps::start(&settings, &url, pool.doubts()));
+        let instances = Arc::new(AtomicU32::new(1));
+        let (doubts, all) = (pool.doubts(), Arc::clone(&instances));
+        let callers = Arc::new(LookUps::start(&settings, &url, doubts, Arc::clone(&all)));
+        let seekers = Arc::new(LookUps::start(&settings, &url, doubts, all));
         let patience = settings.acquire_timeout + settings.call_timeout;
         let wallets = ProjectQueue::new(pool.clone(), patience);
         let reports = ProjectQueue::new(pool.clone(), patience);
         let logins = ProjectQueue::new(pool.clone(), patience);
-        Ok(Self { pool, callers, seekers, wallets, reports, logins, direct_url })
+        Ok(Self { pool, callers, seekers, wallets, reports, logins, instances, direct_url })
     }
 
     /// Brings the schema up to date; names the migrations that it lacked.

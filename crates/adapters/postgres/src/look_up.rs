@@ -10,6 +10,7 @@ use diesel::PgConnection;
 use dwar_kernel::StoreError;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +21,9 @@ pub(crate) const CONNECTIONS: u32 = 2;
 /// How long a look-up waits for the statement that is under way before the other connection is used.
 /// Two at once ask for half as much each, at a higher price for each look-up.
 const HEAD_START: Duration = Duration::from_millis(1);
+/// How long the first of several look-ups waits for others, for each other instance on the server. Each of
+/// several instances has fewer to join than one alone would have, and the server has all their statements.
+const GATHERING: Duration = Duration::from_micros(150);
 /// How many look-ups one statement answers at most.
 const JOINED: usize = 256;
 /// How many look-ups may wait; as many requests as a process has connections by default, and more.
@@ -42,7 +46,8 @@ pub(crate) trait Question: Sized + Send + 'static {
 /// Answers look-ups on connections of its own, so that nothing else that is slow holds them up.
 ///
 /// A look-up is sent at once if nothing is under way, and else after the statement that is, or after
-/// [`HEAD_START`], together with all that wait by then. None joins a statement that was sent before it
+/// [`HEAD_START`], together with all that wait by then; where there are several instances, several that wait
+/// do so for [`GATHERING`] at least. None joins a statement that was sent before it
 /// was asked for, so what it is told is never older than the question.
 pub(crate) struct LookUps<Q: Question> {
     shared: Arc<Shared<Q>>,
@@ -52,6 +57,7 @@ pub(crate) struct LookUps<Q: Question> {
 struct Shared<Q: Question> {
     queue: Mutex<Queue<Q>>,
     work: Condvar,
+    instances: Arc<AtomicU32>,
 }
 
 struct Queue<Q: Question> {
@@ -68,10 +74,17 @@ struct LookUp<Q: Question> {
 }
 
 impl<Q: Question> LookUps<Q> {
-    /// Starts the threads that ask; they connect on demand.
-    pub(crate) fn start(settings: &Settings, url: &str, room: &Arc<Room>) -> Self {
+    /// Starts the threads that ask; they connect on demand. `instances` is how many there are, this one
+    /// among them.
+    pub(crate) fn start(
+        settings: &Settings,
+        url: &str,
+        room: &Arc<Room>,
+        instances: Arc<AtomicU32>,
+    ) -> Self {
         let queue = Queue { waiting: VecDeque::new(), idle: 0, under_way: 0, closed: false };
-        let shared = Arc::new(Shared { queue: Mutex::new(queue), work: Condvar::new() });
+        let shared = Shared { queue: Mutex::new(queue), work: Condvar::new(), instances };
+        let shared = Arc::new(shared);
         let links = pool::links(CONNECTIONS, settings, Manager::new(url.to_owned()));
         for _ in 0..CONNECTIONS {
             let asker = Asker {
@@ -137,12 +150,17 @@ impl<Q: Question> Shared<Q> {
         Ok(())
     }
 
+    fn gathering(&self) -> Duration {
+        let others = self.instances.load(Ordering::Relaxed).saturating_sub(1);
+        GATHERING.saturating_mul(others).min(HEAD_START)
+    }
+
     /// Everything that waits, once it is time to ask; nothing when there is no more to come.
     fn take(&self) -> Option<Vec<LookUp<Q>>> {
         let mut queue = self.queue();
         loop {
             let now = Instant::now();
-            queue = match queue.next_turn(now) {
+            queue = match queue.next_turn(now, self.gathering()) {
                 Turn::Now(wanted) => return Some(wanted),
                 Turn::Never => return None,
                 Turn::WhenAsked => {
@@ -169,7 +187,7 @@ enum Turn<Q: Question> {
 }
 
 impl<Q: Question> Queue<Q> {
-    fn next_turn(&mut self, now: Instant) -> Turn<Q> {
+    fn next_turn(&mut self, now: Instant, gathering: Duration) -> Turn<Q> {
         while self.waiting.front().is_some_and(|look_up| look_up.reply.is_closed()) {
             self.waiting.pop_front();
         }
@@ -177,8 +195,13 @@ impl<Q: Question> Queue<Q> {
             return if self.closed { Turn::Never } else { Turn::WhenAsked };
         };
         let waited = now.saturating_duration_since(first.at);
-        if self.under_way > 0 && waited < HEAD_START {
-            return Turn::In(HEAD_START - waited);
+        let pause = match (self.under_way, self.waiting.len()) {
+            (0, 1) => Duration::ZERO,
+            (0, _) => gathering,
+            _ => HEAD_START,
+        };
+        if waited < pause {
+            return Turn::In(pause - waited);
         }
         self.under_way += 1;
         let count = self.waiting.len().min(JOINED);
@@ -213,5 +236,54 @@ impl<Q: Question> Asker<Q> {
         pool::repeat(&self.links, &self.room, self.acquire_timeout, deadline, |conn, _| {
             Q::answers(&asked, conn)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Anything;
+
+    impl Question for Anything {
+        type Found = ();
+
+        fn answers(asked: &[&Self], _: &mut PgConnection) -> Result<Vec<Answer<()>>, Failure> {
+            Ok(asked.iter().map(|_| Ok(None)).collect())
+        }
+    }
+
+    fn turn(waiting: u32, waited: Duration, under_way: u32, gathering: Duration) -> Turn<Anything> {
+        let (at, now) = (Instant::now(), Instant::now() + waited);
+        let (replies, answers): (Vec<_>, Vec<_>) = (0..waiting).map(|_| oneshot::channel()).unzip();
+        let look_ups = replies.into_iter().map(|reply| LookUp { asked: Anything, at, reply });
+        let mut queue = Queue { waiting: look_ups.collect(), idle: 0, under_way, closed: false };
+        let turn = queue.next_turn(now, gathering);
+        drop(answers);
+        turn
+    }
+
+    fn sent(turn: &Turn<Anything>) -> usize {
+        match turn {
+            Turn::Now(look_ups) => look_ups.len(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn several_look_ups_wait_for_more_where_there_are_other_instances() {
+        let (little, long) = (GATHERING / 2, GATHERING * 2);
+        assert_eq!(sent(&turn(2, Duration::ZERO, 0, Duration::ZERO)), 2, "one instance alone");
+        assert!(
+            matches!(turn(2, little, 0, GATHERING), Turn::In(rest) if rest <= GATHERING - little)
+        );
+        assert_eq!(sent(&turn(2, long, 0, GATHERING)), 2);
+        assert_eq!(sent(&turn(1, Duration::ZERO, 0, GATHERING)), 1, "nobody to wait for");
+    }
+
+    #[test]
+    fn the_other_connection_is_used_after_a_head_start() {
+        assert!(matches!(turn(1, HEAD_START / 2, 1, Duration::ZERO), Turn::In(_)));
+        assert_eq!(sent(&turn(1, HEAD_START * 2, 1, Duration::ZERO)), 1);
     }
 }

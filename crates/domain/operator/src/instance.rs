@@ -31,7 +31,12 @@ pub struct Instance {
 impl Instance {
     /// Whether it was seen within 30 seconds of `now`.
     pub fn is_alive(&self, now: Timestamp) -> bool {
-        now <= self.seen_at + ALIVE
+        self.seen_at >= Self::alive_since(now)
+    }
+
+    /// Since when one has been seen that is alive at `now`.
+    pub fn alive_since(now: Timestamp) -> Timestamp {
+        now - ALIVE
     }
 }
 
