@@ -4,7 +4,7 @@ use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::field::display;
 
 const TARGET: &str = "dwar::access";
@@ -50,7 +50,7 @@ impl Drop for Line {
             route = self.trail.route.borrow().as_deref().unwrap_or("none"),
             status = self.status,
             code = self.code,
-            duration_ms = self.began.elapsed().as_secs_f64() * 1_000.0,
+            duration_ms = self.began.elapsed().div_duration_f64(Duration::from_millis(1)),
             request_id = self.trail.request_id(),
             project,
             mode,
