@@ -141,8 +141,9 @@ async fn a_flood_of_test_sends_leaves_no_more_than_its_quota(database: Database)
     }
     // Live ones are all there, the other tenant's too, and the code still works.
     assert_eq!(rows(&service.world.database, "live").await, live);
-    let others = format!("SELECT count(*) FROM otps WHERE project_id = '{}'", other.id);
-    assert_eq!(service.world.database.number(&others).await, 20);
+    let database = &service.world.database;
+    let others = format!("SELECT count(*) FROM otps WHERE project_id = {}", database.id(&other.id));
+    assert_eq!(database.number(&others).await, 20);
     service.verify(&project.test, &phone, &code).await.ok();
     service.world.database.check();
 }

@@ -128,6 +128,14 @@ impl Database {
         }
     }
 
+    /// An id as SQL of this database says it.
+    pub fn id(&self, id: &str) -> String {
+        match self {
+            Self::Sqlite(_) => format!("x'{}'", id.replace('-', "")),
+            _ => format!("'{id}'"),
+        }
+    }
+
     /// Takes a table away under the running service.
     pub async fn lose(&self, table: &str) {
         self.run(&format!("DROP TABLE {table}")).await;

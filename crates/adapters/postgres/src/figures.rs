@@ -11,7 +11,7 @@ use dwar_sql::schema::{figures, figures_tenure};
 use dwar_sql::{At, FigureRow, Id, SentRow, TenureRow, read_all, read_one, requests};
 use std::time::Duration;
 
-const SENT: &str = dwar_sql::sent_requests!("$1", "$2", "$3", "o.id::text");
+const SENT: &str = dwar_sql::sent_requests!("$1", "$2", "$3", "ledger_entries e", "o.id::text");
 const DROP: &str = dwar_sql::sweep_figures!("$1", "$2", "$3");
 /// Figures in one statement, whose parameters are counted in 16 bits.
 const AT_ONCE: usize = 1_000;

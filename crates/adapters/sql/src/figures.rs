@@ -9,16 +9,18 @@ use dwar_kernel::{Channel, Paise, StoreError};
 use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 
 /// The requests between two ids in the order of their making, each once for every attempt.
-/// Parameters, as this database writes them: the two ids, neither of them included, and how many.
+/// Parameters, as this database writes them: the two ids, neither of them included, and how many;
+/// then the ledger as `e`, and what an entry `e` refers to its request `o` by.
 ///
 /// What a request cost is looked up by its reference, under the unique key of the ledger.
 #[macro_export]
 macro_rules! sent_requests {
-    ($after:literal, $before:literal, $limit:literal, $reference:literal) => {
+    ($after:literal, $before:literal, $limit:literal, $ledger:literal, $reference:literal) => {
         concat!(
             "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.guesses, \
-                 (SELECT CAST(-sum(e.amount) AS bigint) FROM ledger_entries e \
-                     WHERE e.project_id = o.project_id AND e.kind IN ('capture', 'refund') \
+                 (SELECT CAST(-sum(e.amount) AS bigint) FROM ",
+            $ledger,
+            " WHERE e.project_id = o.project_id AND e.kind IN ('capture', 'refund') \
                      AND e.reference = ",
             $reference,
             ") AS spent, a.channel, a.provider, a.status AS attempt, a.accepted \

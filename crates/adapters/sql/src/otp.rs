@@ -35,7 +35,7 @@ pub struct OtpRow {
 
 /// An attempt; whose it is stands beside it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = otp_attempts, treat_none_as_null = true)]
+#[diesel(table_name = otp_attempts, primary_key(id, position), treat_none_as_null = true)]
 pub struct AttemptRow {
     pub id: Id,
     pub position: i32,
@@ -50,7 +50,7 @@ pub struct AttemptRow {
 
 /// The wrong guesses of a phone, which stands beside it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = guess_budgets, treat_none_as_null = true)]
+#[diesel(table_name = guess_budgets, primary_key(project_id), treat_none_as_null = true)]
 pub struct BudgetRow {
     pub project_id: Id,
     pub wrong: i32,

@@ -14,13 +14,13 @@ use dwar_kernel::{
 use std::fmt;
 use uuid::Uuid;
 
-/// An id, as the type of a column and as the value in it: `uuid` in PostgreSQL, text in canonical
-/// form in SQLite.
+/// An id, as the type of a column and as the value in it: `uuid` in PostgreSQL, a blob of its 16
+/// bytes in SQLite, which orders these alike.
 ///
-/// Text that is no id is read as none, so that whoever knows the row can name it:
+/// What is no id is read as none, so that whoever knows the row can name it:
 /// [`Row::id`](crate::Row::id).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SqlType, QueryId, AsExpression, FromSqlRow)]
-#[diesel(sql_type = Id, postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Text"))]
+#[diesel(sql_type = Id, postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Binary"))]
 pub struct Id(pub(crate) Option<Uuid>);
 
 /// An instant, as the type of a column and as the value in it: `timestamptz` in PostgreSQL,
@@ -126,23 +126,21 @@ mod sqlite {
     use super::{At, Id};
     use diesel::deserialize::{self, FromSql};
     use diesel::serialize::{self, IsNull, Output, ToSql};
-    use diesel::sqlite::{Sqlite, SqliteValue};
+    use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
     use dwar_kernel::Timestamp;
     use uuid::Uuid;
 
-    /// The parser would also take braces, URNs and bare digits.
-    const CANONICAL: usize = 36;
-
     impl FromSql<Id, Sqlite> for Id {
         fn from_sql(mut stored: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            let text = stored.read_text();
-            Ok(Self(Uuid::try_parse(text).ok().filter(|_| text.len() == CANONICAL)))
+            // Text of 16 characters would be as long.
+            let is_blob = stored.value_type() == Some(SqliteType::Binary);
+            Ok(Self(is_blob.then(|| Uuid::from_slice(stored.read_blob()).ok()).flatten()))
         }
     }
 
     impl ToSql<Id, Sqlite> for Id {
         fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
-            out.set_value(self.0.ok_or("not an id")?.to_string());
+            out.set_value(self.0.as_ref().ok_or("not an id")?.as_bytes().as_slice());
             Ok(IsNull::No)
         }
     }

@@ -10,7 +10,15 @@ use dwar_sql::schema::{figures, figures_tenure};
 use dwar_sql::{At, FigureRow, Id, SentRow, TenureRow, read_all, read_one, requests};
 use std::time::Duration;
 
-const SENT: &str = dwar_sql::sent_requests!("?1", "?2", "?3", "o.id");
+/// An entry of the ledger refers to its request by the id as people read it.
+const SENT: &str = dwar_sql::sent_requests!(
+    "?1",
+    "?2",
+    "?3",
+    "ledger_entries e INDEXED BY ledger_entries_by_reference",
+    "lower(hex(substr(o.id, 1, 4)) || '-' || hex(substr(o.id, 5, 2)) || '-' || \
+     hex(substr(o.id, 7, 2)) || '-' || hex(substr(o.id, 9, 2)) || '-' || hex(substr(o.id, 11, 6)))"
+);
 const DROP: &str = dwar_sql::sweep_figures!("?1", "?2", "?3");
 const KEY: &str = "project_id, mode, grain, began_at, channel, provider";
 

@@ -242,10 +242,11 @@ impl SqliteStore {
     /// As [`SqliteStore::drain`], by this many rows a turn.
     pub(crate) async fn drain_by<F>(&self, rows: u16, turn: F) -> Result<u64, StoreError>
     where
-        F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Copy + Send + 'static,
+        F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Clone + Send + 'static,
     {
         let mut total = 0;
         loop {
+            let turn = turn.clone();
             let gone = self.write(move |connection| Ok(turn(connection)?)).await?;
             total += u64::try_from(gone).unwrap_or_default();
             if gone < usize::from(rows) {

@@ -1,7 +1,7 @@
 use crate::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{BigInt, Integer, Text};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use dwar_sql::{At, Id, kept_in};
@@ -10,33 +10,44 @@ use dwar_sql::{At, Id, kept_in};
 /// much larger than its cache.
 const BATCH: u16 = 50;
 
-/// A table and the column of its age, as [`kept_in`] tells them.
-type Place = (&'static str, &'static str);
+/// A table and the column of its age, as [`kept_in`] tells them, and what tells records of one
+/// instant apart, by which each index ends: the primary key of a table without rowid.
+type Place = (&'static str, &'static str, &'static str);
 
 /// The newest record that is beyond the quota of its project.
-#[derive(Clone, Copy, QueryableByName)]
+#[derive(Clone, QueryableByName)]
 struct Edge {
     #[diesel(sql_type = Id)]
     project: Id,
     #[diesel(sql_type = At)]
     at: At,
-    #[diesel(sql_type = BigInt)]
-    row: i64,
+    /// As a literal, since rowids are numbers and ids are bytes.
+    #[diesel(sql_type = Text)]
+    row: String,
+}
+
+fn place(record: TestRecord) -> Place {
+    let (table, at) = kept_in(record);
+    match record {
+        TestRecord::Place => (table, at, "send_id"),
+        TestRecord::Identity => (table, at, "id"),
+        _ => (table, at, "rowid"),
+    }
 }
 
 /// Walks as many index entries of a project as the quota keeps, and no rows.
 fn edges(
     connection: &mut SqliteConnection,
-    (table, at): Place,
+    (table, at, key): Place,
     kept: u32,
 ) -> QueryResult<Vec<Edge>> {
     let query = format!(
-        "SELECT edge.project, held.{at} AS at, held.rowid AS row \
+        "SELECT edge.project, held.{at} AS at, quote(held.{key}) AS row \
          FROM (SELECT id AS project, \
-               (SELECT rowid FROM {table} INDEXED BY {table}_of_tests \
+               (SELECT {key} FROM {table} INDEXED BY {table}_of_tests \
                 WHERE project_id = projects.id AND mode = 'test' \
-                ORDER BY {at} DESC, rowid DESC LIMIT 1 OFFSET ?) AS row FROM projects) AS edge \
-         JOIN {table} AS held ON held.rowid = edge.row"
+                ORDER BY {at} DESC, {key} DESC LIMIT 1 OFFSET ?) AS row FROM projects) AS edge \
+         JOIN {table} AS held ON held.{key} = edge.row"
     );
     diesel::sql_query(query).bind::<BigInt, _>(i64::from(kept)).load(connection)
 }
@@ -44,20 +55,19 @@ fn edges(
 /// Drops the oldest [`BATCH`] records up to the edge.
 fn drop_some(
     connection: &mut SqliteConnection,
-    (table, at): Place,
-    edge: Edge,
+    (table, at, key): Place,
+    Edge { project, at: edge, row }: &Edge,
     until: Timestamp,
 ) -> QueryResult<usize> {
     let query = format!(
-        "DELETE FROM {table} WHERE rowid IN (\
-           SELECT rowid FROM {table} INDEXED BY {table}_of_tests \
-           WHERE project_id = ? AND mode = 'test' AND ({at}, rowid) <= (?, ?) AND {at} <= ? \
-           ORDER BY {at}, rowid LIMIT ?)"
+        "DELETE FROM {table} WHERE {key} IN (\
+           SELECT {key} FROM {table} INDEXED BY {table}_of_tests \
+           WHERE project_id = ? AND mode = 'test' AND ({at}, {key}) <= (?, {row}) AND {at} <= ? \
+           ORDER BY {at}, {key} LIMIT ?)"
     );
     diesel::sql_query(query)
-        .bind::<Id, _>(edge.project)
-        .bind::<At, _>(edge.at)
-        .bind::<BigInt, _>(edge.row)
+        .bind::<Id, _>(project)
+        .bind::<At, _>(edge)
         .bind::<At, _>(At::from(until))
         .bind::<Integer, _>(i32::from(BATCH))
         .execute(connection)
@@ -68,18 +78,19 @@ impl TestQuotaStore for SqliteStore {
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError> {
         let mut dropped = 0;
         for record in TestRecord::ALL {
-            let (place, until) = (kept_in(record), quota.goes_until(record, now));
+            let (place, until) = (place(record), quota.goes_until(record, now));
             let until = until.unwrap_or(Timestamp::MAX_UTC);
             let edges =
                 self.scan(move |connection| Ok(edges(connection, place, quota.kept)?)).await?;
             for edge in edges {
-                let some = move |connection: &mut _| drop_some(connection, place, edge, until);
+                let some = move |connection: &mut _| drop_some(connection, place, &edge, until);
                 dropped += self.drain_by(BATCH, some).await?;
             }
         }
         self.drain_by(BATCH, |connection| {
-            let counts = "DELETE FROM guess_budgets WHERE rowid IN (\
-                            SELECT rowid FROM guess_budgets INDEXED BY guess_budgets_of_tests \
+            let counts = "DELETE FROM guess_budgets WHERE (project_id, mode, phone_index) IN (\
+                            SELECT project_id, mode, phone_index \
+                            FROM guess_budgets INDEXED BY guess_budgets_of_tests \
                             WHERE mode = 'test' LIMIT ?)";
             diesel::sql_query(counts).bind::<Integer, _>(i32::from(BATCH)).execute(connection)
         })
