@@ -1,5 +1,6 @@
 use crate::pool::SqliteStore;
 use diesel::SqliteConnection;
+use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, Result as MigrationResult};
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -36,6 +37,8 @@ impl SqliteStore {
 }
 
 fn run(connection: &mut SqliteConnection) -> MigrationResult<Vec<String>> {
+    // What a large table takes to be made anew, and to be taken back, need not fit into memory.
+    connection.batch_execute("PRAGMA temp_store = FILE")?;
     connection.immediate_transaction(|connection| {
         let pending = connection.pending_migrations(MIGRATIONS)?;
         connection.run_migrations(&pending)?;
