@@ -39,15 +39,28 @@ async function fillPostgres(url, { count, people, last }) {
   psql("VACUUM ANALYZE;");
 }
 
+/** Six bytes of a moment; sixteen of an id of that moment, of one that is always the same, and as text. */
+const pair = (n) => `(SELECT b FROM pairs WHERE pairs.n = ((${n}) & 65535))`;
+const moment = (at) => [`(${at}) >> 32`, `(${at}) >> 16`, at].map(pair).join(" || ");
+const number = (i) => `x'0000' || ${pair(`${i} >> 16`)} || ${pair(i)}`;
+const part = (id, from, bytes) => `hex(substr(${id}, ${from}, ${bytes}))`;
+const SHORT = {
+  moment,
+  id: (at, kind, i) => `CAST(${moment(at)} || ${pair(`28672 + (${i} & 4095)`)} || x'${kind}' || ${number(i)} AS blob)`,
+  fixed: (kind, i) => `CAST(x'0190000000007000${kind}' || ${number(i)} AS blob)`,
+  text: (id) => `lower(${[[1, 4], [5, 2], [7, 2], [9, 2], [11, 6]].map((at) => part(id, ...at)).join(" || '-' || ")})`,
+};
+
 function fillSqlite(path, { count, people, last }) {
   const sqlite = (input, ...options) => execFileSync("sqlite3", ["-bail", ...options, path],
     { input, cwd: folder, encoding: "utf8", env: { ...process.env, SQLITE_TMPDIR: folder }, maxBuffer: 1e8 });
-  const hex = (n) => n.toString(16).padStart(2, "0");
-  const rows = Array.from({ length: 256 }, (_, n) => `(${n}, x'${hex(n)}')`);
-  writeFileSync(join(folder, "bytes.sql"), `INSERT INTO bytes VALUES ${rows.join(", ")};\n`);
+  const hex = (n) => n.toString(16).padStart(4, "0");
+  const rows = Array.from({ length: 65536 }, (_, n) => `(${n}, x'${hex(n)}')`);
+  writeFileSync(join(folder, "pairs.sql"), `INSERT INTO pairs VALUES ${rows.join(", ")};\n`);
   const found = JSON.parse(sqlite(`SELECT type, name, sql FROM sqlite_master
     WHERE tbl_name IN ${LARGE} AND type IN ('index', 'trigger') AND sql IS NOT NULL;`, "-json"));
   const script = readFileSync(join(here, "fill.sqlite.sql"), "utf8")
+    .replace(/:(\w+)\(([^()]*)\)/g, (_, name, given) => SHORT[name](...given.split(", ")))
     .replaceAll(":count", count).replaceAll(":people", people);
   sqlite([
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1500000;",

@@ -1,14 +1,15 @@
 -- :count requests of the last 59 days, and what comes with them; see measure.mjs, which drops the
--- indexes and triggers of the large tables before and makes them anew after.
+-- indexes and triggers of the large tables before and makes them anew after. What begins with a
+-- colon is written out by fill.mjs.
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -1500000;
 PRAGMA temp_store = FILE;
-CREATE TEMP TABLE bytes (n integer PRIMARY KEY, b blob NOT NULL);
-.read bytes.sql
+CREATE TEMP TABLE pairs (n integer PRIMARY KEY, b blob NOT NULL);
+.read pairs.sql
 CREATE TEMP TABLE others AS
     WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199)
-    SELECT i, printf('01900000-0000-7000-8000-%012x', i) AS id FROM n;
+    SELECT i, :fixed(8000, i) AS id FROM n;
 -- The number that was sent a code before, and whose project. Ledgers go on from a thousand entries, or
 -- from what there are.
 CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index, phone_sealed,
@@ -17,7 +18,7 @@ CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index, phone_sealed
 CREATE TEMP VIEW made AS
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)
     SELECT i, now - 60000 - (:count - i) * 5097600000 / :count AS at,
-        CASE WHEN i % 50 = 49 THEN printf('01900000-0000-7000-8000-%012x', i / 50 % 200)
+        CASE WHEN i % 50 = 49 THEN (SELECT id FROM others WHERE others.i = n.i / 50 % 200)
             ELSE project END AS project,
         CASE WHEN i % (:count / 1000) = 3 THEN 'test' ELSE 'live' END AS mode,
         CASE WHEN i % (:count / 500) = 2 THEN phone_index
@@ -25,10 +26,7 @@ CREATE TEMP VIEW made AS
         i * 7 % 100 < 78 AS used, i % 5 > 0 AS app, 4000 + i * 31 % 50000 AS took,
         CASE WHEN i % 1000 = 5 THEN 'failed' WHEN i * 13 % 100 < 92 THEN 'delivered'
             ELSE 'sent' END AS status FROM n, one;
-CREATE TEMP VIEW named AS SELECT *,
-    printf('%08x-%04x-7%03x-8000-%012x', at >> 16, at & 65535, i & 4095, i) AS id,
-    printf('%08x-%04x-7%03x-9000-%012x', at >> 16, at & 65535, i & 4095, i) AS other
-    FROM made;
+CREATE TEMP VIEW named AS SELECT *, :id(at, 8000, i) AS id, :id(at, 9000, i) AS other FROM made;
 
 INSERT INTO projects (id, name, identity_lookup, identity_delete, created_at)
 SELECT id, 'Customer ' || i, 1, 0, now - i * 60000 FROM others, one;
@@ -38,14 +36,7 @@ INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, cod
     state, wrong, max_wrong, status, created_at, expires_at, due_at, guesses)
 SELECT id, project, mode, phone, phone_sealed, 0,
     zeroblob(32), NULL, CASE WHEN used THEN 'used' ELSE 'superseded' END, 0, 5,
-    status, at, at + 600000, NULL, CASE WHEN used THEN CAST(
-        (SELECT b FROM bytes WHERE n = 0) || (SELECT b FROM bytes WHERE n = 0) ||
-        (SELECT b FROM bytes WHERE n = ((at + took) >> 40) & 255) ||
-        (SELECT b FROM bytes WHERE n = ((at + took) >> 32) & 255) ||
-        (SELECT b FROM bytes WHERE n = ((at + took) >> 24) & 255) ||
-        (SELECT b FROM bytes WHERE n = ((at + took) >> 16) & 255) ||
-        (SELECT b FROM bytes WHERE n = ((at + took) >> 8) & 255) ||
-        (SELECT b FROM bytes WHERE n = (at + took) & 255) AS blob) END
+    status, at, at + 600000, NULL, CASE WHEN used THEN CAST(x'0000' || :moment(at + took) AS blob) END
 FROM named;
 INSERT INTO otp_attempts (id, otp_id, position, channel, provider, provider_ref, status, reason,
     changed_at, accepted)
@@ -56,15 +47,15 @@ FROM named;
 -- What was taken for each; of every twentieth also what was held before, and given back after.
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
-SELECT other, project, entries + i, 'capture', -20, -20, 0, 0, id, at FROM named;
+SELECT other, project, entries + i, 'capture', -20, -20, 0, 0, :text(id), at FROM named;
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
-SELECT printf('%08x-%04x-7%03x-a000-%012x', at >> 16, at & 65535, i & 4095, i), project,
-    entries + :count + i, 'hold', 0, 20, 0, 20, id, at FROM named WHERE i % 20 = 0;
+SELECT :id(at, a000, i), project, entries + :count + i, 'hold', 0, 20, 0, 20, :text(id), at
+FROM named WHERE i % 20 = 0;
 INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after,
     reference, made_at)
-SELECT printf('%08x-%04x-7%03x-b000-%012x', at >> 16, at & 65535, i & 4095, i), project,
-    entries + 2 * :count + i, 'refund', 20, 0, 20, 0, id, at FROM named WHERE i % 20 = 0;
+SELECT :id(at, b000, i), project, entries + 2 * :count + i, 'refund', 20, 0, 20, 0, :text(id), at
+FROM named WHERE i % 20 = 0;
 UPDATE wallets SET entries = (SELECT entries FROM one) + 3 * :count;
 
 -- Identities with a session each; the first has a thousand. Every other session has ended. They lie
@@ -76,16 +67,15 @@ CREATE TEMP VIEW people AS
 CREATE TEMP TABLE around AS SELECT coalesce(min(created_at), 0) AS low,
     coalesce(max(created_at) - min(created_at), 0) AS width FROM sessions;
 INSERT INTO identities (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at)
-SELECT printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i), project, 'live',
-    CASE WHEN i = 1 THEN phone_index ELSE sha3(i, 256) END, phone_sealed, at, at
+SELECT :id(at, 8000, i), project, 'live', CASE WHEN i = 1 THEN phone_index ELSE sha3(i, 256) END, phone_sealed, at, at
 FROM people WHERE TRUE ON CONFLICT DO NOTHING;
 INSERT INTO sessions (id, project_id, mode, identity_id, created_at, expires_at, refresh_digest,
     refresh_expires_at, access_token_id, access_issued_at, access_expires_at)
-SELECT printf('%08x-%04x-7000-9000-%012x', begun >> 16, begun & 65535, i), project, 'live', CASE
+SELECT :id(begun, 9000, i), project, 'live', CASE
         WHEN i % max(:people / 1000, 2) = 1 THEN (SELECT id FROM identities ORDER BY id LIMIT 1)
-        ELSE printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i) END,
+        ELSE :id(at, 8000, i) END,
     begun, CASE WHEN i % 2 = 0 THEN at ELSE now + 2592000000 END, sha3(i, 256), now + 2592000000,
-    printf('%08x-%04x-7000-a000-%012x', begun >> 16, begun & 65535, i), begun, begun + 900000
+    :id(begun, a000, i), begun, begun + 900000
 FROM (SELECT people.*, CASE WHEN width > 0 THEN low + i * width / :people ELSE at END AS begun
     FROM people, around);
 -- A tenth as many of what is rarer.
@@ -95,8 +85,8 @@ CREATE TEMP VIEW tenth AS
         now - 60000 - (:count / 10 - i) * 5097600000 / (:count / 10) AS at FROM n, one;
 INSERT INTO audit_entries (id, happened_at, actor_kind, from_address, project_id, action, subject,
     facts_before, facts_after)
-SELECT printf('%08x-%04x-7000-8000-%012x', at >> 16, at & 65535, i), at, 'command_line',
-    '192.0.2.7', CASE WHEN i % 3 > 0 THEN project END, 'project.changed', project,
+SELECT :id(at, 8000, i), at, 'command_line',
+    '192.0.2.7', CASE WHEN i % 3 > 0 THEN project END, 'project.changed', :text(project),
     '{"brand":"Before ' || i || '","low_balance":1000}',
     '{"brand":"After ' || i || '","low_balance":2000}'
 FROM tenth;
@@ -108,7 +98,7 @@ INSERT INTO refused_sends (project_id, mode, phone_index, minute, reason, tally,
 SELECT project, 'live', CASE WHEN i % 100 = 1 THEN phone_index
         ELSE sha3(i, 256) END,
     (now - i * 86400000 / (:count / 100)) / 60000 * 60000, 'limit',
-    printf('01900000-0000-7000-8000-%012x', i), 1 + i % 3
+    :fixed(8000, i), 1 + i % 3
 FROM tenth WHERE i < :count / 100;
 INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at)
 SELECT id, project_id, mode, otps.phone_index, created_at FROM otps, one
@@ -118,21 +108,21 @@ WHERE created_at > now - 86400000 AND NOT EXISTS (SELECT 1 FROM send_slots WHERE
 INSERT INTO events (id, project_id, mode, kind, subject_id, channel, phone_index, phone_sealed,
     happened_at)
 SELECT printf('evt_bench_%06d', i), project, 'live', 'otp.delivered',
-    printf('01900000-0000-7000-9000-%012x', i), 'sms', phone_index, phone_sealed, now - i * 1000
+    :fixed(9000, i), 'sms', phone_index, phone_sealed, now - i * 1000
 FROM tenth WHERE i <= 1000;
 INSERT INTO webhook_calls (id, endpoint_id, event_id, kind, number, called_at, took_ms, outcome,
     status, again_at, failed)
-SELECT printf('%08x-%04x-7000-8000-%012x', (now - i * 1000) >> 16, (now - i * 1000) & 65535, i),
+SELECT :id(now - i * 1000, 8000, i),
     webhook_endpoints.id, printf('evt_bench_%06d', i), 'otp.delivered', 1,
     now - i * 1000, 40, CASE WHEN i % 5 = 0 THEN 'status' ELSE 'taken' END,
     CASE WHEN i % 5 = 0 THEN 503 ELSE 200 END, NULL, i % 5 = 0
 FROM tenth, webhook_endpoints WHERE i <= 1000;
 INSERT INTO operators (id, name, name_key, access, created_at)
-SELECT printf('01900000-0000-7000-a000-%012x', i), 'colleague' || i || '@example.com',
-    'colleague' || i || '@example.com', project || ':member', now FROM tenth WHERE i <= 20;
+SELECT :fixed(a000, i), 'colleague' || i || '@example.com',
+    'colleague' || i || '@example.com', :text(project) || ':member', now FROM tenth WHERE i <= 20;
 INSERT INTO admin_tokens (id, digest, name, access, made_by, made_at, expires_at)
-SELECT printf('01900000-0000-7000-b000-%012x', i), CAST(printf('%032d', i) AS blob),
-    'token ' || i, project || ':viewer', 'bench', now, now + 864000000 FROM tenth WHERE i <= 20;
+SELECT :fixed(b000, i), CAST(printf('%032d', i) AS blob),
+    'token ' || i, :text(project) || ':viewer', 'bench', now, now + 864000000 FROM tenth WHERE i <= 20;
 -- What is counted already begins with the service.
 DELETE FROM figures;
 UPDATE figures_tenure SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, led_until = NULL;

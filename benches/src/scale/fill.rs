@@ -69,12 +69,13 @@ fn some(side: &Contestant, table: &str, count: usize) -> Outcome<Vec<String>> {
             let share = (count as f64 * 110.0 / all as f64).min(100.0);
             (format!("{table} TABLESAMPLE BERNOULLI ({share})"), String::new())
         }
-        _ => (table.to_owned(), format!(" AND rowid % {} = 0", (all / count * 10 / 11).max(1))),
+        _ => (table.to_owned(), format!(" AND random() % {} = 0", (all / count * 10 / 11).max(1))),
     };
     // Those of the fill have no keys.
     let sql = format!(
-        "SELECT id FROM {from} WHERE mode = 'live' \
-         AND project_id IN (SELECT project_id FROM api_keys){and}"
+        "SELECT {} FROM {from} WHERE mode = 'live' \
+         AND project_id IN (SELECT project_id FROM api_keys){and}",
+        readable_id(side)
     );
     Ok(query(side, &sql)?.lines().map(str::to_owned).collect())
 }
@@ -87,9 +88,13 @@ pub fn has_older(side: &Contestant, before: u64) -> Outcome<bool> {
         _ => before.to_string(),
     };
     // Ids begin with the moment; an index by age may be there or not.
-    let id = format!("{:08x}-{:04x}-0000-0000-000000000000", before >> 16, before & 0xffff);
+    let id = format!("'{before:012x}00000000000000000000'");
+    let id = match side.database {
+        Database::Postgres { .. } => id,
+        _ => format!("x{id}"),
+    };
     let sql = format!(
-        "SELECT CAST(EXISTS (SELECT 1 FROM otps WHERE id < '{id}') \
+        "SELECT CAST(EXISTS (SELECT 1 FROM otps WHERE id < {id}) \
          OR EXISTS (SELECT 1 FROM sessions WHERE expires_at < {moment}) AS integer)"
     );
     Ok(query(side, &sql)?.trim() == "1")
@@ -97,7 +102,19 @@ pub fn has_older(side: &Contestant, before: u64) -> Outcome<bool> {
 
 /// The id of the one project.
 pub fn project(side: &Contestant) -> Outcome<String> {
-    Ok(query(side, "SELECT id FROM projects")?.trim().to_owned())
+    let sql = format!("SELECT {} FROM projects", readable_id(side));
+    Ok(query(side, &sql)?.trim().to_owned())
+}
+
+/// What selects an id as people read it.
+fn readable_id(side: &Contestant) -> &'static str {
+    match side.database {
+        Database::Postgres { .. } => "id",
+        _ => {
+            "lower(hex(substr(id, 1, 4)) || '-' || hex(substr(id, 5, 2)) || '-' || \
+             hex(substr(id, 7, 2)) || '-' || hex(substr(id, 9, 2)) || '-' || hex(substr(id, 11)))"
+        }
+    }
 }
 
 /// How many requests are on record.
