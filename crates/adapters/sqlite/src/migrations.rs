@@ -2,10 +2,12 @@ use crate::pool::SqliteStore;
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, Result as MigrationResult};
+use diesel::sql_types::{Nullable, Text};
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use dwar_kernel::StoreError;
 use std::error::Error;
+use uuid::Uuid;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
 
@@ -36,7 +38,18 @@ impl SqliteStore {
     }
 }
 
+diesel::define_sql_function! {
+    /// The bytes that hexadecimal digits stand for; libraries before SQLite 3.41 lack it.
+    fn unhex(digits: Nullable<Text>) -> Nullable<Binary>;
+}
+
+/// What migrations need of ids: those without hyphens.
+fn id_bytes(digits: Option<String>) -> Option<Vec<u8>> {
+    Some(Uuid::try_parse(&digits?).ok()?.into_bytes().to_vec())
+}
+
 fn run(connection: &mut SqliteConnection) -> MigrationResult<Vec<String>> {
+    unhex_utils::register_impl(connection, id_bytes)?;
     // What a large table takes to be made anew, and to be taken back, need not fit into memory.
     connection.batch_execute("PRAGMA temp_store = FILE")?;
     connection.immediate_transaction(|connection| {
