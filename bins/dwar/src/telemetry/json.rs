@@ -84,18 +84,24 @@ struct Object<'t, W> {
 
 impl<W: Write> Object<'_, W> {
     fn put(&mut self, field: &Field, value: impl FnOnce(&mut W) -> fmt::Result) {
-        let comma = if self.first { "" } else { "," };
+        let begin = if self.first { "\"" } else { ",\"" };
         self.first = false;
-        let written = self.written;
-        self.written = written
-            .and_then(|()| write!(self.text, "{comma}\"{}\":", field.name()))
-            .and_then(|()| value(self.text));
+        self.written = self.written.and_then(|()| {
+            self.text.write_str(begin)?;
+            self.text.write_str(field.name())?;
+            self.text.write_str("\":")?;
+            value(self.text)
+        });
     }
 }
 
 impl<W: Write> Visit for Object<'_, W> {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put(field, |text| write_quoted(text, format_args!("{value}")));
+        self.put(field, |text| {
+            text.write_char('"')?;
+            Escaping(&mut *text).write_str(value)?;
+            text.write_char('"')
+        });
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
@@ -118,14 +124,12 @@ impl<W: Write> Visit for Object<'_, W> {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.put(field, |text| write_quoted(text, format_args!("{value:?}")));
+        self.put(field, |text| {
+            text.write_char('"')?;
+            write!(Escaping(&mut *text), "{value:?}")?;
+            text.write_char('"')
+        });
     }
-}
-
-fn write_quoted<W: Write>(text: &mut W, value: fmt::Arguments<'_>) -> fmt::Result {
-    text.write_char('"')?;
-    write!(Escaping(text), "{value}")?;
-    text.write_char('"')
 }
 
 /// Passes text on as it stands between the quotes of a JSON string.

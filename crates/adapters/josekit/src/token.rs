@@ -4,6 +4,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use dwar_kernel::{SessionId, StoreError, Timestamp};
 use dwar_session::{AccessToken, Claims, InvalidToken};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Bytes; an RS256 token of ours with a long issuer stays under 2 KiB.
 const LONGEST: usize = 4_096;
@@ -23,6 +24,13 @@ struct Wire {
     /// Never written; honoured if it is there.
     #[serde(skip_serializing)]
     nbf: Option<i64>,
+}
+
+/// The one claim that tells where to look.
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    sid: Cow<'a, str>,
 }
 
 /// A token in compact form, cut up but not believed.
@@ -74,7 +82,7 @@ impl<'a> Unverified<'a> {
     /// The session that it names.
     pub(crate) fn session(&self) -> Option<SessionId> {
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
-        serde_json::from_slice::<Wire>(&payload).ok()?.sid.parse().ok()
+        serde_json::from_slice::<Named<'_>>(&payload).ok()?.sid.parse().ok()
     }
 
     /// The claims, if `key` signed them for `issuer` and they hold at `now`.
