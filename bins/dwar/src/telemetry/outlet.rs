@@ -10,7 +10,7 @@ use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuild
 const WAITING: usize = 16_384;
 /// How long the thread rests once nothing waits. Whoever logs meanwhile need not wake it, and what comes
 /// together leaves together.
-const REST: Duration = Duration::from_millis(5);
+const REST: Duration = Duration::from_millis(1);
 
 /// Writes to `out` what it is given, in order, until the guard is dropped, which waits a second at most
 /// for the lines that are left. While nobody reads, lines beyond the first 16,384 are lost, and the next

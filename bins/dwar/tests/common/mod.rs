@@ -32,6 +32,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(20);
+/// More than a line of the log needs from the service to the test.
+const LOG_LAG: Duration = Duration::from_millis(100);
 const LISTENING: &str = "Dwar is listening on ";
 /// How many lines of a service are shown with a test that fails.
 const TOLD: usize = 60;
@@ -245,7 +247,9 @@ impl Service {
         self.stdout.lock().unwrap().clone()
     }
 
+    /// What was logged until now: lines come a moment after what they tell.
     pub fn stderr(&self) -> Vec<String> {
+        std::thread::sleep(LOG_LAG);
         self.stderr.lock().unwrap().clone()
     }
 
