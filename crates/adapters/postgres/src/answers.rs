@@ -1,11 +1,74 @@
 //! Answers for many who asked by one statement.
 
+use crate::error::unavailable;
+use crate::pool;
 use dwar_kernel::StoreError;
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Where one of them waits.
-pub(crate) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+/// Where the answer for one of them goes.
+pub(crate) struct Reply<T> {
+    sender: oneshot::Sender<Told<T>>,
+    thread: ThreadId,
+}
+
+/// Where one of them waits for it.
+pub(crate) struct Waiting<T>(oneshot::Receiver<Told<T>>);
+
+/// The two ends of an answer to somebody on this thread.
+pub(crate) fn reply<T>() -> (Reply<T>, Waiting<T>) {
+    let (sender, receiver) = oneshot::channel();
+    (Reply { sender, thread: thread::current().id() }, Waiting(receiver))
+}
+
+impl<T> Reply<T> {
+    /// Whether whoever asked has gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    fn send(self, told: Told<T>) {
+        // Whoever asked may have gone; the others are told all the same, when this is dropped.
+        let _ = self.sender.send(told);
+    }
+}
+
+impl<T> Waiting<T> {
+    /// The answer, if there is one within this time.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is none; otherwise those of the answer.
+    pub(crate) async fn answer(self, patience: Duration) -> Result<T, StoreError> {
+        match tokio::time::timeout(patience, self.0).await {
+            Ok(Ok(mut told)) => told.answer.take().unwrap_or_else(|| Err(given_up())),
+            Ok(Err(_)) => Err(given_up()),
+            Err(_) => Err(pool::no_answer_in_time()),
+        }
+    }
+}
+
+fn given_up() -> StoreError {
+    unavailable("what was asked was given up")
+}
+
+/// The answer for one, and those for others on the same thread, who are told when it is dropped.
+///
+/// To wake a thread costs more than most answers, and it may take the processor from whoever wakes it, so
+/// each thread is woken once and tells its own.
+struct Told<T> {
+    answer: Option<Result<T, StoreError>>,
+    others: Vec<(Reply<T>, Result<T, StoreError>)>,
+}
+
+impl<T> Drop for Told<T> {
+    fn drop(&mut self) {
+        for (reply, answer) in self.others.drain(..) {
+            reply.send(Self { answer: Some(answer), others: Vec::new() });
+        }
+    }
+}
 
 /// Hands out the answers, in order; if there are none, each is told why.
 pub(crate) fn tell<T>(
@@ -13,16 +76,24 @@ pub(crate) fn tell<T>(
     answers: Result<impl IntoIterator<Item = Result<T, StoreError>>, StoreError>,
 ) {
     match answers {
-        // Whoever asked may have gone.
-        Ok(answers) => replies.into_iter().zip(answers).for_each(|(reply, answer)| {
-            let _ = reply.send(answer);
-        }),
+        Ok(answers) => send(replies.into_iter().zip(answers)),
         Err(cause) => {
             let cause = Arc::new(cause);
-            for reply in replies {
-                let _ = reply.send(Err(again(&cause)));
-            }
+            send(replies.into_iter().map(|reply| (reply, Err(again(&cause)))));
         }
+    }
+}
+
+fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
+    let mut threads: Vec<(Reply<T>, Told<T>)> = Vec::new();
+    for (reply, answer) in answers {
+        match threads.iter_mut().find(|(first, _)| first.thread == reply.thread) {
+            Some((_, told)) => told.others.push((reply, answer)),
+            None => threads.push((reply, Told { answer: Some(answer), others: Vec::new() })),
+        }
+    }
+    for (first, told) in threads {
+        first.send(told);
     }
 }
 
@@ -32,5 +103,54 @@ fn again(cause: &Arc<StoreError>) -> StoreError {
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
         StoreError::NoRoom => StoreError::NoRoom,
         _ => StoreError::Failed(Box::new(Arc::clone(cause))),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failing test should panic")]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    fn told(count: u32) -> Vec<Waiting<u32>> {
+        let (replies, waiting): (Vec<_>, Vec<_>) = (0..count).map(|_| reply()).unzip();
+        tell(replies, Ok((0..count).map(Ok)));
+        waiting
+    }
+
+    #[tokio::test]
+    async fn each_is_told_its_own() {
+        for (place, waiting) in told(3).into_iter().enumerate() {
+            assert_eq!(waiting.answer(PATIENCE).await.unwrap(), u32::try_from(place).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_thread_is_woken_for_its_first_answer_and_hands_out_the_rest() {
+        let mut waiting = told(3);
+        assert!(waiting[0].0.try_recv().is_ok_and(|told| told.others.len() == 2));
+        assert!(waiting[1].0.try_recv().is_ok_and(|told| told.others.is_empty()));
+        assert!(waiting[2].0.try_recv().is_ok());
+    }
+
+    #[test]
+    fn another_thread_is_told_by_itself() {
+        let (replies, mut waiting): (Vec<_>, Vec<_>) =
+            [reply(), thread::spawn(reply).join().unwrap()].into_iter().unzip();
+        tell(replies, Ok([Ok(1), Ok(2)]));
+        assert!(waiting[1].0.try_recv().is_ok());
+    }
+
+    #[test]
+    fn the_rest_is_told_when_the_first_has_gone() {
+        let (replies, mut waiting): (Vec<_>, Vec<_>) = (0..3).map(|_| reply()).unzip();
+        drop(waiting.remove(0));
+        tell(replies, Ok((0..3).map(Ok)));
+        assert!(waiting.iter_mut().all(|waiting| waiting.0.try_recv().is_ok()));
+
+        let mut waiting = told(3);
+        drop(waiting.remove(0));
+        assert!(waiting.iter_mut().all(|waiting| waiting.0.try_recv().is_ok()), "told, not heard");
     }
 }

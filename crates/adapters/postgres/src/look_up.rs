@@ -1,7 +1,7 @@
 //! Look-ups that every request begins with: those of many requests in one statement.
 
 use crate::Settings;
-use crate::answers::{Reply, tell};
+use crate::answers::{self, Reply, tell};
 use crate::error::{Failure, unavailable};
 use crate::link::{Links, Manager};
 use crate::pool::{self, Deadline};
@@ -12,9 +12,8 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
 
 /// How many statements of one kind are under way at most, each on a connection of its own.
 pub(crate) const CONNECTIONS: u32 = 2;
@@ -63,6 +62,8 @@ struct Shared<Q: Question> {
 struct Queue<Q: Question> {
     waiting: VecDeque<LookUp<Q>>,
     idle: u32,
+    /// The thread on which somebody is about to wake one that sleeps.
+    nudged: Option<ThreadId>,
     under_way: u32,
     closed: bool,
 }
@@ -82,7 +83,7 @@ impl<Q: Question> LookUps<Q> {
         room: &Arc<Room>,
         instances: Arc<AtomicU32>,
     ) -> Self {
-        let queue = Queue { waiting: VecDeque::new(), idle: 0, under_way: 0, closed: false };
+        let queue = Queue::default();
         let shared = Shared { queue: Mutex::new(queue), work: Condvar::new(), instances };
         let shared = Arc::new(shared);
         let links = pool::links(CONNECTIONS, settings, Manager::new(url.to_owned()));
@@ -109,13 +110,12 @@ impl<Q: Question> LookUps<Q> {
     /// [`StoreError::Unavailable`] if there is no answer within the time of a call, or too many
     /// wait; whatever the statement or the row met.
     pub(crate) async fn ask(&self, asked: Q) -> Answer<Q::Found> {
-        let (reply, answer) = oneshot::channel();
-        self.shared.push(LookUp { asked, at: Instant::now(), reply })?;
-        match tokio::time::timeout(self.patience, answer).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(unavailable("a look-up was given up")),
-            Err(_) => Err(pool::no_answer_in_time()),
+        let (reply, answer) = answers::reply();
+        if let Some(nudge) = self.shared.push(LookUp { asked, at: Instant::now(), reply })? {
+            tokio::task::yield_now().await;
+            drop(nudge);
         }
+        answer.answer(self.patience).await
     }
 }
 
@@ -132,7 +132,7 @@ impl<Q: Question> Shared<Q> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, look_up: LookUp<Q>) -> Result<(), StoreError> {
+    fn push(&self, look_up: LookUp<Q>) -> Result<Option<Nudge<'_, Q>>, StoreError> {
         let mut queue = self.queue();
         if queue.waiting.len() >= WAITING {
             // While no connection gets an answer, only the patience of those who ask ends.
@@ -142,12 +142,13 @@ impl<Q: Question> Shared<Q> {
             return Err(unavailable("too many look-ups are waiting"));
         }
         queue.waiting.push_back(look_up);
-        let somebody_sleeps = queue.idle > 0;
-        drop(queue);
-        if somebody_sleeps {
-            self.work.notify_one();
+        // Not on behalf of another thread, which may be busy for long.
+        let here = Some(thread::current().id());
+        let is_first = queue.idle > 0 && queue.nudged != here;
+        if is_first {
+            queue.nudged = here;
         }
-        Ok(())
+        Ok(is_first.then(|| Nudge(self)))
     }
 
     fn gathering(&self) -> Duration {
@@ -178,12 +179,31 @@ impl<Q: Question> Shared<Q> {
     }
 }
 
+/// Wakes a thread that asks, when it is dropped.
+///
+/// Whoever holds it lets the other tasks of its thread go first: what they ask then goes out with the same
+/// statement, and this thread is not put aside for the other after each.
+struct Nudge<'shared, Q: Question>(&'shared Shared<Q>);
+
+impl<Q: Question> Drop for Nudge<'_, Q> {
+    fn drop(&mut self) {
+        self.0.queue().nudged = None;
+        self.0.work.notify_one();
+    }
+}
+
 /// When one of the threads has something to ask.
 enum Turn<Q: Question> {
     Now(Vec<LookUp<Q>>),
     In(Duration),
     WhenAsked,
     Never,
+}
+
+impl<Q: Question> Default for Queue<Q> {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), idle: 0, nudged: None, under_way: 0, closed: false }
+    }
 }
 
 impl<Q: Question> Queue<Q> {
@@ -255,9 +275,9 @@ mod tests {
 
     fn turn(waiting: u32, waited: Duration, under_way: u32, gathering: Duration) -> Turn<Anything> {
         let (at, now) = (Instant::now(), Instant::now() + waited);
-        let (replies, answers): (Vec<_>, Vec<_>) = (0..waiting).map(|_| oneshot::channel()).unzip();
+        let (replies, answers): (Vec<_>, Vec<_>) = (0..waiting).map(|_| answers::reply()).unzip();
         let look_ups = replies.into_iter().map(|reply| LookUp { asked: Anything, at, reply });
-        let mut queue = Queue { waiting: look_ups.collect(), idle: 0, under_way, closed: false };
+        let mut queue = Queue { waiting: look_ups.collect(), under_way, ..Queue::default() };
         let turn = queue.next_turn(now, gathering);
         drop(answers);
         turn
@@ -279,6 +299,25 @@ mod tests {
         );
         assert_eq!(sent(&turn(2, long, 0, GATHERING)), 2);
         assert_eq!(sent(&turn(1, Duration::ZERO, 0, GATHERING)), 1, "nobody to wait for");
+    }
+
+    #[test]
+    fn one_of_those_who_ask_wakes_the_thread_when_the_others_have_asked() {
+        let queue = Queue { idle: 1, ..Queue::default() };
+        let shared =
+            Shared { queue: Mutex::new(queue), work: Condvar::new(), instances: Arc::default() };
+        let ask = || {
+            let look_up = LookUp { asked: Anything, at: Instant::now(), reply: answers::reply().0 };
+            shared.push(look_up).ok().flatten()
+        };
+        let first = ask();
+        assert!(first.is_some());
+        assert!(ask().is_none(), "the first will do it for both");
+        let is_nudged_elsewhere =
+            thread::scope(|scope| scope.spawn(|| ask().map(std::mem::forget).is_some()).join());
+        assert!(is_nudged_elsewhere.is_ok_and(|is| is), "that thread may be busy for long");
+        drop(first);
+        assert!(ask().is_some(), "the thread sleeps, and nobody is about to wake it");
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! Steps of one project that wait for each other: all that wait are done by one statement.
 
-use crate::answers::{Reply, tell};
+use crate::answers::{self, Reply, tell};
 use crate::error::{Failure, unavailable};
-use crate::pool::{self, Pool};
+use crate::pool::Pool;
 use diesel::PgConnection;
 use dwar_kernel::{ProjectId, StoreError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::oneshot;
 
 /// How many steps are done at once at most.
 const JOINED: usize = 128;
@@ -67,16 +66,12 @@ impl<S: Joined> ProjectQueue<S> {
     /// [`StoreError::Unavailable`] if there is no answer in time, or too many wait; whatever the
     /// statement met. The step may be done all the same.
     pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, answer) = answers::reply();
         if self.push(project, Waiting { step, reply })? {
             // A task of its own: whoever asked may give up, and those behind still wait.
             tokio::spawn(Worker { queue: self.clone(), project, is_over: false }.work());
         }
-        match tokio::time::timeout(self.patience, answer).await {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err(unavailable("a step was given up")),
-            Err(_) => Err(pool::no_answer_in_time()),
-        }
+        answer.answer(self.patience).await
     }
 
     fn waiting(&self) -> MutexGuard<'_, HashMap<ProjectId, VecDeque<Waiting<S>>>> {
