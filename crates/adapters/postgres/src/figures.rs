@@ -2,8 +2,9 @@ use crate::error::Failure;
 use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel::upsert::excluded;
 use dwar_activity::{Chunk, Figure, FiguresStore, Grain, Progress, Sent, Span, Tenure, Window};
 use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
@@ -36,6 +37,7 @@ impl FiguresStore for PostgresStore {
         let after = last.map_or_else(|| Id::first_at(window.from), Id::from);
         self.pool
             .run(move |conn| {
+                know_the_ledger(conn)?;
                 let rows: Vec<SentRow> = diesel::sql_query(SENT)
                     .bind::<Id, _>(after)
                     .bind::<Id, _>(Id::first_at(window.until))
@@ -152,6 +154,24 @@ impl PostgresStore {
 }
 
 /// Puts a chunk in the place of what there is of its minutes.
+/// Lets the server look at the ledger again when it has grown to twice what is known of it.
+///
+/// The server does so itself, once a minute at most. Until then it believes that a project has no entry or
+/// few, and may go through all of them for each request; with fifty requests a second that is a processor.
+fn know_the_ledger(conn: &mut PgConnection) -> QueryResult<()> {
+    let has_grown = sql::<Bool>(
+        "SELECT pg_relation_size(oid) > (2 * relpages + 2) * current_setting('block_size')::bigint \
+         FROM pg_class WHERE oid = 'ledger_entries'::regclass",
+    );
+    if has_grown.get_result(conn)?
+        && let Err(cause) = conn.batch_execute("ANALYZE ledger_entries")
+    {
+        // Only the plan depends on it.
+        tracing::debug!(%cause, "no statistics of the ledger");
+    }
+    Ok(())
+}
+
 fn put(conn: &mut PgConnection, chunk: &Chunk) -> Result<(), Failure> {
     let Window { from, until } = chunk.window;
     let old = figures::table

@@ -12,18 +12,22 @@ use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 /// Parameters, as this database writes them: the two ids, neither of them included, and how many;
 /// then the ledger as `e`, and what an entry `e` refers to its request `o` by.
 ///
-/// What a request cost is looked up by its reference, under the unique key of the ledger.
+/// What a request cost is looked up by its reference, under the unique key of the ledger; each kind has a
+/// `SELECT` of its own, so that all of the key is given.
 #[macro_export]
 macro_rules! sent_requests {
     ($after:literal, $before:literal, $limit:literal, $ledger:literal, $reference:literal) => {
         concat!(
             "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.guesses, \
-                 (SELECT CAST(-sum(e.amount) AS bigint) FROM ",
+                 (SELECT CAST(-sum(amount) AS bigint) FROM (SELECT e.amount FROM ",
             $ledger,
-            " WHERE e.project_id = o.project_id AND e.kind IN ('capture', 'refund') \
-                     AND e.reference = ",
+            " WHERE e.project_id = o.project_id AND e.kind = 'capture' AND e.reference = ",
             $reference,
-            ") AS spent, a.channel, a.provider, a.status AS attempt, a.accepted \
+            " UNION ALL SELECT e.amount FROM ",
+            $ledger,
+            " WHERE e.project_id = o.project_id AND e.kind = 'refund' AND e.reference = ",
+            $reference,
+            ") costs) AS spent, a.channel, a.provider, a.status AS attempt, a.accepted \
              FROM (SELECT id, project_id, mode, created_at, state, status, guesses FROM otps \
                  WHERE id > ",
             $after,
