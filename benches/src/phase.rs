@@ -113,7 +113,7 @@ impl Phase {
                     let hour = Duration::from_secs(3_600);
                     drive(running.addresses(), log_ins(users, load.sessions), hour)?;
                 }
-                let most = users.logged_in();
+                let most = load.sessions.max(1);
                 self.run(running, load, || Validators::new(users, most, CONNECTIONS, real))
             }
             Self::Refresh => self.run(running, load, || Refreshers::new(users, CONNECTIONS)),
