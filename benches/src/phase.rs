@@ -24,7 +24,7 @@ pub enum Phase {
     Verify,
     /// One session is asked about.
     ValidateOne,
-    /// As many as are on record, at least [`Load::sessions`].
+    /// [`Load::sessions`] of them are asked about in turn.
     ValidateMany,
     /// A pair of tokens is swapped for the next.
     Refresh,
