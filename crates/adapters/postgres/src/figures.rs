@@ -153,11 +153,10 @@ impl PostgresStore {
     }
 }
 
-/// Puts a chunk in the place of what there is of its minutes.
 /// Lets the server look at the ledger again when it has grown to twice what is known of it.
 ///
 /// The server does so itself, once a minute at most. Until then it believes that a project has no entry or
-/// few, and may go through all of them for each request; with fifty requests a second that is a processor.
+/// few, and may go through all of them for each request.
 fn know_the_ledger(conn: &mut PgConnection) -> QueryResult<()> {
     let has_grown = sql::<Bool>(
         "SELECT pg_relation_size(oid) > (2 * relpages + 2) * current_setting('block_size')::bigint \
@@ -172,6 +171,7 @@ fn know_the_ledger(conn: &mut PgConnection) -> QueryResult<()> {
     Ok(())
 }
 
+/// Puts a chunk in the place of what there is of its minutes.
 fn put(conn: &mut PgConnection, chunk: &Chunk) -> Result<(), Failure> {
     let Window { from, until } = chunk.window;
     let old = figures::table
