@@ -15,12 +15,12 @@ pub(crate) struct Reply<T> {
 }
 
 /// Where one of them waits for it.
-pub(crate) struct Waiting<T>(oneshot::Receiver<Told<T>>);
+pub(crate) struct Pending<T>(oneshot::Receiver<Told<T>>);
 
 /// The two ends of an answer to somebody on this thread.
-pub(crate) fn reply<T>() -> (Reply<T>, Waiting<T>) {
+pub(crate) fn reply<T>() -> (Reply<T>, Pending<T>) {
     let (sender, receiver) = oneshot::channel();
-    (Reply { sender, thread: thread::current().id() }, Waiting(receiver))
+    (Reply { sender, thread: thread::current().id() }, Pending(receiver))
 }
 
 impl<T> Reply<T> {
@@ -30,42 +30,47 @@ impl<T> Reply<T> {
     }
 
     fn send(self, told: Told<T>) {
-        // Whoever asked may have gone; the others are told all the same, when this is dropped.
+        // Whoever asked may have gone.
         let _ = self.sender.send(told);
     }
 }
 
-impl<T> Waiting<T> {
+impl<T> Pending<T> {
     /// The answer, if there is one within this time.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if there is none; otherwise those of the answer.
     pub(crate) async fn answer(self, patience: Duration) -> Result<T, StoreError> {
         match tokio::time::timeout(patience, self.0).await {
-            Ok(Ok(mut told)) => told.answer.take().unwrap_or_else(|| Err(given_up())),
-            Ok(Err(_)) => Err(given_up()),
+            Ok(Ok(told)) => told.answer,
+            Ok(Err(_)) => Err(unavailable("what was asked was given up")),
             Err(_) => Err(pool::no_answer_in_time()),
         }
     }
 }
 
-fn given_up() -> StoreError {
-    unavailable("what was asked was given up")
-}
-
-/// The answer for one, and those for others on the same thread, who are told when it is dropped.
+/// The answer for one, and those for others on the same thread.
 ///
-/// To wake a thread costs more than most answers, and it may take the processor from whoever wakes it, so
-/// each thread is woken once and tells its own.
+/// Each thread is woken once and tells its own: to wake it is a system call, and on the same processor it may
+/// be put in front of the one that still has answers to give.
 struct Told<T> {
-    answer: Option<Result<T, StoreError>>,
-    others: Vec<(Reply<T>, Result<T, StoreError>)>,
+    answer: Result<T, StoreError>,
+    others: Others<T>,
 }
 
-impl<T> Drop for Told<T> {
+impl<T> Told<T> {
+    fn alone(answer: Result<T, StoreError>) -> Self {
+        Self { answer, others: Others(Vec::new()) }
+    }
+}
+
+/// Those who are told when this is dropped, so also if nobody takes the answer that it came with.
+struct Others<T>(Vec<(Reply<T>, Result<T, StoreError>)>);
+
+impl<T> Drop for Others<T> {
     fn drop(&mut self) {
-        for (reply, answer) in self.others.drain(..) {
-            reply.send(Self { answer: Some(answer), others: Vec::new() });
+        for (reply, answer) in self.0.drain(..) {
+            reply.send(Told::alone(answer));
         }
     }
 }
@@ -88,8 +93,8 @@ fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
     let mut threads: Vec<(Reply<T>, Told<T>)> = Vec::new();
     for (reply, answer) in answers {
         match threads.iter_mut().find(|(first, _)| first.thread == reply.thread) {
-            Some((_, told)) => told.others.push((reply, answer)),
-            None => threads.push((reply, Told { answer: Some(answer), others: Vec::new() })),
+            Some((_, told)) => told.others.0.push((reply, answer)),
+            None => threads.push((reply, Told::alone(answer))),
         }
     }
     for (first, told) in threads {
@@ -113,7 +118,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(5);
 
-    fn told(count: u32) -> Vec<Waiting<u32>> {
+    fn told(count: u32) -> Vec<Pending<u32>> {
         let (replies, waiting): (Vec<_>, Vec<_>) = (0..count).map(|_| reply()).unzip();
         tell(replies, Ok((0..count).map(Ok)));
         waiting
@@ -129,8 +134,8 @@ mod tests {
     #[test]
     fn a_thread_is_woken_for_its_first_answer_and_hands_out_the_rest() {
         let mut waiting = told(3);
-        assert!(waiting[0].0.try_recv().is_ok_and(|told| told.others.len() == 2));
-        assert!(waiting[1].0.try_recv().is_ok_and(|told| told.others.is_empty()));
+        assert!(waiting[0].0.try_recv().is_ok_and(|told| told.others.0.len() == 2));
+        assert!(waiting[1].0.try_recv().is_ok_and(|told| told.others.0.is_empty()));
         assert!(waiting[2].0.try_recv().is_ok());
     }
 
