@@ -2,7 +2,7 @@ use crate::Toolbox;
 use crate::refusals::refusals;
 use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId};
 use dwar_project::{ApiKey, Caller, ProjectStore};
-use dwar_session::{AccessToken, RefreshToken, SessionStore, Sought, TokenSigner};
+use dwar_session::{AccessToken, PresentedToken, RefreshToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
 
 /// For whom a request says it speaks; nobody has looked it up yet.
@@ -38,14 +38,19 @@ impl Authenticate {
         caller.ok_or(AuthenticateError::Unrecognised)
     }
 
-    /// Whom the request speaks for, and the session that `token` names, if it is theirs. Nothing else of
-    /// the token has been looked at: strangers cost no signature.
+    /// Takes the access token that a request brings, without checking it.
+    pub fn read(&self, token: AccessToken) -> PresentedToken {
+        self.signer.read(token)
+    }
+
+    /// Whom the request speaks for, and the session that `token` names, if it is theirs. The token
+    /// has not been checked for this: strangers cost no signature.
     pub async fn with_access_token(
         &self,
         claim: &Claim,
-        token: Option<&AccessToken>,
+        token: Option<&PresentedToken>,
     ) -> Result<Sought, AuthenticateError> {
-        self.seek(claim, token.and_then(|token| self.signer.session_of(token))).await
+        self.seek(claim, token.and_then(|token| token.session)).await
     }
 
     /// As [`Authenticate::with_access_token`], by a refresh token.

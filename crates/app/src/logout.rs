@@ -1,7 +1,7 @@
 use crate::Toolbox;
 use crate::refusals::refusals;
 use crate::validate_session::named;
-use dwar_session::{AccessToken, SessionStore, Sought, TokenSigner};
+use dwar_session::{PresentedToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
 
 /// Ends the session of an access token (`POST /v1/session/logout`).
@@ -21,7 +21,7 @@ refusals! {
 
 impl Logout {
     /// Revokes both tokens of the session that `token` names (docs/contract.md, Sessions).
-    pub async fn logout(&self, sought: &Sought, token: &AccessToken) -> Result<(), LogoutError> {
+    pub async fn logout(&self, sought: &Sought, token: &PresentedToken) -> Result<(), LogoutError> {
         let now = self.tools.now();
         let named = named(self.signer.as_ref(), sought, token, now).await?;
         let (session, token) = named.ok_or(LogoutError::Invalid)?;

@@ -2,7 +2,7 @@ use crate::Toolbox;
 use crate::refusals::refusals;
 use crate::tokens::seconds;
 use dwar_kernel::{IdentityId, SessionId, StoreError, Timestamp, TokenId};
-use dwar_session::{AccessToken, Session, Sought, TokenSigner};
+use dwar_session::{PresentedToken, Session, Sought, TokenSigner};
 use std::sync::Arc;
 
 /// Tells whether an access token counts right now (`POST /v1/session/validate`).
@@ -37,7 +37,7 @@ impl ValidateSession {
     pub async fn validate(
         &self,
         sought: &Sought,
-        token: &AccessToken,
+        token: &PresentedToken,
     ) -> Result<ValidSession, ValidateSessionError> {
         let now = self.tools.now();
         let named = named(self.signer.as_ref(), sought, token, now).await?;
@@ -61,7 +61,7 @@ impl ValidateSession {
 pub(crate) async fn named<'sought>(
     signer: &dyn TokenSigner,
     sought: &'sought Sought,
-    token: &AccessToken,
+    token: &PresentedToken,
     now: Timestamp,
 ) -> Result<Option<(&'sought Session, TokenId)>, StoreError> {
     let Some(session) = &sought.session else { return Ok(None) };

@@ -5,11 +5,13 @@ use dwar_app::{
     SigningKeyPolicy, Stores, Toolbox,
 };
 use dwar_event::SwitchOff;
-use dwar_kernel::{Sealed, SessionId, StoreError, Timestamp};
+use dwar_kernel::{Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
-use dwar_session::{AccessToken, Algorithm, Claims, InvalidToken, JwkSet, SigningKey, TokenSigner};
+use dwar_session::{
+    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, PresentedToken, SigningKey, TokenSigner,
+};
 use dwar_wallet::Paise;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,19 +105,20 @@ impl TokenSigner for ListSigner {
         Ok(AccessToken::new(token))
     }
 
+    fn read(&self, token: AccessToken) -> PresentedToken {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = list.get(token.expose()).map(|claims| claims.session);
+        PresentedToken::unchecked(token, session)
+    }
+
     async fn verify(
         &self,
-        token: &AccessToken,
+        presented: &PresentedToken,
         now: Timestamp,
     ) -> Result<Result<Claims, InvalidToken>, StoreError> {
         let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let claims = list.get(token.expose()).filter(|claims| now < claims.expires_at);
+        let claims = list.get(presented.token.expose()).filter(|claims| now < claims.expires_at);
         Ok(claims.cloned().ok_or(InvalidToken))
-    }
-
-    fn session_of(&self, token: &AccessToken) -> Option<SessionId> {
-        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(list.get(token.expose())?.session)
     }
 
     async fn public_keys(&self, _: Timestamp) -> Result<JwkSet, StoreError> {

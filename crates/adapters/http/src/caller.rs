@@ -10,7 +10,7 @@ use dwar_otp::Refusal;
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
-use dwar_session::{AccessToken, Sought};
+use dwar_session::{PresentedToken, Sought};
 use std::net::IpAddr;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -52,13 +52,14 @@ impl Call {
     pub(crate) async fn access(
         &self,
         scope: RequestScope,
-    ) -> Result<(Sought, AccessToken), ApiError> {
+    ) -> Result<(Sought, PresentedToken), ApiError> {
         let claim = self.claim()?;
         let body = self.body::<AccessBody>().await;
         let token = body.and_then(|body| body.access_token.or(ErrorCode::MissingAccessToken));
-        let token = token.map(AccessToken::from);
-        let sought = self.use_cases()?.authenticate.with_access_token(&claim, token.as_ref().ok());
-        let sought = self.counted(sought.await?, scope).await?;
+        let authenticate = &self.use_cases()?.authenticate;
+        let token = token.map(|token| authenticate.read(token.into()));
+        let sought = authenticate.with_access_token(&claim, token.as_ref().ok()).await?;
+        let sought = self.counted(sought, scope).await?;
         Ok((sought, token?))
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::tests::{ALGORITHMS, Keys, at, claims, key, part, payload, signer, signer_with};
+use crate::tests::{ALGORITHMS, Keys, at, claims, key, part, payload, signer, signer_with, verify};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn a_token_says_what_rfc_9068_asks_and_verifies() {
         let header = json!({ "alg": algorithm.as_str(), "typ": "at+jwt", "kid": key.kid });
         assert_eq!(parsed(&part(&token, 0)), header);
         assert_eq!(parsed(&part(&token, 1)), payload());
-        assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(claims()));
+        assert_eq!(verify(&signer, &token, at(1)).await, Ok(claims()));
     }
 }
 
@@ -26,7 +26,7 @@ async fn an_es256_signature_is_always_the_64_bytes_of_jose() {
     for _ in 0..1_000 {
         let token = signer.sign(&claims()).await.unwrap();
         assert_eq!(part(&token, 2).len(), 64);
-        assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(claims()));
+        assert_eq!(verify(&signer, &token, at(1)).await, Ok(claims()));
     }
 }
 
@@ -35,15 +35,15 @@ async fn a_token_ends_at_the_very_millisecond() {
     let signer = signer_with(&key(Algorithm::Es256));
     let token = signer.sign(&claims()).await.unwrap();
     let last = at(900) - Duration::from_millis(1);
-    assert_eq!(signer.verify(&token, last).await.unwrap(), Ok(claims()));
-    assert_eq!(signer.verify(&token, at(900)).await.unwrap(), Err(InvalidToken));
+    assert_eq!(verify(&signer, &token, last).await, Ok(claims()));
+    assert_eq!(verify(&signer, &token, at(900)).await, Err(InvalidToken));
 }
 
 #[tokio::test]
 async fn a_token_from_a_clock_ahead_of_ours_counts() {
     let signer = signer_with(&key(Algorithm::Es256));
     let token = signer.sign(&claims()).await.unwrap();
-    assert_eq!(signer.verify(&token, at(-2)).await.unwrap(), Ok(claims()));
+    assert_eq!(verify(&signer, &token, at(-2)).await, Ok(claims()));
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_rotation_takes_effect_at_its_exact_instants() {
     let (both, kids) = published(at(0)).await;
     assert_eq!(kids, json!([old.kid, new.kid]));
     assert_eq!(published(end).await.0, both);
-    let verified = async |token, at| signer.verify(token, at).await.unwrap().is_ok();
+    let verified = async |token, at| verify(&signer, token, at).await.is_ok();
     assert!(verified(&last_of_old, end).await);
     assert!(!verified(&last_of_old, at(1_100)).await);
     assert!(verified(&first_of_new, at(1_100)).await);
@@ -99,14 +99,14 @@ async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text(
     let lasting = Claims { expires_at: at(5_000), ..claims() };
     let token = signer.sign(&lasting).await.unwrap();
     for _ in 0..2 {
-        assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(lasting.clone()));
+        assert_eq!(verify(&signer, &token, at(1)).await, Ok(lasting.clone()));
     }
     let text = token.expose();
     for at_byte in 0..text.len() {
         let mut altered = text.to_owned();
         let other = if text.as_bytes()[at_byte] == b'A' { "B" } else { "A" };
         altered.replace_range(at_byte..=at_byte, other);
-        let altered = signer.verify(&AccessToken::new(altered), at(1)).await.unwrap();
+        let altered = verify(&signer, &AccessToken::new(altered), at(1)).await;
         // The last character of Base64 has bits that mean nothing; refused all the same.
         assert_eq!(altered, Err(InvalidToken), "byte {at_byte}");
     }
@@ -114,8 +114,56 @@ async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text(
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(2)).await;
     let end = at(1_100) - Duration::from_millis(1);
-    assert_eq!(signer.verify(&token, end).await.unwrap(), Ok(lasting));
-    assert_eq!(signer.verify(&token, at(1_100)).await.unwrap(), Err(InvalidToken));
+    assert_eq!(verify(&signer, &token, end).await, Ok(lasting));
+    assert_eq!(verify(&signer, &token, at(1_100)).await, Err(InvalidToken));
+}
+
+/// The second time it costs no signature, nor does the store have to look for its session.
+#[tokio::test]
+async fn a_bad_signature_is_remembered_for_its_very_text() {
+    let signer = signer_with(&key(Algorithm::Es256));
+    let good = signer.sign(&claims()).await.unwrap();
+    let (signed, _) = good.expose().rsplit_once('.').unwrap();
+    let forged = AccessToken::new(format!("{signed}.{}", "A".repeat(86)));
+    let first = signer.read(forged.clone());
+    assert_eq!((first.session, &first.signature), (Some(claims().session), &Signature::Unchecked));
+    assert_eq!(signer.verify(&first, at(1)).await.unwrap(), Err(InvalidToken));
+    let again = signer.read(forged);
+    assert_eq!((again.session, &again.signature), (None, &Signature::Bad));
+    assert_eq!(signer.verify(&again, at(1)).await.unwrap(), Err(InvalidToken));
+    assert_eq!(verify(&signer, &good, at(1)).await, Ok(claims()));
+    assert!(matches!(signer.read(good).signature, Signature::Good { .. }));
+}
+
+#[tokio::test]
+async fn forged_tokens_push_no_good_one_out() {
+    let signer = signer_with(&key(Algorithm::EdDsa));
+    let good = signer.sign(&claims()).await.unwrap();
+    assert_eq!(verify(&signer, &good, at(1)).await, Ok(claims()));
+    let (signed, _) = good.expose().rsplit_once('.').unwrap();
+    for digest in 0..2 * KNOWN_FORGERIES as u64 {
+        let token = AccessToken::new(format!("{signed}.{digest:086}"));
+        signer.forged.insert(signer.digest(&token), ());
+    }
+    assert!(signer.forged.len() <= KNOWN_FORGERIES);
+    assert!(matches!(signer.read(good).signature, Signature::Good { .. }));
+}
+
+/// Only what can never change is remembered: a token may come before its key is known here.
+#[tokio::test]
+async fn a_token_whose_key_or_time_is_yet_to_come_is_not_taken_for_forged() {
+    let (old, new) = (key(Algorithm::Es256), key(Algorithm::Es256));
+    let store = Arc::new(Keys::default());
+    store.add_first(old, at(-9_000)).await.unwrap();
+    let signer = signer(Arc::<Keys>::clone(&store));
+    assert!(signer.public_keys(at(0)).await.is_ok());
+    let token = signer_with(&new).sign(&claims()).await.unwrap();
+    assert_eq!(verify(&signer, &token, at(1)).await, Err(InvalidToken));
+    store.rotate(new, at(9_000)).await.unwrap();
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(2)).await;
+    assert_eq!(verify(&signer, &token, at(900)).await, Err(InvalidToken));
+    assert_eq!(verify(&signer, &token, at(1)).await, Ok(claims()));
 }
 
 #[tokio::test]
@@ -157,7 +205,7 @@ async fn a_key_added_after_the_ring_was_read_signs_at_once() {
     assert_eq!((key.signs_until, key.published_until), (None, None));
     store.add_first(key, at(0)).await.unwrap();
     let token = signer.sign(&claims()).await.unwrap();
-    assert_eq!(signer.verify(&token, at(1)).await.unwrap(), Ok(claims()));
+    assert_eq!(verify(&signer, &token, at(1)).await, Ok(claims()));
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault};
 use dwar_session::{
-    AccessToken, Algorithm, Claims, KeyState, SigningKey, SigningKeyStore, TokenSigner,
+    AccessToken, Algorithm, Claims, InvalidToken, KeyState, SigningKey, SigningKeyStore,
+    TokenSigner,
 };
 use josekit::jwk::Jwk;
 use josekit::jws::{ES256, EdDSA, JwsSigner, RS256};
@@ -118,6 +119,15 @@ pub(crate) fn key(algorithm: Algorithm) -> SigningKey {
 /// A signer over a store with that one key.
 pub(crate) fn signer_with(key: &SigningKey) -> JosekitSigner {
     signer(Arc::new(Keys(Mutex::new(vec![key.clone()]))))
+}
+
+/// What becomes of a token that is presented now.
+pub(crate) async fn verify(
+    signer: &JosekitSigner,
+    token: &AccessToken,
+    now: Timestamp,
+) -> Result<Claims, InvalidToken> {
+    signer.verify(&signer.read(token.clone()), now).await.unwrap()
 }
 
 /// Signs anything at all with a key: what an attacker cannot do, to prove that each check stands

@@ -2,7 +2,7 @@ use crate::common::{World, down};
 use dwar_app::{Authenticate, AuthenticateError, Claim};
 use dwar_kernel::KeyMode;
 use dwar_project::ApiKey;
-use dwar_session::{AccessToken, Place, RefreshToken};
+use dwar_session::{AccessToken, Place, PresentedToken, RefreshToken};
 use dwar_testkit::ClearVault;
 use mockall::predicate::eq;
 use std::mem::take;
@@ -57,12 +57,10 @@ async fn a_token_is_looked_up_with_the_key_in_one_step() {
     let place =
         Place { project: session.project, mode: session.mode, session: session.id, generation: 0 };
     let refresh = RefreshToken::generate(place, &ClearVault, &world.make.entropy);
-    let access = AccessToken::new("token");
     // What each names; what names nothing is looked up as nothing.
     for named in [Some(session.id), None] {
         let seeks = || {
             let mut world = World::live();
-            world.signer.expect_session_of().with(eq(access.clone())).return_const(named);
             let found = world.sought(named.map(|_| session.clone()));
             let (seek, told) = (world.sessions.expect_seek(), found.clone());
             seek.with(eq(key.digest(&ClearVault)), eq(named))
@@ -72,6 +70,7 @@ async fn a_token_is_looked_up_with_the_key_in_one_step() {
         };
         let claim = Claim::Key(key.clone());
         let (by_access, found) = seeks();
+        let access = PresentedToken::unchecked(AccessToken::new("token"), named);
         let sought = by_access.with_access_token(&claim, Some(&access)).await.unwrap();
         assert_eq!(sought, found);
         let (by_refresh, found) = seeks();

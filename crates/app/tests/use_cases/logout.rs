@@ -1,7 +1,7 @@
 use crate::common::{World, down};
 use dwar_app::{Logout, LogoutError};
 use dwar_kernel::KeyMode;
-use dwar_session::{AccessToken, Claims, InvalidToken, Session, Sought};
+use dwar_session::{AccessToken, Claims, InvalidToken, PresentedToken, Session, Sought};
 use dwar_testkit::START;
 use mockall::predicate::eq;
 use std::mem::take;
@@ -13,7 +13,8 @@ async fn log_out(world: &mut World, sought: &Sought) -> Result<(), LogoutError> 
         signer: Arc::new(take(&mut world.signer)),
         sessions: Arc::new(take(&mut world.sessions)),
     };
-    use_case.logout(sought, &AccessToken::new("token")).await
+    let token = PresentedToken::unchecked(AccessToken::new("token"), None);
+    use_case.logout(sought, &token).await
 }
 
 /// A well-signed token of the caller is presented; its session was found.

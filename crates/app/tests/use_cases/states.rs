@@ -9,7 +9,7 @@ use dwar_kernel::{KeyMode, Phone};
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{DeliveryStatus, Outcome, Reason};
 use dwar_project::{Caller, ProjectChange};
-use dwar_session::Sought;
+use dwar_session::{PresentedToken, Sought};
 use dwar_testkit::{
     FixedClock, MS, POLICIES, Postbox, START, minutes, outside, parts, phone, seconds,
 };
@@ -63,7 +63,7 @@ impl House {
 
     async fn is_valid(&self, pair: &TokenPair) -> bool {
         let validate = &self.service.use_cases.validate_session;
-        match validate.validate(&self.sought(pair).await, &pair.access).await {
+        match validate.validate(&self.sought(pair).await, &self.read(pair)).await {
             Ok(valid) => valid.session == pair.session,
             Err(ValidateSessionError::Invalid) => false,
             Err(ValidateSessionError::Store(cause)) => panic!("{cause}"),
@@ -78,10 +78,14 @@ impl House {
         refresh.refresh(sought, token, None).await
     }
 
+    fn read(&self, pair: &TokenPair) -> PresentedToken {
+        self.service.use_cases.authenticate.read(pair.access.clone())
+    }
+
     /// What a request with the access token of this pair finds.
     async fn sought(&self, pair: &TokenPair) -> Sought {
         let authenticate = &self.service.use_cases.authenticate;
-        authenticate.with_access_token(&self.key, Some(&pair.access)).await.unwrap()
+        authenticate.with_access_token(&self.key, Some(&self.read(pair))).await.unwrap()
     }
 
     async fn wallet(&self) -> Balance {
@@ -113,7 +117,7 @@ async fn a_session_lives_from_its_code_to_its_logout() {
     let second = house.refresh(&first).await.unwrap();
     assert!(house.is_valid(&second).await && !house.is_valid(&first).await);
     let logout = &house.service.use_cases.logout;
-    logout.logout(&house.sought(&second).await, &second.access).await.unwrap();
+    logout.logout(&house.sought(&second).await, &house.read(&second)).await.unwrap();
     assert!(!house.is_valid(&second).await);
     assert!(matches!(house.refresh(&second).await, Err(RefreshSessionError::Expired)));
 }

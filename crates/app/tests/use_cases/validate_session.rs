@@ -1,7 +1,7 @@
 use crate::common::{World, down};
 use dwar_app::{ValidSession, ValidateSession, ValidateSessionError};
 use dwar_kernel::{KeyMode, StoreError};
-use dwar_session::{AccessToken, Claims, InvalidToken, Session, Sought};
+use dwar_session::{AccessToken, Claims, InvalidToken, PresentedToken, Session, Sought};
 use dwar_testkit::{START, minutes, seconds};
 use mockall::predicate::eq;
 use std::mem::take;
@@ -12,7 +12,11 @@ type Answer = Result<ValidSession, ValidateSessionError>;
 async fn validate(world: &mut World, sought: &Sought) -> Answer {
     let use_case =
         ValidateSession { tools: world.tools(), signer: Arc::new(take(&mut world.signer)) };
-    use_case.validate(sought, &AccessToken::new("token")).await
+    use_case.validate(sought, &presented()).await
+}
+
+fn presented() -> PresentedToken {
+    PresentedToken::unchecked(AccessToken::new("token"), None)
 }
 
 /// A session of the caller whose token is presented and well signed.
@@ -20,7 +24,7 @@ fn signed() -> (World, Session) {
     let mut world = World::live();
     let session = world.make.session(&world.line, world.make.id());
     let claims = Claims::of(&session);
-    let check = world.signer.expect_verify().with(eq(AccessToken::new("token")), eq(START));
+    let check = world.signer.expect_verify().with(eq(presented()), eq(START));
     check.returning(move |_, _| Ok(Ok(claims.clone())));
     (world, session)
 }

@@ -1,6 +1,6 @@
 use crate::{
-    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Login, Presented, Rotation,
-    RotationPolicy, Session, SigningKey, Sought, Successor,
+    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Login, Presented, PresentedToken,
+    Rotation, RotationPolicy, Session, SigningKey, Sought, Successor,
 };
 use async_trait::async_trait;
 use dwar_kernel::{Digest, IdentityId, SessionId, StoreError, Timestamp, TokenId};
@@ -82,6 +82,9 @@ pub trait TokenSigner: Send + Sync {
     /// Signs with the key that is active at `claims.issued_at`.
     async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError>;
 
+    /// Takes a token as it is presented, and asks nobody about it.
+    fn read(&self, token: AccessToken) -> PresentedToken;
+
     /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew.
     ///
     /// Only a key of ours, for its own algorithm, counts (RFC 8725). Revocation, project and mode
@@ -91,12 +94,9 @@ pub trait TokenSigner: Send + Sync {
     /// The outer error is a store out of reach, the inner one an invalid token.
     async fn verify(
         &self,
-        token: &AccessToken,
+        token: &PresentedToken,
         now: Timestamp,
     ) -> Result<Result<Claims, InvalidToken>, StoreError>;
-
-    /// The session that a token names, which nobody has checked yet: it tells where to look.
-    fn session_of(&self, token: &AccessToken) -> Option<SessionId>;
 
     /// The public keys of every key that is published at `now`.
     async fn public_keys(&self, now: Timestamp) -> Result<JwkSet, StoreError>;

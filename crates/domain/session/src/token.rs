@@ -1,5 +1,7 @@
+use crate::Claims;
 use derive_more::Debug;
 use dwar_kernel::{Digest, Entropy, KeyMode, ProjectId, Purpose, SessionId, Vault};
+use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -107,6 +109,34 @@ impl AccessToken {
     pub fn expose(&self) -> &str {
         &self.0
     }
+}
+
+/// An access token as a client presents it, with what is known of it before anything was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PresentedToken {
+    pub token: AccessToken,
+    /// The session that it names: it tells where to look, and nobody need have checked it yet.
+    pub session: Option<SessionId>,
+    pub signature: Signature,
+}
+
+impl PresentedToken {
+    /// A token of which nobody knows more than which session it names, if any.
+    pub const fn unchecked(token: AccessToken, session: Option<SessionId>) -> Self {
+        Self { token, session, signature: Signature::Unchecked }
+    }
+}
+
+/// What is known of a token's signature, which never changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// Nothing yet.
+    Unchecked,
+    /// The key `kid` made it, over these claims. Whether key and claims still count is another
+    /// question.
+    Good { kid: Arc<str>, claims: Claims },
+    /// No key of ours made it.
+    Bad,
 }
 
 /// The public keys as a JWK Set (RFC 7517 section 5), serialised once.

@@ -14,7 +14,9 @@ use dwar_ratelimit::{
     Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, SendLog,
     SendQuota, Window,
 };
-use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner, Session, Sought};
+use dwar_session::{
+    AccessToken, MockSessionStore, MockTokenSigner, PresentedToken, Session, Sought,
+};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, POLICIES, START, minutes, parts};
 use dwar_wallet::{HoldOutcome, MockWalletStore};
 use std::collections::HashMap;
@@ -100,7 +102,9 @@ impl Ports {
         };
         let known = caller.clone();
         self.projects.expect_caller().returning(move |digest| Ok(known(digest)));
-        self.signer.expect_session_of().return_const(self.session.as_ref().map(|known| known.id));
+        let named = self.session.as_ref().map(|known| known.id);
+        let read = move |token| PresentedToken::unchecked(token, named);
+        self.signer.expect_read().returning(read);
         let session = self.session.take();
         self.sessions.expect_seek().returning(move |digest, named| {
             let found = |caller: Caller| Sought {
