@@ -95,7 +95,15 @@ fn contestants() -> Outcome<Vec<Contestant>> {
     let made = kinds.into_iter().map(|(kind, database)| Contestant::new(kind, database, &place));
     let mut made = made.collect::<Outcome<Vec<_>>>()?;
     made.insert(1, Contestant::floor_of(&made[0])?);
-    made.retain(|contestant| chosen("COMPARE_ONLY", &contestant.name()));
+    let is_chosen = |contestant: &Contestant| chosen("COMPARE_ONLY", &contestant.name());
+    if is_chosen(&made[1]) && !is_chosen(&made[0]) {
+        let (floor, first) = (made[1].name(), made[0].name());
+        return Err(format!("{floor}, repeats the answers of {first}: choose both").into());
+    }
+    made.retain(is_chosen);
+    if made.is_empty() {
+        return Err("COMPARE_ONLY chooses nobody".into());
+    }
     Ok(made)
 }
 
