@@ -9,6 +9,7 @@ use dwar_kernel::{ProjectId, StoreError};
 use dwar_sql::{Door, Flow};
 use serde::Deserialize;
 use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -370,12 +371,19 @@ impl CustomizeConnection<SqliteConnection, PoolError> for File {
 }
 
 /// SQLite gives the files beside it (`-wal`, `-shm`) the permissions of the database.
+///
+/// A file that is there is not opened: its locks belong to the process, and closing any descriptor of it
+/// drops those of connections that are open (fcntl(2), record locks). Another process would then take the
+/// log away from under them (sqlite.org/howtocorrupt.html, 2.2).
 fn create(path: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
-    options.create(true).append(true);
+    options.create_new(true).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|_| ())
+    match options.open(path) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(cause),
+        _ => Ok(()),
+    }
 }
 
 fn log_reopening(cause: &OpenError) {

@@ -11,7 +11,9 @@ use dwar_session::SessionStore;
 use dwar_sqlite::{OpenError, Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, race};
 use dwar_wallet::{Credit, HoldOutcome, Paise, WalletStore};
+use rustix::fs::{FlockOperation, fcntl_lock};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -96,6 +98,40 @@ async fn the_files_are_for_their_owner_alone() {
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
+}
+
+/// Whoever closes a database and finds that nobody else has it open takes the log away, with all that was
+/// written to it since. Libraries before SQLite 3.51 go by this lock alone.
+#[tokio::test]
+async fn other_processes_see_for_as_long_as_it_is_open_that_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    let make = Fixtures::random();
+    {
+        let store = open(&path).await;
+        assert!(is_seen_to_be_open(&path), "once it is migrated");
+        store.create(make.project(), make.keys()).await.unwrap();
+        assert_eq!(store.pending_migrations().await.unwrap(), Vec::<String>::new());
+        assert!(is_seen_to_be_open(&path), "after another connection came and went");
+    }
+    assert!(!is_seen_to_be_open(&path), "once it is closed");
+}
+
+const SEEN_FROM_OUTSIDE: &str = "DWAR_TEST_FILE_SEEN_FROM_OUTSIDE";
+
+/// Whether a process of its own finds that somebody has this database open.
+fn is_seen_to_be_open(path: &Path) -> bool {
+    let mut other = Command::new(std::env::current_exe().unwrap());
+    let other = other.args(["--exact", "nobody_has_it_open"]).env(SEEN_FROM_OUTSIDE, path);
+    !other.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
+}
+
+/// That process; it has nothing to do where it is given no file to look at.
+#[test]
+fn nobody_has_it_open() {
+    let Ok(path) = std::env::var(SEEN_FROM_OUTSIDE) else { return };
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
 }
 
 /// Two stores share nothing but the file, as two processes would.
