@@ -24,6 +24,8 @@ const TELL: Duration = Duration::from_secs(1);
 const TALLY: Duration = Duration::from_secs(1);
 /// How long what nobody uses any more is kept from other instances.
 const TEND: Duration = Duration::from_secs(1);
+/// The second heartbeat comes this long after the first, the others after twice as long each time.
+const FIRST_BEAT: Duration = Duration::from_secs(1);
 const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
 /// Figures are at most this old, and as long as it takes to count them.
@@ -236,10 +238,22 @@ fn ticks(period: Duration, stopped: Stopped) -> impl Stream<Item = ()> + Send {
     })
 }
 
+/// A tick every [`HEARTBEAT`] until the service stops, and more often soon after the start: instances
+/// that start together then know of each other within a second.
+fn beats(stopped: Stopped) -> impl Stream<Item = ()> + Send {
+    unfold((Duration::ZERO, stopped), |(pause, mut stopped)| async move {
+        let next = (pause * 2).clamp(FIRST_BEAT, HEARTBEAT);
+        tokio::select! {
+            () = sleep(pause) => Some(((), (next, stopped))),
+            _ = stopped.changed() => None,
+        }
+    })
+}
+
 /// Keeps this instance on record until the service stops, and then takes it off. A stop lets a beat
 /// that is under way come to its end, lest it come after that.
 async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
-    let beats = ticks(HEARTBEAT, stopped).for_each(|()| async {
+    let beats = beats(stopped).for_each(|()| async {
         match heartbeat.beat().await {
             Ok(()) | Err(StoreError::NoRoom) => {}
             Err(error) => tracing::warn!(%error, "this instance could not be put on record"),

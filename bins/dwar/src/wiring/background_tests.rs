@@ -160,6 +160,14 @@ fn every_loop_is_put_to_the_test() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_instance_says_sooner_that_it_is_there_after_its_start() {
+    let (_stop, stopped) = watch::channel(());
+    let start = Instant::now();
+    let beats = beats(stopped).map(|()| start.elapsed().as_secs());
+    assert_eq!(beats.take(7).collect::<Vec<_>>().await, [0, 1, 3, 7, 15, 25, 35]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_loop_that_panics_is_started_again_and_counted() {
     let scene = Scene::new();
     scene.kill_each_once();
