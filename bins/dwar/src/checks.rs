@@ -121,6 +121,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     };
     let mut checks = vec![
         ("migrations", migrations(pending)),
+        ("set-up", or(set_up(core).await, SEE_LOG)),
         ("room", or(room(core).await, MAKE_ROOM)),
         ("master key", or(master_key(core).await, SET_KEY)),
         ("signing keys", or(signing_keys(core).await, SEE_LOG)),
@@ -129,7 +130,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
         ("instances", or(instances(core).await, SEE_LOG)),
     ];
     if effort == Effort::Everything {
-        checks.insert(4, ("ledger", or(ledger(core).await, SEE_LOG)));
+        checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOG)));
     }
     checks
 }
@@ -143,6 +144,17 @@ fn migrations(pending: Result<Vec<String>, StoreError>) -> Finding {
         }
         Err(cause) => failed(cause, "check the rights of the database user"),
     }
+}
+
+async fn set_up(core: &Core) -> Result<Finding, StoreError> {
+    let cautions = core.database.cautions().await?;
+    Ok(match cautions.is_empty() {
+        true => ok("the database is set up as the service wants it"),
+        false => warning(
+            cautions.join("\n"),
+            "see docs/operations.md: \"Install\" for SQLite, \"A pooler before PostgreSQL\" for sessions",
+        ),
+    })
 }
 
 async fn room(core: &Core) -> Result<Finding, StoreError> {

@@ -158,6 +158,8 @@ async fn doctor_tells_what_is_well_and_what_is_not(database: Database) {
     let service = Service::start(database);
     let report = service.world.cli(&["doctor"]);
     assert_eq!(report["ok"], true, "{report}");
+    let set_up = report["checks"].as_array().unwrap().iter().find(|it| it["name"] == "set-up");
+    assert_eq!(set_up.unwrap()["status"], "ok", "{report}");
     let mut world = service.kill();
     world.settings.push(("DWAR__HTTP__ADRESS".to_owned(), "x".to_owned()));
     let output = world.run(&["doctor", "--json"]);

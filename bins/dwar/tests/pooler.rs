@@ -66,7 +66,10 @@ async fn through_a_pooler_two_processes_serve_as_they_do_without() {
         (0..60).map(|number| [&one, &two][number % 2].call(&project.live, "/v1/otp/verify", &body));
     assert_eq!(tally(&at_once(guesses).await)["200"], 1);
     one.world.audit();
-    assert_eq!(one.world.run(&["doctor"]).status.code(), Some(0));
+    let report = one.world.cli(&["doctor"]);
+    let set_up = report["checks"].as_array().unwrap().iter().find(|it| it["name"] == "set-up");
+    let told = "statement_timeout is 1987, and was to be 20000";
+    assert!(set_up.unwrap()["detail"].as_str().unwrap().contains(told), "{report}");
 
     // Nothing of a session was left behind for the next, and there were no more than allowed.
     let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = \

@@ -31,6 +31,8 @@ pub trait Database: Send + Sync {
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it answers.
     async fn ping(&self) -> Result<(), StoreError>;
+    /// Tells what of its set-up the service cannot rely on, each in words.
+    async fn cautions(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it has room to write, and how many bytes are free where that can be known.
     async fn room(&self) -> Result<Option<u64>, StoreError>;
 }
@@ -53,6 +55,10 @@ macro_rules! is_database {
 
             async fn ping(&self) -> Result<(), StoreError> {
                 <$store>::ping(self).await
+            }
+
+            async fn cautions(&self) -> Result<Vec<String>, StoreError> {
+                <$store>::cautions(self).await
             }
 
             async fn room(&self) -> Result<Option<u64>, StoreError> {
@@ -85,6 +91,10 @@ impl Database for MemoryStore {
 
     async fn ping(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    async fn cautions(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn room(&self) -> Result<Option<u64>, StoreError> {

@@ -15,6 +15,7 @@ mod statement;
 mod event;
 mod call;
 mod caller;
+mod cautions;
 mod event_claim;
 mod figures;
 mod idempotency;
@@ -84,6 +85,8 @@ pub struct PostgresStore {
     instances: Arc<AtomicU32>,
     /// Where migrations are run.
     direct_url: Arc<str>,
+    /// What the settings of each session ought to be.
+    expected: Arc<[(&'static str, String)]>,
 }
 
 impl PostgresStore {
@@ -102,7 +105,18 @@ impl PostgresStore {
         let wallets = ProjectQueue::new(pool.clone(), patience);
         let reports = ProjectQueue::new(pool.clone(), patience);
         let logins = ProjectQueue::new(pool.clone(), patience);
-        Ok(Self { pool, callers, seekers, wallets, reports, logins, instances, direct_url })
+        let expected = settings.expected().into();
+        Ok(Self {
+            pool,
+            callers,
+            seekers,
+            wallets,
+            reports,
+            logins,
+            instances,
+            direct_url,
+            expected,
+        })
     }
 
     /// Brings the schema up to date; names the migrations that it lacked.

@@ -90,10 +90,9 @@ impl Settings {
         Ok(pairs.join("&"))
     }
 
-    /// The server ends what takes too long; TCP notices a peer that is gone.
-    fn defaults(&self) -> [(&'static str, String); 7] {
-        let seconds = |wait: Duration| wait.as_secs().max(2).to_string();
-        let session = [
+    /// What each session is to be set to, in the units of `pg_settings`.
+    fn session(&self) -> [(&'static str, String); 7] {
+        [
             ("statement_timeout", millis(self.statement_timeout)),
             ("lock_timeout", millis(self.lock_timeout)),
             ("idle_in_transaction_session_timeout", millis(self.call_timeout)),
@@ -104,9 +103,22 @@ impl Settings {
             ("enable_seqscan", "off".to_owned()),
             // Whatever has to be read whole all the same looks dear enough to compile a program for.
             ("jit", "off".to_owned()),
-            ("default_transaction_isolation", "read%5C%20committed".to_owned()),
-        ];
-        let session = session.map(|(name, value)| format!("-c%20{name}%3D{value}"));
+            ("default_transaction_isolation", "read committed".to_owned()),
+        ]
+    }
+
+    /// Those of [`Self::session`] that the URL does not set otherwise.
+    pub(crate) fn expected(&self) -> Vec<(&'static str, String)> {
+        self.session().into_iter().filter(|(name, _)| !self.url.contains(name)).collect()
+    }
+
+    /// The server ends what takes too long; TCP notices a peer that is gone.
+    fn defaults(&self) -> [(&'static str, String); 7] {
+        let seconds = |wait: Duration| wait.as_secs().max(2).to_string();
+        let session = self.session().map(|(name, value)| {
+            // libpq splits options at spaces that no backslash precedes.
+            format!("-c%20{name}%3D{}", value.replace(' ', "%5C%20"))
+        });
         [
             ("application_name", "dwar".to_owned()),
             ("connect_timeout", seconds(self.acquire_timeout)),

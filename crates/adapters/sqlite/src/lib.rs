@@ -6,6 +6,7 @@ mod activity;
 mod admin_token;
 mod audit;
 mod call;
+mod cautions;
 mod charge;
 mod command;
 mod error;
