@@ -2,10 +2,11 @@
 //!
 //! A call is the last in the order of locks: after its endpoint, its event and the delivery.
 
+use crate::PostgresStore;
 use crate::error::Failure;
 use crate::event::{drop_told, lock, lock_events};
 use crate::statement::Statement;
-use crate::{PostgresStore, SWEEP_BATCH};
+use crate::sweep::{SWEEP_BATCH, Turn};
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -170,20 +171,11 @@ impl PostgresStore {
     where
         F: Fn(&mut PgConnection) -> QueryResult<Vec<(Id, String)>> + Clone + Send + 'static,
     {
-        let mut dropped = 0;
-        loop {
-            let find = find.clone();
-            let batch = self.pool.transaction(move |conn| {
-                let found = find(conn)?;
-                let more = i64::try_from(found.len()).is_ok_and(|found| found >= SWEEP_BATCH);
-                Ok((drop_calls(conn, found)?, more))
-            });
-            let (gone, more) = batch.await?;
-            dropped += u64::try_from(gone).unwrap_or(u64::MAX);
-            if !more {
-                return Ok(dropped);
-            }
-        }
+        self.in_turns(move |conn| {
+            let found = find(conn)?;
+            Ok(Turn { taken: found.len(), gone: drop_calls(conn, found)? })
+        })
+        .await
     }
 }
 

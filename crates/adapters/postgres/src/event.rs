@@ -3,11 +3,12 @@
 //! Rows are locked in this order: an endpoint, its events, their deliveries, calls. Whoever records holds
 //! the project's endpoints, so that none of them goes before the event is on record.
 
+use crate::PostgresStore;
 use crate::call;
 use crate::error::Failure;
 use crate::event_claim;
 use crate::statement::Statement;
-use crate::{PostgresStore, SWEEP_BATCH};
+use crate::sweep::{SWEEP_BATCH, Turn};
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
@@ -212,14 +213,7 @@ impl EventStore for PostgresStore {
     }
 
     async fn drop_untold(&self) -> Result<u64, StoreError> {
-        let mut dropped = 0;
-        loop {
-            let batch = self.pool.transaction(drop_untold_batch).await?;
-            dropped += u64::try_from(batch).unwrap_or(u64::MAX);
-            if i64::try_from(batch).is_ok_and(|batch| batch < SWEEP_BATCH) {
-                return Ok(dropped);
-            }
-        }
+        self.in_turns(drop_untold).await
     }
 }
 
@@ -266,14 +260,14 @@ pub(crate) fn lock_events(conn: &mut PgConnection, ids: Vec<String>) -> QueryRes
     known.select(events::id).for_update().load(conn)
 }
 
-/// Drops some of what endpoints that are switched off wait for; gives the number of deliveries.
-fn drop_untold_batch(conn: &mut PgConnection) -> Result<usize, Failure> {
+/// Drops some of what endpoints that are switched off wait for.
+fn drop_untold(conn: &mut PgConnection) -> Result<Turn, Failure> {
     let off = webhook_endpoints::table
         .filter(webhook_endpoints::disabled_at.is_not_null())
         .select(webhook_endpoints::id);
     let off: Vec<Id> = off.load(conn)?;
     if off.is_empty() {
-        return Ok(0);
+        return Ok(Turn { taken: 0, gone: 0 });
     }
     let untold: Vec<String> = event_deliveries::table
         .filter(event_deliveries::endpoint_id.eq_any(&off))
@@ -286,7 +280,7 @@ fn drop_untold_batch(conn: &mut PgConnection) -> Result<usize, Failure> {
         .filter(event_deliveries::endpoint_id.eq_any(&off));
     let gone = diesel::delete(gone).execute(conn)?;
     drop_told(conn, &locked)?;
-    Ok(gone)
+    Ok(Turn { taken: gone, gone })
 }
 
 /// Drops those of the events, locked by the caller, that nobody waits for and of which no call is

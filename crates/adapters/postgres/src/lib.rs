@@ -47,6 +47,7 @@ mod session;
 mod session_start;
 mod settings;
 mod signing_key;
+mod sweep;
 mod test_quota;
 mod wallet;
 mod wallet_row;
@@ -66,11 +67,8 @@ use pool::Pool;
 use project_queue::ProjectQueue;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::time::Instant;
+use sweep::SWEEP_BATCH;
 use wallet_step::Step;
-
-/// How many rows one statement of a sweep drops at most: some ten milliseconds of the server's time.
-const SWEEP_BATCH: i64 = 1_000;
 
 /// Every store port on one PostgreSQL database. Clones share the connections.
 #[derive(Clone)]
@@ -166,31 +164,5 @@ impl PostgresStore {
         let url = Arc::clone(&self.direct_url);
         let job = tokio::task::spawn_blocking(move || work(&url));
         job.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
-    }
-
-    /// Repeats a deletion of at most [`SWEEP_BATCH`] rows until it finds fewer.
-    async fn sweep_in_batches<W>(&self, work: W) -> Result<u64, StoreError>
-    where
-        W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
-    {
-        self.in_batches(usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX), work).await
-    }
-
-    /// Repeats a deletion of at most `size` rows until it finds fewer. In between the server belongs to
-    /// others for as long as the last one took.
-    async fn in_batches<W>(&self, size: usize, work: W) -> Result<u64, StoreError>
-    where
-        W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
-    {
-        let mut dropped = 0;
-        loop {
-            let (work, begun) = (work.clone(), Instant::now());
-            let batch = self.pool.run(move |conn| Ok(work(conn)?)).await?;
-            dropped += u64::try_from(batch).unwrap_or(u64::MAX);
-            if batch < size {
-                return Ok(dropped);
-            }
-            tokio::time::sleep(begun.elapsed()).await;
-        }
     }
 }

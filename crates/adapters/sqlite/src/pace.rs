@@ -11,11 +11,6 @@ use std::time::{Duration, Instant};
 const TURN: Duration = Duration::from_millis(3);
 /// A turn takes so many rows at least, whatever they cost, and so many at first.
 const FEWEST: u16 = 8;
-/// How many times as long as a turn the writer belongs to others before the next one.
-const PAUSE: u32 = 4;
-/// A sweep that takes longer pauses as long as each turn took: the next one is due, and rows must not
-/// come faster than they leave.
-const HURRY: Duration = Duration::from_secs(60);
 
 /// How many rows the next turn of a sweep drops, and how long it waits before.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +28,6 @@ impl Pace {
     /// From [`FEWEST`] to [`SWEEP`].
     pub(crate) const fn rows(self) -> u16 {
         self.rows
-    }
-
-    /// After a turn that kept the writer busy for so long, of a sweep that began so long ago.
-    const fn pause(took: Duration, since: Duration) -> Duration {
-        if since.as_secs() < HURRY.as_secs() { took.saturating_mul(PAUSE) } else { took }
     }
 
     /// After a turn that kept the writer busy for so long.
@@ -73,7 +63,7 @@ impl SqliteStore {
             Changes::NoLookUp => self.write_ahead_of_disk(turn).await?,
             changes => self.write_that(changes, turn).await?,
         };
-        tokio::time::sleep(Pace::pause(took, pace.begun.elapsed())).await;
+        tokio::time::sleep(dwar_sql::pause(took, pace.begun.elapsed())).await;
         Ok((u16::try_from(gone).unwrap_or(u16::MAX), pace.after(took)))
     }
 
@@ -114,12 +104,5 @@ mod tests {
         assert_eq!(after(100, 3_001), 50);
         assert_eq!(after(FEWEST, 50_000), FEWEST);
         assert_eq!(after(SWEEP, 1), SWEEP);
-    }
-
-    #[test]
-    fn a_sweep_that_takes_longer_than_a_minute_hurries() {
-        let (took, second) = (Duration::from_millis(3), Duration::from_secs(1));
-        assert_eq!(Pace::pause(took, second * 59), took * 4);
-        assert_eq!(Pace::pause(took, second * 60), took);
     }
 }

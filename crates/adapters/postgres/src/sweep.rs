@@ -1,0 +1,72 @@
+//! How old rows leave: some at a time, and with pauses.
+
+use crate::PostgresStore;
+use crate::error::Failure;
+use diesel::prelude::*;
+use dwar_kernel::StoreError;
+use std::time::Instant;
+
+/// How many rows one statement of a sweep drops at most: some ten milliseconds of the server's time.
+pub(crate) const SWEEP_BATCH: i64 = 1_000;
+
+/// What one turn of a sweep did.
+pub(crate) struct Turn {
+    /// How many rows it took on; fewer than it might have are the last.
+    pub(crate) taken: usize,
+    /// How many of them it dropped.
+    pub(crate) gone: usize,
+}
+
+impl PostgresStore {
+    /// Repeats a deletion of at most [`SWEEP_BATCH`] rows until it finds fewer.
+    pub(crate) async fn sweep_in_batches<W>(&self, work: W) -> Result<u64, StoreError>
+    where
+        W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
+    {
+        self.in_batches(batch(), work).await
+    }
+
+    /// Repeats a deletion of at most `size` rows until it finds fewer.
+    pub(crate) async fn in_batches<W>(&self, size: usize, work: W) -> Result<u64, StoreError>
+    where
+        W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
+    {
+        drain(size, || {
+            let work = work.clone();
+            self.pool.run(move |conn| {
+                let gone = work(conn)?;
+                Ok(Turn { taken: gone, gone })
+            })
+        })
+        .await
+    }
+
+    /// Repeats a transaction that takes on at most [`SWEEP_BATCH`] rows until it finds fewer.
+    pub(crate) async fn in_turns<W>(&self, work: W) -> Result<u64, StoreError>
+    where
+        W: Fn(&mut PgConnection) -> Result<Turn, Failure> + Clone + Send + 'static,
+    {
+        drain(batch(), || self.pool.transaction(work.clone())).await
+    }
+}
+
+fn batch() -> usize {
+    usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX)
+}
+
+/// Repeats turns of at most `size` rows until one finds fewer; in between the server belongs to others.
+async fn drain<T>(size: usize, turn: impl Fn() -> T) -> Result<u64, StoreError>
+where
+    T: Future<Output = Result<Turn, StoreError>>,
+{
+    let (start, mut dropped) = (Instant::now(), 0);
+    loop {
+        let begun = Instant::now();
+        let Turn { taken, gone } = turn().await?;
+        dropped += u64::try_from(gone).unwrap_or(u64::MAX);
+        if taken < size {
+            return Ok(dropped);
+        }
+        tokio::time::sleep(dwar_sql::pause(begun.elapsed(), start.elapsed())).await;
+    }
+}
