@@ -36,8 +36,8 @@ use std::sync::Arc;
 ///
 /// # What is remembered
 /// That the signature of a token was good or bad, for the [`KNOWN_TOKENS`] and [`KNOWN_FORGERIES`]
-/// that were checked or asked for last: a signature does not change, and a `kid` is a digest of its
-/// key. Time, key and all that is not in the token are looked at again each time. A token whose key
+/// that were made, checked or asked for last: a signature does not change, and a `kid` is a digest of
+/// its key. Time, key and all that is not in the token are looked at again each time. A token whose key
 /// is not known yet is not remembered.
 ///
 /// ECDSA lets anybody turn a valid signature into a second one, so a token's text identifies
@@ -81,14 +81,27 @@ impl JosekitSigner {
         key: &Key,
         claims: Claims,
     ) -> bool {
-        let digest = self.digest(token);
         let good = parts.is_signed_by(key);
         if good {
-            self.known.insert(digest, Signature::Good { kid: Arc::clone(&key.kid), claims });
+            self.remember(token, key, claims);
         } else {
-            self.forged.insert(digest, ());
+            self.forged.insert(self.digest(token), ());
         }
         good
+    }
+
+    fn remember(&self, token: &AccessToken, key: &Key, claims: Claims) {
+        let good = Signature::Good { kid: Arc::clone(&key.kid), claims };
+        self.known.insert(self.digest(token), good);
+    }
+
+    /// Whoever has just logged in comes soon, and their token need not be checked for that. What is
+    /// remembered is what the token says to a reader.
+    fn remember_own(&self, token: &AccessToken, key: &Key, now: Timestamp) {
+        let read = Unverified::split(token).ok();
+        if let Some(claims) = read.and_then(|parts| parts.claims(&self.issuer, now)) {
+            self.remember(token, key, claims);
+        }
     }
 }
 
@@ -101,7 +114,11 @@ impl TokenSigner for JosekitSigner {
             ring = self.ring.after_miss(instant).await?.unwrap_or(ring);
         }
         match ring.active(instant) {
-            Some(key) => token::sign(key, &self.issuer, claims),
+            Some(key) => {
+                let token = token::sign(key, &self.issuer, claims)?;
+                self.remember_own(&token, key, instant);
+                Ok(token)
+            }
             None => {
                 Err(StoreError::Failed(format!("no signing key is active at {instant}").into()))
             }

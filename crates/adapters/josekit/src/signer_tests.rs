@@ -16,17 +16,18 @@ async fn a_token_says_what_rfc_9068_asks_and_verifies() {
         let header = json!({ "alg": algorithm.as_str(), "typ": "at+jwt", "kid": key.kid });
         assert_eq!(parsed(&part(&token, 0)), header);
         assert_eq!(parsed(&part(&token, 1)), payload());
-        assert_eq!(verify(&signer, &token, at(1)).await, Ok(claims()));
+        assert_eq!(verify(&signer_with(&key), &token, at(1)).await, Ok(claims()));
     }
 }
 
 #[tokio::test]
 async fn an_es256_signature_is_always_the_64_bytes_of_jose() {
-    let signer = signer_with(&key(Algorithm::Es256));
+    let key = key(Algorithm::Es256);
+    let (signer, other) = (signer_with(&key), signer_with(&key));
     for _ in 0..1_000 {
         let token = signer.sign(&claims()).await.unwrap();
         assert_eq!(part(&token, 2).len(), 64);
-        assert_eq!(verify(&signer, &token, at(1)).await, Ok(claims()));
+        assert_eq!(verify(&other, &token, at(1)).await, Ok(claims()));
     }
 }
 
@@ -39,11 +40,26 @@ async fn a_token_ends_at_the_very_millisecond() {
     assert_eq!(verify(&signer, &token, at(900)).await, Err(InvalidToken));
 }
 
+/// By another instance a token is checked in full; by the one that made it, for all but its signature.
+#[tokio::test]
+async fn what_a_signer_made_it_knows_as_another_reads_it() {
+    for algorithm in ALGORITHMS {
+        let key = key(algorithm);
+        let (signer, other) = (signer_with(&key), signer_with(&key));
+        let precise = Claims { issued_at: at(0) + Duration::from_millis(1), ..claims() };
+        let token = signer.sign(&precise).await.unwrap();
+        let own = signer.read(token.clone()).signature;
+        assert_eq!(other.read(token.clone()).signature, Signature::Unchecked);
+        assert_eq!(verify(&other, &token, at(1)).await, Ok(claims()));
+        assert_eq!(own, other.read(token).signature);
+    }
+}
+
 #[tokio::test]
 async fn a_token_from_a_clock_ahead_of_ours_counts() {
-    let signer = signer_with(&key(Algorithm::Es256));
-    let token = signer.sign(&claims()).await.unwrap();
-    assert_eq!(verify(&signer, &token, at(-2)).await, Ok(claims()));
+    let key = key(Algorithm::Es256);
+    let token = signer_with(&key).sign(&claims()).await.unwrap();
+    assert_eq!(verify(&signer_with(&key), &token, at(-2)).await, Ok(claims()));
 }
 
 #[tokio::test]
