@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a service may take to stop.
+const STOP: Duration = Duration::from_secs(5);
 
 /// What is the same for all of them.
 #[derive(Clone)]
@@ -251,7 +254,18 @@ pub struct Running<'a> {
 }
 
 impl Drop for Running<'_> {
+    /// Lets them stop by themselves for a while: an instance that is killed stays on record, and the next
+    /// ones would take it for alive.
     fn drop(&mut self) {
+        for instance in &self.instances {
+            let pid = instance.id().to_string();
+            let _already_gone = Command::new("kill").args(["-TERM", &pid]).status();
+        }
+        let end = Instant::now() + STOP;
+        let stops = |instance: &mut Child| matches!(instance.try_wait(), Ok(None));
+        while self.instances.iter_mut().any(stops) && Instant::now() < end {
+            sleep(Duration::from_millis(20));
+        }
         for instance in &mut self.instances {
             let _already_gone = instance.kill();
             let _already_gone = instance.wait();
