@@ -5,11 +5,11 @@
 mod common;
 
 use common::{Database, Play, Service, Vendor, World, answer};
+use dwar_testkit::reserved_port;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::net::TcpListener;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -25,11 +25,6 @@ on_both_databases! {
 /// A time limit for calls that a busy machine keeps.
 const PATIENT: &str = "2000";
 
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 fn world(database: Database, port: u16) -> World {
     World::new(database)
         .with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"))
@@ -43,7 +38,7 @@ async fn service_with(
     timeout_ms: &str,
     plays: impl Fn(&str, &str) -> Play + Send + Sync + 'static,
 ) -> (Service, Vendor) {
-    let port = free_port();
+    let port = reserved_port();
     let vendor = Vendor::start(port, plays).await;
     let world = world(database, port).with("DWAR__GATEWAYS__CALL_TIMEOUT_MS", timeout_ms);
     let service = Service::start_in(vendor.carry(world));

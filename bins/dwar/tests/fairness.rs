@@ -7,9 +7,9 @@ mod common;
 use common::{
     Database, Play, Project, Service, Vendor, World, answer, at_once, raise_descriptors, stray,
 };
+use dwar_testkit::reserved_port;
 use serde_json::Value;
 use std::io::Write;
-use std::net::TcpListener as Ports;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -173,7 +173,7 @@ async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: D
 
 /// A service whose messages this vendor carries, and that waits this long for a receipt.
 async fn carried(database: Database, window: &str, play: Play) -> (Service, Vendor) {
-    let port = Ports::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = reserved_port();
     let vendor = Vendor::start(port, move |_, _| play).await;
     let world = World::new(database)
         .with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"))

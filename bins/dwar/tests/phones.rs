@@ -5,10 +5,10 @@
 mod common;
 
 use common::{Answer, Database, Play, Project, Service, Vendor, World, at_once, tally, wrong};
+use dwar_testkit::reserved_port;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 on_both_databases! {
@@ -23,12 +23,8 @@ on_both_databases! {
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 async fn service_with(database: Database, timeout_ms: &str, play: Play) -> (Service, Vendor) {
-    let port = free_port();
+    let port = reserved_port();
     let vendor = Vendor::start(port, move |_, _| play).await;
     let world = World::new(database)
         .with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"))

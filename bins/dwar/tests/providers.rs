@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Database, Play, Service, Vendor, World, answer};
+use dwar_testkit::reserved_port;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -216,7 +217,7 @@ fn online(world: &World) -> Vec<(String, String, String)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = reserved_port();
     let url = format!("http://127.0.0.1:{port}");
     let world =
         World::new(Database::sqlite()).with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"));

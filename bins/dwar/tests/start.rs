@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Answer, Database, Service, Tap, World, answer};
+use dwar_testkit::reserved_port;
 use reqwest::Method;
 use serde_json::json;
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
     let url = database.url();
     let (user, place) = url.rsplit_once('@').unwrap();
     let (server, name) = place.split_once('/').unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = reserved_port();
     let late = format!("{user}@127.0.0.1:{port}/{name}?sslmode=disable");
     let world = World::new(database)
         .with("DWAR__DATABASE__URL", &late)

@@ -12,6 +12,7 @@ mod macros;
 mod outside;
 mod parts;
 mod pooler;
+mod port;
 mod race;
 mod redis_server;
 mod scene;
@@ -21,6 +22,7 @@ pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, 
 pub use outside::{Post, Postbox, outside};
 pub use parts::{ListSigner, POLICIES, parts};
 pub use pooler::Pooler;
+pub use port::reserved_port;
 pub use race::race;
 pub use redis_server::RedisServer;
 // What the suites take, so that a test file needs no other crate for it.

@@ -1,4 +1,5 @@
-use std::net::{TcpListener, TcpStream};
+use crate::reserved_port;
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ impl Pooler {
         let (user, place) = rest.rsplit_once('@').unwrap();
         let (host, port) = place.split(['/', '?']).next().unwrap().rsplit_once(':').unwrap();
         let user = user.replacen(':', " password=", 1);
-        let listen = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let listen = reserved_port();
         let settings = format!(
             "[databases]\n\
              * = host={host} port={port} user={user} connect_query='{connect_query}'\n\

@@ -1,4 +1,5 @@
-use std::net::{TcpListener, TcpStream};
+use crate::reserved_port;
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ pub struct RedisServer {
 impl RedisServer {
     /// Starts one and waits until it listens; `redis-server` and `redis-cli` have to be installed.
     pub fn start() -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = reserved_port();
         Self { port, child: spawn(port) }
     }
 

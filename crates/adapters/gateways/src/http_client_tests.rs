@@ -1,6 +1,7 @@
 use super::*;
 use crate::tests::captured_logs::CapturedLogs;
 use crate::tests::fake_vendor::{FakeVendor, Play};
+use dwar_testkit::reserved_port;
 use serde_json::json;
 use std::net::TcpListener;
 
@@ -36,8 +37,7 @@ async fn an_answer_that_is_lost_has_its_reason() {
 
 #[tokio::test]
 async fn nobody_there_is_unavailable() {
-    // Bound and dropped: the port is known to be free.
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = format!("127.0.0.1:{}", reserved_port());
     let client = client();
     for url in [format!("http://{free}/"), format!("https://{free}/")] {
         let lost = client.send("fake", client.post(&url)).await;

@@ -6,7 +6,7 @@ mod support;
 
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
-use dwar_testkit::{Fixtures, race};
+use dwar_testkit::{Fixtures, race, reserved_port};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use support::{Database, assert_unavailable, project, renamed};
@@ -66,10 +66,10 @@ async fn a_silent_server_is_given_up_in_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_down_is_unavailable() {
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = reserved_port();
     let settings = Settings {
         acquire_timeout: SHORT,
-        ..Settings::new(format!("postgres://dwar@{closed}/dwar"))
+        ..Settings::new(format!("postgres://dwar@127.0.0.1:{closed}/dwar"))
     };
     let store = PostgresStore::connect(settings).unwrap();
     assert_unavailable(store.ping().await);

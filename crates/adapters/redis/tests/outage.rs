@@ -8,8 +8,8 @@ use dwar_kernel::StoreError;
 use dwar_memory::MemoryRequestLimiter;
 use dwar_ratelimit::{Quota, RequestKey, RequestLimiter};
 use dwar_redis::{FallbackRequestLimiter, RedisRequestLimiter};
-use dwar_testkit::{MS, RedisServer, START, minutes, race};
-use std::net::TcpListener;
+use dwar_testkit::{MS, RedisServer, START, minutes, race, reserved_port};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{LONG, fresh_key};
@@ -101,7 +101,7 @@ async fn a_server_that_is_gone_and_comes_back_empty() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_is_no_redis_is_given_up_in_time_and_not_quoted() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = SocketAddr::from(([127, 0, 0, 1], reserved_port()));
     for address in [silent.local_addr().unwrap(), nobody] {
         let url = format!("redis://user:secret@{address}").parse().unwrap();
         let limiter = Arc::new(RedisRequestLimiter::new(&url, PATIENCE));
