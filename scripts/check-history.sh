@@ -2,12 +2,14 @@
 # Checks the promises of the service over what concurrent clients of three instances were told, while
 # instances are killed and stopped, the database is restarted, and connections are cut and frozen.
 #
-#   scripts/check-history.sh [--seconds N] [--seed S] [--clients N] [--release | --binary DWAR]
+#   scripts/check-history.sh [--seconds N] [--seed S] [--clients N] [--redis] [--release | --binary DWAR]
 #   scripts/check-history.sh --mutants [NAME...]
 #
 # The seed is printed; the same one draws the same operations and faults, though not the same races.
 # With --mutants every patch in tests/history/mutants, or those named, is applied to a copy of HEAD, and
 # the check has to fail on it with one of three seeds, by the check that the patch's first line names.
+# With --redis requests are counted with a Redis, which is emptied and stopped as well; a mutant whose patch
+# has the line «with: redis» gets one in any case.
 # With --binary the service is not built. PostgreSQL has to be installed; it is run in a temporary folder.
 # docs/adr/0038 says why all this.
 set -euo pipefail
@@ -19,6 +21,7 @@ seed=""
 clients=12
 profile=debug
 binary=""
+redis=""
 mutants=""
 names=()
 while [ $# -gt 0 ]; do
@@ -26,6 +29,7 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=$2; shift 2 ;;
     --seed) seed=$2; shift 2 ;;
     --clients) clients=$2; shift 2 ;;
+    --redis) redis=1; shift ;;
     --release) profile=release; shift ;;
     --binary) binary=$(realpath "$2"); shift 2 ;;
     --mutants) mutants=1; shift ;;
@@ -39,6 +43,8 @@ scratch=$(mktemp -d)
 chmod 755 "$scratch"
 postgres=$(find_postgres)
 [ -n "$postgres" ] || { echo "check-history.sh: PostgreSQL is not installed"; exit 1; }
+[ -z "$redis$mutants" ] || command -v redis-server >/dev/null ||
+    { echo "check-history.sh: redis-server is not installed"; exit 1; }
 
 running=""
 copy=""
@@ -50,9 +56,10 @@ stop() {
 }
 trap stop EXIT
 
-# check BINARY NAME: one run on a server of its own; fails as the checker does.
+# check BINARY NAME [REDIS]: one run on a server of its own; fails as the checker does.
 check() {
-    local folder=$scratch/$2 port status=0
+    local folder=$scratch/$2 port status=0 counter=()
+    [ -z "${3:-}" ] || counter=(--redis "$(command -v redis-server)")
     port=$(free_port)
     mkdir "$folder" "$folder/services"
     running=$folder/pg
@@ -60,7 +67,7 @@ check() {
     start_postgres "$postgres" "$running" "$port" "-c fsync=off"
     "$target/$profile/history" --binary "$1" --folder "$folder/services" --postgres "$port" \
         --pg-ctl "${as_postgres[*]} $postgres/pg_ctl -D $running/data -l $running/log" \
-        --seconds "$seconds" --seed "$seed" --clients "$clients" \
+        --seconds "$seconds" --seed "$seed" --clients "$clients" "${counter[@]}" \
         --history "${TMPDIR:-/tmp}/dwar-history-$seed.jsonl" || status=$?
     stop_postgres "$postgres" "$running"
     running=""
@@ -74,7 +81,7 @@ cargo build --locked "${release[@]}" -p dwar-history
 
 if [ -z "$mutants" ]; then
     [ -n "$binary" ] || cargo build --locked "${release[@]}" -p dwar
-    check "${binary:-$target/$profile/dwar}" service
+    check "${binary:-$target/$profile/dwar}" service "$redis"
     exit
 fi
 
@@ -94,12 +101,14 @@ for patch in "${patches[@]}"; do
     name=$(basename "$patch" .patch)
     # The first line says which check has to fail.
     wanted=$(sed -n '1s/^check: //p' "$patch")
+    counter=$redis
+    ! grep -qx "with: redis" "$patch" || counter=1
     git -C "$copy" apply "$patch" || { echo "check-history.sh: $name no longer applies"; exit 1; }
     CARGO_TARGET_DIR=$built cargo build --locked "${release[@]}" --manifest-path "$copy/Cargo.toml" -p dwar
     # What a seed draws may leave a mutant no occasion to show itself.
     status=0
     for ((try = 0; try < 3 && status == 0; try++)); do
-        check "$built/$profile/dwar" "$name-$try" >"$scratch/$name.out" 2>&1 || status=$?
+        check "$built/$profile/dwar" "$name-$try" "$counter" >"$scratch/$name.out" 2>&1 || status=$?
         seed=$((seed + 1))
     done
     if [ "$status" = 0 ]; then

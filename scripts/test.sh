@@ -150,7 +150,9 @@ browser_tests() {
 # hand. It restarts its database, so it starts one of its own.
 history_check() {
     if [ -n "$(find_postgres)" ]; then
-        ./scripts/check-history.sh --seconds 40 --seed 1 --binary "${CARGO_TARGET_DIR:-target}/debug/dwar"
+        local dwar=${CARGO_TARGET_DIR:-target}/debug/dwar
+        ./scripts/check-history.sh --seconds 40 --seed 1 --binary "$dwar"
+        ! has_redis || ./scripts/check-history.sh --seconds 40 --seed 2 --redis --binary "$dwar"
     else
         echo "test.sh: !!! LEFT OUT: the history checker; it wants the programs of PostgreSQL !!!"
         [ -z "${CI:-}" ]

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::history::Settings;
 use crate::proxy::Proxy;
+use crate::redis::Redis;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -30,12 +31,15 @@ pub struct Place {
     pub database: String,
     /// Stops and starts PostgreSQL: words of a command that lacks only `-m MODE restart`.
     pub pg_ctl: Vec<String>,
+    /// The program of Redis, if requests are counted with it.
+    pub redis: Option<PathBuf>,
     pub settings: Settings,
 }
 
 /// The instances.
 pub struct Cluster {
     pub place: Place,
+    pub redis: Option<Redis>,
     pub instances: Vec<Instance>,
 }
 
@@ -59,7 +63,11 @@ impl Cluster {
             let proxy = Proxy::start(place.postgres).await?;
             instances.push(Instance { port, proxy, child: Mutex::default() });
         }
-        let cluster = Self { place, instances };
+        let redis = match &place.redis {
+            Some(program) => Some(Redis::start(program.clone(), INSTANCES).await?),
+            None => None,
+        };
+        let cluster = Self { place, redis, instances };
         for number in 0..INSTANCES {
             cluster.run(number).await?;
             if !cluster.is_ready(number, START).await {
@@ -85,6 +93,8 @@ impl Cluster {
                 ("DWAR__LIMITS__GUESSES__STOP_AT", settings.stop_at.to_string()),
                 ("DWAR__SESSION__LEEWAY_SECONDS", seconds(settings.leeway)),
                 ("DWAR__SESSION__ACCESS_SECONDS", seconds(settings.access_lifetime)),
+                ("DWAR__LIMITS__TEST__VALIDATE_PER_MINUTE", settings.validates.to_string()),
+                ("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", settings.requests.to_string()),
                 ("DWAR__OTP__LIFETIME_SECONDS", seconds(settings.code_lifetime)),
                 (
                     "DWAR__LIMITS__LIVE__SEND_WINDOW_SECONDS",
@@ -110,7 +120,7 @@ impl Cluster {
                 // Slower sends after many wrong codes would hide the stop.
                 ("DWAR__LIMITS__GUESSES__SLOW_FROM", "0"),
                 ("DWAR__LIMITS__GUESSES__SLOWER_FROM", "0"),
-                // Requests per key are not what is looked at.
+                // Requests per key are looked at with a test key, so that they hold nobody else up.
                 ("DWAR__LIMITS__LIVE__SENDS_PER_MINUTE", "0"),
                 ("DWAR__LIMITS__LIVE__VERIFIES_PER_MINUTE", "0"),
                 ("DWAR__LIMITS__LIVE__VALIDATE_PER_MINUTE", "1000000000"),
@@ -130,6 +140,10 @@ impl Cluster {
             .open(self.place.folder.join(format!("instance-{number}.log")))?;
         let mut command = self.command(instance.proxy.port);
         command.arg("serve").env("DWAR__HTTP__ADDRESS", format!("127.0.0.1:{}", instance.port));
+        if let Some(redis) = &self.redis {
+            let url = format!("redis://127.0.0.1:{}", redis.proxies[number].port);
+            command.env("DWAR__REDIS__URL", url);
+        }
         let child = command.stdout(Stdio::null()).stderr(log).spawn()?;
         *instance.child.lock().await = Some(child);
         Ok(())
@@ -196,6 +210,10 @@ impl Cluster {
 
     /// Lets everything run again and waits until it does.
     pub async fn heal(&self) -> Outcome<()> {
+        if let Some(redis) = &self.redis {
+            redis.proxies.iter().for_each(|proxy| proxy.freeze(false));
+            redis.signal(Signal::CONT).await;
+        }
         for (number, instance) in self.instances.iter().enumerate() {
             instance.proxy.freeze(false);
             self.signal(number, Signal::CONT).await;

@@ -34,6 +34,12 @@ pub struct Settings {
     pub max_wrong: usize,
     /// The wrong guess that stops a phone for longer than any run.
     pub stop_at: usize,
+    /// The project whose requests are counted; the others have no limit that matters.
+    pub counted: usize,
+    /// How many validations of a key in any minute.
+    pub validates: usize,
+    /// And how many of the requests that share the general limit.
+    pub requests: usize,
     pub code_lifetime: Micros,
     pub access_lifetime: Micros,
     /// Up to this long after its exchange a spent refresh token revokes nothing.
@@ -51,6 +57,9 @@ impl Default for Settings {
             send_window_ms: 20_000,
             max_wrong: 5,
             stop_at: 12,
+            counted: 2,
+            validates: 300,
+            requests: 100,
             code_lifetime: 600 * SECOND,
             access_lifetime: 900 * SECOND,
             leeway: 2 * SECOND,

@@ -8,6 +8,7 @@ mod calls;
 mod checks;
 mod clients;
 mod cluster;
+mod crowd;
 mod draw;
 mod history;
 mod nemesis;
@@ -15,6 +16,7 @@ mod owner;
 mod provider;
 mod proxy;
 mod recorder;
+mod redis;
 mod report;
 mod run;
 mod world;
@@ -45,6 +47,9 @@ pub struct Arguments {
     /// A database of the user dwar, empty
     #[arg(long, default_value = "postgres")]
     database: String,
+    /// The program redis-server; without it the instances share limits out through PostgreSQL
+    #[arg(long)]
+    redis: Option<PathBuf>,
     /// How long clients call
     #[arg(long, default_value_t = 60)]
     seconds: u64,

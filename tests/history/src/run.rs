@@ -3,6 +3,7 @@
 use crate::calls::Calls;
 use crate::clients::Client;
 use crate::cluster::{Cluster, Place};
+use crate::crowd::Crowd;
 use crate::draw::Draw;
 use crate::history::{Entry, History, Ledger, Settings};
 use crate::nemesis::Nemesis;
@@ -19,6 +20,8 @@ use tokio::time::sleep;
 const OWNER: u64 = 1;
 const OF_INSTANCES: u64 = 2;
 const OF_DATABASE: u64 = 3;
+const OF_REDIS: u64 = 4;
+const CROWD: [u64; 2] = [5, 6];
 const CLIENTS: u64 = 10;
 /// Rich, and often broke.
 const RUPEES: [&str; 2] = ["100000", "2"];
@@ -27,7 +30,7 @@ const RECOVERY: Duration = Duration::from_secs(120);
 
 /// Runs clients and nemesis for as long as was asked for, and gives the history.
 pub async fn run(arguments: &Arguments) -> Outcome<History> {
-    let settings = Settings::default();
+    let settings = Settings { counted: RUPEES.len(), ..Settings::default() };
     let recorder = Arc::new(Recorder::new());
     let provider = provider::start(Arc::clone(&recorder)).await?;
     let place = Place {
@@ -36,13 +39,15 @@ pub async fn run(arguments: &Arguments) -> Outcome<History> {
         postgres: arguments.postgres,
         database: arguments.database.clone(),
         pg_ctl: arguments.pg_ctl.split_whitespace().map(str::to_owned).collect(),
+        redis: arguments.redis.clone(),
         settings,
     };
     let cluster = Arc::new(Cluster::start(place, provider).await?);
     let mut projects = Vec::new();
     for rupees in RUPEES {
-        projects.push(project(&cluster, rupees).await?);
+        projects.push(project(&cluster, rupees).await?.0);
     }
+    let (_, test_key) = project(&cluster, "0").await?;
     let world = Arc::new(World::new(projects));
     let calls = Calls {
         client: 0,
@@ -51,21 +56,22 @@ pub async fn run(arguments: &Arguments) -> Outcome<History> {
         recorder: Arc::clone(&recorder),
         http: reqwest::Client::builder().no_proxy().build()?,
     };
-    play(arguments, &calls).await?;
+    play(arguments, &calls, &test_key).await?;
     let ledgers = ledgers(&cluster, &world).await?;
     let taken = recorder.finish();
     let (ops, messages, faults, stall) = (taken.ops, taken.messages, taken.faults, taken.stall);
     Ok(History { settings, ops, messages, faults, ledgers, stall })
 }
 
-async fn project(cluster: &Cluster, rupees: &str) -> Outcome<Project> {
+/// A new project, and its test key.
+async fn project(cluster: &Cluster, rupees: &str) -> Outcome<(Project, String)> {
     let arguments = ["project", "create", "--name", "Acme", "--balance-rupees", rupees];
     let made = cluster.cli(&arguments).await?;
     let text = |field: &str| made[field].as_str().map(str::to_owned).ok_or("no project");
-    Ok(Project::new(text("project_id")?, text("live_key")?))
+    Ok((Project::new(text("project_id")?, text("live_key")?), text("test_key")?))
 }
 
-async fn play(arguments: &Arguments, calls: &Calls) -> Outcome<()> {
+async fn play(arguments: &Arguments, calls: &Calls, test_key: &str) -> Outcome<()> {
     let draw = |stream| Draw::new(arguments.seed, stream);
     let owner = Owner { calls: calls.clone(), draw: draw(OWNER) };
     owner.prepare().await;
@@ -80,7 +86,12 @@ async fn play(arguments: &Arguments, calls: &Calls) -> Outcome<()> {
         tokio::spawn(owner.work(until)),
         tokio::spawn(nemesis(OF_INSTANCES).trouble_instances(until)),
         tokio::spawn(nemesis(OF_DATABASE).trouble_database(until)),
+        tokio::spawn(nemesis(OF_REDIS).trouble_redis(until)),
     ];
+    for stream in CROWD {
+        let crowd = Crowd { calls: calls.clone(), draw: draw(stream), key: test_key.to_owned() };
+        at_work.push(tokio::spawn(crowd.press(until)));
+    }
     for number in 0..arguments.clients {
         let calls = Calls { client: number + 1, ..calls.clone() };
         let client = Client { calls, draw: draw(CLIENTS + number) };

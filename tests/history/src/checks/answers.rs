@@ -17,6 +17,10 @@ pub fn check(history: &History) -> Vec<Finding> {
     let none = Vec::new();
     let judge = |(number, op): (usize, &Op)| {
         let down = faults.get(&op.instance).unwrap_or(&none);
+        let counted = op.project == history.settings.counted;
+        if counted && op.refusal() == Some("RATE_LIMITED") {
+            return None;
+        }
         Some((wrong(op, soon, down)?, vec![number]))
     };
     history.numbered().filter(|(_, op)| op.instance.is_some()).filter_map(judge).collect()

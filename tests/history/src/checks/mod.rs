@@ -13,6 +13,7 @@ mod lost;
 mod once;
 mod owner;
 mod refresh;
+mod requests;
 #[cfg(test)]
 mod sample;
 
@@ -41,6 +42,7 @@ pub const CHECKS: &[Check] = &[
     ("ended", ended::check),
     ("owner", owner::check),
     ("limits", limits::check),
+    ("requests", requests::check),
     ("ledger", ledger::check),
     ("once", once::check),
     ("answers", answers::check),

@@ -1,0 +1,83 @@
+//! Requests of one API key: no more than its limit in any minute, on all instances together.
+
+use super::Finding;
+use crate::history::{Action, History, Micros, Op, Outcome, SECOND};
+
+const MINUTE: Micros = 60 * SECOND;
+/// Instances judge by the clock of the wall, in milliseconds; this history goes by a steady one.
+const TOLERANCE: Micros = SECOND / 10;
+
+pub fn check(history: &History) -> Vec<Finding> {
+    let settings = &history.settings;
+    let of = |wanted: fn(&Action) -> bool| {
+        let counted =
+            move |(_, op): &(usize, &Op)| op.project == settings.counted && wanted(&op.action);
+        history.numbered().filter(counted).filter(|(_, op)| was_admitted(op)).collect::<Vec<_>>()
+    };
+    let validates = of(|action| matches!(action, Action::Validate { .. }));
+    let others = of(|action| matches!(action, Action::Status { .. }));
+    let found = [
+        crowded("validations", &validates, settings.validates),
+        crowded("other requests", &others, settings.requests),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// Whoever has no answer may not have been admitted.
+fn was_admitted(op: &Op) -> bool {
+    !op.is_unknown() && !matches!(&op.outcome, Outcome::Refused { status: 429, .. })
+}
+
+/// The first minute that holds more of them than it may, each with its beginning and its end.
+fn crowded(what: &str, ops: &[(usize, &Op)], limit: usize) -> Option<Finding> {
+    let minute = |(place, (_, first)): (usize, &(usize, &Op))| {
+        let end = first.began + MINUTE - TOLERANCE;
+        let begun = ops[place..].iter().take_while(|(_, op)| op.began < end);
+        let whole: Vec<_> =
+            begun.filter(|(_, op)| op.ended < end).map(|(number, _)| *number).collect();
+        (whole.len() > limit).then_some(whole)
+    };
+    let whole = ops.iter().enumerate().find_map(minute)?;
+    let ends = whole.first().into_iter().chain(whole.last()).copied().collect();
+    Some((format!("{} {what} of one key in a minute", whole.len()), ends))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::*;
+    use super::*;
+
+    fn asked(times: impl IntoIterator<Item = u64>) -> History {
+        let one = |at| Op {
+            project: History::default().settings.counted,
+            ..status("o", at, at + 1).refused(404, "OTP_REQUEST_NOT_FOUND")
+        };
+        let mut history = history(times.into_iter().map(one));
+        history.settings.requests = 3;
+        history
+    }
+
+    #[test]
+    fn a_full_minute_is_found() {
+        assert_eq!(check(&asked([5, 20, 40, 63])).len(), 1);
+        // Who was answered after the minute may have been admitted after it.
+        assert_eq!(check(&asked([5, 20, 40, 64])), []);
+        assert_eq!(check(&asked([5, 20, 40])), []);
+    }
+
+    #[test]
+    fn who_was_refused_or_not_answered_takes_no_place() {
+        let mut history = asked([5, 20, 40, 50]);
+        for outcome in [status("o", 0, 0).refused(429, "RATE_LIMITED"), status("o", 0, 0).lost()] {
+            history.ops[2].outcome = outcome.outcome;
+            assert_eq!(check(&history), []);
+        }
+    }
+
+    #[test]
+    fn other_projects_have_other_limits() {
+        let mut history = asked([5, 20, 40, 50]);
+        history.ops[2].project = 0;
+        assert_eq!(check(&history), []);
+    }
+}
