@@ -15,6 +15,7 @@
 #   SCALE_ROUNDS   how often each endpoint has its turn (7), and
 #   SCALE_SAMPLES  how often it is asked in each (2000)
 #   SCALE_SWEPT    how many old requests leave while others are answered (1000000)
+#   SCALE_POSTGRES settings of the server, such as "-c wal_compression=lz4"
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/postgres.sh
@@ -52,7 +53,7 @@ for SCALE_KIND in ${SCALE_KINDS:-sqlite postgres}; do
     export COMPARE_FOLDER="$scratch/services"
     if [ "$SCALE_KIND" = postgres ]; then
         port=$(free_port)
-        start_postgres "$postgres" "$scratch/pg" "$port" "" taskset -c "$load_cpu"
+        start_postgres "$postgres" "$scratch/pg" "$port" "${SCALE_POSTGRES:-}" taskset -c "$load_cpu"
         export COMPARE_POSTGRES_DATA="$scratch/pg/data"
         export COMPARE_POSTGRES="postgres://dwar@127.0.0.1:$port/postgres"
     fi
