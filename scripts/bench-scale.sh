@@ -8,14 +8,15 @@
 # The services run on one core, the clients, the provider and a PostgreSQL of its own with fsync on
 # another. Needs node, sqlite3, taskset and the programs of PostgreSQL, and some 2 GB of disk per million
 # requests, for one kind of database at a time. By environment variables:
-#   COMPARE_DWAR   a binary to measure in place of a release build of this checkout
-#   SCALE_LOAD     the generator of load, likewise
-#   SCALE_FOLDER   where to put databases, if not in the folder for temporary files
-#   SCALE_KINDS    sqlite, postgres or both: "sqlite postgres"
-#   SCALE_ROUNDS   how often each endpoint has its turn (7), and
-#   SCALE_SAMPLES  how often it is asked in each (2000)
-#   SCALE_SWEPT    how many old requests leave while others are answered (1000000)
-#   SCALE_POSTGRES settings of the server, such as "-c wal_compression=lz4"
+#   COMPARE_DWAR       a binary to measure in place of a release build of this checkout
+#   SCALE_LOAD         the generator of load, likewise
+#   SCALE_FOLDER       where to put databases, if not in the folder for temporary files
+#   SCALE_KINDS        sqlite, postgres or both: "sqlite postgres"
+#   SCALE_ROUNDS       how often each endpoint has its turn (7), and
+#   SCALE_SAMPLES      how often it is asked in each (2000)
+#   SCALE_CONNECTIONS  by so many connections at once (4)
+#   SCALE_SWEPT        how many old requests leave while others are answered (1000000)
+#   SCALE_POSTGRES     settings of the server, such as "-c wal_compression=lz4"
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/postgres.sh

@@ -1,6 +1,5 @@
 //! Whom the requests are about.
 
-use super::CONNECTIONS;
 use super::asking::ask_all;
 use super::endpoint::Endpoint;
 use super::fill::{identities, requests};
@@ -42,11 +41,13 @@ pub struct Crowd {
     loses_its_own: bool,
     /// How often each list was begun, so that turns take different parts.
     turn: usize,
+    /// How many ask at once.
+    connections: usize,
 }
 
 impl Crowd {
     /// Nobody yet.
-    pub fn new(dialect: Dialect, provider: Provider) -> Self {
+    pub fn new(dialect: Dialect, provider: Provider, connections: usize) -> Self {
         Self {
             dialect,
             provider,
@@ -59,6 +60,7 @@ impl Crowd {
             leaving: Vec::new(),
             loses_its_own: true,
             turn: 0,
+            connections,
         }
     }
 
@@ -67,7 +69,7 @@ impl Crowd {
         let phones: Vec<String> = (0..count).map(|_| self.phone()).collect();
         let sends: Vec<_> = phones.iter().map(|phone| self.dialect.send(phone)).collect();
         for _ in 0..2 {
-            ask_all(running, &sends, &["200"], CONNECTIONS)?;
+            ask_all(running, &sends, &["200"], self.connections)?;
         }
         self.guesses = self.codes(phones)?;
         self.log_in(running)?;
@@ -173,13 +175,13 @@ impl Crowd {
             self.dialect.verify(phone, &format!("{first}{}", &code[1..]))
         };
         let guesses: Vec<_> = self.guesses.iter().map(wrong).collect();
-        Ok(ask_all(running, &guesses, &["400"], CONNECTIONS)?.0)
+        Ok(ask_all(running, &guesses, &["400"], self.connections)?.0)
     }
 
     fn log_in(&mut self, running: &Running<'_>) -> Outcome<Vec<u32>> {
         let right = |(phone, code): &(String, String)| self.dialect.verify(phone, code);
         let guesses: Vec<_> = self.guesses.iter().map(right).collect();
-        let (micros, answers) = ask_all(running, &guesses, &["200"], CONNECTIONS)?;
+        let (micros, answers) = ask_all(running, &guesses, &["200"], self.connections)?;
         let shown = std::mem::take(&mut self.guesses);
         let came = shown.into_iter().zip(&answers).map(|((phone, _), answer)| {
             let identity = text(answer, "identity_id")?;
@@ -196,7 +198,7 @@ impl Crowd {
         let places: Vec<usize> = part(&all, self.turn, count.min(all.len())).copied().collect();
         let swap = |place: &usize| self.dialect.refresh(&self.people[*place].session);
         let requests = places.iter().filter_map(swap).collect::<Vec<_>>();
-        let (micros, answers) = ask_all(running, &requests, &["200"], CONNECTIONS)?;
+        let (micros, answers) = ask_all(running, &requests, &["200"], self.connections)?;
         for (place, answer) in places.into_iter().zip(&answers) {
             self.people[place].session = session(answer)?;
         }
@@ -229,7 +231,7 @@ impl Crowd {
         wanted: &[&str],
     ) -> Outcome<Vec<u32>> {
         let requests = self.ours(lines.map(|line| (line, String::new())))?;
-        Ok(ask_all(running, &requests, wanted, CONNECTIONS)?.0)
+        Ok(ask_all(running, &requests, wanted, self.connections)?.0)
     }
 
     fn ours(&self, lines: impl Iterator<Item = (String, String)>) -> Outcome<Vec<Vec<u8>>> {
@@ -237,7 +239,7 @@ impl Crowd {
     }
 
     fn list(&self, running: &Running<'_>, requests: &[Vec<u8>]) -> Outcome<Vec<u32>> {
-        Ok(ask_all(running, requests, &["200"], CONNECTIONS)?.0)
+        Ok(ask_all(running, requests, &["200"], self.connections)?.0)
     }
 }
 

@@ -20,8 +20,6 @@ use tables::Times;
 /// How many people use the small database, and the large one before it is filled: each has a session,
 /// and made two requests.
 const PEOPLE: usize = 5_000;
-/// How many connections ask at once.
-const CONNECTIONS: usize = 4;
 /// How long requests and ended sessions are kept while nothing is to leave: what is filled in is
 /// up to 59 days old.
 const KEEP_HOURS: u64 = 1_500;
@@ -34,6 +32,8 @@ struct Extent {
     rounds: usize,
     /// How often each endpoint is asked in a round, on each database.
     samples: usize,
+    /// How many connections ask at once.
+    connections: usize,
     /// How many old requests leave while others are answered, over all rounds.
     swept: u64,
 }
@@ -44,6 +44,7 @@ pub fn run() -> Outcome<()> {
         requests: setting("SCALE_REQUESTS", 10_000_000)?,
         rounds: setting("SCALE_ROUNDS", 7)?,
         samples: setting("SCALE_SAMPLES", 2_000)?,
+        connections: setting("SCALE_CONNECTIONS", 4)?,
         swept: setting("SCALE_SWEPT", 1_000_000)?,
     };
     let place = place()?;
@@ -64,7 +65,8 @@ pub fn run() -> Outcome<()> {
     let (mut sides, mut crowds) = (Vec::new(), Vec::new());
     for is_large in [false, true] {
         let side = contestant()?;
-        let mut crowd = Crowd::new(side.users.dialect().clone(), place.provider.clone());
+        let mut crowd =
+            Crowd::new(side.users.dialect().clone(), place.provider.clone(), extent.connections);
         crowd.sign_up(&side.start(&Answers::new())?, PEOPLE)?;
         if is_large {
             eprintln!("filling {}", side.url);
