@@ -140,7 +140,7 @@ impl RefusalStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.sweep_in_batches(move |conn| {
+        self.in_batches(move |conn| {
             diesel::sql_query(
                 "DELETE FROM refused_sends WHERE ctid = ANY (ARRAY( \
                  SELECT ctid FROM refused_sends WHERE minute < $1 LIMIT $2 \

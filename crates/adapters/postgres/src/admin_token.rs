@@ -74,7 +74,7 @@ impl AdminTokenStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.sweep_in_batches(move |conn| {
+        self.in_batches(move |conn| {
             let old = diesel::alias!(admin_tokens as old);
             let old = old
                 .filter(old.field(admin_tokens::expires_at).le(At::from(before)))

@@ -57,7 +57,7 @@ impl AuditStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.sweep_in_batches(move |conn| {
+        self.in_batches(move |conn| {
             let old = diesel::alias!(audit_entries as old);
             let old = old
                 .filter(old.field(happened_at).lt(At::from(before)))

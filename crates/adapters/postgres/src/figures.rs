@@ -120,7 +120,7 @@ impl FiguresStore for PostgresStore {
                     .bind::<BigInt, _>(SWEEP_BATCH)
                     .execute(conn)
             };
-            gone += self.sweep_in_batches(drop).await?;
+            gone += self.in_batches(drop).await?;
         }
         Ok(gone)
     }

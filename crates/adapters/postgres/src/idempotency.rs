@@ -59,7 +59,7 @@ impl IdempotencyStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.sweep_in_batches(move |conn| {
+        self.in_batches(move |conn| {
             let old = diesel::alias!(idempotency_records as old);
             let old = old
                 .filter(old.field(dsl::began_at).lt(At::from(before)))

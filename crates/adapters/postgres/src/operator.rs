@@ -263,7 +263,7 @@ impl OperatorStore for PostgresStore {
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
         let (idle, forgotten) = (now - OperatorSession::IDLE, Standing::forgotten_before(now));
         let (now, idle, forgotten) = (At::from(now), At::from(idle), At::from(forgotten));
-        let links = self.sweep_in_batches(move |conn| {
+        let links = self.in_batches(move |conn| {
             let old = diesel::alias!(operator_links as old);
             let old = old
                 .filter(old.field(operator_links::expires_at).le(now))
@@ -274,7 +274,7 @@ impl OperatorStore for PostgresStore {
             let gone = operator_links::table.filter(operator_links::digest.eq_any(old));
             diesel::delete(gone).execute(conn)
         });
-        let sessions = self.sweep_in_batches(move |conn| {
+        let sessions = self.in_batches(move |conn| {
             let old = diesel::alias!(operator_sessions as old);
             let expired = old.field(operator_sessions::expires_at).le(now);
             let unused = old.field(operator_sessions::seen_at).le(idle);
@@ -287,7 +287,7 @@ impl OperatorStore for PostgresStore {
             let gone = operator_sessions::table.filter(operator_sessions::digest.eq_any(old));
             diesel::delete(gone).execute(conn)
         });
-        let standings = self.sweep_in_batches(move |conn| {
+        let standings = self.in_batches(move |conn| {
             let old = diesel::alias!(operator_standings as old);
             let old = old
                 .filter(old.field(operator_standings::last_at).le(forgotten))

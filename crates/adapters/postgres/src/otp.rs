@@ -250,7 +250,7 @@ impl OtpStore for PostgresStore {
         requests_before: Timestamp,
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
-        self.sweep_in_batches(move |conn| {
+        self.in_batches(move |conn| {
             let stale = diesel::alias!(guess_budgets as stale);
             let stale = stale
                 .filter(stale.field(guess_budgets::last_wrong_at).lt(At::from(guesses_before)))

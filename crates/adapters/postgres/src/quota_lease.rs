@@ -50,7 +50,7 @@ impl QuotaLeases for PostgresStore {
     }
 
     async fn sweep_shares(&self) -> Result<u64, StoreError> {
-        self.sweep_in_batches(|conn| {
+        self.in_batches(|conn| {
             diesel::sql_query(
                 "DELETE FROM quota_shares WHERE (api_key_id, scope) IN ( \
                      SELECT api_key_id, scope FROM quota_shares WHERE over_at <= clock_timestamp() \

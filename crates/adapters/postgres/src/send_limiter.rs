@@ -96,7 +96,7 @@ impl SendLimiter for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.sweep_in_batches(move |conn| {
+        self.in_batches(move |conn| {
             let old = diesel::alias!(send_slots as old);
             let old = old
                 .filter(old.field(send_slots::send_id).lt(Id::first_at(before)))

@@ -175,7 +175,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.sweep_in_batches(move |conn| {
+        self.in_batches(move |conn| {
             let ended = diesel::alias!(sessions as ended);
             let expired = ended.field(sessions::expires_at).lt(At::from(before));
             let revoked = ended.field(sessions::revoked_at).lt(At::from(before));

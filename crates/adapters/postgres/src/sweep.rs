@@ -6,7 +6,8 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use std::time::Instant;
 
-/// How many rows one statement of a sweep drops at most: some ten milliseconds of the server's time.
+/// How many rows one statement of a sweep drops at most: some tens of milliseconds of a server that has
+/// other work.
 pub(crate) const SWEEP_BATCH: i64 = 1_000;
 
 /// What one turn of a sweep did.
@@ -19,19 +20,11 @@ pub(crate) struct Turn {
 
 impl PostgresStore {
     /// Repeats a deletion of at most [`SWEEP_BATCH`] rows until it finds fewer.
-    pub(crate) async fn sweep_in_batches<W>(&self, work: W) -> Result<u64, StoreError>
+    pub(crate) async fn in_batches<W>(&self, work: W) -> Result<u64, StoreError>
     where
         W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
     {
-        self.in_batches(batch(), work).await
-    }
-
-    /// Repeats a deletion of at most `size` rows until it finds fewer.
-    pub(crate) async fn in_batches<W>(&self, size: usize, work: W) -> Result<u64, StoreError>
-    where
-        W: Fn(&mut PgConnection) -> QueryResult<usize> + Clone + Send + 'static,
-    {
-        drain(size, || {
+        drain(|| {
             let work = work.clone();
             self.pool.run(move |conn| {
                 let gone = work(conn)?;
@@ -46,25 +39,23 @@ impl PostgresStore {
     where
         W: Fn(&mut PgConnection) -> Result<Turn, Failure> + Clone + Send + 'static,
     {
-        drain(batch(), || self.pool.transaction(work.clone())).await
+        drain(|| self.pool.transaction(work.clone())).await
     }
 }
 
-fn batch() -> usize {
-    usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX)
-}
-
-/// Repeats turns of at most `size` rows until one finds fewer; in between the server belongs to others.
-async fn drain<T>(size: usize, turn: impl Fn() -> T) -> Result<u64, StoreError>
+/// Repeats turns of at most [`SWEEP_BATCH`] rows until one finds fewer; in between the server belongs to
+/// others.
+async fn drain<T>(turn: impl Fn() -> T) -> Result<u64, StoreError>
 where
     T: Future<Output = Result<Turn, StoreError>>,
 {
+    let full = usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX);
     let (start, mut dropped) = (Instant::now(), 0);
     loop {
         let begun = Instant::now();
         let Turn { taken, gone } = turn().await?;
         dropped += u64::try_from(gone).unwrap_or(u64::MAX);
-        if taken < size {
+        if taken < full {
             return Ok(dropped);
         }
         tokio::time::sleep(dwar_sql::pause(begun.elapsed(), start.elapsed())).await;

@@ -1,13 +1,11 @@
 use crate::PostgresStore;
+use crate::sweep::SWEEP_BATCH;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use dwar_sql::{At, Id, kept_in};
-
-/// How many records one statement drops at most: some ten milliseconds.
-const BATCH: usize = 500;
 
 /// Where one kind of record is kept.
 #[derive(Clone, Copy)]
@@ -54,7 +52,7 @@ impl Kind {
         diesel::sql_query(query).bind::<BigInt, _>(i64::from(kept)).load(conn)
     }
 
-    /// Drops the oldest [`BATCH`] records up to the edge, but none that somebody is at.
+    /// Drops the oldest [`SWEEP_BATCH`] records up to the edge, but none that somebody is at.
     fn drop_some(
         self,
         conn: &mut PgConnection,
@@ -67,7 +65,7 @@ impl Kind {
                SELECT ctid FROM {table} WHERE project_id = $1 AND mode = 'test' \
                AND ({at}, {key}) <= ($2, $3::{key_type}) \
                AND {at} <= coalesce($4, 'infinity') \
-               ORDER BY {at}, {key} LIMIT {BATCH} FOR UPDATE SKIP LOCKED))"
+               ORDER BY {at}, {key} LIMIT {SWEEP_BATCH} FOR UPDATE SKIP LOCKED))"
         );
         diesel::sql_query(query)
             .bind::<Id, _>(edge.project)
@@ -87,13 +85,13 @@ impl TestQuotaStore for PostgresStore {
             let edges = self.pool.run(move |conn| Ok(kind.edges(conn, quota.kept)?)).await?;
             for edge in edges {
                 let some = move |conn: &mut _| kind.drop_some(conn, &edge, until);
-                dropped += self.in_batches(BATCH, some).await?;
+                dropped += self.in_batches(some).await?;
             }
         }
-        self.in_batches(BATCH, |conn| {
+        self.in_batches(|conn| {
             diesel::sql_query(format!(
                 "DELETE FROM guess_budgets WHERE ctid = ANY (ARRAY(\
-                   SELECT ctid FROM guess_budgets WHERE mode = 'test' LIMIT {BATCH} \
+                   SELECT ctid FROM guess_budgets WHERE mode = 'test' LIMIT {SWEEP_BATCH} \
                    FOR UPDATE SKIP LOCKED))"
             ))
             .execute(conn)
