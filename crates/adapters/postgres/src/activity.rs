@@ -1,8 +1,7 @@
+use crate::PostgresStore;
 use crate::error::Failure;
-use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
 use dwar_otp::{ActivityStore, Otp, RefusalStore, RefusedSends};
 use dwar_sql::schema::refused_sends::{self, count, minute};
@@ -140,16 +139,6 @@ impl RefusalStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.in_batches(move |conn| {
-            diesel::sql_query(
-                "DELETE FROM refused_sends WHERE ctid = ANY (ARRAY( \
-                 SELECT ctid FROM refused_sends WHERE minute < $1 LIMIT $2 \
-                 FOR UPDATE SKIP LOCKED))",
-            )
-            .bind::<At, _>(At::from(before))
-            .bind::<BigInt, _>(SWEEP_BATCH)
-            .execute(conn)
-        })
-        .await
+        self.drop_before("refused_sends", "minute", before).await
     }
 }

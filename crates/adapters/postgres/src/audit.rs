@@ -1,4 +1,4 @@
-use crate::{PostgresStore, SWEEP_BATCH};
+use crate::PostgresStore;
 use async_trait::async_trait;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -57,16 +57,6 @@ impl AuditStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.in_batches(move |conn| {
-            let old = diesel::alias!(audit_entries as old);
-            let old = old
-                .filter(old.field(happened_at).lt(At::from(before)))
-                .select(old.field(id))
-                .limit(SWEEP_BATCH)
-                .for_update()
-                .skip_locked();
-            diesel::delete(audit_entries::table.filter(id.eq_any(old))).execute(conn)
-        })
-        .await
+        self.drop_before("audit_entries", "happened_at", before).await
     }
 }

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_sql::schema::idempotency_records::{self, dsl};
-use dwar_sql::{At, RecordRow, slot_key, unanswered};
+use dwar_sql::{RecordRow, slot_key, unanswered};
 
 /// How often a slot may vanish between the look and the lock before we give up.
 const TRIES: u32 = 5;
@@ -59,21 +59,7 @@ impl IdempotencyStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.in_batches(move |conn| {
-            let old = diesel::alias!(idempotency_records as old);
-            let old = old
-                .filter(old.field(dsl::began_at).lt(At::from(before)))
-                .select(old.field(dsl::key_digest))
-                .limit(crate::SWEEP_BATCH)
-                .for_update()
-                .skip_locked();
-            // A slot may be taken over meanwhile: the condition has to stand outside as well.
-            let old = dsl::idempotency_records
-                .filter(dsl::key_digest.eq_any(old))
-                .filter(dsl::began_at.lt(At::from(before)));
-            diesel::delete(old).execute(conn)
-        })
-        .await
+        self.drop_before("idempotency_records", "began_at", before).await
     }
 }
 

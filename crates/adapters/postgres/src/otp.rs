@@ -2,6 +2,7 @@ use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
 use crate::otp_report::Change;
 use crate::otp_row::{self, Found, Issued};
+use crate::sweep::drop_oldest;
 use async_trait::async_trait;
 use diesel::dsl::AsSelect;
 use diesel::expression::ValidGrouping;
@@ -250,27 +251,10 @@ impl OtpStore for PostgresStore {
         requests_before: Timestamp,
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
+        self.drop_before("guess_budgets", "last_wrong_at", guesses_before).await?;
         self.in_batches(move |conn| {
-            let stale = diesel::alias!(guess_budgets as stale);
-            let stale = stale
-                .filter(stale.field(guess_budgets::last_wrong_at).lt(At::from(guesses_before)))
-                .select(stale.field(guess_budgets::phone_index))
-                .limit(crate::SWEEP_BATCH)
-                .for_update()
-                .skip_locked();
-            // A phone may be counted anew meanwhile: the condition has to stand outside as well.
-            let stale = guess_budgets::table
-                .filter(guess_budgets::phone_index.eq_any(stale))
-                .filter(guess_budgets::last_wrong_at.lt(At::from(guesses_before)));
-            diesel::delete(stale).execute(conn)?;
-            let old = diesel::alias!(otps as old);
-            let old = old
-                .filter(old.field(otps::id).lt(Id::first_at(requests_before)))
-                .select(old.field(otps::id))
-                .limit(crate::SWEEP_BATCH)
-                .for_update()
-                .skip_locked();
-            diesel::delete(otps::table.filter(otps::id.eq_any(old))).execute(conn)
+            let drop = diesel::sql_query(drop_oldest("otps", "id"));
+            drop.bind::<Id, _>(Id::first_at(requests_before)).execute(conn)
         })
         .await
     }

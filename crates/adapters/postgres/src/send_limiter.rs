@@ -1,5 +1,6 @@
 use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
+use crate::sweep::drop_oldest;
 use async_trait::async_trait;
 use diesel::dsl::case_when;
 use diesel::prelude::*;
@@ -97,14 +98,8 @@ impl SendLimiter for PostgresStore {
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.in_batches(move |conn| {
-            let old = diesel::alias!(send_slots as old);
-            let old = old
-                .filter(old.field(send_slots::send_id).lt(Id::first_at(before)))
-                .select(old.field(send_slots::send_id))
-                .limit(crate::SWEEP_BATCH)
-                .for_update()
-                .skip_locked();
-            diesel::delete(send_slots::table.filter(send_slots::send_id.eq_any(old))).execute(conn)
+            let drop = diesel::sql_query(drop_oldest("send_slots", "send_id"));
+            drop.bind::<Id, _>(Id::first_at(before)).execute(conn)
         })
         .await
     }

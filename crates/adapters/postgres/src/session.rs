@@ -175,18 +175,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.in_batches(move |conn| {
-            let ended = diesel::alias!(sessions as ended);
-            let expired = ended.field(sessions::expires_at).lt(At::from(before));
-            let revoked = ended.field(sessions::revoked_at).lt(At::from(before));
-            let ended = ended
-                .filter(expired.or(revoked))
-                .select(ended.field(sessions::id))
-                .limit(crate::SWEEP_BATCH)
-                .for_update()
-                .skip_locked();
-            diesel::delete(sessions::table.filter(sessions::id.eq_any(ended))).execute(conn)
-        })
-        .await
+        let expired = self.drop_before("sessions", "expires_at", before).await?;
+        Ok(expired + self.drop_before("sessions", "revoked_at", before).await?)
     }
 }

@@ -3,12 +3,25 @@
 use crate::PostgresStore;
 use crate::error::Failure;
 use diesel::prelude::*;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_sql::At;
 use std::time::Instant;
 
 /// How many rows one statement of a sweep drops at most: some tens of milliseconds of a server that has
 /// other work.
 pub(crate) const SWEEP_BATCH: i64 = 1_000;
+
+/// A statement that drops the oldest rows of `table`, a batch at most, whose `age` is before `$1`, save those
+/// that somebody is at. There has to be an index that begins with `age`.
+///
+/// The rows are named in an array: where they are joined with a sub-select, PostgreSQL plans for a tenth of
+/// the table, whatever the limit is, and reads all of it.
+pub(crate) fn drop_oldest(table: &str, age: &str) -> String {
+    format!(
+        "DELETE FROM {table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {table} WHERE {age} < $1 \
+         ORDER BY {age} LIMIT {SWEEP_BATCH} FOR UPDATE SKIP LOCKED))"
+    )
+}
 
 /// What one turn of a sweep did.
 pub(crate) struct Turn {
@@ -30,6 +43,19 @@ impl PostgresStore {
                 let gone = work(conn)?;
                 Ok(Turn { taken: gone, gone })
             })
+        })
+        .await
+    }
+
+    /// Drops the rows of `table` whose `age` is before an instant, as [`drop_oldest`] says.
+    pub(crate) async fn drop_before(
+        &self,
+        table: &'static str,
+        age: &'static str,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        self.in_batches(move |conn| {
+            diesel::sql_query(drop_oldest(table, age)).bind::<At, _>(At::from(before)).execute(conn)
         })
         .await
     }

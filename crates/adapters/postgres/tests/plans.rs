@@ -6,9 +6,12 @@ mod support;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 use dwar_activity::{FiguresStore, Window};
+use dwar_kernel::OtpId;
+use dwar_otp::OtpStore;
 use dwar_testkit::{Fixtures, START, minutes};
+use std::time::{Duration, Instant};
 use support::{Database, project};
 
 const SENT: &str = dwar_sql::sent_requests!("$1", "$2", "$3", "ledger_entries e", "o.id::text");
@@ -56,4 +59,48 @@ async fn figures_find_what_a_request_cost_by_the_whole_key() {
         let found_by = how_costs_are_found(&mut conn);
         assert!(found_by.contains("kind") && found_by.contains("reference"), "{found_by}");
     }
+}
+
+#[derive(QueryableByName)]
+struct Read {
+    #[diesel(sql_type = BigInt)]
+    gone: i64,
+    #[diesel(sql_type = BigInt)]
+    read: i64,
+}
+
+/// Else each turn of a sweep would read all requests there are.
+#[tokio::test]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_sweep_reads_little_more_than_what_it_drops() {
+    const OLD: i64 = 500;
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let project = project(&store, &make).await.id;
+    let mut conn = database.connection();
+    let edge = make.id_at::<OtpId>(START).to_string();
+    let (before, after) = (make.id_at::<OtpId>(START - minutes(1)), edge[..13].to_owned());
+    let before = before.to_string()[..13].to_owned();
+    conn.batch_execute(&format!(
+        "INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, state, wrong, \
+         max_wrong, status, created_at, expires_at, version) \
+         SELECT (CASE WHEN n <= {OLD} THEN '{before}' ELSE '{after}' END || '-7000-8000-' || \
+         lpad(to_hex(n), 12, '0'))::uuid, '{project}', 'live', int4send(n), '', 1, '', 'verified', 0, 5, \
+         'sent', now(), now(), gen_random_uuid() FROM generate_series(1, 20000) n; ANALYZE otps"
+    ))
+    .unwrap();
+    assert_eq!(OtpStore::sweep(&store, START, START).await.unwrap(), 500);
+    let until = Instant::now() + Duration::from_secs(60);
+    let read = loop {
+        let query = "SELECT n_tup_del AS gone, idx_tup_fetch + seq_tup_read AS read \
+                     FROM pg_stat_user_tables WHERE relname = 'otps'";
+        let found: Read = diesel::sql_query(query).get_result(&mut conn).unwrap();
+        // The server tells after a while.
+        if found.gone == OLD {
+            break found.read;
+        }
+        assert!(Instant::now() < until, "nothing was told");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    assert!(read < 5_000, "{read} rows were read");
 }
