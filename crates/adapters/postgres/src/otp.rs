@@ -2,7 +2,6 @@ use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
 use crate::otp_report::Change;
 use crate::otp_row::{self, Found, Issued};
-use crate::sweep::drop_oldest;
 use async_trait::async_trait;
 use diesel::dsl::AsSelect;
 use diesel::expression::ValidGrouping;
@@ -252,11 +251,7 @@ impl OtpStore for PostgresStore {
         guesses_before: Timestamp,
     ) -> Result<u64, StoreError> {
         self.drop_before("guess_budgets", "last_wrong_at", guesses_before).await?;
-        self.in_batches(move |conn| {
-            let drop = diesel::sql_query(drop_oldest("otps", "id"));
-            drop.bind::<Id, _>(Id::first_at(requests_before)).execute(conn)
-        })
-        .await
+        self.drop_made_before("otps", "id", requests_before).await
     }
 }
 

@@ -1,6 +1,5 @@
 use crate::PostgresStore;
 use crate::error::{Failure, unavailable};
-use crate::sweep::drop_oldest;
 use async_trait::async_trait;
 use diesel::dsl::case_when;
 use diesel::prelude::*;
@@ -97,11 +96,7 @@ impl SendLimiter for PostgresStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.in_batches(move |conn| {
-            let drop = diesel::sql_query(drop_oldest("send_slots", "send_id"));
-            drop.bind::<Id, _>(Id::first_at(before)).execute(conn)
-        })
-        .await
+        self.drop_made_before("send_slots", "send_id", before).await
     }
 }
 

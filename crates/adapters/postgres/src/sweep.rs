@@ -4,7 +4,7 @@ use crate::PostgresStore;
 use crate::error::Failure;
 use diesel::prelude::*;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_sql::At;
+use dwar_sql::{At, Id};
 use std::time::Instant;
 
 /// How many rows one statement of a sweep drops at most: some tens of milliseconds of a server that has
@@ -16,7 +16,7 @@ pub(crate) const SWEEP_BATCH: i64 = 1_000;
 ///
 /// The rows are named in an array: where they are joined with a sub-select, PostgreSQL plans for a tenth of
 /// the table, whatever the limit is, and reads all of it.
-pub(crate) fn drop_oldest(table: &str, age: &str) -> String {
+fn drop_oldest(table: &str, age: &str) -> String {
     format!(
         "DELETE FROM {table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {table} WHERE {age} < $1 \
          ORDER BY {age} LIMIT {SWEEP_BATCH} FOR UPDATE SKIP LOCKED))"
@@ -43,6 +43,20 @@ impl PostgresStore {
                 let gone = work(conn)?;
                 Ok(Turn { taken: gone, gone })
             })
+        })
+        .await
+    }
+
+    /// Drops the rows of `table` whose `id` was made before an instant, as [`drop_oldest`] says.
+    pub(crate) async fn drop_made_before(
+        &self,
+        table: &'static str,
+        id: &'static str,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        self.in_batches(move |conn| {
+            let drop = diesel::sql_query(drop_oldest(table, id));
+            drop.bind::<Id, _>(Id::first_at(before)).execute(conn)
         })
         .await
     }

@@ -78,9 +78,8 @@ async fn a_sweep_reads_little_more_than_what_it_drops() {
     let (store, make) = (database.store().await, Fixtures::random());
     let project = project(&store, &make).await.id;
     let mut conn = database.connection();
-    let edge = make.id_at::<OtpId>(START).to_string();
-    let (before, after) = (make.id_at::<OtpId>(START - minutes(1)), edge[..13].to_owned());
-    let before = before.to_string()[..13].to_owned();
+    let instant = |at| make.id_at::<OtpId>(at).to_string()[..13].to_owned();
+    let (before, after) = (instant(START - minutes(1)), instant(START));
     conn.batch_execute(&format!(
         "INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, state, wrong, \
          max_wrong, status, created_at, expires_at, version) \
