@@ -2,9 +2,10 @@
 
 use crate::Outcome;
 use crate::history::Settings;
+use crate::process::{self, free_port};
 use crate::proxy::Proxy;
 use crate::redis::Redis;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -59,7 +60,7 @@ impl Cluster {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
         let mut instances = Vec::new();
         for _ in 0..INSTANCES {
-            let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+            let port = free_port()?;
             let proxy = Proxy::start(place.postgres).await?;
             instances.push(Instance { port, proxy, child: Mutex::default() });
         }
@@ -153,10 +154,7 @@ impl Cluster {
     pub async fn signal(&self, number: usize, signal: Signal) {
         let mut child = self.instances[number].child.lock().await;
         let Some(running) = child.as_mut() else { return };
-        let pid = running.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        if let Some(pid) = pid {
-            let _already_gone = kill_process(pid, signal);
-        }
+        process::signal(running, signal);
         if signal == Signal::KILL {
             let _already_gone = running.wait().await;
             *child = None;

@@ -34,7 +34,7 @@ pub struct Settings {
     pub max_wrong: usize,
     /// The wrong guess that stops a phone for longer than any run.
     pub stop_at: usize,
-    /// The project whose requests are counted; the others have no limit that matters.
+    /// The project whose requests are counted, by number; the others have no limit that matters.
     pub counted: usize,
     /// How many validations of a key in any minute.
     pub validates: usize,
@@ -57,7 +57,7 @@ impl Default for Settings {
             send_window_ms: 20_000,
             max_wrong: 5,
             stop_at: 12,
-            counted: 2,
+            counted: usize::MAX,
             validates: 300,
             requests: 100,
             code_lifetime: 600 * SECOND,

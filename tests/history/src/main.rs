@@ -13,6 +13,7 @@ mod draw;
 mod history;
 mod nemesis;
 mod owner;
+mod process;
 mod provider;
 mod proxy;
 mod recorder;

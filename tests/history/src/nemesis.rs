@@ -2,6 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::draw::Draw;
+use crate::proxy::Proxy;
 use crate::recorder::Recorder;
 use rustix::process::Signal;
 use std::sync::Arc;
@@ -33,15 +34,23 @@ impl Nemesis {
 
     /// Restarts the database, cuts and freezes connections, until `until`.
     pub async fn trouble_database(mut self, until: Instant) {
+        let cluster = Arc::clone(&self.cluster);
         while self.pause(until).await {
-            let one = self.draw.place(self.cluster.instances.len());
+            let one = self.draw.place(cluster.instances.len());
             let target = Some(one).filter(|_| self.draw.percent(60));
+            let proxies = chosen(cluster.instances.iter().map(|one| &one.proxy), target);
             let began = self.recorder.now();
             let kind = match self.draw.below(10) {
                 0..2 => self.restart("fast").await,
                 2..4 => self.restart("immediate").await,
-                4..7 => self.cut(target),
-                _ => self.freeze(target).await,
+                4..7 => {
+                    cut(&proxies);
+                    "connections cut"
+                }
+                _ => {
+                    self.freeze(&proxies).await;
+                    "connections frozen"
+                }
             };
             let target = if kind.starts_with("database") { None } else { target };
             self.recorder.fault(kind, target, began);
@@ -56,8 +65,7 @@ impl Nemesis {
         while self.pause_between(until, 5_000, 60_000).await {
             let one = self.draw.place(redis.proxies.len());
             let target = Some(one).filter(|_| self.draw.percent(60));
-            let proxies = || redis.proxies.iter().enumerate();
-            let chosen = || proxies().filter(|(number, _)| target.is_none_or(|one| one == *number));
+            let proxies = chosen(redis.proxies.iter(), target);
             let began = self.recorder.now();
             let kind = match self.draw.below(10) {
                 0..4 => {
@@ -73,13 +81,11 @@ impl Nemesis {
                     "Redis stopped and woken"
                 }
                 6..8 => {
-                    chosen().for_each(|(_, proxy)| proxy.cut());
+                    cut(&proxies);
                     "connections to Redis cut"
                 }
                 _ => {
-                    chosen().for_each(|(_, proxy)| proxy.freeze(true));
-                    sleep(Duration::from_millis(self.draw.between(50, 8_000))).await;
-                    chosen().for_each(|(_, proxy)| proxy.freeze(false));
+                    self.freeze(&proxies).await;
                     "connections to Redis frozen"
                 }
             };
@@ -126,32 +132,27 @@ impl Nemesis {
         if mode == "fast" { "database restart, fast" } else { "database restart, immediate" }
     }
 
-    fn cut(&self, target: Option<usize>) -> &'static str {
-        for (number, instance) in self.cluster.instances.iter().enumerate() {
-            if target.is_none_or(|target| target == number) {
-                instance.proxy.cut();
-            }
-        }
-        "connections cut"
-    }
-
-    async fn freeze(&mut self, target: Option<usize>) -> &'static str {
+    /// Holds back what goes through these for a while, and sometimes breaks it then.
+    async fn freeze(&mut self, proxies: &[&Proxy]) {
         let long = self.draw.percent(50);
         let time =
             if long { self.draw.between(4_500, 10_000) } else { self.draw.between(200, 3_000) };
-        let set = |frozen: bool| {
-            for (number, instance) in self.cluster.instances.iter().enumerate() {
-                if target.is_none_or(|target| target == number) {
-                    instance.proxy.freeze(frozen);
-                }
-            }
-        };
-        set(true);
+        proxies.iter().for_each(|proxy| proxy.freeze(true));
         sleep(Duration::from_millis(time)).await;
         if self.draw.percent(50) {
-            self.cut(target);
+            cut(proxies);
         }
-        set(false);
-        "connections frozen"
+        proxies.iter().for_each(|proxy| proxy.freeze(false));
     }
+}
+
+/// The proxy with this number, or all of them.
+fn chosen<'a>(proxies: impl Iterator<Item = &'a Proxy>, target: Option<usize>) -> Vec<&'a Proxy> {
+    let numbered = proxies.enumerate();
+    let wanted = numbered.filter(|(number, _)| target.is_none_or(|target| target == *number));
+    wanted.map(|(_, proxy)| proxy).collect()
+}
+
+fn cut(proxies: &[&Proxy]) {
+    proxies.iter().for_each(|proxy| proxy.cut());
 }

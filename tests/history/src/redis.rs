@@ -1,12 +1,13 @@
 //! A Redis that instances count requests with, and a proxy to it for each of them.
 
 use crate::Outcome;
+use crate::process::{self, free_port};
 use crate::proxy::Proxy;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
@@ -24,7 +25,7 @@ pub struct Redis {
 impl Redis {
     /// Starts one on a free port, for so many instances.
     pub async fn start(program: PathBuf, instances: usize) -> Outcome<Self> {
-        let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
+        let port = free_port()?;
         let child = Mutex::new(spawn(&program, port).await?);
         let mut proxies = Vec::new();
         for _ in 0..instances {
@@ -43,11 +44,7 @@ impl Redis {
 
     /// Sends it a signal.
     pub async fn signal(&self, signal: Signal) {
-        let child = self.child.lock().await;
-        let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        if let Some(pid) = pid {
-            let _already_gone = kill_process(pid, signal);
-        }
+        process::signal(&*self.child.lock().await, signal);
     }
 }
 
