@@ -1,4 +1,4 @@
-use crate::sign_in::check_password;
+use super::sign_in::check_password;
 use crate::{Audit, Change, Present, SignInError, Toolbox};
 use dwar_kernel::{Purpose, StoreError, Timestamp};
 use dwar_operator::{

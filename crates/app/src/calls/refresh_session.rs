@@ -8,7 +8,7 @@ use dwar_session::{
 };
 use std::sync::Arc;
 
-use crate::tokens::seconds;
+use super::tokens::seconds;
 use zeroize::Zeroizing;
 
 /// Exchanges a refresh token for a new pair (`POST /v1/session/refresh`).

@@ -1,6 +1,6 @@
+use super::tokens::seconds;
 use crate::Toolbox;
 use crate::refusals::refusals;
-use crate::tokens::seconds;
 use dwar_kernel::{IdentityId, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{PresentedToken, Session, Sought, TokenSigner};
 use std::sync::Arc;

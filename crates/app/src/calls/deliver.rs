@@ -1,4 +1,4 @@
-use crate::message_text::{brand_of, language_of, sms_text_of};
+use super::message_text::{brand_of, language_of, sms_text_of};
 use crate::{PriceList, Routes, Toolbox};
 use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Unsealable};
 use dwar_otp::{

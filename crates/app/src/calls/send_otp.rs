@@ -1,7 +1,7 @@
-use crate::deliver::Way;
-use crate::idempotency::Begun;
-use crate::sent_otp::{again, first_answer};
-use crate::tokens::seconds;
+use super::deliver::Way;
+use super::idempotency::Begun;
+use super::sent_otp::{again, first_answer};
+use super::tokens::seconds;
 use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Tally, Toolbox};
 use dwar_kernel::{
     AttemptId, BlindIndex, EntryId, OtpId, Phone, Purpose, StoreError, Timestamp, Unsealable,

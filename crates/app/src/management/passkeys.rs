@@ -1,4 +1,4 @@
-use crate::sign_in::check_password;
+use super::sign_in::check_password;
 use crate::{AccountError, Audit, Change, Present, SignInError, SignedIn, Toolbox};
 use dwar_kernel::{Digest, OperatorId, Purpose, StoreError};
 use dwar_operator::{

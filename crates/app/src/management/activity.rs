@@ -1,4 +1,4 @@
-use crate::timeline::{OnRecord, Timeline};
+use super::timeline::{OnRecord, Timeline};
 use crate::{Audit, Limits, Toolbox};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, Timestamp};
 use dwar_otp::{

@@ -1,6 +1,6 @@
+use super::validate_session::named;
 use crate::Toolbox;
 use crate::refusals::refusals;
-use crate::validate_session::named;
 use dwar_session::{PresentedToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
 

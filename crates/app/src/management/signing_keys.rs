@@ -1,4 +1,4 @@
-use crate::tokens::whole_second;
+use crate::calls::whole_second;
 use crate::{AdminError, Audit, Change, Toolbox};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_operator::{Action, By, Facts};

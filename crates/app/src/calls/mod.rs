@@ -1,0 +1,42 @@
+//! What callers of the HTTP API ask for: one file a use case.
+
+mod admit_request;
+mod authenticate;
+mod delete_identity;
+mod deliver;
+mod find_identity;
+mod idempotency;
+mod logout;
+mod message_text;
+mod otp_status;
+mod public_keys;
+mod receive_webhook;
+mod refresh_session;
+mod routes;
+mod sandbox_messages;
+mod send_otp;
+mod sent_otp;
+mod tokens;
+mod validate_session;
+mod verify_otp;
+
+pub use admit_request::AdmitRequest;
+pub use authenticate::{Authenticate, AuthenticateError, Claim};
+pub use delete_identity::{DeleteIdentity, DeleteIdentityError};
+pub use deliver::Deliver;
+pub use find_identity::{FindIdentity, FindIdentityError, FoundIdentity};
+pub use idempotency::Idempotency;
+pub use logout::{Logout, LogoutError};
+pub use message_text::sms_text_of;
+pub use otp_status::{OtpStatus, OtpStatusError};
+pub use public_keys::PublicKeys;
+pub use receive_webhook::{ReceiveWebhook, ReceiveWebhookError};
+pub use refresh_session::{RefreshSession, RefreshSessionError};
+pub use routes::{PriceList, Routes};
+pub use sandbox_messages::{SandboxMessage, SandboxMessages, SandboxMessagesError};
+pub use send_otp::{OtpPolicy, SendOtp};
+pub use sent_otp::{SendOtpError, SentOtp};
+pub(crate) use tokens::whole_second;
+pub use tokens::{SessionPolicy, TokenPair, Tokens};
+pub use validate_session::{ValidSession, ValidateSession, ValidateSessionError};
+pub use verify_otp::{VerifiedOtp, VerifyOtp, VerifyOtpError};

@@ -1,0 +1,43 @@
+//! What those who run the service ask for: projects, money, people, and looking things up.
+
+mod account;
+mod activity;
+mod admin_tokens;
+mod administration;
+mod audit;
+mod endpoint_log;
+mod endpoints;
+mod erase_identity;
+mod error;
+mod ledger;
+mod operators;
+mod passkeys;
+mod projects;
+mod read_figures;
+mod sessions;
+mod sign_in;
+mod signing_keys;
+mod timeline;
+mod unlock_phone;
+mod wallets;
+
+pub use account::{AccountError, ManageAccount, TotpOffer};
+pub use activity::{Activity, RequestFilter, RequestLine, RequestPage};
+pub use admin_tokens::{AdminTokenError, ManageAdminTokens};
+pub use administration::Administration;
+pub use audit::{Audit, Change};
+pub use endpoint_log::EndpointLog;
+pub use endpoints::{EndpointError, ManageEndpoints};
+pub use erase_identity::{EraseIdentity, EraseIdentityError};
+pub use error::AdminError;
+pub use ledger::{ManageLedger, Proven, Scope};
+pub use operators::{Invited, ManageOperators, OperatorError};
+pub use passkeys::{PasskeyAnswer, Passkeys};
+pub use projects::{CreatedProject, ManageProjects, RegenerateKeyError};
+pub use read_figures::{Figures, ReadFigures};
+pub use sessions::ManageSessions;
+pub use sign_in::{Credentials, Present, SignIn, SignInError, SignedIn, Welcome};
+pub use signing_keys::{ManageSigningKeys, SigningKeyPolicy};
+pub use timeline::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Story, Timeline};
+pub use unlock_phone::{UnlockPhone, UnlockPhoneError, Unlocked};
+pub use wallets::{CreditError, ManageWallets};

@@ -1,0 +1,19 @@
+//! What goes on by itself beside requests: sweeps, receipts, events, figures.
+
+mod apply_receipts;
+mod crew;
+mod heartbeat;
+mod keep_figures;
+mod provider_watch;
+mod sweep;
+mod tally;
+mod tell_events;
+
+pub use apply_receipts::ApplyReceipts;
+pub use crew::{Chores, keep_going};
+pub use heartbeat::{About, Heartbeat};
+pub use keep_figures::KeepFigures;
+pub use provider_watch::ProviderWatch;
+pub use sweep::{Retention, Sweep, Swept};
+pub use tally::Tally;
+pub use tell_events::TellEvents;
