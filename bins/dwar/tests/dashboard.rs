@@ -64,7 +64,7 @@ async fn nothing_of_it_is_on_the_apis_listener_and_no_key_opens_it() {
         let answer = service.get(&project.live, path).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
     }
-    let base = base_of(&service);
+    let base = service.dashboard();
     for key in [&project.live, &project.test] {
         let asked = Client::new().get(format!("{base}/p/{}/keys", project.id));
         let page = asked.header("X-Api-Key", key).bearer_auth(key).send().await.unwrap();
@@ -76,13 +76,6 @@ async fn nothing_of_it_is_on_the_apis_listener_and_no_key_opens_it() {
     }
 }
 
-/// Where the dashboard of a service without a first link listens.
-fn base_of(service: &Service) -> String {
-    let logged = service.stderr();
-    let line = logged.iter().find(|line| line.contains("the dashboard is on ")).unwrap();
-    line.split_once("the dashboard is on ").unwrap().1.split('"').next().unwrap().to_owned()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn the_admin_api_is_on_the_dashboards_listener_alone_and_for_its_tokens_alone() {
     let service = Service::start_in(world("127.0.0.1:0"));
@@ -90,7 +83,7 @@ async fn the_admin_api_is_on_the_dashboards_listener_alone_and_for_its_tokens_al
     let make = ["admin-token", "add", "--name", "deploy", "--everything", "--days", "1"];
     let made = service.world.cli(&make);
     let token = made["secret"].as_str().unwrap();
-    let base = base_of(&service);
+    let base = service.dashboard();
     for path in ["/admin/v1/projects", "/admin/v1/openapi.json", "/admin/v1"] {
         let asked = service.request(Method::GET, path).header("X-Api-Key", &project.live);
         let answer = asked.bearer_auth(token).send().await.unwrap();

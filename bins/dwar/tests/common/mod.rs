@@ -243,6 +243,14 @@ impl Service {
         None
     }
 
+    /// Where the dashboard listens, if it is on.
+    pub fn dashboard(&self) -> String {
+        const SAID: &str = "the dashboard is on ";
+        let logged = self.stderr();
+        let line = logged.iter().find_map(|line| Some(line.split_once(SAID)?.1));
+        line.unwrap().split('"').next().unwrap().to_owned()
+    }
+
     pub fn stdout(&self) -> Vec<String> {
         self.stdout.lock().unwrap().clone()
     }

@@ -10,10 +10,10 @@ use dwar_app::Present;
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_operator::{Access, By, Permission, SessionToken};
 use dwar_project::{Caller, Project};
+use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::net::IpAddr;
 
 /// Longer than any form of ours.
 const LONGEST_FORM: usize = 32 * 1_024;
@@ -198,7 +198,7 @@ impl FromRequest for Visit {
             let token: SessionToken = cookie.value().parse().map_err(|_| Refusal::SignIn)?;
             let present = console.admin.sign_in.session(token.expose()).await?;
             let present = present.ok_or(Refusal::SignIn)?;
-            let by = By::operator(&present.operator, origin_of(&request, console.names.tls));
+            let by = By::operator(&present.operator, client_address(&request, console.names.tls));
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             Ok(Self { console, present, by, csrf, theme, path, token })
@@ -238,14 +238,6 @@ impl<T: DeserializeOwned + 'static> FromRequest for Open<T> {
         let body = text(request, payload);
         Box::pin(async move { Ok(Self(read(&body.await?)?)) })
     }
-}
-
-/// Where a request comes from: the last address that a proxy in front wrote down, or the peer's.
-pub(crate) fn origin_of(request: &HttpRequest, behind_proxy: bool) -> Option<IpAddr> {
-    let forwarded = request.headers().get("x-forwarded-for").filter(|_| behind_proxy);
-    let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next());
-    let forwarded = forwarded.and_then(|address| address.trim().parse().ok());
-    forwarded.or_else(|| request.peer_addr().map(|peer| peer.ip()))
 }
 
 /// A form's text.

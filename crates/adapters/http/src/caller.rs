@@ -3,7 +3,7 @@ use crate::error::{ApiError, ErrorCode};
 use crate::in_process::OnBehalf;
 use crate::json::{AccessBody, RefreshBody, Token};
 use actix_web::HttpMessage;
-use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::http::header::{HeaderName, HeaderValue};
 use dwar_app::{Claim, UseCases};
 use dwar_kernel::{ApiKeyId, KeyMode, ProjectId};
 use dwar_otp::Refusal;
@@ -11,7 +11,7 @@ use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
 use dwar_session::{PresentedToken, Sought};
-use std::net::IpAddr;
+use dwar_wire::client_address;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -99,7 +99,7 @@ impl Call {
         self.trail.caller.set(Some((project, mode)));
         let UseCases { admit_request, tally, .. } = self.use_cases()?;
         if self.request.extensions().get::<OnBehalf>().is_none() {
-            tally.used(key, self.from());
+            tally.used(key, client_address(&self.request, self.api.behind_proxy));
         }
         match admit_request.admit(key, mode, scope).await? {
             Some(refusal) if !refusal.admitted => {
@@ -110,16 +110,6 @@ impl Call {
             }
             admission => Ok(admission),
         }
-    }
-
-    /// Where the request comes from: the last address that a proxy in front wrote down, where there
-    /// is one, or else the peer's.
-    fn from(&self) -> Option<IpAddr> {
-        let forwarded = self.request.headers().get(header::X_FORWARDED_FOR);
-        let forwarded = forwarded.filter(|_| self.api.behind_proxy);
-        let last = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next());
-        let forwarded = last.and_then(|address| address.trim().parse().ok());
-        forwarded.or_else(|| self.request.peer_addr().map(|peer| peer.ip()))
     }
 
     /// The `Idempotency-Key`, if there is one; `INVALID_REQUEST` if there are two, or one that is

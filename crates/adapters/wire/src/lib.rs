@@ -1,8 +1,9 @@
 //! What the API and the dashboard have in common on the wire: what one connection may cost, the body of
-//! a refusal and the form of their tables, the id of a request, and which bodies count as JSON. The two
-//! adapters share nothing else.
+//! a refusal and the form of their tables, the id of a request and the address it comes from, and which
+//! bodies count as JSON. The two adapters share nothing else.
 
 mod body;
+mod client;
 mod codes;
 mod connection;
 mod refused;
@@ -11,6 +12,7 @@ mod serve;
 
 pub use actix_web::http::StatusCode;
 pub use body::{declared_length, declares_json};
+pub use client::client_address;
 pub use codes::RETRY_AN_OUTAGE;
 pub use connection::{Connection, Patience};
 pub use refused::Refused;

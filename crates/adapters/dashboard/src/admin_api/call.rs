@@ -1,12 +1,12 @@
 use super::refusal::{AdminCode, ApiRefusal};
 use super::right::Right;
 use crate::console::Console;
-use crate::visit::origin_of;
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use dwar_operator::By;
 use dwar_project::Project;
+use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
 use std::ops::Deref;
 use std::str::FromStr;
@@ -67,7 +67,7 @@ impl Call {
     pub(super) async fn authenticate(request: &HttpRequest) -> Result<Self, ApiRefusal> {
         let console = request.app_data::<Data<Console>>().ok_or(AdminCode::InternalError)?.clone();
         let token = bearer(request.headers())?;
-        let from = origin_of(request, console.names.tls);
+        let from = client_address(request, console.names.tls);
         let found = {
             let _seat = console.door.seat().await.ok_or(AdminCode::ServiceUnavailable)?;
             console.admin.tokens.authenticate(token, from).await?

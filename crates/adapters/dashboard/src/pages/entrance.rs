@@ -4,12 +4,13 @@ use crate::console::Console;
 use crate::layout::{HTML, Page, card};
 use crate::refusal::Refusal;
 use crate::texts::{entrance as texts, sign_in as sign_in_texts};
-use crate::visit::{NoFields, Open, Posted, Theme, origin_of};
+use crate::visit::{NoFields, Open, Posted, Theme};
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{Credentials, SignInError, SignedIn};
 use dwar_operator::EndSessions;
+use dwar_wire::client_address;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -38,7 +39,7 @@ pub(crate) async fn enter(
     console: Data<Console>,
     form: Open<StartForm>,
 ) -> Page {
-    let from = origin_of(&request, console.names.tls);
+    let from = client_address(&request, console.names.tls);
     match console.admin.sign_in.follow_link(&form.0.secret, None, from).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/?start"),
         Err(SignInError::LinkGone) => gone(&request),
@@ -72,7 +73,7 @@ pub(crate) async fn accept(
     if password != again {
         return refused(texts::NOT_THE_SAME);
     }
-    let from = origin_of(&request, console.names.tls);
+    let from = client_address(&request, console.names.tls);
     match console.admin.sign_in.follow_link(&secret, Some(&password), from).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/"),
         Err(SignInError::Password(cause)) => refused(&cause.to_string()),
@@ -127,7 +128,7 @@ pub(crate) async fn let_in(
     let SignInForm { name, password, code } = form.0;
     let code = Some(code.trim()).filter(|code| !code.is_empty());
     let credentials = Credentials { name: &name, password: &password, code };
-    let from = origin_of(&request, console.names.tls);
+    let from = client_address(&request, console.names.tls);
     let signed_in = console.admin.sign_in.sign_in(credentials, from).await;
     let form = |sentence: &str| sign_in_form(&request, &console, &name, Some(sentence));
     finish(&request, &console, signed_in, sign_in_texts::WRONG, form)

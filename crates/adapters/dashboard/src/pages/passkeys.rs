@@ -7,13 +7,14 @@ use crate::layout::{Page, csrf};
 use crate::refusal::Refusal;
 use crate::settings::host_of;
 use crate::texts::passkeys as texts;
-use crate::visit::{NoFields, Open, Posted, Visit, origin_of};
+use crate::visit::{NoFields, Open, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::header;
 use actix_web::web::{Data, Json};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use dwar_app::PasskeyAnswer;
 use dwar_operator::{Passkey, PasskeyAlgorithm, PasskeyMade, PasskeySigned, PasskeySite};
+use dwar_wire::client_address;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -91,7 +92,7 @@ pub(crate) async fn let_in(
         return Err(Refusal::Unreadable);
     };
     let signed = PasskeySigned { client_data, authenticator_data, signature };
-    let from = origin_of(&request, console.names.tls);
+    let from = client_address(&request, console.names.tls);
     let answer = PasskeyAnswer { credential, signed };
     let signed_in = console.passkeys.sign_in(site.asked(challenge), answer, from).await;
     entrance::answered(&request, &console, signed_in, texts::WRONG)
