@@ -113,6 +113,10 @@ pub async fn redis(core: &Core) -> Finding {
 /// Looks at what is in the database.
 pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     let pending = core.database.pending_migrations().await;
+    if let Err(cause @ StoreError::Foreign(_)) = pending {
+        // Of what is in it nothing can be said.
+        return vec![("migrations", failed(cause, OBEY))];
+    }
     let unmigrated = pending.as_ref().is_ok_and(|pending| !pending.is_empty());
     let or = |finding: Result<Finding, StoreError>, advice| match finding {
         Ok(finding) => finding,

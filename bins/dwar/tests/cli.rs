@@ -18,6 +18,8 @@ on_both_databases! {
     doctor_tells_what_is_well_and_what_is_not;
     migrate_prepares_an_empty_database;
     a_command_that_only_reads_leaves_an_old_schema_as_it_is;
+    a_database_with_other_migrations_is_left_as_it_is;
+    a_database_with_newer_migrations_serves;
     operators_come_and_go_and_each_change_is_in_the_log;
 }
 
@@ -210,6 +212,60 @@ async fn a_command_that_only_reads_leaves_an_old_schema_as_it_is(database: Datab
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite");
     assert_eq!(first, std::fs::read_dir(folder).unwrap().count(), "nothing was applied before");
     assert_eq!(world.cli(&["project", "list"]), json!({ "projects": [] }));
+}
+
+/// One from before the first migration of today, early and late, and one that went another way since.
+async fn a_database_with_other_migrations_is_left_as_it_is(database: Database) {
+    let world = World::new(database);
+    world.cli(&["migrate"]);
+    refuses_to_touch(&world, &["20261121000000"]).await;
+    refuses_to_touch(&world, &["20261121000000", "20261121120000", "20261128000000"]).await;
+    refuses_to_touch(&world, &["20261122000000", "20261123000000"]).await;
+}
+
+async fn refuses_to_touch(world: &World, migrations: &[&str]) {
+    let nobody = "0199a000-0000-7000-8000-000000000000";
+    world.database.run("DELETE FROM __diesel_schema_migrations").await;
+    for version in migrations {
+        let applied =
+            format!("INSERT INTO __diesel_schema_migrations (version) VALUES ('{version}')");
+        world.database.run(&applied).await;
+    }
+    let tables = match world.database {
+        Database::Sqlite(_) => "SELECT count(*) FROM sqlite_schema",
+        _ => "SELECT count(*) FROM pg_class",
+    };
+    let before = world.database.number(tables).await;
+    for arguments in [
+        vec!["serve"],
+        vec!["migrate"],
+        vec!["doctor"],
+        vec!["project", "list"],
+        vec!["project", "create", "--name", "Acme"],
+        vec!["wallet", "credit", "--project", nobody, "--rupees", "1", "--reference", "1"],
+        vec!["signing-key", "rotate"],
+        vec!["operator", "list"],
+        vec!["admin-token", "list"],
+        vec!["webhook", "list", "--project", nobody],
+        vec!["audit"],
+    ] {
+        let output = world.run(&arguments);
+        let told = [&output.stdout[..], &output.stderr[..]].concat();
+        let told = String::from_utf8_lossy(&told).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains("start with an empty database"), "{arguments:?}: {told}");
+    }
+    assert_eq!(world.database.number(tables).await, before);
+}
+
+async fn a_database_with_newer_migrations_serves(database: Database) {
+    let world = World::new(database);
+    world.cli(&["migrate"]);
+    let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('99991231000000')";
+    world.database.run(newer).await;
+    assert_eq!(world.cli(&["migrate"]), json!({ "applied": [] }));
+    let service = Service::start_in(world);
+    service.log_in(&service.world.project("0").test, "9876543210").await;
 }
 
 #[test]

@@ -111,6 +111,7 @@ impl From<StoreError> for Failure {
             StoreError::NoRoom => {
                 "the database has no room to write; `dwar doctor` says more".to_owned()
             }
+            StoreError::Foreign(told) => told,
             StoreError::Inconsistent { .. } | StoreError::Failed(_) => {
                 "the database failed; the log says more".to_owned()
             }

@@ -1,11 +1,10 @@
 use crate::error::{Failure, unavailable};
 use diesel::connection::SimpleConnection;
-use diesel::migration::Migration;
-use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use dwar_kernel::StoreError;
+use dwar_sql::{names, pending_migrations};
 
 const MIGRATIONS: EmbeddedMigrations =
     diesel_migrations::embed_migrations!("../../../migrations/postgres");
@@ -16,20 +15,14 @@ const LOCK: i64 = 0x6477_6172;
 /// Brings the schema up to date; names the migrations that it lacked.
 pub(crate) fn migrate(url: &str) -> Result<Vec<String>, StoreError> {
     let mut conn = alone(url)?;
-    let pending = conn.pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
+    let pending = pending_migrations(&mut conn, MIGRATIONS)?;
     conn.run_migrations(&pending).map_err(StoreError::Failed)?;
     Ok(names(&pending))
 }
 
 /// Names the migrations that the schema lacks, oldest first.
 pub(crate) fn pending(url: &str) -> Result<Vec<String>, StoreError> {
-    let mut conn = alone(url)?;
-    let pending = conn.pending_migrations(MIGRATIONS).map_err(StoreError::Failed)?;
-    Ok(names(&pending))
-}
-
-fn names(migrations: &[Box<dyn Migration<Pg>>]) -> Vec<String> {
-    migrations.iter().map(|migration| migration.name().to_string()).collect()
+    Ok(names(&pending_migrations(&mut alone(url)?, MIGRATIONS)?))
 }
 
 /// A connection of its own that is the only one at this, until it is dropped.

@@ -10,7 +10,7 @@ use diesel::query_dsl::RunQueryDsl;
 use diesel::sql_types::BigInt;
 use dwar_event::{CallLog, Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
-use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed, StoreError};
+use dwar_kernel::{KeyMode, ProjectId, Sealed, StoreError};
 use dwar_operator::{AuditFilter, AuditStore};
 use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
@@ -240,41 +240,6 @@ async fn no_event_knows_an_erased_phone() {
     let known = "phone_index IS NOT NULL OR phone_sealed IS NOT NULL";
     assert_eq!(scene.count(&format!("{of_erased} AND ({known})")), 0);
     assert_eq!(scene.count("events WHERE phone_index IS NOT NULL AND phone_sealed IS NOT NULL"), 3);
-}
-
-#[tokio::test]
-async fn a_ledger_from_before_refunds_is_kept_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("dwar.db");
-    let mut old = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    let foundation =
-        include_str!("../../../../migrations/sqlite/2026-11-21-000000_foundation/up.sql");
-    let make = Fixtures::random();
-    let (project, entry) = (make.id::<ProjectId>(), make.id::<EntryId>());
-    old.batch_execute(foundation).unwrap();
-    old.batch_execute(&format!(
-        "CREATE TABLE __diesel_schema_migrations (
-             version VARCHAR(50) PRIMARY KEY NOT NULL,
-             run_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
-         );
-         INSERT INTO __diesel_schema_migrations (version) VALUES ('20261121000000');
-         INSERT INTO projects VALUES ('{project}', 'Chai & Co', 0, 0, NULL, 30, 7);
-         INSERT INTO wallets VALUES ('{project}', 900, 0, 1);
-         INSERT INTO ledger_entries
-         VALUES ('{entry}', '{project}', 1, 'credit', 900, 0, 900, 0, 'receipt', 8);"
-    ))
-    .unwrap();
-    let store = SqliteStore::open(Settings::new(&path)).unwrap();
-    assert!(!store.migrate().await.unwrap().is_empty());
-    let statement = store.statement(project, 10).await.unwrap();
-    assert_eq!(statement.len(), 1);
-    assert_eq!((statement[0].id, statement[0].amount), (entry, Paise(900)));
-    assert_eq!(store.audit().await.unwrap().difference, Paise::ZERO);
-    let found = ProjectStore::find(&store, project).await.unwrap().unwrap();
-    assert_eq!(
-        (found.prices.sms, found.low_balance, found.routing.sms),
-        (Some(Paise(30)), None, None)
-    );
 }
 
 #[tokio::test]

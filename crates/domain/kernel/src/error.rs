@@ -18,6 +18,9 @@ pub enum StoreError {
         /// Primary key of the row.
         row: String,
     },
+    /// What is stored was not made by a version that this one follows. Says what to do.
+    #[error("{0}")]
+    Foreign(String),
     /// The store answered with a failure that is ours to mend.
     #[error("the store failed")]
     Failed(#[source] Box<dyn Error + Send + Sync>),

@@ -1,0 +1,680 @@
+-- Every tenant's row carries project_id and, where the two worlds differ, mode.
+-- Phone numbers are here only as blind index (keyed digest) and sealed (AES-256-GCM).
+--
+-- Tables that sends and logins write to have few checks and no foreign keys. Every statement that writes
+-- to a table reads, parses and compiles its checks, and the words in these columns are the domain's: a row
+-- that says anything else is refused when it is read. A foreign key locks its parent for every row that
+-- comes, and all requests of a project have the same; nothing removes a project or a wallet. Checks about
+-- money stay.
+
+-- Projects and their keys
+
+CREATE TABLE projects (
+    id                 uuid PRIMARY KEY,
+    name               text NOT NULL,
+    identity_lookup    boolean NOT NULL,
+    identity_delete    boolean NOT NULL,
+    whatsapp_price     bigint CHECK (whatsapp_price >= 0),
+    sms_price          bigint CHECK (sms_price >= 0),
+    created_at         timestamptz NOT NULL,
+    -- how its messages read, who carries them, and when its balance counts as low; NULL means as
+    -- configured, and lists of providers are separated by commas
+    brand              text,
+    language           text,
+    sms_text           text,
+    sms_template_id    text,
+    sms_domain         text,
+    sms_app_hash       text,
+    whatsapp_providers text,
+    sms_providers      text,
+    fallback_seconds   integer CHECK (fallback_seconds >= 0),
+    low_balance        bigint
+);
+
+CREATE TABLE api_keys (
+    id         uuid PRIMARY KEY,
+    project_id uuid NOT NULL REFERENCES projects (id),
+    mode       text NOT NULL CHECK (mode IN ('live', 'test')),
+    digest     bytea NOT NULL UNIQUE,
+    -- its last characters, which may be shown
+    ending     text NOT NULL,
+    created_at timestamptz NOT NULL,
+    -- who used it last, written once a minute at most
+    used_at    timestamptz,
+    used_from  text,
+    UNIQUE (project_id, mode)
+);
+
+-- What each instance may admit of the requests of an API key (docs/adr/0037): a few rows, each
+-- written some times a minute while its key is in use, and read by its key alone. No foreign key: a
+-- row is of no use a minute after its last change, and is dropped then.
+CREATE TABLE quota_shares (
+    api_key_id uuid NOT NULL,
+    scope      text NOT NULL,
+    -- an array of shares; instants and durations in microseconds
+    shares     jsonb NOT NULL,
+    -- from then on nothing in it counts
+    over_at    timestamptz NOT NULL,
+    PRIMARY KEY (api_key_id, scope)
+) WITH (fillfactor = 50);
+
+CREATE TABLE signing_keys (
+    kid             text PRIMARY KEY,
+    algorithm       text NOT NULL,
+    private_sealed  bytea NOT NULL,
+    created_at      timestamptz NOT NULL,
+    signs_from      timestamptz NOT NULL,
+    signs_until     timestamptz,
+    published_until timestamptz
+);
+
+-- Identities and their sessions
+
+CREATE TABLE identities (
+    id               uuid PRIMARY KEY,
+    project_id       uuid NOT NULL,
+    mode             text NOT NULL,
+    phone_index      bytea NOT NULL,
+    phone_sealed     bytea NOT NULL,
+    created_at       timestamptz NOT NULL,
+    last_verified_at timestamptz NOT NULL,
+    UNIQUE (project_id, mode, phone_index)
+);
+
+CREATE TABLE sessions (
+    id                 uuid PRIMARY KEY,
+    project_id         uuid NOT NULL,
+    mode               text NOT NULL,
+    identity_id        uuid NOT NULL,
+    created_at         timestamptz NOT NULL,
+    expires_at         timestamptz NOT NULL,
+    refresh_digest     bytea NOT NULL,
+    refresh_expires_at timestamptz NOT NULL,
+    access_token_id    uuid NOT NULL,
+    access_issued_at   timestamptz NOT NULL,
+    access_expires_at  timestamptz NOT NULL,
+    -- the sealed answer to a repeated refresh: both or neither
+    replay_key         bytea,
+    replay_answer      bytea,
+    revoked_at         timestamptz,
+    generation         bigint NOT NULL DEFAULT 0,
+    -- when the last 16 refresh tokens were exchanged: milliseconds in eight bytes each, oldest first
+    rotations          bytea NOT NULL DEFAULT ''
+);
+-- Those of an identity, newest first.
+CREATE INDEX sessions_by_identity ON sessions (identity_id, created_at, id);
+-- What the sweep looks for.
+CREATE INDEX sessions_by_end ON sessions (expires_at);
+CREATE INDEX sessions_by_revocation ON sessions (revoked_at) WHERE revoked_at IS NOT NULL;
+
+-- In place of a foreign key; a statement of a function sees what was committed while the parent was
+-- waited for.
+CREATE FUNCTION take_sessions_along() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM sessions WHERE identity_id IN (SELECT id FROM gone);
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER identities_take_sessions_along AFTER DELETE ON identities
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION take_sessions_along();
+
+-- Codes, and the attempts to deliver them. An id says when it was made, so these are read and dropped by
+-- age in the order of their ids.
+
+CREATE TABLE otps (
+    id           uuid PRIMARY KEY,
+    project_id   uuid NOT NULL,
+    mode         text NOT NULL,
+    phone_index  bytea NOT NULL,
+    phone_sealed bytea NOT NULL,
+    code_key     integer NOT NULL,
+    code_mac     bytea NOT NULL,
+    code_sealed  bytea,
+    state        text NOT NULL,
+    wrong        integer NOT NULL,
+    max_wrong    integer NOT NULL,
+    status       text NOT NULL,
+    created_at   timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL,
+    due_at       timestamptz,
+    -- The step that wrote it last. Each step writes a value of its own, so a step that finds the one
+    -- it has read knows that nothing has changed since, and one that finds its own that it has written.
+    version      uuid NOT NULL,
+    -- When guesses were judged, the last 16 of them: milliseconds in eight bytes each, oldest first.
+    -- Of a used code the last one is the right one.
+    guesses      bytea
+);
+-- One code in force per phone (docs/contract.md, Codes).
+CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
+    WHERE state IN ('active', 'locked');
+CREATE INDEX otps_due ON otps (due_at) WHERE due_at IS NOT NULL;
+-- Newest first, in a project and of a phone, without a sort of all there are.
+CREATE INDEX otps_by_project ON otps (project_id, id);
+CREATE INDEX otps_by_phone ON otps (project_id, mode, phone_index, id);
+
+CREATE TABLE otp_attempts (
+    id           uuid PRIMARY KEY,
+    otp_id       uuid NOT NULL,
+    position     integer NOT NULL,
+    channel      text NOT NULL,
+    provider     text NOT NULL,
+    provider_ref text,
+    status       text NOT NULL,
+    reason       text,
+    changed_at   timestamptz NOT NULL,
+    -- whether the provider ever took the message, whatever it reported later
+    accepted     boolean NOT NULL DEFAULT false,
+    UNIQUE (otp_id, position)
+);
+CREATE INDEX otp_attempts_by_reference ON otp_attempts (provider, provider_ref)
+    WHERE provider_ref IS NOT NULL;
+
+-- In place of a foreign key, as for sessions.
+CREATE FUNCTION take_attempts_along() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM otp_attempts WHERE otp_id IN (SELECT id FROM gone);
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER otps_take_attempts_along AFTER DELETE ON otps
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION take_attempts_along();
+
+-- What providers reported, until it is applied. A receipt is known once the attempt it is about is on
+-- record. A repetition is not kept twice.
+CREATE TABLE receipts (
+    id           uuid PRIMARY KEY,
+    provider     text NOT NULL,
+    provider_ref text NOT NULL,
+    report       text NOT NULL CHECK (report IN ('sent', 'delivered', 'failed')),
+    reason       text,
+    received_at  timestamptz NOT NULL,
+    due_at       timestamptz NOT NULL,
+    known        boolean NOT NULL
+);
+CREATE UNIQUE INDEX receipts_by_message
+    ON receipts (provider, provider_ref, report, coalesce(reason, ''));
+CREATE INDEX receipts_due ON receipts (due_at, id) WHERE known AND report <> 'failed';
+CREATE INDEX receipts_failed_due ON receipts (due_at, id) WHERE known AND report = 'failed';
+CREATE INDEX receipts_unknown_due ON receipts (due_at) WHERE NOT known;
+CREATE INDEX receipts_unknown_by_age ON receipts (received_at, id) WHERE NOT known;
+
+-- A receipt may overtake the answer of its own send: it becomes due with the statement that puts
+-- the provider's reference on record, and costs the send no round trip.
+CREATE FUNCTION wake_receipts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE receipts SET known = true, due_at = received_at
+    WHERE provider = NEW.provider AND provider_ref = NEW.provider_ref AND NOT known;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER otp_attempts_wake_new AFTER INSERT ON otp_attempts
+    FOR EACH ROW WHEN (NEW.provider_ref IS NOT NULL) EXECUTE FUNCTION wake_receipts();
+CREATE TRIGGER otp_attempts_wake AFTER UPDATE ON otp_attempts
+    FOR EACH ROW
+    WHEN (NEW.provider_ref IS NOT NULL AND NEW.provider_ref IS DISTINCT FROM OLD.provider_ref)
+    EXECUTE FUNCTION wake_receipts();
+
+-- Test mode only: what would have been sent.
+CREATE TABLE sandbox_messages (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    project_id  uuid NOT NULL REFERENCES projects (id),
+    otp_id      uuid NOT NULL REFERENCES otps (id) ON DELETE CASCADE,
+    phone_index bytea NOT NULL,
+    channel     text NOT NULL,
+    content     bytea NOT NULL,
+    landed_at   timestamptz NOT NULL
+);
+CREATE INDEX sandbox_messages_by_phone ON sandbox_messages (project_id, phone_index, id);
+-- Without it, each request that is dropped reads every message.
+CREATE INDEX sandbox_messages_by_otp ON sandbox_messages (otp_id);
+
+-- Limits. They know the blind index alone, so that deleting an identity resets none of them.
+
+CREATE TABLE guess_budgets (
+    project_id      uuid NOT NULL,
+    mode            text NOT NULL,
+    phone_index     bytea NOT NULL,
+    wrong           integer NOT NULL,
+    last_wrong_at   timestamptz,
+    -- wrong codes of a period that no success resets, and when they stopped the sends
+    period_began_at timestamptz,
+    period_wrong    integer NOT NULL DEFAULT 0,
+    stopped_at      timestamptz,
+    PRIMARY KEY (project_id, mode, phone_index)
+);
+CREATE INDEX guess_budgets_by_age ON guess_budgets (last_wrong_at);
+
+CREATE TABLE send_slots (
+    send_id     uuid PRIMARY KEY,
+    project_id  uuid NOT NULL,
+    mode        text NOT NULL,
+    phone_index bytea NOT NULL,
+    taken_at    timestamptz NOT NULL,
+    -- has given its place back and still counts as one that reached a provider
+    forgiven    boolean NOT NULL DEFAULT false
+);
+CREATE INDEX send_slots_by_phone ON send_slots (project_id, mode, phone_index, taken_at);
+
+-- Takes a place for a send if the phone has no other sends on record than those that were seen when
+-- it was judged; a send that has its place keeps it. Under a lock, since what must not be there has
+-- no row to lock. Each statement of a function sees what was committed before it, so this one sees
+-- whatever was recorded under the lock before. Whoever has just taken the place is not looked for.
+CREATE FUNCTION take_place(
+    send uuid, project uuid, world text, phone bytea, moment timestamptz, seen uuid[]
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(4, hashtext(phone::text));
+    INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at, forgiven)
+    SELECT send, project, world, phone, moment, false
+    WHERE NOT EXISTS (
+        SELECT FROM send_slots s
+        WHERE s.project_id = project AND s.mode = world AND s.phone_index = phone
+            AND s.send_id <> ALL (seen)
+    ) ON CONFLICT DO NOTHING;
+    RETURN FOUND OR EXISTS (SELECT FROM send_slots s WHERE s.send_id = send);
+END
+$$;
+
+-- The first answers to requests with an Idempotency-Key
+CREATE TABLE idempotency_records (
+    project_id  uuid NOT NULL,
+    mode        text NOT NULL,
+    route       text NOT NULL,
+    key_digest  bytea NOT NULL,
+    fingerprint bytea NOT NULL,
+    phone_index bytea NOT NULL,
+    began_at    timestamptz NOT NULL,
+    answer      bytea,
+    PRIMARY KEY (project_id, mode, route, key_digest)
+);
+CREATE INDEX idempotency_records_by_phone ON idempotency_records (project_id, mode, phone_index);
+CREATE INDEX idempotency_records_by_age ON idempotency_records (began_at);
+
+-- Money, in paise
+
+CREATE TABLE wallets (
+    project_id uuid PRIMARY KEY REFERENCES projects (id),
+    balance    bigint NOT NULL,
+    held       bigint NOT NULL,
+    entries    bigint NOT NULL,
+    CHECK (held >= 0 AND balance >= held)
+);
+
+CREATE TABLE wallet_holds (
+    send_id    uuid PRIMARY KEY,
+    project_id uuid NOT NULL,
+    amount     bigint NOT NULL CHECK (amount >= 0),
+    held_since timestamptz NOT NULL
+);
+
+-- Append-only: position counts a wallet's entries, so a missing one shows.
+CREATE TABLE ledger_entries (
+    id            uuid PRIMARY KEY,
+    project_id    uuid NOT NULL,
+    position      bigint NOT NULL,
+    kind          text NOT NULL,
+    amount        bigint NOT NULL,
+    held          bigint NOT NULL,
+    balance_after bigint NOT NULL,
+    held_after    bigint NOT NULL,
+    reference     text NOT NULL,
+    made_at       timestamptz NOT NULL,
+    UNIQUE (project_id, position),
+    UNIQUE (project_id, kind, reference)
+);
+-- A statement is read kind by kind, newest first. Times do not grow with positions where movements
+-- come at once, so dates need an index of their own.
+CREATE INDEX ledger_entries_by_time ON ledger_entries (project_id, kind, made_at, position);
+
+CREATE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'ledger entries are only ever added';
+END
+$$;
+CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE ON ledger_entries
+    FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
+CREATE TRIGGER ledger_entries_no_truncate BEFORE TRUNCATE ON ledger_entries
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
+
+-- What proofs of a ledger found, the newest few of each project.
+CREATE TABLE ledger_proofs (
+    project_id    uuid NOT NULL,
+    begun_at      timestamptz NOT NULL,
+    ended_at      timestamptz NOT NULL,
+    made_by       text NOT NULL,
+    -- what was added up
+    entries       bigint NOT NULL,
+    position      bigint NOT NULL,
+    balance_sum   bigint NOT NULL,
+    held_sum      bigint NOT NULL,
+    -- what the wallet said
+    last_position bigint NOT NULL,
+    balance       bigint NOT NULL,
+    held          bigint NOT NULL,
+    open_holds    bigint NOT NULL,
+    sound         boolean NOT NULL,
+    PRIMARY KEY (project_id, begun_at)
+);
+
+-- The proof of a project that is being made.
+CREATE TABLE ledger_proof_runs (
+    project_id uuid PRIMARY KEY,
+    begun_at   timestamptz NOT NULL,
+    made_by    text NOT NULL,
+    seen_at    timestamptz NOT NULL
+);
+
+-- Events, and who is told of them
+
+CREATE TABLE webhook_endpoints (
+    id              uuid PRIMARY KEY,
+    project_id      uuid NOT NULL REFERENCES projects (id),
+    url             text NOT NULL,
+    full_phone      boolean NOT NULL,
+    secret          bytea NOT NULL,
+    previous_secret bytea,
+    previous_until  timestamptz,
+    created_at      timestamptz NOT NULL,
+    -- how it fails, and since when it is switched off
+    failures        integer NOT NULL DEFAULT 0,
+    failing_since   timestamptz,
+    disabled_at     timestamptz,
+    CONSTRAINT webhook_endpoints_failing CHECK ((failures > 0) = (failing_since IS NOT NULL))
+);
+CREATE INDEX webhook_endpoints_by_project ON webhook_endpoints (project_id);
+CREATE INDEX webhook_endpoints_disabled ON webhook_endpoints (disabled_at)
+    WHERE disabled_at IS NOT NULL;
+
+-- What happened, until every endpoint has been told or given up on.
+CREATE TABLE events (
+    id           text PRIMARY KEY,
+    project_id   uuid NOT NULL REFERENCES projects (id),
+    mode         text NOT NULL CHECK (mode IN ('live', 'test')),
+    kind         text NOT NULL,
+    subject_id   uuid NOT NULL,
+    -- of a session: its identity
+    related_id   uuid,
+    -- of an OTP request
+    channel      text,
+    phone_index  bytea,
+    phone_sealed bytea,
+    -- of an identity: sessions revoked; of a wallet: balance and threshold; of a provider: how many
+    -- of its receipts failed, out of how many; of an endpoint: how many calls failed, the first when,
+    -- in milliseconds
+    amount       bigint,
+    threshold    bigint,
+    happened_at  timestamptz NOT NULL,
+    -- of a provider: its name
+    provider     text
+);
+CREATE INDEX events_by_phone ON events (project_id, mode, phone_index) WHERE phone_index IS NOT NULL;
+
+CREATE TABLE event_deliveries (
+    event_id    text NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    endpoint_id uuid NOT NULL REFERENCES webhook_endpoints (id) ON DELETE CASCADE,
+    failures    integer NOT NULL,
+    due_at      timestamptz NOT NULL,
+    PRIMARY KEY (event_id, endpoint_id)
+);
+-- What is due is looked for endpoint by endpoint.
+CREATE INDEX event_deliveries_due ON event_deliveries (endpoint_id, due_at, event_id);
+
+-- What endpoints were told, a row per call. It names an event, and keeps it on record, but does not
+-- point at it: what test keys leave beyond their quota goes before.
+CREATE TABLE webhook_calls (
+    id          uuid PRIMARY KEY,
+    endpoint_id uuid NOT NULL REFERENCES webhook_endpoints (id) ON DELETE CASCADE,
+    event_id    text NOT NULL,
+    kind        text NOT NULL,
+    number      integer NOT NULL,
+    called_at   timestamptz NOT NULL,
+    took_ms     bigint NOT NULL,
+    -- taken, or why it was not
+    outcome     text NOT NULL,
+    status      integer,
+    again_at    timestamptz,
+    failed      boolean NOT NULL
+);
+CREATE INDEX webhook_calls_by_endpoint ON webhook_calls (endpoint_id, id);
+CREATE INDEX webhook_calls_failed ON webhook_calls (endpoint_id, id) WHERE failed;
+CREATE INDEX webhook_calls_by_event ON webhook_calls (event_id, endpoint_id, called_at);
+CREATE INDEX webhook_calls_by_age ON webhook_calls (called_at);
+
+-- Puts an event on record for every endpoint of its project that is switched on, if there is one; false if
+-- nothing was written. In a function, so that the statement of a send or a guess does not carry the
+-- plan of all this along where nobody is to be told.
+--
+-- An endpoint that is being removed is waited for and then not there. Its key is shared, so neither a
+-- change of its secret nor another event waits.
+CREATE FUNCTION record_event(
+    event text, project uuid, world text, happening text, moment timestamptz, subject uuid,
+    related uuid DEFAULT NULL, via text DEFAULT NULL,
+    phone bytea DEFAULT NULL, sealed bytea DEFAULT NULL,
+    paise bigint DEFAULT NULL, below bigint DEFAULT NULL, reporter text DEFAULT NULL
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    hearing uuid[] := ARRAY(
+        SELECT e.id FROM webhook_endpoints e
+        WHERE e.project_id = project AND e.disabled_at IS NULL FOR KEY SHARE
+    );
+BEGIN
+    IF cardinality(hearing) = 0 THEN
+        RETURN false;
+    END IF;
+    INSERT INTO events (id, project_id, mode, kind, happened_at, subject_id, related_id, channel,
+        phone_index, phone_sealed, amount, threshold, provider)
+    VALUES (event, project, world, happening, moment, subject, related, via,
+        phone, sealed, paise, below, reporter)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO event_deliveries (event_id, endpoint_id, failures, due_at)
+    SELECT event, heard, 0, moment FROM unnest(hearing) AS heard;
+    RETURN true;
+END
+$$;
+
+-- What test keys leave. Their quota finds a project's oldest records by these; live rows are not in them.
+CREATE INDEX otps_of_tests ON otps (project_id, expires_at, id) WHERE mode = 'test';
+CREATE INDEX idempotency_records_of_tests ON idempotency_records (project_id, began_at, key_digest)
+    WHERE mode = 'test';
+CREATE INDEX send_slots_of_tests ON send_slots (project_id, taken_at, send_id) WHERE mode = 'test';
+CREATE INDEX sessions_of_tests ON sessions (project_id, created_at, id) WHERE mode = 'test';
+CREATE INDEX identities_of_tests ON identities (project_id, last_verified_at, id)
+    WHERE mode = 'test';
+CREATE INDEX events_of_tests ON events (project_id, happened_at, id) WHERE mode = 'test';
+CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = 'test';
+
+-- Figures
+
+-- What was sent and what became of it, per project, world, stretch of time and provider; counted
+-- from the tables above. What was charged is in paise, times are a histogram.
+CREATE TABLE figures (
+    project_id uuid NOT NULL,
+    mode       text NOT NULL,
+    grain      text NOT NULL,
+    began_at   timestamptz NOT NULL,
+    channel    text NOT NULL,
+    provider   text NOT NULL,
+    attempts   bigint NOT NULL,
+    accepted   bigint NOT NULL,
+    arrived    bigint NOT NULL,
+    failed     bigint NOT NULL,
+    requests   bigint NOT NULL,
+    delivered  bigint NOT NULL,
+    verified   bigint NOT NULL,
+    spent      bigint NOT NULL,
+    times      bytea NOT NULL,
+    PRIMARY KEY (project_id, mode, grain, began_at, channel, provider)
+);
+CREATE INDEX figures_by_age ON figures (grain, began_at);
+
+-- One row: who keeps the figures, and how far they have come.
+CREATE TABLE figures_tenure (
+    id         integer PRIMARY KEY CHECK (id = 1),
+    settled_at timestamptz,
+    fresh_at   timestamptz,
+    keeper_id  uuid,
+    led_until  timestamptz,
+    CHECK ((keeper_id IS NULL) = (led_until IS NULL))
+);
+INSERT INTO figures_tenure (id) VALUES (1);
+
+-- What each process refused, by minute; no bytes stand for a phone that is not known.
+CREATE TABLE refused_sends (
+    project_id  uuid NOT NULL,
+    mode        text NOT NULL CHECK (mode IN ('live', 'test')),
+    phone_index bytea NOT NULL,
+    minute      timestamptz NOT NULL,
+    reason      text NOT NULL,
+    tally       uuid NOT NULL,
+    count       integer NOT NULL CHECK (count > 0),
+    PRIMARY KEY (project_id, mode, phone_index, minute, reason, tally)
+);
+CREATE INDEX refused_sends_by_project ON refused_sends (project_id, minute);
+CREATE INDEX refused_sends_by_age ON refused_sends (minute);
+
+-- An erased phone leaves no count behind. The rows are locked in the order in which they are
+-- written.
+CREATE FUNCTION forget_refused_sends() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM refused_sends r
+    WHERE r.project_id = OLD.project_id AND r.mode = OLD.mode AND r.phone_index = OLD.phone_index
+    ORDER BY r.minute, r.reason, r.tally FOR UPDATE;
+    DELETE FROM refused_sends r
+    WHERE r.project_id = OLD.project_id AND r.mode = OLD.mode AND r.phone_index = OLD.phone_index;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER identities_forget_refused_sends AFTER DELETE ON identities
+    FOR EACH ROW EXECUTE FUNCTION forget_refused_sends();
+
+-- Who runs the service
+
+-- A name is unique in whatever case.
+CREATE TABLE operators (
+    id             uuid PRIMARY KEY,
+    name           text NOT NULL,
+    name_key       text NOT NULL UNIQUE,
+    access         text NOT NULL,
+    -- PHC string
+    password       text,
+    totp_sealed    bytea,
+    totp_last_step bigint,
+    created_at     timestamptz NOT NULL,
+    signed_in_at   timestamptz,
+    CHECK ((totp_sealed IS NULL) = (totp_last_step IS NULL))
+);
+
+-- What lets an operator in, once.
+CREATE TABLE operator_links (
+    digest      bytea PRIMARY KEY,
+    operator_id uuid NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    kind        text NOT NULL,
+    made_at     timestamptz NOT NULL,
+    expires_at  timestamptz NOT NULL
+);
+CREATE INDEX operator_links_by_operator ON operator_links (operator_id);
+CREATE INDEX operator_links_by_end ON operator_links (expires_at);
+
+-- What lets an operator in without a password: the public part.
+CREATE TABLE operator_passkeys (
+    digest      bytea PRIMARY KEY,
+    operator_id uuid NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    name        text NOT NULL,
+    credential  bytea NOT NULL,
+    algorithm   text NOT NULL,
+    spki        bytea NOT NULL,
+    counter     bigint NOT NULL,
+    made_at     timestamptz NOT NULL,
+    used_at     timestamptz
+);
+CREATE INDEX operator_passkeys_by_operator ON operator_passkeys (operator_id);
+
+CREATE TABLE operator_sessions (
+    digest       bytea PRIMARY KEY,
+    operator_id  uuid NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    from_address text,
+    created_at   timestamptz NOT NULL,
+    seen_at      timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL
+);
+CREATE INDEX operator_sessions_by_operator ON operator_sessions (operator_id);
+CREATE INDEX operator_sessions_by_end ON operator_sessions (expires_at);
+CREATE INDEX operator_sessions_by_use ON operator_sessions (seen_at);
+
+-- Failures to sign in. Names that nobody has share 65,536 ids that are nobody's.
+CREATE TABLE operator_standings (
+    operator_id  uuid PRIMARY KEY,
+    failures     integer NOT NULL,
+    last_at      timestamptz,
+    locked_until timestamptz
+);
+CREATE INDEX operator_standings_by_age ON operator_standings (last_at);
+
+CREATE TABLE admin_tokens (
+    id         uuid PRIMARY KEY,
+    digest     bytea NOT NULL UNIQUE,
+    name       text NOT NULL,
+    access     text NOT NULL,
+    made_by    text NOT NULL,
+    made_at    timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    used_at    timestamptz,
+    used_from  text
+);
+CREATE INDEX admin_tokens_by_end ON admin_tokens (expires_at);
+
+-- Who changed what. Refers to nothing: it outlives what it is about.
+CREATE TABLE audit_entries (
+    id           uuid PRIMARY KEY,
+    happened_at  timestamptz NOT NULL,
+    actor_kind   text NOT NULL,
+    actor_id     uuid,
+    actor_name   text,
+    from_address text,
+    project_id   uuid,
+    action       text NOT NULL,
+    subject      text NOT NULL,
+    facts_before text,
+    facts_after  text
+);
+CREATE INDEX audit_entries_by_age ON audit_entries (happened_at, id);
+CREATE INDEX audit_entries_by_project ON audit_entries (project_id, happened_at, id)
+    WHERE project_id IS NOT NULL;
+
+CREATE FUNCTION audit_entries_stay() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the audit log is never changed'; END $$;
+CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_stay();
+
+-- The processes that run the service, as they say themselves.
+CREATE TABLE instances (
+    id         uuid PRIMARY KEY,
+    started_at timestamptz NOT NULL,
+    seen_at    timestamptz NOT NULL,
+    version    text NOT NULL,
+    host       text NOT NULL,
+    pid        bigint NOT NULL,
+    api        text NOT NULL,
+    dashboard  text
+);
+CREATE INDEX instances_by_age ON instances (seen_at);
+
+-- Whether the server can write more: by filling a table that was just emptied, so that its file has
+-- to grow. The server's own code for it (class 53) tells, in whatever language it speaks.
+CREATE TABLE room_probe (filler bytea);
+ALTER TABLE room_probe ALTER COLUMN filler SET STORAGE EXTERNAL;
+CREATE FUNCTION has_room() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    TRUNCATE room_probe;
+    INSERT INTO room_probe VALUES (decode(repeat('00', 65536), 'hex'));
+    TRUNCATE room_probe;
+    RETURN true;
+EXCEPTION
+    WHEN insufficient_resources THEN RETURN false;
+END
+$$;

@@ -1,2 +1,0 @@
-DROP FUNCTION take_place;
-ALTER TABLE otps DROP COLUMN version;

@@ -1,2 +1,0 @@
--- Nothing here: ids are of the type uuid, which is 16 bytes.
-SELECT 1;

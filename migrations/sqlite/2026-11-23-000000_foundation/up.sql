@@ -1,0 +1,559 @@
+-- Every tenant's row carries project_id and, where the two worlds differ, mode.
+-- Ids are UUIDs of 16 bytes, instants milliseconds since 1970 UTC. The id of an event and what a ledger
+-- entry refers to are text, for they are not all ids.
+-- Phone numbers are here only as blind index (keyed digest) and sealed (AES-256-GCM).
+--
+-- Rows that are short lie in their primary key, WITHOUT ROWID, which is one b-tree less to write; attempts
+-- and entries of the ledger where they are looked for, by their request and by their place (docs/adr/0046).
+
+-- Projects and their keys
+
+CREATE TABLE projects (
+    id                 blob NOT NULL PRIMARY KEY,
+    name               text NOT NULL,
+    identity_lookup    boolean NOT NULL,
+    identity_delete    boolean NOT NULL,
+    whatsapp_price     bigint CHECK (whatsapp_price >= 0),
+    sms_price          bigint CHECK (sms_price >= 0),
+    created_at         bigint NOT NULL,
+    -- how its messages read, who carries them, and when its balance counts as low; NULL means as
+    -- configured, and lists of providers are separated by commas
+    brand              text,
+    language           text,
+    sms_text           text,
+    sms_template_id    text,
+    sms_domain         text,
+    sms_app_hash       text,
+    whatsapp_providers text,
+    sms_providers      text,
+    fallback_seconds   integer CHECK (fallback_seconds >= 0),
+    low_balance        bigint
+);
+
+CREATE TABLE api_keys (
+    id         blob NOT NULL PRIMARY KEY,
+    project_id blob NOT NULL REFERENCES projects (id),
+    mode       text NOT NULL CHECK (mode IN ('live', 'test')),
+    digest     blob NOT NULL UNIQUE,
+    -- its last characters, which may be shown
+    ending     text NOT NULL,
+    created_at bigint NOT NULL,
+    -- who used it last, written once a minute at most
+    used_at    bigint,
+    used_from  text,
+    UNIQUE (project_id, mode)
+);
+
+CREATE TABLE signing_keys (
+    kid             text PRIMARY KEY,
+    algorithm       text NOT NULL,
+    private_sealed  blob NOT NULL,
+    created_at      bigint NOT NULL,
+    signs_from      bigint NOT NULL,
+    signs_until     bigint,
+    published_until bigint
+);
+
+-- Identities and their sessions
+
+CREATE TABLE identities (
+    id               blob PRIMARY KEY,
+    project_id       blob NOT NULL REFERENCES projects (id),
+    mode             text NOT NULL CHECK (mode IN ('live', 'test')),
+    phone_index      blob NOT NULL,
+    phone_sealed     blob NOT NULL,
+    created_at       bigint NOT NULL,
+    last_verified_at bigint NOT NULL,
+    UNIQUE (project_id, mode, phone_index)
+) WITHOUT ROWID;
+
+CREATE TABLE sessions (
+    id                 blob NOT NULL PRIMARY KEY,
+    project_id         blob NOT NULL,
+    mode               text NOT NULL,
+    identity_id        blob NOT NULL REFERENCES identities (id) ON DELETE CASCADE,
+    created_at         bigint NOT NULL,
+    expires_at         bigint NOT NULL,
+    refresh_digest     blob NOT NULL,
+    refresh_expires_at bigint NOT NULL,
+    access_token_id    blob NOT NULL,
+    access_issued_at   bigint NOT NULL,
+    access_expires_at  bigint NOT NULL,
+    replay_key         blob,
+    revoked_at         bigint,
+    generation         bigint NOT NULL DEFAULT 0,
+    -- when the last 16 refresh tokens were exchanged: milliseconds in eight bytes each, oldest first
+    rotations          blob NOT NULL DEFAULT x'',
+    -- the sealed answer to a repeated refresh
+    replay_answer      blob CHECK ((replay_answer IS NULL) = (replay_key IS NULL))
+);
+-- Those of an identity, newest first.
+CREATE INDEX sessions_by_identity ON sessions (identity_id, created_at, id);
+-- What the sweep looks for.
+CREATE INDEX sessions_by_end ON sessions (expires_at);
+CREATE INDEX sessions_by_revocation ON sessions (revoked_at) WHERE revoked_at IS NOT NULL;
+
+-- Codes, and the attempts to deliver them. An id says when it was made, so these are read and dropped by
+-- age in the order of their ids.
+
+CREATE TABLE otps (
+    id           blob NOT NULL PRIMARY KEY,
+    project_id   blob NOT NULL REFERENCES projects (id),
+    mode         text NOT NULL CHECK (mode IN ('live', 'test')),
+    phone_index  blob NOT NULL,
+    phone_sealed blob NOT NULL,
+    code_key     integer NOT NULL,
+    code_mac     blob NOT NULL,
+    code_sealed  blob,
+    state        text NOT NULL CHECK (state IN ('active', 'locked', 'used', 'superseded', 'void')),
+    wrong        integer NOT NULL CHECK (wrong BETWEEN 0 AND max_wrong),
+    max_wrong    integer NOT NULL,
+    status       text NOT NULL CHECK (status IN ('queued', 'sent', 'failed', 'delivered')),
+    created_at   bigint NOT NULL,
+    expires_at   bigint NOT NULL,
+    due_at       bigint,
+    -- When guesses were judged, the last 16 of them: milliseconds in eight bytes each, oldest first.
+    -- Of a used code the last one is the right one.
+    guesses      blob
+);
+-- One code in force per phone (docs/contract.md, Codes).
+CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
+    WHERE state IN ('active', 'locked');
+CREATE INDEX otps_due ON otps (due_at) WHERE due_at IS NOT NULL;
+-- Newest first, in a project and of a phone, without a sort of all there are.
+CREATE INDEX otps_by_project ON otps (project_id, id);
+CREATE INDEX otps_by_phone ON otps (project_id, mode, phone_index, id);
+
+CREATE TABLE otp_attempts (
+    id           blob NOT NULL UNIQUE,
+    otp_id       blob NOT NULL REFERENCES otps (id) ON DELETE CASCADE,
+    position     integer NOT NULL,
+    channel      text NOT NULL CHECK (channel IN ('whatsapp', 'sms')),
+    provider     text NOT NULL,
+    provider_ref text,
+    status       text NOT NULL CHECK (status IN ('queued', 'sent', 'failed', 'delivered')),
+    reason       text,
+    changed_at   bigint NOT NULL,
+    -- whether the provider ever took the message, whatever it reported later
+    accepted     boolean NOT NULL DEFAULT 0,
+    PRIMARY KEY (otp_id, position)
+) WITHOUT ROWID;
+CREATE INDEX otp_attempts_by_reference ON otp_attempts (provider, provider_ref)
+    WHERE provider_ref IS NOT NULL;
+
+-- What providers reported, until it is applied. A receipt is known once the attempt it is about is on
+-- record. A repetition is not kept twice.
+CREATE TABLE receipts (
+    id           blob PRIMARY KEY,
+    provider     text NOT NULL,
+    provider_ref text NOT NULL,
+    report       text NOT NULL CHECK (report IN ('sent', 'delivered', 'failed')),
+    reason       text,
+    received_at  bigint NOT NULL,
+    due_at       bigint NOT NULL,
+    known        boolean NOT NULL DEFAULT true
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX receipts_by_message
+    ON receipts (provider, provider_ref, report, coalesce(reason, ''));
+CREATE INDEX receipts_due ON receipts (due_at, id) WHERE known AND report <> 'failed';
+CREATE INDEX receipts_failed_due ON receipts (due_at, id) WHERE known AND report = 'failed';
+CREATE INDEX receipts_unknown_due ON receipts (due_at) WHERE NOT known;
+CREATE INDEX receipts_unknown_by_age ON receipts (received_at, id) WHERE NOT known;
+
+-- A receipt may overtake the answer of its own send: it becomes due in the write that puts the
+-- provider's reference on record.
+CREATE TRIGGER otp_attempts_wake_new AFTER INSERT ON otp_attempts
+WHEN NEW.provider_ref IS NOT NULL
+BEGIN
+    UPDATE receipts SET known = true, due_at = received_at
+    WHERE provider = NEW.provider AND provider_ref = NEW.provider_ref AND NOT known;
+END;
+CREATE TRIGGER otp_attempts_wake AFTER UPDATE ON otp_attempts
+WHEN NEW.provider_ref IS NOT NULL AND NEW.provider_ref IS NOT OLD.provider_ref
+BEGIN
+    UPDATE receipts SET known = true, due_at = received_at
+    WHERE provider = NEW.provider AND provider_ref = NEW.provider_ref AND NOT known;
+END;
+
+-- Test mode only: what would have been sent.
+CREATE TABLE sandbox_messages (
+    id          integer PRIMARY KEY AUTOINCREMENT,
+    project_id  blob NOT NULL REFERENCES projects (id),
+    otp_id      blob NOT NULL REFERENCES otps (id) ON DELETE CASCADE,
+    phone_index blob NOT NULL,
+    channel     text NOT NULL,
+    content     blob NOT NULL,
+    landed_at   bigint NOT NULL
+);
+CREATE INDEX sandbox_messages_by_phone ON sandbox_messages (project_id, phone_index, id);
+-- Without it, each request that is dropped reads every message.
+CREATE INDEX sandbox_messages_by_otp ON sandbox_messages (otp_id);
+
+-- Limits. They know the blind index alone, so that deleting an identity resets none of them.
+
+CREATE TABLE guess_budgets (
+    project_id      blob NOT NULL,
+    mode            text NOT NULL,
+    phone_index     blob NOT NULL,
+    wrong           integer NOT NULL,
+    last_wrong_at   bigint,
+    -- wrong codes of a period that no success resets, and when they stopped the sends
+    period_began_at bigint,
+    period_wrong    integer NOT NULL DEFAULT 0,
+    stopped_at      bigint,
+    PRIMARY KEY (project_id, mode, phone_index)
+) WITHOUT ROWID;
+CREATE INDEX guess_budgets_by_age ON guess_budgets (last_wrong_at);
+
+CREATE TABLE send_slots (
+    send_id     blob PRIMARY KEY,
+    project_id  blob NOT NULL,
+    mode        text NOT NULL,
+    phone_index blob NOT NULL,
+    taken_at    bigint NOT NULL,
+    -- has given its place back and still counts as one that reached a provider
+    forgiven    boolean NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX send_slots_by_phone ON send_slots (project_id, mode, phone_index, taken_at);
+
+-- The first answers to requests with an Idempotency-Key
+CREATE TABLE idempotency_records (
+    project_id  blob NOT NULL,
+    mode        text NOT NULL,
+    route       text NOT NULL,
+    key_digest  blob NOT NULL,
+    fingerprint blob NOT NULL,
+    phone_index blob NOT NULL,
+    began_at    bigint NOT NULL,
+    answer      blob,
+    PRIMARY KEY (project_id, mode, route, key_digest)
+);
+CREATE INDEX idempotency_records_by_phone ON idempotency_records (project_id, mode, phone_index);
+CREATE INDEX idempotency_records_by_age ON idempotency_records (began_at);
+
+-- Money, in paise
+
+CREATE TABLE wallets (
+    project_id blob PRIMARY KEY REFERENCES projects (id),
+    balance    bigint NOT NULL,
+    held       bigint NOT NULL,
+    entries    bigint NOT NULL,
+    CHECK (held >= 0 AND balance >= held)
+) WITHOUT ROWID;
+
+CREATE TABLE wallet_holds (
+    send_id    blob PRIMARY KEY,
+    project_id blob NOT NULL REFERENCES wallets (project_id),
+    amount     bigint NOT NULL CHECK (amount >= 0),
+    held_since bigint NOT NULL
+) WITHOUT ROWID;
+
+-- Append-only: position counts a wallet's entries, so a missing one shows.
+CREATE TABLE ledger_entries (
+    id            blob NOT NULL UNIQUE,
+    project_id    blob NOT NULL REFERENCES wallets (project_id),
+    position      bigint NOT NULL,
+    kind          text NOT NULL CHECK (kind IN ('credit', 'hold', 'capture', 'release', 'refund', 'adjustment')),
+    amount        bigint NOT NULL,
+    held          bigint NOT NULL,
+    balance_after bigint NOT NULL,
+    held_after    bigint NOT NULL,
+    reference     text NOT NULL,
+    made_at       bigint NOT NULL,
+    PRIMARY KEY (project_id, position)
+) WITHOUT ROWID;
+-- A statement is read kind by kind, newest first. Times do not grow with positions where movements
+-- come at once, so dates need an index of their own.
+CREATE INDEX ledger_entries_by_time ON ledger_entries (project_id, kind, made_at, position);
+-- Named, for SQLite would rather read all of a project's ledger than look up some of its references.
+CREATE UNIQUE INDEX ledger_entries_by_reference ON ledger_entries (project_id, kind, reference);
+
+CREATE TRIGGER ledger_entries_no_update BEFORE UPDATE ON ledger_entries
+BEGIN
+    SELECT RAISE(ABORT, 'ledger entries are only ever added');
+END;
+CREATE TRIGGER ledger_entries_no_delete BEFORE DELETE ON ledger_entries
+BEGIN
+    SELECT RAISE(ABORT, 'ledger entries are only ever added');
+END;
+
+-- What proofs of a ledger found, the newest few of each project.
+CREATE TABLE ledger_proofs (
+    project_id    blob NOT NULL,
+    begun_at      bigint NOT NULL,
+    ended_at      bigint NOT NULL,
+    made_by       text NOT NULL,
+    -- what was added up
+    entries       bigint NOT NULL,
+    position      bigint NOT NULL,
+    balance_sum   bigint NOT NULL,
+    held_sum      bigint NOT NULL,
+    -- what the wallet said
+    last_position bigint NOT NULL,
+    balance       bigint NOT NULL,
+    held          bigint NOT NULL,
+    open_holds    bigint NOT NULL,
+    sound         boolean NOT NULL,
+    PRIMARY KEY (project_id, begun_at)
+);
+
+-- The proof of a project that is being made.
+CREATE TABLE ledger_proof_runs (
+    project_id blob NOT NULL PRIMARY KEY,
+    begun_at   bigint NOT NULL,
+    made_by    text NOT NULL,
+    seen_at    bigint NOT NULL
+);
+
+-- Events, and who is told of them
+
+CREATE TABLE webhook_endpoints (
+    id              blob NOT NULL PRIMARY KEY,
+    project_id      blob NOT NULL REFERENCES projects (id),
+    url             text NOT NULL,
+    full_phone      boolean NOT NULL,
+    secret          blob NOT NULL,
+    previous_secret blob,
+    previous_until  bigint,
+    created_at      bigint NOT NULL,
+    -- how it fails, and since when it is switched off
+    failures        integer NOT NULL DEFAULT 0,
+    failing_since   bigint,
+    disabled_at     bigint
+);
+CREATE INDEX webhook_endpoints_by_project ON webhook_endpoints (project_id);
+CREATE INDEX webhook_endpoints_disabled ON webhook_endpoints (disabled_at)
+    WHERE disabled_at IS NOT NULL;
+
+-- What happened, until every endpoint has been told or given up on.
+CREATE TABLE events (
+    id           text PRIMARY KEY,
+    project_id   blob NOT NULL REFERENCES projects (id),
+    mode         text NOT NULL CHECK (mode IN ('live', 'test')),
+    kind         text NOT NULL,
+    subject_id   blob NOT NULL,
+    -- of a session: its identity
+    related_id   blob,
+    -- of an OTP request
+    channel      text,
+    phone_index  blob,
+    phone_sealed blob,
+    -- of an identity: sessions revoked; of a wallet: balance and threshold; of a provider: how many
+    -- of its receipts failed, out of how many; of an endpoint: how many calls failed, the first when,
+    -- in milliseconds
+    amount       bigint,
+    threshold    bigint,
+    happened_at  bigint NOT NULL,
+    -- of a provider: its name
+    provider     text
+);
+CREATE INDEX events_by_phone ON events (project_id, mode, phone_index) WHERE phone_index IS NOT NULL;
+
+CREATE TABLE event_deliveries (
+    event_id    text NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    endpoint_id blob NOT NULL REFERENCES webhook_endpoints (id) ON DELETE CASCADE,
+    failures    integer NOT NULL,
+    due_at      bigint NOT NULL,
+    PRIMARY KEY (event_id, endpoint_id)
+) WITHOUT ROWID;
+-- What is due is looked for endpoint by endpoint.
+CREATE INDEX event_deliveries_due ON event_deliveries (endpoint_id, due_at, event_id);
+
+-- What endpoints were told, a row per call. It names an event, and keeps it on record, but does not
+-- point at it: what test keys leave beyond their quota goes before.
+CREATE TABLE webhook_calls (
+    id          blob PRIMARY KEY,
+    endpoint_id blob NOT NULL REFERENCES webhook_endpoints (id) ON DELETE CASCADE,
+    event_id    text NOT NULL,
+    kind        text NOT NULL,
+    number      integer NOT NULL,
+    called_at   bigint NOT NULL,
+    took_ms     bigint NOT NULL,
+    -- taken, or why it was not
+    outcome     text NOT NULL,
+    status      integer,
+    again_at    bigint,
+    failed      boolean NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX webhook_calls_by_endpoint ON webhook_calls (endpoint_id, id);
+CREATE INDEX webhook_calls_failed ON webhook_calls (endpoint_id, id) WHERE failed;
+CREATE INDEX webhook_calls_by_event ON webhook_calls (event_id, endpoint_id, called_at);
+CREATE INDEX webhook_calls_by_age ON webhook_calls (called_at);
+
+-- What test keys leave. Their quota finds a project's oldest records by these; live rows are not in them.
+CREATE INDEX otps_of_tests ON otps (project_id, expires_at) WHERE mode = 'test';
+CREATE INDEX idempotency_records_of_tests ON idempotency_records (project_id, began_at)
+    WHERE mode = 'test';
+CREATE INDEX send_slots_of_tests ON send_slots (project_id, taken_at) WHERE mode = 'test';
+CREATE INDEX sessions_of_tests ON sessions (project_id, created_at) WHERE mode = 'test';
+CREATE INDEX identities_of_tests ON identities (project_id, last_verified_at) WHERE mode = 'test';
+CREATE INDEX events_of_tests ON events (project_id, happened_at) WHERE mode = 'test';
+CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = 'test';
+
+-- Figures
+
+-- What was sent and what became of it, per project, world, stretch of time and provider; counted
+-- from the tables above. What was charged is in paise, times are a histogram.
+CREATE TABLE figures (
+    project_id blob NOT NULL,
+    mode       text NOT NULL,
+    grain      text NOT NULL,
+    began_at   bigint NOT NULL,
+    channel    text NOT NULL,
+    provider   text NOT NULL,
+    attempts   bigint NOT NULL,
+    accepted   bigint NOT NULL,
+    arrived    bigint NOT NULL,
+    failed     bigint NOT NULL,
+    requests   bigint NOT NULL,
+    delivered  bigint NOT NULL,
+    verified   bigint NOT NULL,
+    spent      bigint NOT NULL,
+    times      blob NOT NULL,
+    PRIMARY KEY (project_id, mode, grain, began_at, channel, provider)
+) WITHOUT ROWID;
+CREATE INDEX figures_by_age ON figures (grain, began_at);
+
+-- One row: who keeps the figures, and how far they have come.
+CREATE TABLE figures_tenure (
+    id         integer PRIMARY KEY CHECK (id = 1),
+    settled_at bigint,
+    fresh_at   bigint,
+    keeper_id  blob,
+    led_until  bigint,
+    CHECK ((keeper_id IS NULL) = (led_until IS NULL))
+);
+INSERT INTO figures_tenure (id) VALUES (1);
+
+-- What each process refused, by minute; no bytes stand for a phone that is not known.
+CREATE TABLE refused_sends (
+    project_id  blob NOT NULL,
+    mode        text NOT NULL CHECK (mode IN ('live', 'test')),
+    phone_index blob NOT NULL,
+    minute      bigint NOT NULL,
+    reason      text NOT NULL,
+    tally       blob NOT NULL,
+    count       integer NOT NULL CHECK (count > 0),
+    PRIMARY KEY (project_id, mode, phone_index, minute, reason, tally)
+);
+CREATE INDEX refused_sends_by_project ON refused_sends (project_id, minute);
+CREATE INDEX refused_sends_by_age ON refused_sends (minute);
+
+-- An erased phone leaves no count behind.
+CREATE TRIGGER identities_forget_refused_sends AFTER DELETE ON identities
+BEGIN
+    DELETE FROM refused_sends
+    WHERE project_id = OLD.project_id AND mode = OLD.mode AND phone_index = OLD.phone_index;
+END;
+
+-- Who runs the service
+
+-- A name is unique in whatever case.
+CREATE TABLE operators (
+    id             blob NOT NULL PRIMARY KEY,
+    name           text NOT NULL,
+    name_key       text NOT NULL UNIQUE,
+    access         text NOT NULL,
+    -- PHC string
+    password       text,
+    totp_sealed    blob,
+    totp_last_step bigint,
+    created_at     bigint NOT NULL,
+    signed_in_at   bigint,
+    CHECK ((totp_sealed IS NULL) = (totp_last_step IS NULL))
+);
+
+-- What lets an operator in, once.
+CREATE TABLE operator_links (
+    digest      blob PRIMARY KEY,
+    operator_id blob NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    kind        text NOT NULL,
+    made_at     bigint NOT NULL,
+    expires_at  bigint NOT NULL
+);
+CREATE INDEX operator_links_by_operator ON operator_links (operator_id);
+CREATE INDEX operator_links_by_end ON operator_links (expires_at);
+
+-- What lets an operator in without a password: the public part.
+CREATE TABLE operator_passkeys (
+    digest      blob PRIMARY KEY,
+    operator_id blob NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    name        text NOT NULL,
+    credential  blob NOT NULL,
+    algorithm   text NOT NULL,
+    spki        blob NOT NULL,
+    counter     bigint NOT NULL,
+    made_at     bigint NOT NULL,
+    used_at     bigint
+);
+CREATE INDEX operator_passkeys_by_operator ON operator_passkeys (operator_id);
+
+CREATE TABLE operator_sessions (
+    digest       blob PRIMARY KEY,
+    operator_id  blob NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+    from_address text,
+    created_at   bigint NOT NULL,
+    seen_at      bigint NOT NULL,
+    expires_at   bigint NOT NULL
+);
+CREATE INDEX operator_sessions_by_operator ON operator_sessions (operator_id);
+CREATE INDEX operator_sessions_by_end ON operator_sessions (expires_at);
+CREATE INDEX operator_sessions_by_use ON operator_sessions (seen_at);
+
+-- Failures to sign in. Names that nobody has share 65,536 ids that are nobody's.
+CREATE TABLE operator_standings (
+    operator_id  blob NOT NULL PRIMARY KEY,
+    failures     integer NOT NULL,
+    last_at      bigint,
+    locked_until bigint
+);
+CREATE INDEX operator_standings_by_age ON operator_standings (last_at);
+
+CREATE TABLE admin_tokens (
+    id         blob NOT NULL PRIMARY KEY,
+    digest     blob NOT NULL UNIQUE,
+    name       text NOT NULL,
+    access     text NOT NULL,
+    made_by    text NOT NULL,
+    made_at    bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    used_at    bigint,
+    used_from  text
+);
+CREATE INDEX admin_tokens_by_end ON admin_tokens (expires_at);
+
+-- Who changed what. Refers to nothing: it outlives what it is about.
+CREATE TABLE audit_entries (
+    id           blob NOT NULL PRIMARY KEY,
+    happened_at  bigint NOT NULL,
+    actor_kind   text NOT NULL,
+    actor_id     blob,
+    actor_name   text,
+    from_address text,
+    project_id   blob,
+    action       text NOT NULL,
+    subject      text NOT NULL,
+    facts_before text,
+    facts_after  text
+);
+CREATE INDEX audit_entries_by_age ON audit_entries (happened_at, id);
+CREATE INDEX audit_entries_by_project ON audit_entries (project_id, happened_at, id)
+    WHERE project_id IS NOT NULL;
+
+CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries
+BEGIN
+    SELECT raise(ABORT, 'the audit log is never changed');
+END;
+
+-- The processes that run the service, as they say themselves.
+CREATE TABLE instances (
+    id         blob NOT NULL PRIMARY KEY,
+    started_at bigint NOT NULL,
+    seen_at    bigint NOT NULL,
+    version    text NOT NULL,
+    host       text NOT NULL,
+    pid        bigint NOT NULL,
+    api        text NOT NULL,
+    dashboard  text
+);
+CREATE INDEX instances_by_age ON instances (seen_at);
