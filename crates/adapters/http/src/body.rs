@@ -78,11 +78,7 @@ impl Call {
             return Ok(Body::default());
         };
         let body = timeout(self.api.body_timeout, collect(&mut payload, max, room)).await;
-        let body = body.unwrap_or_else(|_| Err(ErrorCode::InvalidRequest.into()));
-        if body.is_err() {
-            self.trail.payload.replace(Some(payload));
-        }
-        body
+        body.unwrap_or_else(|_| Err(ErrorCode::InvalidRequest.into()))
     }
 
     /// Refuses a declared length that is too much to be read. It is a claim: nothing is set aside

@@ -27,7 +27,7 @@ pub(crate) struct Trail {
     pub(crate) phone: RefCell<Option<Phone>>,
     /// The route's pattern, known as soon as a handler has the request.
     pub(crate) route: RefCell<Option<String>>,
-    /// The body, until it has been read to its end.
+    /// The body, until somebody reads it.
     pub(crate) payload: RefCell<Option<Payload>>,
 }
 

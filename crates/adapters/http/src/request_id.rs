@@ -2,8 +2,8 @@ use crate::access_log::Line;
 use crate::api::Api;
 use crate::call::{JSON, Trail};
 use crate::error::{ApiError, ErrorCode};
-use actix_web::body::{BodySize, BoxBody, MessageBody};
-use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -14,9 +14,7 @@ use dwar_app::Toolbox;
 use dwar_wire::{REQUEST_ID, Refused, begun, fresh_id, request_id};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 use tracing::Instrument;
 
 /// The outermost middleware, the only one: gives every request an id, every answer its headers,
@@ -103,10 +101,7 @@ fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<
     if let Some(rate) = trail.rate.get() {
         rate.write(headers);
     }
-    match trail.payload.take() {
-        Some(unread) => (response.map_body(|_, body| Held::over(body, unread)), code),
-        None => (response, code),
-    }
+    (response, code)
 }
 
 /// Which row of the table this answer is, and why, for the log.
@@ -121,35 +116,5 @@ fn refusal(trail: &Trail, response: &HttpResponse) -> Option<ErrorCode> {
             Some(ErrorCode::of_status(response.status()))
         }
         None => None,
-    }
-}
-
-/// A body that keeps the unread rest of its request alive until it is out.
-///
-/// The server closes the connection after such an answer. Were the rest dropped earlier, it would
-/// go on reading a chunked one for as long as a slow client cares to send.
-struct Held {
-    body: BoxBody,
-    _unread: Payload,
-}
-
-impl Held {
-    fn over(body: BoxBody, unread: Payload) -> BoxBody {
-        BoxBody::new(Self { body, _unread: unread })
-    }
-}
-
-impl MessageBody for Held {
-    type Error = <BoxBody as MessageBody>::Error;
-
-    fn size(&self) -> BodySize {
-        self.body.size()
-    }
-
-    fn poll_next(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        Pin::new(&mut self.body).poll_next(context)
     }
 }

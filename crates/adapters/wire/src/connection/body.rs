@@ -6,17 +6,28 @@ use actix_web::error::PayloadError;
 use actix_web::http::header;
 use actix_web::web::Bytes;
 use futures_util::Stream;
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+/// A body that its reader and its connection both hold.
+pub(super) type Shared = Rc<RefCell<Payload>>;
+
 /// Tells the connection that the parser has made a request of a head, and how its body ends.
 /// Gives the body back, watched for how far it has been taken.
+///
+/// The connection holds on to it until the next request. If its reader lets go of a chunked body
+/// before the end, the server would otherwise promise to read the rest and to take further requests,
+/// for as long as a slow client cares to send; so it says that the connection ends (RFC 9112 section
+/// 9.6).
 pub(crate) fn begin(connection: &Rc<Connection>, head: &RequestHead, body: Payload) -> Payload {
     connection.begin(framing(head, &body));
     if matches!(body, Payload::None) {
         return body;
     }
+    let body = Rc::new(RefCell::new(body));
+    connection.hold(Rc::clone(&body));
     let watched: BoxedPayloadStream = Box::pin(Watched { body, connection: Rc::clone(connection) });
     Payload::Stream { payload: watched }
 }
@@ -42,15 +53,15 @@ fn framing(head: &RequestHead, body: &Payload) -> Body {
 
 /// A body that tells its connection when its reader waits for more.
 struct Watched {
-    body: Payload,
+    body: Shared,
     connection: Rc<Connection>,
 }
 
 impl Stream for Watched {
     type Item = Result<Bytes, PayloadError>;
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let next = Pin::new(&mut self.body).poll_next(context);
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = Pin::new(&mut *self.body.borrow_mut()).poll_next(context);
         match next {
             Poll::Pending => self.connection.starve(context),
             Poll::Ready(_) => self.connection.feed(),

@@ -1,4 +1,5 @@
 use super::Patience;
+use super::body::Shared;
 use super::chunks::{Chunks, Malformed};
 use actix_web::http::StatusCode;
 use std::cell::{Cell, RefCell};
@@ -49,6 +50,8 @@ pub struct Connection {
     /// Since when the peer has not taken all that was written to it.
     blocked: Cell<Option<Instant>>,
     body: Cell<Body>,
+    /// The body of the present request, whether or not somebody still reads it.
+    held: RefCell<Option<Shared>>,
     /// Bytes of the body that came with the head.
     early: Cell<u64>,
     /// Bytes handed on since the reader of the body last had everything.
@@ -70,6 +73,7 @@ impl Connection {
             since: Cell::new(Instant::now()),
             blocked: Cell::default(),
             body: Cell::new(Body::Length(0)),
+            held: RefCell::default(),
             early: Cell::default(),
             untaken: Cell::default(),
             starved: Cell::default(),
@@ -115,7 +119,13 @@ impl Connection {
             Some(body) if expected => self.body.set(body),
             _ => self.drop_it(),
         }
+        self.held.take();
         self.untaken.set(usize::try_from(early).unwrap_or(usize::MAX));
+    }
+
+    /// Keeps the body of the present request.
+    pub(super) fn hold(&self, body: Shared) {
+        self.held.replace(Some(body));
     }
 
     /// The request has its answer, which now goes out.
@@ -185,6 +195,9 @@ impl Connection {
             return false;
         }
         let whole = matches!(self.body.get(), Body::Length(0) | Body::Chunked(Chunks::Done));
+        if whole {
+            self.held.take();
+        }
         self.enter(if whole { Phase::Idle } else { Phase::Closing });
         whole
     }
