@@ -3,15 +3,19 @@ use crate::assets;
 use crate::console::Console;
 use crate::refusal::Refusal;
 use crate::settings::{Settings, host_of, is_this_machine};
-use actix_web::body::BoxBody;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
+use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::web::Data;
+use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpRequest, HttpResponse};
 use dwar_wire::begun;
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
@@ -92,6 +96,11 @@ pub(crate) async fn guard(
     let (connection, body) = begun(&mut request);
     request.set_payload(body);
     let method = request.method().clone();
+    let bodiless = method == Method::HEAD;
+    if bodiless {
+        // Answered as GET is, and without the body (RFC 9110 section 9.3.2).
+        request.head_mut().method = Method::GET;
+    }
     let console = request.app_data::<Data<Console>>();
     let tls = console.is_some_and(|console| console.names.tls);
     let console = console.filter(|_| admin_api::is_at(&request));
@@ -111,6 +120,9 @@ pub(crate) async fn guard(
         response = admin_api::complete(response, asked);
     }
     complete(response.headers_mut(), tls);
+    if bodiless {
+        response = response.map_body(|_, body| BoxBody::new(LeftOut(body.size())));
+    }
     let route = request.as_ref().and_then(HttpRequest::match_pattern);
     tracing::info!(
         target: "dwar::dashboard",
@@ -128,6 +140,24 @@ pub(crate) async fn guard(
         Some(request) => Ok(ServiceResponse::new(request, response)),
         // The request went down with its page, and an answer needs one: it goes out as an error.
         None => Err(InternalError::from_response("no page", response).into()),
+    }
+}
+
+/// A body that is told of by its size alone. Nothing is read for it, so one without end ends here.
+struct LeftOut(BodySize);
+
+impl MessageBody for LeftOut {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        self.0
+    }
+
+    fn poll_next(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Infallible>>> {
+        Poll::Ready(None)
     }
 }
 

@@ -42,8 +42,11 @@ fn route(operation: Operation) -> Route {
 }
 
 fn resource(path: &str, routes: Vec<(Method, Route)>) -> Resource {
-    let allow: Vec<&str> = routes.iter().map(|(method, _)| method.as_str()).collect();
-    let allow = allow.join(", ");
+    let methods = routes.iter().flat_map(|(method, _)| match method.as_str() {
+        "GET" => vec!["GET", "HEAD"],
+        other => vec![other],
+    });
+    let allow = methods.collect::<Vec<_>>().join(", ");
     let other = move || {
         let refusal = ApiRefusal::method_not_allowed(allow.clone());
         async { Err::<HttpResponse, _>(refusal) }

@@ -188,7 +188,7 @@ async fn refusals_have_the_body_of_the_public_api_and_the_requests_id() {
     let put = program.ask(Method::PUT, "/projects", json!({})).await;
     assert_eq!((put.status, code(&put).as_str()), (405, "METHOD_NOT_ALLOWED"));
     let allowed: std::collections::BTreeSet<&str> = put.header("allow").split(", ").collect();
-    assert_eq!(allowed, ["GET", "POST"].into());
+    assert_eq!(allowed, ["GET", "HEAD", "POST"].into());
     let good = program.get("/projects").await;
     assert_eq!((good.header("cache-control"), good.header("x-request-id").len()), ("no-store", 36));
 }

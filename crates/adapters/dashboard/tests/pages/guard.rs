@@ -1,4 +1,4 @@
-use crate::support::{HOST, House, ORIGIN};
+use crate::support::{HOST, House, ORIGIN, Reply};
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 
@@ -134,4 +134,44 @@ async fn a_form_without_this_sessions_token_changes_nothing() {
         assert_eq!(house.send(owner.form(path, &[])).await.status, 403, "{path} without");
     }
     assert_eq!(owner.get("/account").await.status, 200, "still signed in");
+}
+
+#[actix_web::test]
+async fn head_of_every_page_answers_as_get_does_without_the_body() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let script = owner.get("/account").await.body;
+    let script = script.split('"').find(|text| text.starts_with("/assets/")).unwrap().to_owned();
+    let of_project = [
+        "overview",
+        "playground",
+        "keys",
+        "settings",
+        "wallet",
+        "wallet/statement.csv",
+        "identities",
+        "activity",
+        "audit",
+    ];
+    let elsewhere = ["/account", "/audit", "/tokens", "/operations", "/admin/v1/openapi.json"];
+    let mut paths: Vec<String> = of_project.map(|page| house.page(page)).to_vec();
+    paths.extend(PAGES.into_iter().chain(elsewhere).map(str::to_owned));
+    paths.push(script);
+    for path in paths {
+        for browser in [&owner, &house.stranger()] {
+            let asked = |method| house.send(browser.request(method, &path));
+            let (get, head) = (asked(Method::GET).await, asked(Method::HEAD).await);
+            assert_eq!((head.status, head.body.as_str()), (get.status, ""), "{path}");
+            let named = |reply: &Reply, name| reply.header(name).to_owned();
+            for name in ["content-type", "cache-control", "location", "content-disposition"] {
+                assert_eq!(named(&head, name), named(&get, name), "{path}");
+            }
+        }
+    }
+    // A list that goes on has a head, too, and takes no place.
+    let live = house.page("activity/live");
+    for _ in 0..100 {
+        let mut asked = house.stream(owner.request(Method::HEAD, &live)).await;
+        assert!(asked.status == 200 && asked.is_over().await);
+    }
 }
