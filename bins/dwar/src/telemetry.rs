@@ -39,9 +39,12 @@ pub fn start(log: &Log) -> Result<WorkerGuard, ConfigError> {
 /// Whether a line keeps to itself what clients and providers say, whatever level is asked for.
 ///
 /// Ours do. Those of libraries, where they tell what they are doing, quote what they carry:
-/// headers, addresses, frames.
+/// headers, addresses, frames. Those of the HTTP parser do so at every level: what it could not read,
+/// and why the body of an answer broke off. For both there are lines of ours.
 fn is_discreet(line: &Metadata<'_>) -> bool {
-    let ours =
-        line.target().split("::").next().is_some_and(|c| c == "dwar" || c.starts_with("dwar_"));
-    ours || *line.level() <= Level::INFO
+    match line.target().split("::").next() {
+        Some(ours) if ours == "dwar" || ours.starts_with("dwar_") => true,
+        Some("actix_http") => false,
+        _ => *line.level() <= Level::INFO,
+    }
 }

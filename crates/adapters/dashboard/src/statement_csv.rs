@@ -7,6 +7,7 @@ use chrono::SecondsFormat;
 use dwar_app::ManageLedger;
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_wallet::{LedgerEntry, Paise, StatementCursor, StatementFilter, StatementLine};
+use dwar_wire::streamed;
 use futures_util::stream::{Stream, unfold};
 
 /// What a statement is declared as.
@@ -24,7 +25,7 @@ pub(crate) fn download(
     HttpResponse::Ok()
         .content_type(MEDIA_TYPE)
         .insert_header((header::CONTENT_DISPOSITION, name))
-        .streaming(Box::pin(written(ledger, project, filter)))
+        .streaming(Box::pin(streamed(written(ledger, project, filter))))
 }
 
 /// Where a download is.
@@ -56,7 +57,6 @@ fn written(
                 let text: String = lines.iter().map(csv_line).collect();
                 Some((Ok(Bytes::from(text)), (next, ledger, filter)))
             }
-            // Whoever reads sees that the answer was cut off.
             Err(cause) => Some((Err(cause), (At::End, ledger, filter))),
         }
     })

@@ -9,6 +9,7 @@ mod connection;
 mod refused;
 mod request_id;
 mod serve;
+mod streamed;
 
 pub use actix_web::http::StatusCode;
 pub use body::{declared_length, declares_json};
@@ -18,3 +19,4 @@ pub use connection::{Connection, Patience};
 pub use refused::Refused;
 pub use request_id::{REQUEST_ID, fresh_id, request_id};
 pub use serve::{Serving, begun, listen, serve};
+pub use streamed::{CutOff, streamed};

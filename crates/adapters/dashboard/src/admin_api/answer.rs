@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use chrono::SecondsFormat;
 use dwar_kernel::{StoreError, Timestamp};
+use dwar_wire::streamed;
 use futures_util::Stream;
 use serde::Serialize;
 use serde_json::Value;
@@ -54,7 +55,9 @@ impl<T> Lines<T> {
 
 impl<T: ToSchema + 'static> Answer for Lines<T> {
     fn respond(self, status: StatusCode) -> HttpResponse {
-        HttpResponse::build(status).content_type("application/x-ndjson").streaming(self.lines)
+        HttpResponse::build(status)
+            .content_type("application/x-ndjson")
+            .streaming(streamed(self.lines))
     }
 
     fn describe(schemas: &mut Schemas) -> (&'static str, Value) {

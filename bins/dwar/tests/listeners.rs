@@ -1,0 +1,172 @@
+//! What both listeners have in common: bodies that nobody reads, HEAD, and what they never log.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+mod common;
+
+use common::{Database, Service, Wire, World};
+use reqwest::{Client, Method};
+
+/// More than either listener takes.
+const TOO_MANY_CHUNKS: usize = 12;
+
+fn started(world: World) -> (Service, Admin) {
+    let service = Service::start_in(world.with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0"));
+    let make = ["admin-token", "add", "--name", "deploy", "--everything", "--days", "1"];
+    let token = service.world.cli(&make)["secret"].as_str().unwrap().to_owned();
+    let base = service.dashboard();
+    (service, Admin { base, token })
+}
+
+/// The dashboard's listener, and who may ask the admin API.
+struct Admin {
+    base: String,
+    token: String,
+}
+
+/// A POST to a listener, by its headers, and how it is refused before its body is read.
+struct Early<'a> {
+    base: &'a str,
+    path: &'a str,
+    headers: String,
+    status: &'a str,
+}
+
+impl Early<'_> {
+    /// What the server writes until it closes, if `rest` comes behind the head.
+    fn exchange(&self, headers: &str, rest: &str) -> String {
+        let host = self.base.trim_start_matches("http://");
+        let Self { path, headers: own, .. } = self;
+        let mut wire = Wire::to(self.base);
+        wire.write(&format!("POST {path} HTTP/1.1\r\nHost: {host}\r\n{own}{headers}\r\n"));
+        // The server may have hung up by now.
+        let _taken = wire.takes(rest);
+        wire.read_to_end()
+    }
+
+    /// Checks that a client which waits for an answer to `next` either gets one or is told not to wait.
+    fn is_told_the_truth(&self, headers: &str, body: &str) {
+        let host = self.base.trim_start_matches("http://");
+        let next = format!("GET /nowhere HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let told = self.exchange(headers, &format!("{body}{next}")).to_ascii_lowercase();
+        let about = format!("{} of {}: {told}", self.status, self.path);
+        let answers: Vec<&str> =
+            told.split("http/1.1 ").skip(1).filter(|answer| !answer.starts_with("100 ")).collect();
+        assert!(answers[0].starts_with(self.status), "{about}");
+        let closes: Vec<bool> =
+            answers.iter().map(|answer| answer.contains("connection: close\r\n")).collect();
+        assert!(closes == [true] || closes == [false, true], "{about}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_answered_before_the_body_was_read_is_told_that_the_connection_ends() {
+    let (service, admin) = started(World::new(Database::sqlite()));
+    let key = service.world.project("10").test;
+    let (api, pages) = (service.base.as_str(), admin.base.as_str());
+    let bearer = format!("Authorization: Bearer {}\r\n", admin.token);
+    let json = "Content-Type: application/json\r\n";
+    let early = |base, path, headers: &[&str], status| {
+        let headers = headers.concat();
+        Early { base, path, headers, status }
+    };
+    let own_page =
+        format!("Origin: {pages}\r\nContent-Type: application/x-www-form-urlencoded\r\n");
+    let cases = [
+        early(pages, "/sign-in", &["Origin: http://evil.example\r\n"], "403"),
+        early(pages, "/nowhere", &[&own_page], "404"),
+        early(pages, "/admin/v1/nowhere", &[&bearer, json], "404"),
+        early(pages, "/admin/v1/projects", &[json], "401"),
+        early(pages, "/admin/v1/projects", &[&bearer, "Origin: http://x\r\n"], "403"),
+        early(pages, "/admin/v1/projects", &[&bearer, "Content-Type: text/plain\r\n"], "415"),
+        early(api, "/nowhere", &[], "404"),
+        early(api, "/v1/otp/send", &[json], "401"),
+        early(
+            api,
+            "/v1/otp/send",
+            &[&format!("X-Api-Key: {key}\r\n"), "Content-Type: x/y\r\n"],
+            "415",
+        ),
+    ];
+    let (chunked, expect) = ("Transfer-Encoding: chunked\r\n", "Expect: 100-continue\r\n");
+    let chunk = format!("1000\r\n{}\r\n", "x".repeat(4_096));
+    for case in &cases {
+        for body in ["5\r\nhello\r\n0\r\n\r\n".to_owned(), chunk.repeat(3) + "0\r\n\r\n"] {
+            case.is_told_the_truth(chunked, &body);
+            case.is_told_the_truth(&format!("{chunked}{expect}"), &body);
+        }
+    }
+    for case in [
+        early(pages, "/admin/v1/projects", &[&bearer, json], "413"),
+        early(api, "/v1/otp/send", &[&format!("X-Api-Key: {key}\r\n"), json], "413"),
+    ] {
+        case.is_told_the_truth(chunked, &(chunk.repeat(TOO_MANY_CHUNKS) + "0\r\n\r\n"));
+        // What is behind a chunk that never ends is not a request.
+        let told = case.exchange(chunked, &chunk.repeat(TOO_MANY_CHUNKS));
+        assert!(
+            told.starts_with("HTTP/1.1 413") && told.contains("connection: close\r\n"),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn head_answers_as_get_does_on_both() {
+    let (service, admin) = started(World::new(Database::sqlite()));
+    let projects = format!("{}/admin/v1/projects", admin.base);
+    for url in [
+        format!("{}/sign-in", admin.base),
+        format!("{}/nowhere", admin.base),
+        format!("{}/admin/v1/openapi.json", admin.base),
+        projects.clone(),
+        format!("{}/healthz", service.base),
+    ] {
+        let ask = |method| Client::new().request(method, &url).bearer_auth(&admin.token).send();
+        let (get, head) = (ask(Method::GET).await.unwrap(), ask(Method::HEAD).await.unwrap());
+        assert_eq!(head.status(), get.status(), "{url}");
+        for name in ["content-type", "content-length", "cache-control"] {
+            assert_eq!(head.headers().get(name), get.headers().get(name), "{url}");
+        }
+        assert_eq!(head.text().await.unwrap(), "", "{url}");
+    }
+    let put = Client::new().put(&projects).bearer_auth(&admin.token).send().await.unwrap();
+    assert_eq!(
+        (put.status().as_u16(), &put.headers()["allow"]),
+        (405, &"GET, HEAD, POST".parse().unwrap())
+    );
+}
+
+async fn no_level_brings_the_parsers_lines_into_the_log(database: Database) {
+    let mut world = World::new(database);
+    for level in ["info", "trace", "info,actix_http=trace"] {
+        world = world.with("DWAR__LOG__LEVEL", level);
+        let (service, admin) = started(world);
+        let project = service.world.project("10").id;
+        for base in [&service.base, &admin.base] {
+            for garbage in ["canary\r\n\r\n", "GET /canary HTTP/1.1\r\nHost\x01canary: x\r\n\r\n"] {
+                let mut wire = Wire::to(base);
+                wire.write(garbage);
+                assert!(wire.read_to_end().starts_with("HTTP/1.1 400"));
+            }
+        }
+        let table = "ledger_entries";
+        service.world.database.run(&format!("ALTER TABLE {table} RENAME TO elsewhere")).await;
+        let statement = format!("{}/admin/v1/projects/{project}/wallet/statement.csv", admin.base);
+        let cut = Client::new().get(statement).bearer_auth(&admin.token).send().await.unwrap();
+        assert_eq!(cut.status(), 200);
+        assert!(cut.text().await.is_err(), "it is not cut off");
+        service.world.database.run(&format!("ALTER TABLE elsewhere RENAME TO {table}")).await;
+
+        let told = service.stderr();
+        let foreign =
+            told.iter().find(|line| line.contains("actix_http") || line.contains("canary"));
+        assert_eq!(foreign, None, "{level}");
+        let cut_off = told.iter().filter(|line| line.contains("an answer was cut off")).count();
+        assert_eq!(cut_off, 1, "{level}");
+        world = service.last_words().0;
+    }
+}
+
+on_both_databases! {
+    no_level_brings_the_parsers_lines_into_the_log;
+}

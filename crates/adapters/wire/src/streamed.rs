@@ -1,0 +1,35 @@
+use actix_web::web::Bytes;
+use dwar_kernel::StoreError;
+use futures_util::{Stream, TryStreamExt};
+use std::error::Error;
+use std::fmt;
+use std::iter::successors;
+
+/// The store failed while an answer was sent. Its reader sees that it was cut off, and the log says why.
+#[derive(Clone, Copy, Debug)]
+pub struct CutOff;
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the answer was cut off")
+    }
+}
+
+impl Error for CutOff {}
+
+/// The body of an answer that is read from a store as it is sent. What the store says of its failure
+/// goes to a line of ours and no further: the server under us would write it as it comes.
+pub fn streamed(
+    parts: impl Stream<Item = Result<Bytes, StoreError>>,
+) -> impl Stream<Item = Result<Bytes, CutOff>> {
+    parts.map_err(|cause| {
+        let chain = successors(Some(&cause as &dyn Error), |&cause| cause.source());
+        let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        if cause.is_transient() {
+            tracing::warn!(cause = chain, "an answer was cut off");
+        } else {
+            tracing::error!(cause = chain, "an answer was cut off");
+        }
+        CutOff
+    })
+}
