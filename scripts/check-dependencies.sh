@@ -21,7 +21,7 @@ never() {
 }
 
 frameworks="tokio serde diesel actix-web reqwest josekit openssl redis"
-domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event dwar-operator dwar-activity"
+domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event dwar-operator dwar-activity dwar-installation"
 adapters="dwar-http dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-redis dwar-gateways dwar-webhooks dwar-josekit dwar-passkeys dwar-system"
 
 # shellcheck disable=SC2086 # lists of words

@@ -3,8 +3,8 @@
 use crate::bounds;
 use crate::config::{Config, RunMode};
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
+use dwar_installation::Instance;
 use dwar_kernel::StoreError;
-use dwar_operator::Instance;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_redis::RedisRequestLimiter;
 use dwar_session::KeyState;

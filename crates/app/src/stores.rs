@@ -1,12 +1,11 @@
 use dwar_activity::FiguresStore;
 use dwar_event::{CallLog, EventStore};
 use dwar_identity::IdentityStore;
-use dwar_operator::{
-    AdminTokenStore, AuditStore, InstanceStore, OperatorStore, PasskeyStore, QueueStore,
-};
+use dwar_installation::{InstanceStore, QueueStore};
+use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::sandbox::SandboxInbox;
-use dwar_otp::{ActivityStore, OtpStore, ReceiptStore, RefusalStore, TestQuotaStore};
+use dwar_otp::{OtpHistory, OtpStore, ReceiptStore, RefusalStore, TestQuotaStore};
 use dwar_project::{KeyUseStore, ProjectStore};
 use dwar_ratelimit::SendLimiter;
 use dwar_session::{IdentitySessions, SessionStore, SigningKeyStore};
@@ -43,7 +42,7 @@ pub struct Stores {
     pub queues: Arc<dyn QueueStore>,
     pub figures: Arc<dyn FiguresStore>,
     /// What was sent, for people to look at.
-    pub activity: Arc<dyn ActivityStore>,
+    pub activity: Arc<dyn OtpHistory>,
     /// Sends that were refused.
     pub refusals: Arc<dyn RefusalStore>,
     /// When keys were used last.
@@ -78,7 +77,7 @@ impl Stores {
             + InstanceStore
             + QueueStore
             + FiguresStore
-            + ActivityStore
+            + OtpHistory
             + RefusalStore
             + KeyUseStore
             + ChargeStore

@@ -6,8 +6,8 @@ use dwar_app::{
     ApplyReceipts, Heartbeat, KeepFigures, Service, Sweep, Tally, TellEvents, keep_going,
 };
 use dwar_http::LoopHealth;
+use dwar_installation::HEARTBEAT;
 use dwar_kernel::StoreError;
-use dwar_operator::HEARTBEAT;
 use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
 use futures_util::stream::{Stream, StreamExt, unfold};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 use async_trait::async_trait;
+use dwar_installation::{Instance, Queues};
 use dwar_kernel::Timestamp;
-use dwar_operator::{Instance, Queues};
 use std::time::Duration;
 
 /// How this installation is doing.

@@ -1,7 +1,7 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
-use dwar_otp::{ActivityStore, Otp, RefusalStore, RefusedSends};
+use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use std::cmp::Reverse;
 
 fn newest(mut otps: Vec<Otp>, limit: u32) -> Vec<Otp> {
@@ -11,14 +11,14 @@ fn newest(mut otps: Vec<Otp>, limit: u32) -> Vec<Otp> {
 }
 
 #[async_trait]
-impl ActivityStore for MemoryStore {
+impl OtpHistory for MemoryStore {
     async fn newest(
         &self,
         project: ProjectId,
         before: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        let state = &*self.step("ActivityStore::newest").await?;
+        let state = &*self.step("OtpHistory::newest").await?;
         let own = state.otps.iter().filter(|otp| otp.project == project);
         let older = own.filter(|otp| before.is_none_or(|before| otp.id < before));
         Ok(newest(older.cloned().collect(), limit))
@@ -31,7 +31,7 @@ impl ActivityStore for MemoryStore {
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        let state = &*self.step("ActivityStore::of_phone").await?;
+        let state = &*self.step("OtpHistory::of_phone").await?;
         let line = (project, mode, phone);
         let own = state.otps.iter().filter(|otp| (otp.project, otp.mode, otp.phone) == line);
         Ok(newest(own.cloned().collect(), limit))

@@ -1,7 +1,7 @@
 use crate::MemoryStore;
 use async_trait::async_trait;
+use dwar_installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
-use dwar_operator::{Instance, InstanceStore};
 use std::cmp::Reverse;
 
 #[async_trait]

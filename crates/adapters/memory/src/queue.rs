@@ -1,7 +1,7 @@
 use crate::MemoryStore;
 use async_trait::async_trait;
+use dwar_installation::{Backlog, COUNTED, QueueStore, Queues};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
-use dwar_operator::{Backlog, COUNTED, QueueStore, Queues};
 use std::collections::BTreeMap;
 
 #[async_trait]

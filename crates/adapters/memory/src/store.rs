@@ -3,12 +3,11 @@ use crate::receipt::Kept;
 use dwar_activity::{Counts, Grain, Key, Tenure};
 use dwar_event::{Call, Endpoint, Event};
 use dwar_identity::Identity;
+use dwar_installation::Instance;
 use dwar_kernel::{
     BlindIndex, KeyMode, OperatorId, OtpId, ProjectId, StoreError, TallyId, Timestamp,
 };
-use dwar_operator::{
-    AdminToken, AuditEntry, Instance, Link, Operator, OperatorSession, Passkey, Standing,
-};
+use dwar_operator::{AdminToken, AuditEntry, Link, Operator, OperatorSession, Passkey, Standing};
 use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, Otp, RefusedSends};

@@ -1,9 +1,9 @@
 use crate::PostgresStore;
-use crate::error::Failure;
+use crate::connection::error::Failure;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
-use dwar_otp::{ActivityStore, Otp, RefusalStore, RefusedSends};
+use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use dwar_sql::schema::refused_sends::{self, count, minute};
 use dwar_sql::schema::{otp_attempts, otps};
 use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, of_phone, with_attempts};
@@ -18,7 +18,7 @@ diesel::define_sql_function! {
 const ROWS: usize = 1_000;
 
 #[async_trait]
-impl ActivityStore for PostgresStore {
+impl OtpHistory for PostgresStore {
     async fn newest(
         &self,
         project: ProjectId,

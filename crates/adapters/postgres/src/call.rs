@@ -3,10 +3,10 @@
 //! A call is the last in the order of locks: after its endpoint, its event and the delivery.
 
 use crate::PostgresStore;
-use crate::error::Failure;
+use crate::connection::error::Failure;
+use crate::connection::statement::Statement;
+use crate::connection::sweep::{SWEEP_BATCH, Turn};
 use crate::event::{drop_told, lock, lock_events};
-use crate::statement::Statement;
-use crate::sweep::{SWEEP_BATCH, Turn};
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;

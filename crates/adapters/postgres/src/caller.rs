@@ -1,7 +1,7 @@
 //! Whom a key stands for, and the session that is sought with it.
 
-use crate::error::Failure;
-use crate::look_up::{Answer, Question};
+use crate::connection::error::Failure;
+use crate::connection::look_up::{Answer, Question};
 use diesel::dsl::AsSelect;
 use diesel::pg::Pg;
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-use crate::error::Failure;
+use crate::connection::error::Failure;
 use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;

@@ -92,7 +92,7 @@ fn end_some(
     conn: &mut PgConnection,
     identity: IdentityId,
     now: Timestamp,
-) -> Result<usize, crate::error::Failure> {
+) -> Result<usize, crate::connection::error::Failure> {
     let query = sessions::table
         .filter(sessions::identity_id.eq(Id::from(identity)))
         .filter(sessions::revoked_at.is_null())

@@ -1,8 +1,8 @@
 use crate::PostgresStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
+use dwar_installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
-use dwar_operator::{Instance, InstanceStore};
 use dwar_sql::schema::instances;
 use dwar_sql::{At, Id, InstanceRow, read_all};
 use std::sync::atomic::Ordering;

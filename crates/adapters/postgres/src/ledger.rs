@@ -1,5 +1,5 @@
 use crate::PostgresStore;
-use crate::error::Failure;
+use crate::connection::error::Failure;
 use async_trait::async_trait;
 use diesel::pg::Pg;
 use diesel::prelude::*;

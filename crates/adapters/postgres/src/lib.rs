@@ -3,20 +3,15 @@
 //! Every rule is the domain's: a method locks and loads, lets the aggregate decide, and writes
 //! down what it decided, in one transaction at READ COMMITTED.
 
+#[macro_use]
+mod connection;
 mod activity;
 mod admin_token;
-mod answers;
 mod audit;
-mod charge;
-mod error;
-#[macro_use]
-mod statement;
-#[macro_use]
-mod event;
 mod call;
 mod caller;
-mod cautions;
-mod event_claim;
+mod charge;
+mod event;
 mod figures;
 mod idempotency;
 mod identity;
@@ -25,50 +20,36 @@ mod inbox;
 mod instance;
 mod key_use;
 mod ledger;
-mod link;
-mod lock;
-mod look_up;
-mod migrations;
 mod operator;
-mod otp;
 #[macro_use]
-mod otp_row;
-mod otp_report;
+mod otp;
 mod passkey;
-mod pool;
 mod project;
-mod project_queue;
 mod queue;
 mod quota_lease;
 mod receipt;
-mod room;
 mod send_limiter;
 mod session;
-mod session_start;
-mod settings;
 mod signing_key;
-mod sweep;
 mod test_quota;
 mod wallet;
-mod wallet_row;
-mod wallet_step;
 
-pub use error::InvalidUrl;
-pub use settings::Settings;
+pub use connection::error::InvalidUrl;
+pub use connection::settings::Settings;
 
 use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_session::Login;
 
-use look_up::LookUps;
-use otp_report::Change;
-use pool::Pool;
-use project_queue::ProjectQueue;
+use connection::look_up::LookUps;
+use connection::pool::Pool;
+use connection::project_queue::ProjectQueue;
+use connection::sweep::SWEEP_BATCH;
+use otp::report::Change;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use sweep::SWEEP_BATCH;
-use wallet_step::Step;
+use wallet::step::Step;
 
 /// Every store port on one PostgreSQL database. Clones share the connections.
 #[derive(Clone)]
@@ -124,7 +105,7 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
     pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.apart(migrations::migrate).await
+        self.apart(connection::migrations::migrate).await
     }
 
     /// Names the migrations that the schema lacks; waits for one that is under way.
@@ -132,7 +113,7 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
     pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
-        self.apart(migrations::pending).await
+        self.apart(connection::migrations::pending).await
     }
 
     /// Whether the database answers, in bounded time.

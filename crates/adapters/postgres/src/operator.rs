@@ -1,5 +1,5 @@
-use crate::error::Failure;
-use crate::lock::Lock;
+use crate::connection::error::Failure;
+use crate::connection::lock::Lock;
 use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::prelude::*;

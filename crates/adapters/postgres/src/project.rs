@@ -1,7 +1,7 @@
 use crate::PostgresStore;
 use crate::caller::CallerOf;
-use crate::error::Failure;
-use crate::lock::Lock;
+use crate::connection::error::Failure;
+use crate::connection::lock::Lock;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError};

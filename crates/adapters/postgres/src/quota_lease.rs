@@ -1,6 +1,6 @@
 use crate::PostgresStore;
-use crate::error::{Failure, unavailable};
-use crate::statement::Statement;
+use crate::connection::error::{Failure, unavailable};
+use crate::connection::statement::Statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};

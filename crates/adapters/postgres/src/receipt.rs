@@ -1,4 +1,4 @@
-use crate::statement::each;
+use crate::connection::statement::each;
 use crate::{PostgresStore, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::prelude::*;

@@ -1,5 +1,5 @@
 use crate::PostgresStore;
-use crate::error::{Failure, unavailable};
+use crate::connection::error::{Failure, unavailable};
 use async_trait::async_trait;
 use diesel::dsl::case_when;
 use diesel::prelude::*;

@@ -1,5 +1,5 @@
 use crate::PostgresStore;
-use crate::sweep::SWEEP_BATCH;
+use crate::connection::sweep::SWEEP_BATCH;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};

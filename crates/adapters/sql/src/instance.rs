@@ -3,8 +3,8 @@
 use crate::schema::instances;
 use crate::{At, Id, Row};
 use diesel::prelude::*;
+use dwar_installation::Instance;
 use dwar_kernel::StoreError;
-use dwar_operator::Instance;
 
 /// A process that runs the service.
 #[derive(Clone, Queryable, Selectable, Insertable, AsChangeset)]

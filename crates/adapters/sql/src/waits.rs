@@ -2,8 +2,8 @@
 
 use crate::{At, Id, Row};
 use diesel::prelude::*;
+use dwar_installation::Backlog;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_operator::Backlog;
 
 /// An endpoint that something is due for, and its project.
 #[derive(QueryableByName)]

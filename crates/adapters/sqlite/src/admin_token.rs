@@ -1,4 +1,4 @@
-use crate::pool::{SWEEP, SqliteStore};
+use crate::connection::pool::{SWEEP, SqliteStore};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{AdminTokenId, Digest, StoreError, Timestamp};

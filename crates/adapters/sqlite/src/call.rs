@@ -1,7 +1,7 @@
-use crate::error::Failure;
+use crate::connection::error::Failure;
+use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::connection::remembered::Changes;
 use crate::event::{by_id, drop_told};
-use crate::pool::{SWEEP, SqliteStore};
-use crate::remembered::Changes;
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-use crate::pool::SqliteStore;
+use crate::connection::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{OtpId, ProjectId, StoreError};

@@ -1,6 +1,6 @@
-use crate::error::Failure;
-use crate::pool::{SWEEP, SqliteStore};
-use crate::statement;
+use crate::connection::error::Failure;
+use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::connection::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};

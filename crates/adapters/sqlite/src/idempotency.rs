@@ -1,6 +1,6 @@
-use crate::pool::SqliteStore;
-use crate::remembered::Changes;
-use crate::statement;
+use crate::connection::pool::SqliteStore;
+use crate::connection::remembered::Changes;
+use crate::connection::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};

@@ -1,7 +1,7 @@
-use crate::error::Failure;
+use crate::connection::error::Failure;
+use crate::connection::pool::SqliteStore;
+use crate::connection::statement;
 use crate::event;
-use crate::pool::SqliteStore;
-use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_identity::{Erased, Identity, IdentityStore};

@@ -1,6 +1,6 @@
+use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::connection::statement;
 use crate::event;
-use crate::pool::{SWEEP, SqliteStore};
-use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sqlite::Sqlite;

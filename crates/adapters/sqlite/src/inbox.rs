@@ -1,5 +1,5 @@
-use crate::pool::SqliteStore;
-use crate::remembered::Changes;
+use crate::connection::pool::SqliteStore;
+use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;

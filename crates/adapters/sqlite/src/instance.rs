@@ -1,9 +1,9 @@
-use crate::pool::SqliteStore;
-use crate::remembered::Changes;
+use crate::connection::pool::SqliteStore;
+use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
+use dwar_installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
-use dwar_operator::{Instance, InstanceStore};
 use dwar_sql::schema::instances;
 use dwar_sql::{At, Id, InstanceRow, read_all};
 

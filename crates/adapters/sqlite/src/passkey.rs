@@ -1,5 +1,5 @@
+use crate::connection::pool::SqliteStore;
 use crate::operator::{begin, end_sessions, load, save};
-use crate::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};

@@ -1,9 +1,9 @@
-use crate::pool::SqliteStore;
+use crate::connection::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
+use dwar_installation::{COUNTED, QueueStore, Queues};
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_operator::{COUNTED, QueueStore, Queues};
 use dwar_sql::schema::{event_deliveries, otps, receipts, wallet_holds};
 use dwar_sql::{At, WaitsRow, backlog};
 

@@ -1,5 +1,5 @@
-use crate::pool::{SWEEP, SqliteStore};
-use crate::remembered::Changes;
+use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;

@@ -1,9 +1,9 @@
-use crate::command::snapshot;
-use crate::error::Failure;
-use crate::otp_row;
-use crate::pool::SqliteStore;
-use crate::remembered::Changes;
-use crate::statement;
+use crate::connection::command::snapshot;
+use crate::connection::error::Failure;
+use crate::connection::pool::SqliteStore;
+use crate::connection::remembered::Changes;
+use crate::connection::statement;
+use crate::otp::row;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
@@ -98,6 +98,6 @@ fn look(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Fai
     let row = Row::new("send_slots", Id::from(key.project));
     let slot = |(at, forgiven)| Ok(SendSlot { at: row.at("taken_at", at)?, forgiven });
     let slots = taken.into_iter().map(slot).collect::<Result<Vec<_>, StoreError>>()?;
-    let budget = otp_row::budget(connection, key.project, key.mode, key.phone)?;
+    let budget = row::budget(connection, key.project, key.mode, key.phone)?;
     Ok(SendLog::new(slots, budget))
 }

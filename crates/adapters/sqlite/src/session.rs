@@ -1,10 +1,10 @@
-use crate::error::Failure;
+use crate::connection::error::Failure;
+use crate::connection::pace::Pace;
+use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::connection::remembered::{Changes, Remembered};
+use crate::connection::statement;
 use crate::event;
 use crate::identity;
-use crate::pace::Pace;
-use crate::pool::{SWEEP, SqliteStore};
-use crate::remembered::{Changes, Remembered};
-use crate::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{

@@ -1,5 +1,5 @@
-use crate::error::Failure;
-use crate::pool::SqliteStore;
+use crate::connection::error::Failure;
+use crate::connection::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{StoreError, Timestamp};

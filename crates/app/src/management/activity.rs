@@ -2,7 +2,7 @@ use super::timeline::{OnRecord, Timeline};
 use crate::{Audit, Limits, Toolbox};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    ActivityStore, Channel, DeliveryStatus, Otp, OtpState, OtpStore, RefusalStore, RefusedSends,
+    Channel, DeliveryStatus, Otp, OtpHistory, OtpState, OtpStore, RefusalStore, RefusedSends,
 };
 use dwar_ratelimit::{SendKey, SendLimiter};
 use dwar_wallet::{ChargeStore, LedgerEntry};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// the caller asks (`Permission::See(Area::Activity)`). Phones are masked until somebody unmasks one.
 pub struct Activity {
     pub tools: Toolbox,
-    pub activity: Arc<dyn ActivityStore>,
+    pub activity: Arc<dyn OtpHistory>,
     pub refusals: Arc<dyn RefusalStore>,
     pub otps: Arc<dyn OtpStore>,
     pub sends: Arc<dyn SendLimiter>,

@@ -1,6 +1,6 @@
 use crate::Toolbox;
+use dwar_installation::{FORGOTTEN, Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
-use dwar_operator::{FORGOTTEN, Instance, InstanceStore};
 use std::sync::Arc;
 
 /// Says, again and again, that this process runs the service.

@@ -1,25 +1,26 @@
 //! The life of a one-time code: issued, delivered, guessed, used.
 
-mod activity;
 mod code;
 mod delivery;
+mod history;
 pub mod idempotency;
 mod otp;
 mod ports;
 mod receipt;
 mod receipt_health;
 mod reference;
+mod refusals;
 pub mod sandbox;
 mod test_quota;
 mod text;
 
-pub use activity::*;
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
 pub use delivery::{
     AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reach, Reason, Report,
     Route, Step,
 };
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
+pub use history::*;
 pub use otp::{Allowance, Otp, OtpState, Verdict};
 pub use ports::*;
 pub use receipt::{
@@ -28,5 +29,6 @@ pub use receipt::{
 };
 pub use receipt_health::{HealthChange, ReceiptHealth};
 pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
+pub use refusals::*;
 pub use test_quota::*;
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};

@@ -1,4 +1,4 @@
-//! What is kept for people to look at: [`dwar_otp::ActivityStore`], [`dwar_otp::RefusalStore`],
+//! What is kept for people to look at: [`dwar_otp::OtpHistory`], [`dwar_otp::RefusalStore`],
 //! [`dwar_project::KeyUseStore`], [`dwar_wallet::ChargeStore`] and the log of
 //! [`dwar_ratelimit::SendLimiter`].
 

@@ -1,11 +1,11 @@
-//! What [`dwar_operator::InstanceStore`] and [`dwar_operator::QueueStore`] promise.
+//! What [`dwar_installation::InstanceStore`] and [`dwar_installation::QueueStore`] promise.
 
 use crate::contract::count;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
+use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::{KeyMode, Timestamp};
-use dwar_operator::{Backlog, COUNTED, Instance, Queues};
 use dwar_otp::{Report, Reported};
 use std::sync::Arc;
 

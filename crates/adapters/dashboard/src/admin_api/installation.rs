@@ -3,8 +3,8 @@ use super::body::Nothing;
 use super::call::Call;
 use super::operation::{Operation, get};
 use crate::operations::{Check, Health, Look, Loop, Process, Provider};
+use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
-use dwar_operator::{Backlog, COUNTED, Instance, Queues};
 use serde::Serialize;
 use utoipa::ToSchema;
 

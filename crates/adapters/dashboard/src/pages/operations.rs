@@ -3,8 +3,8 @@ use crate::layout::{Frame, Page};
 use crate::operations::{Check, Loop, Process, Provider};
 use crate::texts::operations as texts;
 use crate::visit::Visit;
+use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
-use dwar_operator::{Backlog, COUNTED, Instance, Queues};
 use maud::{Markup, html};
 use std::cmp::Reverse;
 

@@ -261,7 +261,7 @@ async fn streams_are_bounded_and_share_one_look_a_second() {
     assert!(open.iter().all(|events| events.status == 200));
     assert_eq!(support.events(&path, None).await.status, 429);
     assert_eq!(viewer.events(&path, None).await.status, 200, "somebody else has room");
-    let looks = || house.store.faults().calls("ActivityStore::newest");
+    let looks = || house.store.faults().calls("OtpHistory::newest");
     let before = looks();
     tokio::time::sleep(Duration::from_secs(10)).await;
     let asked = looks() - before;

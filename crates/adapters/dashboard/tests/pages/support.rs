@@ -11,11 +11,12 @@ use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Check, Console, Door, Health, Live, Look, Loop, Names,
     NoAnswer, Operations, Process, Provider, Providers, Settings, app,
 };
+use dwar_installation::{Backlog, Instance, Queues};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_memory::MemoryStore;
 use dwar_operator::{
-    Access, Backlog, By, Instance, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade,
-    PasskeySigned, PasskeySite, PasskeyVerifier, PasswordHasher, Queues, Role,
+    Access, By, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned, PasskeySite,
+    PasskeyVerifier, PasswordHasher, Role,
 };
 use dwar_otp::Channel;
 use dwar_project::{ApiKey, KeyRecord};

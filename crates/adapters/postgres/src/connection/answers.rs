@@ -1,0 +1,161 @@
+//! Answers for many who asked by one statement.
+
+use crate::connection::error::unavailable;
+use crate::connection::pool;
+use dwar_kernel::StoreError;
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Where the answer for one of them goes.
+pub(crate) struct Reply<T> {
+    sender: oneshot::Sender<Told<T>>,
+    thread: ThreadId,
+}
+
+/// Where one of them waits for it.
+pub(crate) struct Pending<T>(oneshot::Receiver<Told<T>>);
+
+/// The two ends of an answer to somebody on this thread.
+pub(crate) fn reply<T>() -> (Reply<T>, Pending<T>) {
+    let (sender, receiver) = oneshot::channel();
+    (Reply { sender, thread: thread::current().id() }, Pending(receiver))
+}
+
+impl<T> Reply<T> {
+    /// Whether whoever asked has gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    fn send(self, told: Told<T>) {
+        // Whoever asked may have gone.
+        let _ = self.sender.send(told);
+    }
+}
+
+impl<T> Pending<T> {
+    /// The answer, if there is one within this time.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is none; otherwise those of the answer.
+    pub(crate) async fn answer(self, patience: Duration) -> Result<T, StoreError> {
+        match tokio::time::timeout(patience, self.0).await {
+            Ok(Ok(told)) => told.answer,
+            Ok(Err(_)) => Err(unavailable("what was asked was given up")),
+            Err(_) => Err(pool::no_answer_in_time()),
+        }
+    }
+}
+
+/// The answer for one, and those for others on the same thread.
+///
+/// Each thread is woken once and tells its own: to wake it is a system call, and on the same processor it may
+/// be put in front of the one that still has answers to give.
+struct Told<T> {
+    answer: Result<T, StoreError>,
+    others: Others<T>,
+}
+
+impl<T> Told<T> {
+    fn alone(answer: Result<T, StoreError>) -> Self {
+        Self { answer, others: Others(Vec::new()) }
+    }
+}
+
+/// Those who are told when this is dropped, so also if nobody takes the answer that it came with.
+struct Others<T>(Vec<(Reply<T>, Result<T, StoreError>)>);
+
+impl<T> Drop for Others<T> {
+    fn drop(&mut self) {
+        for (reply, answer) in self.0.drain(..) {
+            reply.send(Told::alone(answer));
+        }
+    }
+}
+
+/// Hands out the answers, in order; if there are none, each is told why.
+pub(crate) fn tell<T>(
+    replies: impl IntoIterator<Item = Reply<T>>,
+    answers: Result<impl IntoIterator<Item = Result<T, StoreError>>, StoreError>,
+) {
+    match answers {
+        Ok(answers) => send(replies.into_iter().zip(answers)),
+        Err(cause) => {
+            let cause = Arc::new(cause);
+            send(replies.into_iter().map(|reply| (reply, Err(again(&cause)))));
+        }
+    }
+}
+
+fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
+    let mut threads: Vec<(Reply<T>, Told<T>)> = Vec::new();
+    for (reply, answer) in answers {
+        match threads.iter_mut().find(|(first, _)| first.thread == reply.thread) {
+            Some((_, told)) => told.others.0.push((reply, answer)),
+            None => threads.push((reply, Told::alone(answer))),
+        }
+    }
+    for (first, told) in threads {
+        first.send(told);
+    }
+}
+
+/// The same error for one more who asked.
+fn again(cause: &Arc<StoreError>) -> StoreError {
+    match cause.as_ref() {
+        StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
+        StoreError::NoRoom => StoreError::NoRoom,
+        _ => StoreError::Failed(Box::new(Arc::clone(cause))),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failing test should panic")]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    fn told(count: u32) -> Vec<Pending<u32>> {
+        let (replies, waiting): (Vec<_>, Vec<_>) = (0..count).map(|_| reply()).unzip();
+        tell(replies, Ok((0..count).map(Ok)));
+        waiting
+    }
+
+    #[tokio::test]
+    async fn each_is_told_its_own() {
+        for (place, waiting) in told(3).into_iter().enumerate() {
+            assert_eq!(waiting.answer(PATIENCE).await.unwrap(), u32::try_from(place).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_thread_is_woken_for_its_first_answer_and_hands_out_the_rest() {
+        let mut waiting = told(3);
+        assert!(waiting[0].0.try_recv().is_ok_and(|told| told.others.0.len() == 2));
+        assert!(waiting[1].0.try_recv().is_ok_and(|told| told.others.0.is_empty()));
+        assert!(waiting[2].0.try_recv().is_ok());
+    }
+
+    #[test]
+    fn another_thread_is_told_by_itself() {
+        let (replies, mut waiting): (Vec<_>, Vec<_>) =
+            [reply(), thread::spawn(reply).join().unwrap()].into_iter().unzip();
+        tell(replies, Ok([Ok(1), Ok(2)]));
+        assert!(waiting[1].0.try_recv().is_ok());
+    }
+
+    #[test]
+    fn the_rest_is_told_when_the_first_has_gone() {
+        let (replies, mut waiting): (Vec<_>, Vec<_>) = (0..3).map(|_| reply()).unzip();
+        drop(waiting.remove(0));
+        tell(replies, Ok((0..3).map(Ok)));
+        assert!(waiting.iter_mut().all(|waiting| waiting.0.try_recv().is_ok()));
+
+        let mut waiting = told(3);
+        drop(waiting.remove(0));
+        assert!(waiting.iter_mut().all(|waiting| waiting.0.try_recv().is_ok()), "told, not heard");
+    }
+}

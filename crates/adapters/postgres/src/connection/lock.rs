@@ -1,0 +1,37 @@
+//! Locks for what has no row yet to be locked. Each ends with its transaction.
+
+use crate::connection::statement::Statement;
+use diesel::prelude::*;
+use diesel::sql_types::Integer;
+
+/// What is locked.
+#[derive(Clone, Copy)]
+pub(crate) enum Lock {
+    /// The making of the first project.
+    FirstProject,
+    /// The set of signing keys.
+    SigningKeys,
+    /// The making of the first operator.
+    FirstOperator,
+}
+
+impl Lock {
+    /// Waits for the lock and takes it until the transaction ends.
+    pub(crate) fn take(self, conn: &mut PgConnection) -> QueryResult<()> {
+        let (class, key) = self.key();
+        Statement::new("SELECT pg_advisory_xact_lock(class, key) FROM given")
+            .given::<Integer, _>("class", class)
+            .given::<Integer, _>("key", key)
+            .execute(conn)?;
+        Ok(())
+    }
+
+    /// Class and key: locks of different classes never meet.
+    const fn key(self) -> (i32, i32) {
+        match self {
+            Self::FirstProject => (1, 0),
+            Self::SigningKeys => (2, 0),
+            Self::FirstOperator => (3, 0),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Look-ups that every request begins with: those of many requests in one statement.
+
+use crate::Settings;
+use crate::connection::answers::{self, Reply, tell};
+use crate::connection::error::{Failure, unavailable};
+use crate::connection::link::{Links, Manager};
+use crate::connection::pool::{self, Deadline};
+use crate::connection::room::Room;
+use diesel::PgConnection;
+use dwar_kernel::StoreError;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+/// How many statements of one kind are under way at most, each on a connection of its own.
+pub(crate) const CONNECTIONS: u32 = 2;
+/// How long a look-up waits for the statement that is under way before the other connection is used.
+/// Two at once ask for half as much each, at a higher price for each look-up.
+const HEAD_START: Duration = Duration::from_millis(1);
+/// How long the first of several look-ups waits for others, for each other instance on the server. Each of
+/// several instances has fewer to join than one alone would have, and the server has all their statements.
+const GATHERING: Duration = Duration::from_micros(150);
+/// How many look-ups one statement answers at most.
+const JOINED: usize = 256;
+/// How many look-ups may wait; as many requests as a process has connections by default, and more.
+const WAITING: usize = 4096;
+
+/// What is known of one thing that was asked for.
+pub(crate) type Answer<T> = Result<Option<T>, StoreError>;
+
+/// A look-up by unique keys.
+pub(crate) trait Question: Sized + Send + 'static {
+    type Found: Send + 'static;
+
+    /// What was found for each, in order, by one statement.
+    fn answers(
+        asked: &[&Self],
+        conn: &mut PgConnection,
+    ) -> Result<Vec<Answer<Self::Found>>, Failure>;
+}
+
+/// Answers look-ups on connections of its own, so that nothing else that is slow holds them up.
+///
+/// A look-up is sent at once if nothing is under way, and else after the statement that is, or after
+/// [`HEAD_START`], together with all that wait by then; where there are several instances, several that wait
+/// do so for [`GATHERING`] at least. None joins a statement that was sent before it
+/// was asked for, so what it is told is never older than the question.
+pub(crate) struct LookUps<Q: Question> {
+    shared: Arc<Shared<Q>>,
+    patience: Duration,
+}
+
+struct Shared<Q: Question> {
+    queue: Mutex<Queue<Q>>,
+    work: Condvar,
+    instances: Arc<AtomicU32>,
+}
+
+struct Queue<Q: Question> {
+    waiting: VecDeque<LookUp<Q>>,
+    idle: u32,
+    /// The thread on which somebody is about to wake one that sleeps.
+    nudged: Option<ThreadId>,
+    under_way: u32,
+    closed: bool,
+}
+
+struct LookUp<Q: Question> {
+    asked: Q,
+    at: Instant,
+    reply: Reply<Option<Q::Found>>,
+}
+
+impl<Q: Question> LookUps<Q> {
+    /// Starts the threads that ask; they connect on demand. `instances` is how many there are, this one
+    /// among them.
+    pub(crate) fn start(
+        settings: &Settings,
+        url: &str,
+        room: &Arc<Room>,
+        instances: Arc<AtomicU32>,
+    ) -> Self {
+        let queue = Queue::default();
+        let shared = Shared { queue: Mutex::new(queue), work: Condvar::new(), instances };
+        let shared = Arc::new(shared);
+        let links = pool::links(CONNECTIONS, settings, Manager::new(url.to_owned()));
+        for _ in 0..CONNECTIONS {
+            let asker = Asker {
+                shared: Arc::clone(&shared),
+                links: links.clone(),
+                room: Arc::clone(room),
+                acquire_timeout: settings.acquire_timeout,
+                call_timeout: settings.call_timeout,
+            };
+            let name = "dwar-postgres-look-up".to_owned();
+            let started = thread::Builder::new().name(name).spawn(move || asker.serve());
+            if let Err(cause) = started {
+                tracing::error!(%cause, "no thread for look-ups");
+            }
+        }
+        Self { shared, patience: settings.call_timeout }
+    }
+
+    /// What is on record now.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is no answer within the time of a call, or too many
+    /// wait; whatever the statement or the row met.
+    pub(crate) async fn ask(&self, asked: Q) -> Answer<Q::Found> {
+        let (reply, answer) = answers::reply();
+        if let Some(nudge) = self.shared.push(LookUp { asked, at: Instant::now(), reply })? {
+            tokio::task::yield_now().await;
+            drop(nudge);
+        }
+        answer.answer(self.patience).await
+    }
+}
+
+/// Ends the threads; whoever still waits is told that there will be no answer.
+impl<Q: Question> Drop for LookUps<Q> {
+    fn drop(&mut self) {
+        self.shared.queue().closed = true;
+        self.shared.work.notify_all();
+    }
+}
+
+impl<Q: Question> Shared<Q> {
+    fn queue(&self) -> MutexGuard<'_, Queue<Q>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, look_up: LookUp<Q>) -> Result<Option<Nudge<'_, Q>>, StoreError> {
+        let mut queue = self.queue();
+        if queue.waiting.len() >= WAITING {
+            // While no connection gets an answer, only the patience of those who ask ends.
+            queue.waiting.retain(|look_up| !look_up.reply.is_closed());
+        }
+        if queue.waiting.len() >= WAITING {
+            return Err(unavailable("too many look-ups are waiting"));
+        }
+        queue.waiting.push_back(look_up);
+        // Not on behalf of another thread, which may be busy for long.
+        let here = Some(thread::current().id());
+        let is_first = queue.idle > 0 && queue.nudged != here;
+        if is_first {
+            queue.nudged = here;
+        }
+        Ok(is_first.then(|| Nudge(self)))
+    }
+
+    fn gathering(&self) -> Duration {
+        let others = self.instances.load(Ordering::Relaxed).saturating_sub(1);
+        GATHERING.saturating_mul(others).min(HEAD_START)
+    }
+
+    /// Everything that waits, once it is time to ask; nothing when there is no more to come.
+    fn take(&self) -> Option<Vec<LookUp<Q>>> {
+        let mut queue = self.queue();
+        loop {
+            let now = Instant::now();
+            queue = match queue.next_turn(now, self.gathering()) {
+                Turn::Now(wanted) => return Some(wanted),
+                Turn::Never => return None,
+                Turn::WhenAsked => {
+                    queue.idle += 1;
+                    let mut queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                    queue.idle -= 1;
+                    queue
+                }
+                Turn::In(pause) => {
+                    let waited = self.work.wait_timeout(queue, pause);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+}
+
+/// Wakes a thread that asks, when it is dropped.
+///
+/// Whoever holds it lets the other tasks of its thread go first: what they ask then goes out with the same
+/// statement, and this thread is not put aside for the other after each.
+struct Nudge<'shared, Q: Question>(&'shared Shared<Q>);
+
+impl<Q: Question> Drop for Nudge<'_, Q> {
+    fn drop(&mut self) {
+        self.0.queue().nudged = None;
+        self.0.work.notify_one();
+    }
+}
+
+/// When one of the threads has something to ask.
+enum Turn<Q: Question> {
+    Now(Vec<LookUp<Q>>),
+    In(Duration),
+    WhenAsked,
+    Never,
+}
+
+impl<Q: Question> Default for Queue<Q> {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), idle: 0, nudged: None, under_way: 0, closed: false }
+    }
+}
+
+impl<Q: Question> Queue<Q> {
+    fn next_turn(&mut self, now: Instant, gathering: Duration) -> Turn<Q> {
+        while self.waiting.front().is_some_and(|look_up| look_up.reply.is_closed()) {
+            self.waiting.pop_front();
+        }
+        let Some(first) = self.waiting.front() else {
+            return if self.closed { Turn::Never } else { Turn::WhenAsked };
+        };
+        let waited = now.saturating_duration_since(first.at);
+        let pause = match (self.under_way, self.waiting.len()) {
+            (0, 1) => Duration::ZERO,
+            (0, _) => gathering,
+            _ => HEAD_START,
+        };
+        if waited < pause {
+            return Turn::In(pause - waited);
+        }
+        self.under_way += 1;
+        let count = self.waiting.len().min(JOINED);
+        Turn::Now(self.waiting.drain(..count).collect())
+    }
+}
+
+/// One thread that asks.
+struct Asker<Q: Question> {
+    shared: Arc<Shared<Q>>,
+    links: Links,
+    room: Arc<Room>,
+    acquire_timeout: Duration,
+    call_timeout: Duration,
+}
+
+impl<Q: Question> Asker<Q> {
+    fn serve(&self) {
+        while let Some(wanted) = self.shared.take() {
+            // A panic must not end the thread; who waits for the answer learns that there is none.
+            let found = catch_unwind(AssertUnwindSafe(|| self.ask(&wanted)));
+            self.shared.queue().under_way -= 1;
+            if let Ok(found) = found {
+                tell(wanted.into_iter().map(|look_up| look_up.reply), found);
+            }
+        }
+    }
+
+    fn ask(&self, wanted: &[LookUp<Q>]) -> Result<Vec<Answer<Q::Found>>, StoreError> {
+        let deadline = Deadline::at(Instant::now() + self.call_timeout);
+        let asked: Vec<&Q> = wanted.iter().map(|look_up| &look_up.asked).collect();
+        pool::repeat(&self.links, &self.room, self.acquire_timeout, deadline, |conn, _| {
+            Q::answers(&asked, conn)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Anything;
+
+    impl Question for Anything {
+        type Found = ();
+
+        fn answers(asked: &[&Self], _: &mut PgConnection) -> Result<Vec<Answer<()>>, Failure> {
+            Ok(asked.iter().map(|_| Ok(None)).collect())
+        }
+    }
+
+    fn turn(waiting: u32, waited: Duration, under_way: u32, gathering: Duration) -> Turn<Anything> {
+        let (at, now) = (Instant::now(), Instant::now() + waited);
+        let (replies, answers): (Vec<_>, Vec<_>) = (0..waiting).map(|_| answers::reply()).unzip();
+        let look_ups = replies.into_iter().map(|reply| LookUp { asked: Anything, at, reply });
+        let mut queue = Queue { waiting: look_ups.collect(), under_way, ..Queue::default() };
+        let turn = queue.next_turn(now, gathering);
+        drop(answers);
+        turn
+    }
+
+    fn sent(turn: &Turn<Anything>) -> usize {
+        match turn {
+            Turn::Now(look_ups) => look_ups.len(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn several_look_ups_wait_for_more_where_there_are_other_instances() {
+        let (little, long) = (GATHERING / 2, GATHERING * 2);
+        assert_eq!(sent(&turn(2, Duration::ZERO, 0, Duration::ZERO)), 2, "one instance alone");
+        assert!(
+            matches!(turn(2, little, 0, GATHERING), Turn::In(rest) if rest <= GATHERING - little)
+        );
+        assert_eq!(sent(&turn(2, long, 0, GATHERING)), 2);
+        assert_eq!(sent(&turn(1, Duration::ZERO, 0, GATHERING)), 1, "nobody to wait for");
+    }
+
+    #[test]
+    fn one_of_those_who_ask_wakes_the_thread_when_the_others_have_asked() {
+        let queue = Queue { idle: 1, ..Queue::default() };
+        let shared =
+            Shared { queue: Mutex::new(queue), work: Condvar::new(), instances: Arc::default() };
+        let ask = || {
+            let look_up = LookUp { asked: Anything, at: Instant::now(), reply: answers::reply().0 };
+            shared.push(look_up).ok().flatten()
+        };
+        let first = ask();
+        assert!(first.is_some());
+        assert!(ask().is_none(), "the first will do it for both");
+        let is_nudged_elsewhere =
+            thread::scope(|scope| scope.spawn(|| ask().map(std::mem::forget).is_some()).join());
+        assert!(is_nudged_elsewhere.is_ok_and(|is| is), "that thread may be busy for long");
+        drop(first);
+        assert!(ask().is_some(), "the thread sleeps, and nobody is about to wake it");
+    }
+
+    #[test]
+    fn the_other_connection_is_used_after_a_head_start() {
+        assert!(matches!(turn(1, HEAD_START / 2, 1, Duration::ZERO), Turn::In(_)));
+        assert_eq!(sent(&turn(1, HEAD_START * 2, 1, Duration::ZERO)), 1);
+    }
+}

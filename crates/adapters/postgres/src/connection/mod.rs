@@ -1,0 +1,17 @@
+//! What carries statements to PostgreSQL: connections, who waits for one, what joins steps, and what
+//! becomes of an answer.
+
+#[macro_use]
+pub(crate) mod statement;
+pub(crate) mod answers;
+pub(crate) mod cautions;
+pub(crate) mod error;
+pub(crate) mod link;
+pub(crate) mod lock;
+pub(crate) mod look_up;
+pub(crate) mod migrations;
+pub(crate) mod pool;
+pub(crate) mod project_queue;
+pub(crate) mod room;
+pub(crate) mod settings;
+pub(crate) mod sweep;

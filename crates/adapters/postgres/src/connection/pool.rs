@@ -1,0 +1,225 @@
+use crate::Settings;
+use crate::connection::error::{Failure, unavailable};
+use crate::connection::link::{Links, Manager};
+use crate::connection::look_up;
+use crate::connection::room::Room;
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::r2d2;
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_sql::{Door, Flow};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tracing::Span;
+
+diesel::define_sql_function! {
+    /// Whether the server can write more.
+    fn has_room() -> diesel::sql_types::Bool;
+}
+
+/// How often one call may begin anew after a lost connection or a conflict.
+const TRIES: u32 = 5;
+
+/// How long a task that no request waits for may take.
+const LONG: Duration = Duration::from_secs(600);
+
+/// Runs work on pooled connections, off the async threads and in bounded time.
+///
+/// There are as many permits as connections: callers beyond that wait without holding a thread, and
+/// projects take turns.
+#[derive(Clone)]
+pub(crate) struct Pool {
+    links: Links,
+    door: Arc<Door>,
+    flow: Flow,
+    acquire_timeout: Duration,
+    call_timeout: Duration,
+    room: Arc<Room>,
+}
+
+impl Pool {
+    /// A pool that connects on demand: the server need not be up yet.
+    pub(crate) fn new(settings: &Settings, url: String) -> Self {
+        let size = settings.pool_size.saturating_sub(2 * look_up::CONNECTIONS).max(1);
+        let links = links(size, settings, Manager::new(url));
+        let permits = usize::try_from(size).unwrap_or(usize::MAX);
+        Self {
+            links,
+            door: Door::new(permits),
+            flow: None,
+            acquire_timeout: settings.acquire_timeout,
+            call_timeout: settings.call_timeout,
+            room: Arc::new(Room::new()),
+        }
+    }
+
+    /// The same pool, for work of this project: it waits in turn with that of others.
+    pub(crate) fn of(&self, project: ProjectId) -> Self {
+        Self { flow: Some(project), ..self.clone() }
+    }
+
+    pub(crate) const fn doubts(&self) -> &Arc<Room> {
+        &self.room
+    }
+
+    /// Asks the server whether it has room, if that is in doubt.
+    pub(crate) async fn room(&self) -> Result<(), StoreError> {
+        if !self.room.is_in_doubt() {
+            return Ok(());
+        }
+        let has_room = |conn: &mut PgConnection| Ok(diesel::select(has_room()).get_result(conn)?);
+        let room = self.run(has_room).await;
+        let room = room.inspect_err(|_| self.room.suspect())?;
+        self.room.found(room);
+        if room { Ok(()) } else { Err(StoreError::NoRoom) }
+    }
+
+    /// One statement; MUST be harmless if it runs twice, since a lost connection repeats it.
+    pub(crate) async fn run<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.call(self.call_timeout, move |conn, _| work(conn)).await
+    }
+
+    /// One transaction, kept as a whole or not at all, and at most once.
+    pub(crate) async fn transaction<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.call(self.call_timeout, move |conn, deadline| {
+            let mut committing = false;
+            let outcome: Result<T, Failure> = conn.transaction(|conn| {
+                let value = work(conn)?;
+                // Whoever asked has been told that it failed.
+                deadline.check()?;
+                committing = true;
+                Ok(value)
+            });
+            outcome.map_err(|cause| if committing { cause.while_committing() } else { cause })
+        })
+        .await
+    }
+
+    /// Several statements that read one and the same state, for what reads whole tables and no
+    /// request waits for.
+    pub(crate) async fn long_snapshot<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let read = move |conn: &mut PgConnection, _| {
+            conn.build_transaction().repeatable_read().read_only().run(|conn| {
+                let (patience, whole) = (LONG.as_secs(), "SET LOCAL enable_seqscan = on");
+                conn.batch_execute(&format!(
+                    "SET LOCAL statement_timeout = '{patience}s'; {whole}"
+                ))?;
+                work(conn)
+            })
+        };
+        self.call(LONG, read).await
+    }
+
+    async fn call<T, W>(&self, patience: Duration, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection, Deadline) -> Result<T, Failure> + Send + 'static,
+    {
+        let deadline = Deadline(Instant::now() + patience);
+        let wait = self.acquire_timeout.min(patience);
+        let permit = tokio::time::timeout(wait, self.door.enter(self.flow)).await;
+        let Ok(Some(permit)) = permit else {
+            return Err(unavailable("every connection is in use"));
+        };
+        let (links, room, span) = (self.links.clone(), Arc::clone(&self.room), Span::current());
+        let acquire_timeout = self.acquire_timeout;
+        // The permit goes along: if the caller gives up, the connection is in use all the same.
+        let job = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            span.in_scope(|| repeat(&links, &room, acquire_timeout, deadline, work))
+        });
+        // The server's own time-outs are of no use if it is frozen or its packets get lost.
+        match tokio::time::timeout_at(deadline.0.into(), job).await {
+            Ok(finished) => finished.map_err(|cause| StoreError::Failed(Box::new(cause)))?,
+            Err(_) => Err(no_answer_in_time()),
+        }
+    }
+}
+
+/// Tells the log and whoever asked that nobody waits for the answer any more.
+pub(crate) fn no_answer_in_time() -> StoreError {
+    tracing::warn!("PostgreSQL did not answer in time");
+    too_late()
+}
+
+fn too_late() -> StoreError {
+    unavailable("PostgreSQL did not answer in time")
+}
+
+/// When an answer is of no use any more.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    pub(crate) const fn at(instant: Instant) -> Self {
+        Self(instant)
+    }
+
+    fn check(self) -> Result<(), Failure> {
+        if self.left().is_zero() {
+            return Err(too_late().into());
+        }
+        Ok(())
+    }
+
+    fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+}
+
+/// Connections that are opened on demand.
+pub(crate) fn links(size: u32, settings: &Settings, manager: Manager) -> Links {
+    // While the server is away this is also, halved, the longest pause between two tries.
+    let patience = settings.acquire_timeout.max(Duration::from_millis(100));
+    r2d2::Pool::builder()
+        .max_size(size)
+        .min_idle(Some(1))
+        .connection_timeout(patience)
+        .test_on_check_out(true)
+        .error_handler(Box::new(crate::connection::link::LogFailures))
+        .build_unchecked(manager)
+}
+
+/// Does the work on a connection, on a thread that may block, and again where that is harmless.
+pub(crate) fn repeat<T, W>(
+    links: &Links,
+    room: &Room,
+    acquire_timeout: Duration,
+    deadline: Deadline,
+    mut work: W,
+) -> Result<T, StoreError>
+where
+    W: FnMut(&mut PgConnection, Deadline) -> Result<T, Failure>,
+{
+    let mut tries = 1;
+    loop {
+        let mut link = links
+            .get_timeout(acquire_timeout.min(deadline.left()))
+            .map_err(|_| unavailable("PostgreSQL cannot be reached"))?;
+        deadline.check()?;
+        let cause = match work(link.connection(), deadline) {
+            Ok(value) => return Ok(value),
+            Err(cause) => cause,
+        };
+        if cause.is_lost() {
+            link.mark_lost();
+        }
+        if !cause.may_be_repeated() || tries == TRIES {
+            return Err(room.judge(cause));
+        }
+        tracing::debug!(?cause, tries, "beginning anew");
+        tries += 1;
+    }
+}

@@ -1,0 +1,59 @@
+use crate::connection::error::{Failure, Kind};
+use dwar_kernel::StoreError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the server can write. Says in the log, once each, when it no longer can for want of room
+/// and when it can again.
+pub(crate) struct Room {
+    full: AtomicBool,
+    /// Something happened that the driver has no name for, or nobody has asked yet.
+    suspected: AtomicBool,
+}
+
+impl Room {
+    pub(crate) const fn new() -> Self {
+        Self { full: AtomicBool::new(false), suspected: AtomicBool::new(true) }
+    }
+
+    /// The server is to be asked again.
+    pub(crate) fn suspect(&self) {
+        self.suspected.store(true, Ordering::Release);
+    }
+
+    /// Whether the server should be asked if it has room.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.full.load(Ordering::Acquire) || self.suspected.swap(false, Ordering::AcqRel)
+    }
+
+    /// What a failure is to whoever asked.
+    ///
+    /// The driver hides the code of a full disk (SQLSTATE 53100), and its text is in the server's
+    /// language. So a failure without a name raises a suspicion, which `has_room` settles by
+    /// the code; while the server is known to be full, such a failure counts as that.
+    pub(crate) fn judge(&self, failure: Failure) -> StoreError {
+        match failure.kind() {
+            Kind::NoRoom => {
+                self.found(false);
+                StoreError::NoRoom
+            }
+            Kind::Nameless if self.full.load(Ordering::Acquire) => StoreError::NoRoom,
+            Kind::Nameless => {
+                self.suspect();
+                failure.into()
+            }
+            Kind::Known => failure.into(),
+        }
+    }
+
+    /// Notes whether the server has room.
+    pub(crate) fn found(&self, room: bool) {
+        match (self.full.swap(!room, Ordering::AcqRel), !room) {
+            (false, true) => tracing::error!(
+                "the disk is full: PostgreSQL cannot write, requests that need it to are answered \
+                 503 until there is room"
+            ),
+            (true, false) => tracing::info!("PostgreSQL has room to write again"),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,208 @@
+use crate::connection::error::InvalidUrl;
+use std::fmt;
+use std::time::Duration;
+
+/// How to reach PostgreSQL, and how long to wait for it. `Debug` hides the URL.
+#[derive(Clone)]
+pub struct Settings {
+    /// `postgres://user:password@host:port/database?option=value`, all parts percent-encoded.
+    ///
+    /// Connection options of libpq that it names win over the ones set here.
+    pub url: String,
+    /// The server's own address where `url` is that of a pooler: for migrations, which need a
+    /// session of their own.
+    pub direct_url: Option<String>,
+    /// Connections at most; one at least is used.
+    pub pool_size: u32,
+    /// How long a call waits for a free connection.
+    pub acquire_timeout: Duration,
+    /// How long PostgreSQL may work on one statement.
+    pub statement_timeout: Duration,
+    /// How long one statement may wait for a lock.
+    pub lock_timeout: Duration,
+    /// How long a call may take from its begin to its answer, waiting and repeating included.
+    ///
+    /// Holds even if the server falls silent.
+    pub call_timeout: Duration,
+}
+
+impl Settings {
+    /// The defaults of `config.default.toml`: 16 connections, 2 s for one of them and for each
+    /// statement.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            direct_url: None,
+            pool_size: 16,
+            acquire_timeout: Duration::from_secs(2),
+            statement_timeout: Duration::from_secs(2),
+            lock_timeout: Duration::from_secs(2),
+            call_timeout: Duration::from_secs(4),
+        }
+    }
+
+    /// What leads to the server itself.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] if no connection could ever come of it.
+    pub fn direct(&self) -> Result<String, InvalidUrl> {
+        let url = self.direct_url.as_ref().unwrap_or(&self.url);
+        Self { url: url.clone(), ..self.clone() }.connection_url()
+    }
+
+    /// The URL with the connection options that bound every wait.
+    ///
+    /// libpq quotes parts of a URL that it cannot read in its messages; a password written in
+    /// plain where it should be percent-encoded would end up in a log. Hence the checks.
+    pub(crate) fn connection_url(&self) -> Result<String, InvalidUrl> {
+        let (base, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
+        let rest = base
+            .strip_prefix("postgres://")
+            .or_else(|| base.strip_prefix("postgresql://"))
+            .ok_or(InvalidUrl("has to begin with postgres://"))?;
+        let path = rest.split_once('/').map_or("", |(_, path)| path);
+        if path.contains('@') || query.contains('@') || rest.matches('@').count() > 1 {
+            return Err(InvalidUrl("has to have / ? and @ in names and passwords percent-encoded"));
+        }
+        if !self.url.bytes().all(|byte| byte.is_ascii_graphic()) || !well_encoded(&self.url) {
+            return Err(InvalidUrl("is not well percent-encoded"));
+        }
+        let query = self.with_options(query)?;
+        Ok(format!("{base}?{query}"))
+    }
+
+    fn with_options(&self, query: &str) -> Result<String, InvalidUrl> {
+        let mut given: Vec<(&str, String)> = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) =
+                pair.split_once('=').ok_or(InvalidUrl("has an option without a value"))?;
+            given.push((name, value.to_owned()));
+        }
+        for (name, value) in self.defaults() {
+            match given.iter_mut().find(|(known, _)| *known == name) {
+                // The last setting of a parameter wins.
+                Some((_, theirs)) if name == "options" => *theirs = format!("{value}%20{theirs}"),
+                Some(_) => {}
+                None => given.push((name, value)),
+            }
+        }
+        let pairs: Vec<_> = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Ok(pairs.join("&"))
+    }
+
+    /// What each session is to be set to, in the units of `pg_settings`.
+    fn session(&self) -> [(&'static str, String); 7] {
+        [
+            ("statement_timeout", millis(self.statement_timeout)),
+            ("lock_timeout", millis(self.lock_timeout)),
+            ("idle_in_transaction_session_timeout", millis(self.call_timeout)),
+            // Every statement looks rows up by key, so no value of a parameter makes another plan
+            // better; without this the first five of each and connection are planned for nothing.
+            ("plan_cache_mode", "force_generic_plan".to_owned()),
+            // Nor does a plan that was made while a table was small read all of it when it has grown.
+            ("enable_seqscan", "off".to_owned()),
+            // Whatever has to be read whole all the same looks dear enough to compile a program for.
+            ("jit", "off".to_owned()),
+            ("default_transaction_isolation", "read committed".to_owned()),
+        ]
+    }
+
+    /// Those of [`Self::session`] that the URL does not set otherwise.
+    pub(crate) fn expected(&self) -> Vec<(&'static str, String)> {
+        self.session().into_iter().filter(|(name, _)| !self.url.contains(name)).collect()
+    }
+
+    /// The server ends what takes too long; TCP notices a peer that is gone.
+    fn defaults(&self) -> [(&'static str, String); 7] {
+        let seconds = |wait: Duration| wait.as_secs().max(2).to_string();
+        let session = self.session().map(|(name, value)| {
+            // libpq splits options at spaces that no backslash precedes.
+            format!("-c%20{name}%3D{}", value.replace(' ', "%5C%20"))
+        });
+        [
+            ("application_name", "dwar".to_owned()),
+            ("connect_timeout", seconds(self.acquire_timeout)),
+            ("keepalives_idle", "10".to_owned()),
+            ("keepalives_interval", "5".to_owned()),
+            ("keepalives_count", "3".to_owned()),
+            ("tcp_user_timeout", millis(self.call_timeout)),
+            ("options", session.join("%20")),
+        ]
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Settings")
+            .field("url", &"…")
+            .field("direct_url", &self.direct_url.as_ref().map(|_| "…"))
+            .field("pool_size", &self.pool_size)
+            .field("acquire_timeout", &self.acquire_timeout)
+            .field("statement_timeout", &self.statement_timeout)
+            .field("lock_timeout", &self.lock_timeout)
+            .field("call_timeout", &self.call_timeout)
+            .finish()
+    }
+}
+
+/// PostgreSQL reads 0 as "never".
+fn millis(wait: Duration) -> String {
+    wait.as_millis().clamp(1, i32::MAX.unsigned_abs().into()).to_string()
+}
+
+fn well_encoded(text: &str) -> bool {
+    text.split('%').skip(1).all(|tail| {
+        let code = tail.get(..2).filter(|code| *code != "00");
+        code.is_some_and(|code| code.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection_url(url: &str) -> Result<String, InvalidUrl> {
+        Settings::new(url).connection_url()
+    }
+
+    #[test]
+    fn bounds_every_wait() {
+        let url = connection_url("postgres://dwar:p%40ss@db.example:5432/dwar").unwrap();
+        assert!(url.starts_with("postgres://dwar:p%40ss@db.example:5432/dwar?"), "{url}");
+        for part in ["connect_timeout=2&", "tcp_user_timeout=4000&", "-c%20lock_timeout%3D2000"] {
+            assert!(url.contains(part), "{url}");
+        }
+    }
+
+    #[test]
+    fn an_option_of_the_url_wins() {
+        let url = connection_url("postgresql:///dwar?host=/run/pg&connect_timeout=9").unwrap();
+        assert!(url.contains("connect_timeout=9") && !url.contains("connect_timeout=2"), "{url}");
+        let url = connection_url("postgres:///dwar?options=-c%20search_path%3Dauth").unwrap();
+        assert!(url.contains("committed%20-c%20search_path%3Dauth&"), "{url}");
+    }
+
+    #[test]
+    fn refuses_what_libpq_would_quote_in_a_message() {
+        for url in [
+            "mysql://dwar@db/dwar",
+            "host=db password=secret",
+            "postgres://dwar:se/cret@db/dwar",
+            "postgres://dwar:se?cret@db/dwar",
+            "postgres://dwar:se@cret@db/dwar",
+            "postgres://dwar:se%cret@db/dwar",
+            "postgres://dwar:se%00cret@db/dwar",
+            "postgres://dwar:se cret@db/dwar",
+            "postgres://db/dwar?sslmode",
+        ] {
+            let refusal = connection_url(url).unwrap_err();
+            assert!(!refusal.to_string().contains("cret"), "{url}");
+        }
+    }
+
+    #[test]
+    fn hides_the_url_from_debug() {
+        let shown = format!("{:?}", Settings::new("postgres://dwar:secret@db/dwar"));
+        assert!(!shown.contains("secret") && shown.contains("pool_size: 16"), "{shown}");
+    }
+}

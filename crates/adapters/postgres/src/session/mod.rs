@@ -1,0 +1,183 @@
+pub(crate) mod start;
+
+use crate::PostgresStore;
+use crate::caller::SoughtWith;
+use crate::connection::error::{Failure, unavailable};
+use crate::connection::statement::Statement;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sql_types::{Binary, Text};
+use dwar_kernel::{
+    Digest, IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId,
+};
+use dwar_session::{
+    Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
+};
+use dwar_sql::schema::sessions;
+use dwar_sql::{At, Id, SessionRow, in_world, read_all, read_one};
+
+/// Locks every session of an identity; in order, so that two who do so cannot deadlock.
+pub(crate) fn lock_all(
+    conn: &mut PgConnection,
+    identity: IdentityId,
+) -> Result<Vec<Session>, Failure> {
+    let query = sessions::table
+        .filter(sessions::identity_id.eq(Id::from(identity)))
+        .order(sessions::id)
+        .for_update();
+    Ok(read_all!(SessionRow of query, conn))
+}
+
+/// Exchanges the pair of a session that is as it was seen.
+const EXCHANGE: &str = " UPDATE sessions s SET refresh_digest = g.refresh_digest, \
+     generation = g.generation, rotations = g.rotations, \
+     refresh_expires_at = g.refresh_expires_at, access_token_id = g.access_token_id, \
+     access_issued_at = g.access_issued_at, access_expires_at = g.access_expires_at, \
+     replay_key = g.replay_key, replay_answer = g.replay_answer \
+     FROM given g WHERE s.id = g.id AND s.project_id = g.project_id AND s.mode = g.mode \
+     AND s.refresh_digest = g.seen AND s.revoked_at IS NULL";
+
+/// Ends a session that is as it was seen, and records the event.
+const END: &str = ", ended AS ( \
+         UPDATE sessions s SET revoked_at = g.at FROM given g \
+         WHERE s.id = g.session AND s.project_id = g.project AND s.mode = g.mode \
+         AND s.refresh_digest = g.seen AND s.revoked_at IS NULL \
+         RETURNING s.id, s.identity_id \
+     ) SELECT record_event(event => g.event, project => g.project, world => g.mode, \
+         happening => g.kind, moment => g.at, subject => ended.id, related => ended.identity_id) \
+     FROM ended, given g";
+
+/// How often a session that others change is looked at before they have to be waited for.
+const LOOKS: usize = 5;
+
+/// Applies a rule to a session, as it was seen or as it is, and keeps what that changed.
+///
+/// Nothing is locked in between: the write is guarded, and where it finds another session than the
+/// rule had, the rule gets that one.
+pub(crate) fn change<T>(
+    conn: &mut PgConnection,
+    (project, mode, id): (ProjectId, KeyMode, SessionId),
+    mut seen: Option<Session>,
+    mut rule: impl FnMut(&mut Session) -> T,
+) -> Result<Option<T>, Failure> {
+    for _ in 0..LOOKS {
+        let before = match seen.take() {
+            Some(seen) => seen,
+            None => match by_id(conn, project, mode, id)? {
+                Some(known) => known,
+                None => return Ok(None),
+            },
+        };
+        let mut session = before.clone();
+        let answer = rule(&mut session);
+        if session == before || keep(conn, &before, &session)? {
+            return Ok(Some(answer));
+        }
+    }
+    Err(unavailable("a session changes too often").into())
+}
+
+/// Keeps `session` if it still is on record as it was `before`: every exchange has a digest of its
+/// own, and an end is for ever.
+pub(crate) fn keep(
+    conn: &mut PgConnection,
+    before: &Session,
+    session: &Session,
+) -> QueryResult<bool> {
+    let row = SessionRow::from(session);
+    let kept = match session.event(before) {
+        None => {
+            let statement =
+                Statement::new(EXCHANGE).given::<Binary, _>("seen", before.refresh.0.as_slice());
+            given!(
+                statement, sessions of row,
+                id project_id mode refresh_digest generation rotations refresh_expires_at
+                access_token_id access_issued_at access_expires_at replay_key replay_answer
+            )
+            .execute(conn)?
+        }
+        Some(event) => Statement::new(END)
+            .given::<Id, _>("session", row.id)
+            .given::<Id, _>("project", row.project_id)
+            .given::<Text, _>("mode", row.mode)
+            .given::<Binary, _>("seen", before.refresh.0.as_slice())
+            .given::<Text, _>("event", event.id())
+            .given::<Text, _>("kind", event.kind.as_str())
+            .given::<At, _>("at", At::from(event.at))
+            .execute(conn)?,
+    };
+    Ok(kept == 1)
+}
+
+fn by_id(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    mode: KeyMode,
+    session: SessionId,
+) -> Result<Option<Session>, Failure> {
+    let query = in_world!(sessions of project, mode, session);
+    Ok(read_one!(SessionRow of query, conn))
+}
+
+#[async_trait]
+impl SessionStore for PostgresStore {
+    async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
+        self.logins.done(login.session.project, login).await
+    }
+
+    async fn rotate(
+        &self,
+        seen: Session,
+        presented: Presented,
+        next: Successor,
+        policy: RotationPolicy,
+        now: Timestamp,
+    ) -> Result<Option<Rotation>, StoreError> {
+        // Repeated after a lost answer, the rule knows its own exchange by its successor.
+        self.pool
+            .of(seen.project)
+            .run(move |conn| {
+                let key = (seen.project, seen.mode, seen.id);
+                change(conn, key, Some(seen.clone()), |session| {
+                    session.rotate(&presented, next.clone(), policy, now)
+                })
+            })
+            .await
+    }
+
+    async fn seek(
+        &self,
+        key: Digest,
+        session: Option<SessionId>,
+    ) -> Result<Option<Sought>, StoreError> {
+        self.seekers.ask(SoughtWith { key, session }).await
+    }
+
+    async fn revoke(
+        &self,
+        seen: Session,
+        token: TokenId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut repeated = false;
+        let revoked = self
+            .pool
+            .of(seen.project)
+            .run(move |conn| {
+                let again = std::mem::replace(&mut repeated, true);
+                let key = (seen.project, seen.mode, seen.id);
+                change(conn, key, Some(seen.clone()), |session| {
+                    // An end at this instant is this call's own, of which the answer was lost.
+                    let own = session.access.token == token && session.revoked_at == Some(now);
+                    session.revoke(token, now) || again && own
+                })
+            })
+            .await?;
+        Ok(revoked.unwrap_or_default())
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let expired = self.drop_before("sessions", "expires_at", before).await?;
+        Ok(expired + self.drop_before("sessions", "revoked_at", before).await?)
+    }
+}

@@ -1,0 +1,173 @@
+pub(crate) mod row;
+pub(crate) mod step;
+
+use crate::PostgresStore;
+use crate::wallet::row::{amount_of, apply};
+use crate::wallet::step::{Hold, Settle, Step};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
+use dwar_sql::{AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balance, balances, read_all};
+use dwar_wallet::{
+    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
+    Paise, Refunded, Settlement, WalletStore,
+};
+use std::collections::BTreeMap;
+
+#[async_trait]
+impl WalletStore for PostgresStore {
+    async fn credit(
+        &self,
+        project: ProjectId,
+        credit: Credit,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .of(project)
+            .transaction(move |conn| {
+                apply(conn, project, |conn, wallet| {
+                    let known = amount_of(conn, project, EntryKind::Credit, &credit.reference)?;
+                    Ok(wallet.credit(&credit, known.is_some(), now))
+                })
+            })
+            .await
+    }
+
+    async fn hold(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        amount: Paise,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<HoldOutcome, StoreError> {
+        if amount == Paise::ZERO {
+            return Ok(HoldOutcome::Held);
+        }
+        let held =
+            self.wallets.done(project, Step::Hold(Hold { send, amount, entry, now })).await?;
+        Ok(if held { HoldOutcome::Held } else { HoldOutcome::Insufficient })
+    }
+
+    async fn settle(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        settlement: Settlement,
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.wallets.done(project, Step::Settle(Settle { send, settlement, entries, now })).await
+    }
+
+    async fn refund(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<Refunded, StoreError> {
+        let reference = send.to_string();
+        self.pool
+            .of(project)
+            .transaction(move |conn| {
+                apply(conn, project, |conn, wallet| {
+                    let mut amount = |kind| amount_of(conn, project, kind, &reference);
+                    let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
+                    let refunded = amount(EntryKind::Refund)?.is_some();
+                    Ok(wallet.refund(send, captured, refunded, entry, now))
+                })
+            })
+            .await
+    }
+
+    async fn adjust(
+        &self,
+        project: ProjectId,
+        adjustment: Adjustment,
+        now: Timestamp,
+    ) -> Result<Adjusted, StoreError> {
+        self.pool
+            .of(project)
+            .transaction(move |conn| {
+                apply(conn, project, |conn, wallet| {
+                    let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+                    let known = amount_of(conn, project, kind, reference)?;
+                    Ok(wallet.adjust(&adjustment, known.is_some(), now))
+                })
+            })
+            .await
+    }
+
+    async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
+        self.pool
+            .of(project)
+            .run(move |conn| {
+                let found: Option<(i64, i64)> = wallets::table
+                    .find(Id::from(project))
+                    .select((wallets::balance, wallets::held))
+                    .get_result(conn)
+                    .optional()?;
+                Ok(found.map(|(owned, held)| balance(owned, held)).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn balances(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let ids: Vec<Id> = projects.iter().copied().map(Id::from).collect();
+                let rows: Vec<WalletRow> = wallets::table
+                    .filter(wallets::project_id.eq_any(ids))
+                    .select(WalletRow::as_select())
+                    .load(conn)?;
+                Ok(balances(&projects, &rows))
+            })
+            .await
+    }
+
+    async fn statement(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.pool
+            .of(project)
+            .run(move |conn| {
+                let query = ledger_entries::table
+                    .filter(ledger_entries::project_id.eq(Id::from(project)))
+                    .order(ledger_entries::position.desc())
+                    .limit(i64::from(limit));
+                Ok(read_all!(EntryRow of query, conn))
+            })
+            .await
+    }
+
+    async fn stale_holds(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<OpenHold>, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let query = wallet_holds::table
+                    .filter(wallet_holds::send_id.lt(Id::first_at(before)))
+                    .order(wallet_holds::send_id)
+                    .limit(i64::from(limit));
+                Ok(read_all!(HoldRow of query, conn))
+            })
+            .await
+    }
+
+    async fn audit(&self) -> Result<Audit, StoreError> {
+        let audit = |conn: &mut PgConnection| {
+            let rows: Vec<AuditRow> = diesel::sql_query(AUDIT).load(conn)?;
+            Ok(rows.iter().fold(Audit::default(), AuditRow::add_to))
+        };
+        self.pool.long_snapshot(audit).await
+    }
+}

@@ -1,0 +1,86 @@
+//! A wallet and what moves it.
+
+use crate::connection::error::Failure;
+use crate::event;
+use diesel::prelude::*;
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_sql::schema::{ledger_entries, projects, wallets};
+use dwar_sql::{EntryRow, Id, WalletRow, balance};
+use dwar_wallet::{Balance, EntryKind, Impossible, Movement, Paise, Wallet};
+
+/// Applies a rule to a project's wallet, locked, and writes down what came of it.
+pub(crate) fn apply<T>(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    mut rule: impl FnMut(
+        &mut PgConnection,
+        &mut Wallet,
+    ) -> Result<Result<Movement<T>, Impossible>, Failure>,
+) -> Result<T, Failure> {
+    loop {
+        // Not a join: the project's row is not to be locked.
+        let threshold = projects::table.find(Id::from(project)).select(projects::low_balance);
+        let columns = (wallets::balance, wallets::held, wallets::entries, threshold.single_value());
+        let found: Option<(i64, i64, i64, Option<i64>)> = wallets::table
+            .find(Id::from(project))
+            .select(columns)
+            .for_update()
+            .get_result(conn)
+            .optional()?;
+        // One that never was credited is empty, and cannot fall.
+        let (owned, held, entries, low_balance) = found.unwrap_or_default();
+        let low_balance = low_balance.map(Paise);
+        let mut wallet = Wallet { project, balance: balance(owned, held), low_balance };
+        let movement = rule(conn, &mut wallet)?.map_err(StoreError::from)?;
+        if movement.entries.is_empty() {
+            return Ok(movement.outcome);
+        }
+        if found.is_some() {
+            save(conn, &wallet, entries, &movement)?;
+            return Ok(movement.outcome);
+        }
+        // Somebody else may open it first: it is judged again under its lock.
+        diesel::insert_into(wallets::table)
+            .values(WalletRow::new(project, Balance::default(), 0))
+            .on_conflict_do_nothing()
+            .execute(conn)?;
+    }
+}
+
+/// Writes down a wallet that the caller has locked, and what moved it.
+fn save<T>(
+    conn: &mut PgConnection,
+    wallet: &Wallet,
+    position: i64,
+    movement: &Movement<T>,
+) -> Result<(), Failure> {
+    let rows: Vec<_> = (position + 1..)
+        .zip(&movement.entries)
+        .map(|(position, entry)| EntryRow::new(wallet.project, position, entry))
+        .collect();
+    let position = rows.last().map_or(position, |row| row.position);
+    diesel::update(wallets::table.find(Id::from(wallet.project)))
+        .set(WalletRow::new(wallet.project, wallet.balance, position))
+        .execute(conn)?;
+    diesel::insert_into(ledger_entries::table).values(rows).execute(conn)?;
+    match &movement.event {
+        Some(event) => event::record(conn, event),
+        None => Ok(()),
+    }
+}
+
+/// What the project's one entry of this kind and reference added to the balance, if there is one.
+pub(crate) fn amount_of(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    kind: EntryKind,
+    reference: &str,
+) -> QueryResult<Option<i64>> {
+    ledger_entries::table
+        .filter(ledger_entries::project_id.eq(Id::from(project)))
+        .filter(ledger_entries::kind.eq(kind.as_str()))
+        .filter(ledger_entries::reference.eq(reference))
+        .select(ledger_entries::amount)
+        .get_result(conn)
+        .optional()
+}

@@ -1,0 +1,14 @@
+//! What carries statements to SQLite: the one writer and those who wait for it, the readers, and what
+//! they remember.
+
+pub(crate) mod cautions;
+pub(crate) mod command;
+pub(crate) mod error;
+pub(crate) mod migrations;
+pub(crate) mod pace;
+pub(crate) mod pool;
+pub(crate) mod remembered;
+pub(crate) mod room;
+pub(crate) mod statement;
+pub(crate) mod writer;
+pub(crate) mod writes;

@@ -1,0 +1,391 @@
+use crate::connection::error::{Failure, OpenError, is_transient, unavailable};
+use crate::connection::remembered::{Changes, Remembered};
+use crate::connection::room::Room;
+use crate::connection::writer::{Beside, Writer};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_sql::{Door, Flow};
+use serde::Deserialize;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tracing::Span;
+
+/// How many rows one turn of a sweep drops: a few milliseconds of the writer's time.
+pub(crate) const SWEEP: u16 = 500;
+
+/// Needs room as a few writes of ours would, and leaves nothing behind. An `INSERT … SELECT` that can
+/// break a constraint is undone by itself when there is none; a plain one would take the whole
+/// transaction along.
+const PROBE: &str = "CREATE TABLE room_probe (filler blob NOT NULL); \
+                     INSERT INTO room_probe SELECT zeroblob(65536); DROP TABLE room_probe;";
+/// How long the write-ahead log stays once what it held is in the database.
+const LOG_AT_REST: u32 = 16 << 20;
+
+/// How to open a database file.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The file; it is made, for its owner alone, if there is none.
+    pub path: PathBuf,
+    /// How many reads go on at once; at least one.
+    pub readers: u32,
+    /// What an answered write survives.
+    pub synchronous: Synchronous,
+    /// How long to wait for another process that writes.
+    pub busy_timeout: Duration,
+    /// How many writes may wait; at least one.
+    pub queue: usize,
+    /// How long to wait for a place in that queue, or for a free reader.
+    pub patience: Duration,
+    /// With fewer bytes free where the file lies, [`SqliteStore::room`] says that there is none.
+    pub min_free: u64,
+}
+
+/// What an answered write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Synchronous {
+    /// A loss of power: the disk is flushed at each commit.
+    Full,
+    /// The death of the process, but not a loss of power, which may undo the last commits.
+    Normal,
+}
+
+impl Synchronous {
+    /// Makes it hold for what a connection commits from now on.
+    pub(crate) fn set(self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        connection.batch_execute(match self {
+            Self::Full => "PRAGMA synchronous = FULL",
+            Self::Normal => "PRAGMA synchronous = NORMAL",
+        })
+    }
+}
+
+impl Settings {
+    /// The defaults of `config.default.toml`: 16 readers, flushed commits, 2 s for another process
+    /// and for a place, 64 MiB free; and 1024 writes waiting.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            readers: 16,
+            synchronous: Synchronous::Full,
+            busy_timeout: Duration::from_secs(2),
+            queue: 1024,
+            patience: Duration::from_secs(2),
+            min_free: 64 << 20,
+        }
+    }
+}
+
+/// Implements every store port on one SQLite file, which other processes may use as well.
+///
+/// Writes go through one thread (see `writer.rs`), reads through a pool of connections that cannot
+/// write; where work has to wait, projects take turns. A read that begins after a write was answered
+/// sees it. Clones share everything; the file is at rest once the last one is dropped.
+#[derive(Clone)]
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+    flow: Flow,
+}
+
+struct Shared {
+    file: File,
+    writer: Writer,
+    readers: Pool<ConnectionManager<SqliteConnection>>,
+    scans: Arc<Door>,
+    patience: Duration,
+    room: Arc<Room>,
+    remembered: Option<Arc<Remembered>>,
+}
+
+impl SqliteStore {
+    /// Opens the file, without touching its schema; see [`SqliteStore::migrate`].
+    ///
+    /// # Errors
+    /// [`OpenError`] if the file cannot be made, is no database, or stays locked for longer than
+    /// the busy timeout.
+    pub fn open(settings: Settings) -> Result<Self, OpenError> {
+        let file = File::new(&settings)?;
+        let mut connection = file.connect()?;
+        // From the first read on there is an index of the log, which tells of every commit.
+        connection.batch_execute("SELECT count(*) FROM sqlite_schema")?;
+        let remembered = Remembered::of(&file.path).map(Arc::new);
+        let room = Arc::new(Room::new(file.folder(), settings.min_free));
+        let count = settings.readers.max(1);
+        let readers = Pool::builder()
+            .max_size(count)
+            .test_on_check_out(false)
+            .max_lifetime(None)
+            .idle_timeout(None)
+            .connection_timeout(settings.patience)
+            .connection_customizer(Box::new(file.clone()))
+            .build(ConnectionManager::new(file.url.clone()))?;
+        let own = file.clone();
+        let reopen = move || own.connect().inspect_err(log_reopening).ok();
+        let Settings { queue, patience, .. } = settings;
+        let beside = Beside {
+            synchronous: settings.synchronous,
+            room: Arc::clone(&room),
+            remembered: remembered.clone(),
+        };
+        let writer = Writer::start(connection, reopen, beside, queue, patience)
+            .map_err(OpenError::Thread)?;
+        // Scans leave half of the connections to look-ups.
+        let scans = Door::new(usize::try_from(count / 2).unwrap_or(1));
+        let shared = Shared { file, writer, readers, scans, patience, room, remembered };
+        Ok(Self { shared: Arc::new(shared), flow: None })
+    }
+
+    /// Tells whether the store can write and read right now; changes nothing.
+    ///
+    /// # Errors
+    /// Whatever a write or a read would meet: a stopped writer, a full queue, a locked file.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.write(|_| Ok(())).await?;
+        self.read(|connection| {
+            let one = diesel::select(1.into_sql::<diesel::sql_types::Integer>());
+            Ok(one.execute(connection).map(|_| ())?)
+        })
+        .await
+    }
+
+    /// Tells how many bytes are free where the file lies, if there is room to write.
+    ///
+    /// Where SQLite was full, this tries whether it still is: by a table that comes and goes in
+    /// one step. The log is told when the room is used up and when there is some again.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRoom`] if SQLite is full, or less is free than [`Settings::min_free`].
+    pub async fn room(&self) -> Result<Option<u64>, StoreError> {
+        let room = &self.shared.room;
+        if room.is_full() {
+            self.write(|connection| Ok(connection.batch_execute(PROBE)?)).await?;
+        }
+        room.found_free(room.free()?).map(Some)
+    }
+
+    /// The same store, for work of this project: it waits in turn with that of others.
+    pub(crate) fn of(&self, project: ProjectId) -> Self {
+        Self { shared: Arc::clone(&self.shared), flow: Some(project) }
+    }
+
+    /// What look-ups were answered, while that is still true.
+    pub(crate) fn remembered(&self) -> Option<&Remembered> {
+        self.shared.remembered.as_deref()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.shared.writer
+    }
+
+    /// Runs `work` as one atomic step on the writer and answers once it is on disk.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.write_that(Changes::Anything, work).await
+    }
+
+    /// As [`SqliteStore::write`], for a step of which it is known what it [`Changes`].
+    pub(crate) async fn write_that<T, F>(&self, changes: Changes, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.shared.writer.submit(self.flow, true, changes, work).await
+    }
+
+    /// As [`SqliteStore::write`], but its answer does not wait for the disk.
+    ///
+    /// A loss of power (not the death of this process) may undo it. Only for a step that is followed
+    /// by a [`SqliteStore::write`] before anything is done that the outside can see, since the log is
+    /// written in order and that one takes it along; or for one that is done again when it is
+    /// missing. It MUST change [no look-up](Changes::NoLookUp).
+    pub(crate) async fn write_ahead_of_disk<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.shared.writer.submit(self.flow, false, Changes::NoLookUp, work).await
+    }
+
+    /// Runs `work` on a connection of its own, outside the writer's transactions.
+    pub(crate) async fn apart<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let file = self.shared.file.clone();
+        let job = move || {
+            let opened = file.connect().inspect_err(log_reopening);
+            work(&mut opened.map_err(|_| unavailable("the database cannot be opened"))?)
+        };
+        let done = tokio::task::spawn_blocking(job).await;
+        done.unwrap_or_else(|cause| Err(StoreError::Failed(Box::new(cause))))
+    }
+
+    /// Repeats a deletion of [`SWEEP`] rows until fewer are left and gives how many rows went.
+    ///
+    /// Each turn is a step of its own, so that other writes get theirs in between.
+    pub(crate) async fn drain<F>(&self, turn: F) -> Result<u64, StoreError>
+    where
+        F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Copy + Send + 'static,
+    {
+        self.drain_by(SWEEP, turn).await
+    }
+
+    /// As [`SqliteStore::drain`], by this many rows a turn.
+    pub(crate) async fn drain_by<F>(&self, rows: u16, turn: F) -> Result<u64, StoreError>
+    where
+        F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Clone + Send + 'static,
+    {
+        let mut total = 0;
+        loop {
+            let turn = turn.clone();
+            let gone = self.write(move |connection| Ok(turn(connection)?)).await?;
+            total += u64::try_from(gone).unwrap_or_default();
+            if gone < usize::from(rows) {
+                return Ok(total);
+            }
+        }
+    }
+
+    /// Runs a look-up by index on a reader, here and now.
+    ///
+    /// It takes some 20 µs, as long as the way to another thread and back would (measured: twice
+    /// the reads per second). Only when every connection is taken does it go that way and wait.
+    pub(crate) async fn read<T, F>(&self, query: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        match self.shared.readers.try_get() {
+            Some(mut connection) => Ok(query(&mut connection)?),
+            None => self.scan(query).await,
+        }
+    }
+
+    /// Runs a query of any length on a reader, on a thread that may block.
+    pub(crate) async fn scan<T, F>(&self, query: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let place = self.shared.scans.enter(self.flow);
+        let Ok(Some(place)) = tokio::time::timeout(self.shared.patience, place).await else {
+            tracing::warn!("a read found no free connection");
+            return Err(unavailable("too many reads are waiting"));
+        };
+        let readers = self.shared.readers.clone();
+        let span = Span::current();
+        let work = move || {
+            let _place = place;
+            let _entered = span.enter();
+            let mut connection = readers.get().map_err(|cause| {
+                tracing::error!(%cause, "no reader's connection");
+                unavailable("no connection for a read")
+            })?;
+            Ok(query(&mut connection)?)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|cause| Err(StoreError::Failed(Box::new(cause))))
+    }
+}
+
+/// Where the database is and how each connection to it is set up.
+#[derive(Clone, Debug)]
+struct File {
+    path: PathBuf,
+    url: String,
+    synchronous: Synchronous,
+    busy_timeout: Duration,
+}
+
+impl File {
+    /// The path is made absolute, since SQLite gives a meaning to `:memory:` and `file:…`.
+    fn new(settings: &Settings) -> Result<Self, OpenError> {
+        let path = std::path::absolute(&settings.path)
+            .map_err(|cause| OpenError::File { path: settings.path.clone(), cause })?;
+        let url = path.to_str().map(str::to_owned);
+        let url = url.ok_or_else(|| OpenError::PathEncoding(path.clone()))?;
+        let Settings { synchronous, busy_timeout, .. } = *settings;
+        Ok(Self { path, url, synchronous, busy_timeout })
+    }
+
+    /// Where the database and the files beside it lie.
+    fn folder(&self) -> PathBuf {
+        self.path.parent().unwrap_or(&self.path).to_path_buf()
+    }
+
+    /// A connection that may write, to a file that exists for its owner alone.
+    fn connect(&self) -> Result<SqliteConnection, OpenError> {
+        create(&self.path).map_err(|cause| OpenError::File { path: self.path.clone(), cause })?;
+        let mut connection = SqliteConnection::establish(&self.url)?;
+        self.set_up(&mut connection)?;
+        self.use_wal(&mut connection)?;
+        Ok(connection)
+    }
+
+    /// Switches to the write-ahead log; a file keeps it once it has it.
+    ///
+    /// Of several that switch a fresh file at once, SQLite turns some away without waiting as the
+    /// busy timeout says, since waiting could be for ever.
+    fn use_wal(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        let until = Instant::now() + self.busy_timeout;
+        loop {
+            match connection.batch_execute("PRAGMA journal_mode = WAL") {
+                Err(cause) if is_transient(&cause) && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn set_up(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        connection.set_instrumentation(crate::connection::statement::log);
+        let busy = self.busy_timeout.as_millis();
+        connection.batch_execute(&format!(
+            "PRAGMA busy_timeout = {busy}; \
+             PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
+             PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; \
+             PRAGMA journal_size_limit = {LOG_AT_REST};"
+        ))?;
+        self.synchronous.set(connection)
+    }
+}
+
+/// Readers cannot write, whatever a query says.
+impl CustomizeConnection<SqliteConnection, PoolError> for File {
+    fn on_acquire(&self, connection: &mut SqliteConnection) -> Result<(), PoolError> {
+        self.set_up(connection)
+            .and_then(|()| connection.batch_execute("PRAGMA query_only = ON"))
+            .map_err(PoolError::QueryError)
+    }
+}
+
+/// SQLite gives the files beside it (`-wal`, `-shm`) the permissions of the database.
+///
+/// A file that is there is not opened: its locks belong to the process, and closing any descriptor of it
+/// drops those of connections that are open (fcntl(2), record locks). Another process would then take the
+/// log away from under them (sqlite.org/howtocorrupt.html, 2.2).
+fn create(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(cause),
+        _ => Ok(()),
+    }
+}
+
+fn log_reopening(cause: &OpenError) {
+    tracing::error!(%cause, "the database cannot be opened again");
+}

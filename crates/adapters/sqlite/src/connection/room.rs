@@ -1,0 +1,79 @@
+use crate::connection::error::unavailable;
+use dwar_kernel::StoreError;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+const MIB: u64 = 1 << 20;
+/// With less than this free, an I/O error of SQLite is one of these: no file can grow.
+const EXHAUSTED: u64 = MIB;
+
+/// There is enough, or nobody has looked yet.
+const ENOUGH: u8 = 0;
+/// Less is free than the settings ask for; SQLite can still write.
+const LOW: u8 = 1;
+/// SQLite could not write for want of room.
+const FULL: u8 = 2;
+
+/// Whether there is room to write where the database lies. Says in the log, once each, when there
+/// no longer is and when there is again.
+pub(crate) struct Room {
+    folder: PathBuf,
+    min_free: u64,
+    lack: AtomicU8,
+}
+
+impl Room {
+    pub(crate) const fn new(folder: PathBuf, min_free: u64) -> Self {
+        Self { folder, min_free, lack: AtomicU8::new(ENOUGH) }
+    }
+
+    /// How many bytes of the file system are left for us.
+    pub(crate) fn free(&self) -> Result<u64, StoreError> {
+        let left = rustix::fs::statvfs(&self.folder).map_err(|cause| {
+            tracing::warn!(%cause, "the database's file system does not answer");
+            unavailable("the database's file system does not answer")
+        })?;
+        Ok(left.f_bavail.saturating_mul(left.f_frsize))
+    }
+
+    /// Whether so little is free that any failed write has failed for it.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.free().is_ok_and(|free| free < EXHAUSTED)
+    }
+
+    /// Whether SQLite was full when it last said something.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lack.load(Ordering::Acquire) == FULL
+    }
+
+    /// SQLite says that it has no room.
+    pub(crate) fn found_full(&self) {
+        if self.lack.swap(FULL, Ordering::AcqRel) != FULL {
+            let free_mib = self.free().map(|free| free / MIB).ok();
+            tracing::error!(
+                folder = %self.folder.display(), free_mib,
+                "the disk is full: SQLite cannot write, requests that need it to are answered 503 \
+                 until there is room"
+            );
+        }
+    }
+
+    /// Judges what is free, once SQLite is known to be able to write.
+    pub(crate) fn found_free(&self, free: u64) -> Result<u64, StoreError> {
+        let (folder, free_mib) = (self.folder.display(), free / MIB);
+        if free >= self.min_free {
+            if self.lack.swap(ENOUGH, Ordering::AcqRel) != ENOUGH {
+                tracing::info!(%folder, free_mib, "there is room to write again");
+            }
+            return Ok(free);
+        }
+        let before = self.lack.compare_exchange(ENOUGH, LOW, Ordering::AcqRel, Ordering::Acquire);
+        if before.is_ok() {
+            tracing::warn!(
+                %folder, free_mib, min_free_mib = self.min_free / MIB,
+                "little room is left for the database; not ready until there is more"
+            );
+        }
+        Err(StoreError::NoRoom)
+    }
+}

@@ -1,0 +1,163 @@
+use crate::connection::error::Failure;
+use crate::{Settings, SqliteStore};
+use diesel::connection::InstrumentationEvent;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use dwar_kernel::StoreError;
+use dwar_testkit::contract::together::{Step, Together};
+use dwar_testkit::{Fixtures, START, Stores};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// What a request waits for; the loops beside them may prepare what they run once in a while.
+const OF_REQUESTS: &[Step] = &[
+    Step::Issue,
+    Step::GuessRight,
+    Step::GuessWrong,
+    Step::ReportAccepted,
+    Step::ReportFailed,
+    Step::Deposit,
+    Step::Start,
+    Step::Rotate,
+    Step::Revoke,
+    Step::Hold,
+    Step::Settle,
+    Step::Refund,
+    Step::Admit,
+    Step::Forgive,
+    Step::Begin,
+    Step::Complete,
+    Step::Abandon,
+];
+
+/// A prepared statement of a connection, as SQLite itself knows it.
+/// <https://www.sqlite.org/stmt.html>
+#[derive(QueryableByName)]
+struct Prepared {
+    #[diesel(sql_type = Text)]
+    sql: String,
+    #[diesel(sql_type = BigInt)]
+    run: i64,
+    #[diesel(sql_type = BigInt)]
+    reprep: i64,
+}
+
+/// How often each statement was run by diesel.
+type Counts = Arc<Mutex<BTreeMap<String, i64>>>;
+
+fn watch(connection: &mut SqliteConnection, counts: &Counts) -> Result<(), Failure> {
+    let counts = Arc::clone(counts);
+    connection.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            let text = query.to_string();
+            let sql = text.split(" -- binds: ").next().unwrap_or_default().to_owned();
+            *counts.lock().unwrap().entry(sql).or_default() += 1;
+        }
+    });
+    Ok(())
+}
+
+/// What has been run since the start, by diesel's count less SQLite's count of what ran out of its
+/// prepared statements; and how often SQLite had to prepare one of those anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Unprepared {
+    run: BTreeMap<String, i64>,
+    again: BTreeMap<String, i64>,
+}
+
+fn look(connection: &mut SqliteConnection, counts: &Counts) -> Result<Unprepared, Failure> {
+    let mut run = counts.lock().unwrap().clone();
+    let mut again = BTreeMap::new();
+    let prepared: Vec<Prepared> =
+        diesel::sql_query("SELECT sql, run, reprep FROM sqlite_stmt").load(connection)?;
+    for Prepared { sql, run: ran, reprep } in prepared {
+        *run.entry(sql.clone()).or_default() -= ran;
+        again.insert(sql, reprep);
+    }
+    // SQLite obeys this pragma while it is parsed, so it has to be parsed each time.
+    run.retain(|sql, _| !sql.contains("sqlite_stmt") && !sql.starts_with("PRAGMA synchronous"));
+    again.retain(|_, reprep| *reprep > 0);
+    Ok(Unprepared { run, again })
+}
+
+struct Scene {
+    store: SqliteStore,
+    together: Together,
+    stores: Stores,
+    make: Fixtures,
+    written: Counts,
+    read: Counts,
+    _folder: tempfile::TempDir,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings { readers: 1, ..Settings::new(folder.path().join("t.db")) };
+        let store = SqliteStore::open(settings).unwrap();
+        store.migrate().await.unwrap();
+        let (written, read) = (Counts::default(), Counts::default());
+        let counts = Arc::clone(&written);
+        store.write(move |writer| watch(writer, &counts)).await.unwrap();
+        let counts = Arc::clone(&read);
+        store.read(move |reader| watch(reader, &counts)).await.unwrap();
+        let stores = Stores::of(&Arc::new(store.clone()));
+        let together = Together::open(&stores).await;
+        let make = Fixtures::random();
+        Self { store, together, stores, make, written, read, _folder: folder }
+    }
+
+    /// Every step of a request, and what requests read.
+    async fn go_round(&self) -> Result<(), StoreError> {
+        for step in OF_REQUESTS {
+            self.together.round(&[*step]).await;
+        }
+        let Self { stores, make, .. } = self;
+        let project = make.project().id;
+        let line = make.line(project, dwar_kernel::KeyMode::Live);
+        let (mode, phone) = (line.mode, line.index);
+        stores.projects.caller(make.digest()).await?;
+        stores.otps.find(project, mode, make.id()).await?;
+        stores.sessions.seek(make.digest(), Some(make.id())).await?;
+        stores.identities.find(project, mode, make.id()).await?;
+        stores.identities.find_by_phone(project, mode, phone).await?;
+        stores.signing_keys.keys(START).await?;
+        Ok(())
+    }
+
+    async fn look(&self) -> [Unprepared; 2] {
+        let (written, read) = (Arc::clone(&self.written), Arc::clone(&self.read));
+        let writer = self.store.write(move |writer| look(writer, &written)).await.unwrap();
+        let reader = self.store.read(move |reader| look(reader, &read)).await.unwrap();
+        [writer, reader]
+    }
+}
+
+/// diesel prepares some statements at each use (`sql_query`, lists of any length, commands given as
+/// a batch), and SQLite prepares anew what was planned for other values than it gets (a bound
+/// `LIMIT`). Neither may happen on the way of a request.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_statement_of_a_request_is_prepared_twice() {
+    let scene = Scene::open().await;
+    for _ in 0..2 {
+        scene.go_round().await.unwrap();
+    }
+    let before = scene.look().await;
+    for _ in 0..3 {
+        scene.go_round().await.unwrap();
+    }
+    let after = scene.look().await;
+    let looks = before.into_iter().zip(after);
+    for (connection, (before, after)) in ["writer", "reader"].into_iter().zip(looks) {
+        let grown = |before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>| {
+            let more = |(sql, count): (&String, &i64)| {
+                (*count > before.get(sql).copied().unwrap_or_default()).then(|| sql.clone())
+            };
+            after.iter().filter_map(more).collect::<Vec<String>>()
+        };
+        let run = grown(&before.run, &after.run);
+        assert!(run.is_empty(), "prepared at each use by the {connection}:\n{}", run.join("\n"));
+        let again = grown(&before.again, &after.again);
+        assert!(again.is_empty(), "expired and prepared anew by the {connection}:\n{again:#?}");
+    }
+}

@@ -1,0 +1,296 @@
+use crate::connection::command::{BEGIN, COMMIT, RELEASE, ROLLBACK, ROLLBACK_TO, SAVEPOINT};
+use crate::connection::error::{Failure, is_full, unavailable};
+use crate::connection::pool::Synchronous;
+use crate::connection::remembered::{Changes, Remembered};
+use crate::connection::room::Room;
+use crate::connection::writes::{Served, Writes};
+use diesel::SqliteConnection;
+use diesel::result::{Error as QueryError, QueryResult};
+use dwar_kernel::StoreError;
+use dwar_sql::Flow;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tracing::Span;
+
+/// How many writes share one commit at most: enough to hide the disk, few enough to stay quick.
+const BATCH: usize = 128;
+
+/// The one thread that writes, for each project in the order of arrival and for all of them in turn.
+///
+/// SQLite lets one connection write at a time. A queue in front of it is fairer than its lock, and
+/// lets every write that waits share one commit, hence one flush of the disk. Each is answered
+/// after that commit, so an answer means that the write is on disk, unless it did not ask for that.
+pub(crate) struct Writer {
+    writes: Arc<Writes>,
+    thread: Option<JoinHandle<()>>,
+    patience: Duration,
+}
+
+/// What the thread knows beside its connection.
+pub(crate) struct Beside {
+    /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
+    pub(crate) synchronous: Synchronous,
+    pub(crate) room: Arc<Room>,
+    /// Is told of every commit before those who wait for it are.
+    pub(crate) remembered: Option<Arc<Remembered>>,
+}
+
+impl Writer {
+    /// Starts the thread on a connection; `open` gives another one after each broken commit.
+    pub(crate) fn start<Open>(
+        connection: SqliteConnection,
+        open: Open,
+        beside: Beside,
+        length: usize,
+        patience: Duration,
+    ) -> std::io::Result<Self>
+    where
+        Open: Fn() -> Option<SqliteConnection> + Send + 'static,
+    {
+        let writes = Arc::new(Writes::new(length));
+        let served = Served(Arc::clone(&writes));
+        let thread = std::thread::Builder::new()
+            .name("dwar-sqlite-writer".to_owned())
+            .spawn(move || serve(&served.0, connection, &open, &beside))?;
+        Ok(Self { writes, thread: Some(thread), patience })
+    }
+
+    /// Runs `work` as one atomic step and answers once it is committed, and `on_disk` if so asked.
+    ///
+    /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
+    /// its answer any more, unless too many wait: then the newest of the flow that has most has to go.
+    pub(crate) async fn submit<T, F>(
+        &self,
+        flow: Flow,
+        on_disk: bool,
+        changes: Changes,
+        work: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let (work, span) = (Some(work), Span::current());
+        let task = Task { work, outcome: None, on_disk, changes, reply, span };
+        let queued = self.writes.push(flow, Box::new(task));
+        if tokio::time::timeout(self.patience, queued).await.is_err() {
+            tracing::warn!("a write found no place in the queue");
+            return Err(Loss::NoPlace.into());
+        }
+        answer.await.map_err(|_| unavailable("the writer has stopped"))?
+    }
+}
+
+/// Lets the thread finish what is in its queue, so that the file is at rest afterwards.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.writes.close();
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the writer's thread had panicked");
+        }
+    }
+}
+
+fn serve(
+    writes: &Writes,
+    mut connection: SqliteConnection,
+    open: &dyn Fn() -> Option<SqliteConnection>,
+    beside: &Beside,
+) {
+    let Beside { synchronous, room, remembered } = beside;
+    let (synchronous, remembered) = (*synchronous, remembered.as_deref());
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut flushes = synchronous;
+    // What a lost transaction did not come to is the next batch.
+    while !batch.is_empty() || writes.take(BATCH, &mut batch) {
+        let flush = match batch.iter().any(|job| job.on_disk()) {
+            true => synchronous,
+            false => Synchronous::Normal,
+        };
+        let switched = if flush == flushes { Ok(()) } else { flush.set(&mut connection) };
+        flushes = flush;
+        if let Some(remembered) = remembered {
+            remembered.begin();
+        }
+        let committed = switched.and_then(|()| commit(&mut connection, &mut batch));
+        if let Some(remembered) = remembered {
+            match committed {
+                Ok(()) => remembered.end(&mut connection, batch.iter().map(|job| job.changes())),
+                Err(_) => remembered.forget(),
+            }
+        }
+        if committed.is_err()
+            && let Some(fresh) = open()
+        {
+            // Whatever state the old connection is in, a new one is in none.
+            (connection, flushes) = (fresh, synchronous);
+        }
+        let lacked_room = batch.iter().any(|job| job.lacked_room());
+        let lost = committed.err().map(|cause| judge(&cause, lacked_room, room));
+        if lacked_room || lost == Some(Loss::NoRoom) {
+            room.found_full();
+        }
+        settle(&mut batch, lost);
+    }
+}
+
+/// Answers whoever was reached, and leaves the others.
+fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
+    let reached = batch.iter().any(|job| job.was_reached());
+    let mut rest = Vec::new();
+    for job in batch.drain(..) {
+        // A transaction that cannot even begin, or be tried again for ever, reaches nobody.
+        if lost.is_some() && reached && !job.was_reached() {
+            rest.push(job);
+        } else {
+            job.answer(lost);
+        }
+    }
+    batch.append(&mut rest);
+}
+
+/// Why work was lost for no fault of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It was not begun.
+    NoPlace,
+    NoRoom,
+    Unknown,
+}
+
+impl From<Loss> for StoreError {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::NoPlace => unavailable("too many writes are waiting"),
+            Loss::NoRoom => Self::NoRoom,
+            Loss::Unknown => unavailable("the write could not be committed"),
+        }
+    }
+}
+
+/// A single write without room may end the transaction of the others; what is said of that then
+/// is only that it is gone.
+fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
+    if lacked_room || is_full(cause) || room.is_exhausted() {
+        Loss::NoRoom
+    } else {
+        tracing::error!(%cause, "a commit failed");
+        Loss::Unknown
+    }
+}
+
+/// One transaction for the whole batch. IMMEDIATE, since a lock that is asked for only after the
+/// first read is refused outright if another process wrote meanwhile.
+///
+/// Its commands are statements like any other: diesel's own would be parsed each time.
+fn commit(connection: &mut SqliteConnection, batch: &mut [Box<dyn Job>]) -> QueryResult<()> {
+    BEGIN.run(connection)?;
+    let done = match batch {
+        // Alone, it needs no savepoint to be undone by itself.
+        [job] => match job.run(connection) {
+            true => COMMIT.run(connection),
+            false => ROLLBACK.run(connection),
+        },
+        jobs => jobs
+            .iter_mut()
+            .try_for_each(|job| {
+                SAVEPOINT.run(connection)?;
+                if !job.run(connection) {
+                    ROLLBACK_TO.run(connection)?;
+                }
+                RELEASE.run(connection)
+            })
+            .and_then(|()| COMMIT.run(connection)),
+    };
+    if done.is_err() {
+        // SQLite may have ended it by itself; in case no new connection can be opened.
+        let _ended = ROLLBACK.run(connection);
+    }
+    done
+}
+
+pub(crate) trait Job: Send {
+    /// Does the work; `false` means that what it wrote has to be undone.
+    fn run(&mut self, connection: &mut SqliteConnection) -> bool;
+
+    /// Whether its answer means that the write is on disk.
+    fn on_disk(&self) -> bool;
+
+    /// What it may change about what is remembered.
+    fn changes(&self) -> Changes;
+
+    /// Whether the work was begun.
+    fn was_reached(&self) -> bool;
+
+    /// Whether it failed for want of room.
+    fn lacked_room(&self) -> bool;
+
+    /// Tells whoever waits, if anybody still does.
+    fn answer(self: Box<Self>, lost: Option<Loss>);
+}
+
+struct Task<T, F> {
+    work: Option<F>,
+    outcome: Option<Result<T, StoreError>>,
+    on_disk: bool,
+    changes: Changes,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+    span: Span,
+}
+
+impl<T, F> Job for Task<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send,
+{
+    fn run(&mut self, connection: &mut SqliteConnection) -> bool {
+        let Some(work) = self.work.take() else { return true };
+        let _entered = self.span.enter();
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(connection)));
+        let outcome = outcome.unwrap_or_else(|panic| Err(Failure::Store(panicked(panic))));
+        let kept = outcome.is_ok();
+        self.outcome = Some(outcome.map_err(StoreError::from));
+        kept
+    }
+
+    fn on_disk(&self) -> bool {
+        self.on_disk
+    }
+
+    fn changes(&self) -> Changes {
+        self.changes
+    }
+
+    fn was_reached(&self) -> bool {
+        self.work.is_none()
+    }
+
+    fn lacked_room(&self) -> bool {
+        matches!(self.outcome, Some(Err(StoreError::NoRoom)))
+    }
+
+    fn answer(self: Box<Self>, lost: Option<Loss>) {
+        let answer = match (self.outcome, lost) {
+            (Some(Err(cause)), _) => Err(cause),
+            (Some(Ok(value)), None) => Ok(value),
+            (_, lost) => Err(lost.unwrap_or(Loss::Unknown).into()),
+        };
+        // Whoever asked may have given up; the write stands all the same.
+        let _ = self.reply.send(answer);
+    }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
+    let said = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+    let text = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    StoreError::Failed(format!("a write panicked: {text}").into())
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

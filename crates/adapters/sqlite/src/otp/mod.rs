@@ -1,0 +1,244 @@
+pub(crate) mod row;
+
+use crate::connection::command::snapshot;
+use crate::connection::error::Failure;
+use crate::connection::pool::SqliteStore;
+use crate::connection::remembered::Changes;
+use crate::event;
+use async_trait::async_trait;
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_otp::{
+    Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
+    Route, Step, Verdict,
+};
+use dwar_sql::schema::{guess_budgets, otp_attempts, otps, send_slots, wallet_holds};
+use dwar_sql::{At, Id, OtpRow, Row, in_world, of_phone};
+use std::time::Duration;
+
+/// Puts a new code in the place of the phone's present one.
+fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> Result<(), Failure> {
+    if let Some(present) = in_force(connection, otp.project, otp.mode, otp.phone)? {
+        let mut superseded = present.clone();
+        superseded.state = OtpState::Superseded;
+        row::save(connection, &present, &superseded)?;
+    }
+    Ok(row::insert(connection, otp)?)
+}
+
+#[async_trait]
+impl OtpStore for SqliteStore {
+    async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
+        self.of(otp.project)
+            .write_that(Changes::NoLookUp, move |connection| supersede(connection, &otp))
+            .await
+    }
+
+    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
+        self.of(otp.project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let hold = exists(wallet_holds::table.find(Id::from(otp.id)));
+                let place = exists(send_slots::table.find(Id::from(otp.id)));
+                if !diesel::select(hold.and(place)).get_result::<bool>(connection)? {
+                    let gone = "the hold or the place of a send is gone".to_owned();
+                    return Err(StoreError::Unavailable(gone).into());
+                }
+                supersede(connection, &otp)
+            })
+            .await
+    }
+
+    async fn judge(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+        guess: Guess,
+        policy: GuessPolicy,
+        now: Timestamp,
+    ) -> Result<Verdict, StoreError> {
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let Some(before) = in_force(connection, project, mode, phone)? else {
+                    return Ok(Verdict::NotFound);
+                };
+                let counted = row::budget(connection, project, mode, phone)?;
+                let (mut otp, mut budget) = (before.clone(), counted);
+                let verdict = otp.judge(&guess, &mut budget, &policy, now);
+                row::save(connection, &before, &otp)?;
+                if budget != counted {
+                    row::save_budget(connection, &otp, budget)?;
+                }
+                if let Some(told) = otp.judged_since((&before, &counted), &budget, now) {
+                    event::record(connection, &told)?;
+                }
+                Ok(verdict)
+            })
+            .await
+    }
+
+    async fn forget_guesses(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+    ) -> Result<Option<GuessBudget>, StoreError> {
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let counted = row::budget(connection, project, mode, phone)?;
+                let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
+                diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
+                Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
+            })
+            .await
+    }
+
+    async fn report(
+        &self,
+        request: Reported,
+        attempt: AttemptId,
+        report: Report,
+        route: Route,
+        next: AttemptId,
+        now: Timestamp,
+    ) -> Result<Option<(Otp, Step)>, StoreError> {
+        self.of(request.key().0)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let (project, otp) = request.key();
+                let found = otps::table
+                    .filter(otps::id.eq(Id::from(otp)))
+                    .filter(otps::project_id.eq(Id::from(project)))
+                    .select(OtpRow::as_select())
+                    .get_result(connection)
+                    .optional()?;
+                let Some(before) = row::load(connection, found)? else { return Ok(None) };
+                let mut otp = before.clone();
+                let step = otp.report(attempt, report, &route, next, now);
+                row::save(connection, &before, &otp)?;
+                if let Some(told) = otp.reported_since(&before, now) {
+                    event::record(connection, &told)?;
+                }
+                Ok(Some((otp, step)))
+            })
+            .await
+    }
+
+    async fn find(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        otp: OtpId,
+    ) -> Result<Option<Otp>, StoreError> {
+        self.of(project)
+            .read(move |connection| {
+                snapshot(connection, |connection| {
+                    let found = in_world!(otps of project, mode, otp)
+                        .select(OtpRow::as_select())
+                        .get_result(connection)
+                        .optional()?;
+                    row::load(connection, found)
+                })
+            })
+            .await
+    }
+
+    async fn find_attempt(
+        &self,
+        provider: String,
+        provider_ref: String,
+    ) -> Result<Option<ReceiptTarget>, StoreError> {
+        self.read(move |connection| {
+            let found = otp_attempts::table
+                .inner_join(otps::table)
+                .filter(otp_attempts::provider.eq(provider))
+                .filter(otp_attempts::provider_ref.eq(provider_ref))
+                .order(otp_attempts::id.desc())
+                .select((otps::project_id, otps::mode, otps::id, otp_attempts::id))
+                .load::<(Id, String, Id, Id)>(connection)?;
+            let newest = found.into_iter().next();
+            let Some((project, mode, otp, attempt)) = newest else { return Ok(None) };
+            let row = Row::new("otps", otp);
+            Ok(Some(ReceiptTarget {
+                project: row.id("project_id", project)?,
+                mode: row.parse("mode", &mode)?,
+                otp: row.id("id", otp)?,
+                attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
+            }))
+        })
+        .await
+    }
+
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError> {
+        self.write_that(Changes::NoLookUp, move |connection| {
+            let due = otps::table
+                .filter(otps::due_at.le(At::from(now)))
+                .order((otps::due_at, otps::id))
+                .limit(i64::from(limit))
+                .select(OtpRow::as_select())
+                .load(connection)?;
+            let mut claimed = Vec::with_capacity(due.len());
+            for row in due {
+                let Some(before) = row::load(connection, Some(row))? else { continue };
+                let mut otp = before.clone();
+                otp.delivery.due_at = Some(now + lease);
+                row::save(connection, &before, &otp)?;
+                claimed.push(otp);
+            }
+            Ok(claimed)
+        })
+        .await
+    }
+
+    async fn sweep(
+        &self,
+        requests_before: Timestamp,
+        guesses_before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let (requests_before, guesses_before) =
+            (Id::first_at(requests_before), At::from(guesses_before));
+        self.drain_gently(move |connection, rows| {
+            let stale =
+                guess_budgets::table.filter(guess_budgets::last_wrong_at.lt(guesses_before));
+            let edge: Option<Option<At>> = stale
+                .order(guess_budgets::last_wrong_at)
+                .select(guess_budgets::last_wrong_at)
+                .offset(rows.into())
+                .first(connection)
+                .optional()?;
+            let edge = edge.flatten().unwrap_or(guesses_before);
+            diesel::delete(stale.filter(guess_budgets::last_wrong_at.le(edge))).execute(connection)
+        })
+        .await?;
+        self.drain_gently(move |connection, rows| {
+            let old: Vec<Id> = otps::table
+                .filter(otps::id.lt(requests_before))
+                .select(otps::id)
+                .limit(rows.into())
+                .load(connection)?;
+            diesel::delete(otps::table.filter(otps::id.eq_any(old))).execute(connection)
+        })
+        .await
+    }
+}
+
+/// The phone's active or locked code, expired or not; the schema allows one.
+fn in_force(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    mode: KeyMode,
+    phone: BlindIndex,
+) -> Result<Option<Otp>, Failure> {
+    let active = otps::state.eq(OtpState::Active.as_str());
+    let found = of_phone!(otps of project, mode, phone.0.as_slice())
+        .filter(active.or(otps::state.eq(OtpState::Locked.as_str())))
+        .select(OtpRow::as_select())
+        .get_result(connection)
+        .optional()?;
+    row::load(connection, found)
+}

@@ -1,0 +1,98 @@
+//! A code, its attempts and its phone's guesses, from their rows and back.
+
+use crate::connection::error::Failure;
+use crate::connection::statement;
+use diesel::prelude::*;
+use dwar_kernel::{BlindIndex, KeyMode, ProjectId};
+use dwar_otp::{DeliveryAttempt, GuessBudget, Otp};
+use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
+use dwar_sql::{
+    At, AttemptRow, BudgetRow, Id, OtpRow, read_one, sealed_bytes, stored_count, stored_guesses,
+};
+
+/// Rebuilds the code of a row that was found, if one was.
+pub(crate) fn load(
+    connection: &mut SqliteConnection,
+    found: Option<OtpRow>,
+) -> Result<Option<Otp>, Failure> {
+    let Some(row) = found else { return Ok(None) };
+    let attempts = otp_attempts::table
+        .filter(otp_attempts::otp_id.eq(row.id))
+        .order(otp_attempts::position)
+        .select(AttemptRow::as_select())
+        .load(connection)?;
+    Ok(Some(row.into_otp(attempts)?))
+}
+
+/// Stores a code that is new.
+pub(crate) fn insert(connection: &mut SqliteConnection, otp: &Otp) -> QueryResult<()> {
+    diesel::insert_into(otps::table).values(OtpRow::from(otp)).execute(connection)?;
+    save_attempts(connection, &[], otp)
+}
+
+/// Stores what a step changed; the rest of a code never does.
+pub(crate) fn save(
+    connection: &mut SqliteConnection,
+    before: &Otp,
+    after: &Otp,
+) -> QueryResult<()> {
+    if before == after {
+        return Ok(());
+    }
+    let changed = (
+        otps::code_sealed.eq(sealed_bytes(after.sealed_code.as_ref())),
+        otps::state.eq(after.state.as_str()),
+        otps::wrong.eq(stored_count(after.wrong)),
+        otps::guesses.eq(stored_guesses(&after.guesses)),
+        otps::status.eq(after.delivery.status.as_str()),
+        otps::due_at.eq(after.delivery.due_at.map(At::from)),
+    );
+    statement::update(otps::table.find(Id::from(after.id)), changed).execute(connection)?;
+    save_attempts(connection, &before.delivery.attempts, after)
+}
+
+fn save_attempts(
+    connection: &mut SqliteConnection,
+    before: &[DeliveryAttempt],
+    otp: &Otp,
+) -> QueryResult<()> {
+    let numbered = otp.delivery.attempts.iter().enumerate();
+    for (position, attempt) in numbered.filter(|(at, attempt)| before.get(*at) != Some(*attempt)) {
+        let row = AttemptRow::new(position, attempt);
+        let row_of_otp = (otp_attempts::otp_id.eq(Id::from(otp.id)), &row);
+        let insert = diesel::insert_into(otp_attempts::table).values(row_of_otp);
+        statement::upsert(insert, "id", &row).execute(connection)?;
+    }
+    Ok(())
+}
+
+/// The guesses counted for a phone; none counted is none on record.
+pub(crate) fn budget(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    mode: KeyMode,
+    phone: BlindIndex,
+) -> Result<GuessBudget, Failure> {
+    let counted = guess_budgets::table.find((Id::from(project), mode.as_str(), phone.0.as_slice()));
+    let counted: Option<GuessBudget> = read_one!(BudgetRow of counted, connection);
+    Ok(counted.unwrap_or_default())
+}
+
+/// Stores the guesses counted for the phone of `otp`.
+pub(crate) fn save_budget(
+    connection: &mut SqliteConnection,
+    otp: &Otp,
+    budget: GuessBudget,
+) -> QueryResult<()> {
+    let row = BudgetRow::new(otp.project, &budget);
+    let (mode, phone) = (otp.mode.as_str(), otp.phone.0.as_slice());
+    if budget == GuessBudget::default() {
+        let key = (row.project_id, mode, phone);
+        diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
+        return Ok(());
+    }
+    let of_phone = (guess_budgets::mode.eq(mode), guess_budgets::phone_index.eq(phone), &row);
+    let insert = diesel::insert_into(guess_budgets::table).values(of_phone);
+    statement::upsert(insert, "project_id, mode, phone_index", &row).execute(connection)?;
+    Ok(())
+}

@@ -1,0 +1,177 @@
+pub(crate) mod row;
+
+use crate::connection::pool::SqliteStore;
+use crate::connection::remembered::Changes;
+use crate::wallet::row::{amount_of, apply};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
+use dwar_sql::{AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balances, read_all};
+use dwar_wallet::{
+    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
+    Paise, Refunded, Settlement, Wallet, WalletStore,
+};
+use std::collections::BTreeMap;
+
+#[async_trait]
+impl WalletStore for SqliteStore {
+    async fn credit(
+        &self,
+        project: ProjectId,
+        credit: Credit,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let known = amount_of(connection, project, EntryKind::Credit, &credit.reference)?;
+                let rule = |wallet: &mut Wallet| wallet.credit(&credit, known.is_some(), now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
+    }
+
+    async fn hold(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        amount: Paise,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<HoldOutcome, StoreError> {
+        // The request that is issued next takes it to the disk.
+        self.of(project)
+            .write_ahead_of_disk(move |connection| {
+                let held =
+                    apply(connection, project, |wallet| wallet.hold(send, amount, entry, now))?;
+                if !held.entries.is_empty() {
+                    let hold = HoldRow::from(OpenHold { project, send, amount, since: now });
+                    diesel::insert_into(wallet_holds::table).values(hold).execute(connection)?;
+                }
+                Ok(held.outcome)
+            })
+            .await
+    }
+
+    async fn settle(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        settlement: Settlement,
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        // If a loss of power takes it back, the hold is open again, and the sweep settles it.
+        self.of(project)
+            .write_ahead_of_disk(move |connection| {
+                let hold = wallet_holds::table
+                    .filter(wallet_holds::send_id.eq(Id::from(send)))
+                    .filter(wallet_holds::project_id.eq(Id::from(project)));
+                let ended = diesel::delete(hold).returning(wallet_holds::amount);
+                let held = ended.get_result(connection).optional()?.map(Paise);
+                let rule =
+                    |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
+    }
+
+    async fn refund(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<Refunded, StoreError> {
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let mut amount = |kind| amount_of(connection, project, kind, &send.to_string());
+                let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
+                let refunded = amount(EntryKind::Refund)?.is_some();
+                let rule =
+                    |wallet: &mut Wallet| wallet.refund(send, captured, refunded, entry, now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
+    }
+
+    async fn adjust(
+        &self,
+        project: ProjectId,
+        adjustment: Adjustment,
+        now: Timestamp,
+    ) -> Result<Adjusted, StoreError> {
+        self.of(project)
+            .write_that(Changes::NoLookUp, move |connection| {
+                let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+                let known = amount_of(connection, project, kind, reference)?;
+                let rule = |wallet: &mut Wallet| wallet.adjust(&adjustment, known.is_some(), now);
+                Ok(apply(connection, project, rule)?.outcome)
+            })
+            .await
+    }
+
+    async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
+        self.of(project)
+            .read(move |connection| {
+                let wallet = wallets::table.find(Id::from(project)).select(WalletRow::as_select());
+                let found: Option<WalletRow> = wallet.get_result(connection).optional()?;
+                Ok(found.map(|row| row.balance()).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn balances(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
+        self.scan(move |connection| {
+            let ids = projects.iter().copied().map(Id::from);
+            let rows: Vec<WalletRow> = wallets::table
+                .filter(wallets::project_id.eq_any(ids))
+                .select(WalletRow::as_select())
+                .load(connection)?;
+            Ok(balances(&projects, &rows))
+        })
+        .await
+    }
+
+    async fn statement(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.of(project)
+            .scan(move |connection| {
+                let query = ledger_entries::table
+                    .filter(ledger_entries::project_id.eq(Id::from(project)))
+                    .order(ledger_entries::position.desc())
+                    .limit(i64::from(limit));
+                Ok(read_all!(EntryRow of query, connection))
+            })
+            .await
+    }
+
+    async fn stale_holds(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<OpenHold>, StoreError> {
+        self.scan(move |connection| {
+            let query = wallet_holds::table
+                .filter(wallet_holds::send_id.lt(Id::first_at(before)))
+                .order(wallet_holds::send_id)
+                .limit(i64::from(limit));
+            Ok(read_all!(HoldRow of query, connection))
+        })
+        .await
+    }
+
+    async fn audit(&self) -> Result<Audit, StoreError> {
+        self.scan(|connection| {
+            let rows: Vec<AuditRow> = diesel::sql_query(AUDIT).load(connection)?;
+            Ok(rows.iter().fold(Audit::default(), AuditRow::add_to))
+        })
+        .await
+    }
+}

@@ -1,0 +1,59 @@
+use async_trait::async_trait;
+use dwar_kernel::{ProjectId, StoreError, Timestamp};
+use std::collections::BTreeMap;
+
+/// How many of one queue are counted; beyond that there are «at least as many».
+pub const COUNTED: u32 = 1_000;
+
+/// What waits in one queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// How many there are, [`COUNTED`] and one at most.
+    pub count: u32,
+    /// Since when the one that waits longest does.
+    pub oldest: Option<Timestamp>,
+}
+
+impl Backlog {
+    /// What waits since these instants, the longest first.
+    pub fn of(since: &[Timestamp]) -> Self {
+        let count = u32::try_from(since.len()).unwrap_or(u32::MAX);
+        Self { count, oldest: since.first().copied() }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let oldest = self.oldest.into_iter().chain(other.oldest).min();
+        Self { count: self.count.saturating_add(other.count), oldest }
+    }
+}
+
+/// What waits to be done, whoever does it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Queues {
+    /// Receipts about messages of ours that are due.
+    pub receipts: Backlog,
+    /// Sends whose provider or receipt is overdue.
+    pub overdue_sends: Backlog,
+    /// Money set aside for sends.
+    pub open_holds: Backlog,
+    /// Events that are due, by project, of the endpoints that have waited longest.
+    pub events: BTreeMap<ProjectId, Backlog>,
+}
+
+impl Queues {
+    /// Adds what waits for one endpoint of a project.
+    pub fn add_events(&mut self, project: ProjectId, waiting: Backlog) {
+        let known = self.events.entry(project).or_default();
+        *known = known.and(waiting);
+    }
+}
+
+/// Looks into the queues.
+#[async_trait]
+pub trait QueueStore: Send + Sync {
+    /// What waits at `now`; events of `endpoints` endpoints at most. MUST read no more rows of any
+    /// queue than [`COUNTED`] and one, by index.
+    async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError>;
+}

@@ -1,0 +1,111 @@
+use async_trait::async_trait;
+use dwar_kernel::{BlindIndex, KeyMode, ProjectId, StoreError, TallyId, Timestamp, words};
+use std::cmp::Reverse;
+use std::time::Duration;
+
+words! {
+    /// Why a send was refused before any provider was asked.
+    Refusal {
+        /// The phone had as many codes as it may get in the window.
+        Limit = "limit",
+        /// After many wrong codes the phone gets fewer.
+        Pace = "pace",
+        /// After too many wrong codes it gets none for a while.
+        Stop = "stop",
+        /// The wallet could not pay for it.
+        Balance = "balance",
+        /// The `Idempotency-Key` was used before, with another body.
+        KeyReused = "key_reused",
+        /// The API key asked too often; whose phone it was nobody has read.
+        Ceiling = "ceiling",
+    }
+}
+
+impl Refusal {
+    /// Whether it is about one phone, which gets codes again in time.
+    pub const fn is_of_phone(self) -> bool {
+        matches!(self, Self::Limit | Self::Pace | Self::Stop)
+    }
+
+    /// Every reason.
+    pub const ALL: [Self; 6] =
+        [Self::Limit, Self::Pace, Self::Stop, Self::Balance, Self::KeyReused, Self::Ceiling];
+}
+
+/// Sends that were refused for one reason within one minute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedSends {
+    pub project: ProjectId,
+    pub mode: KeyMode,
+    /// Whose; `None` if that is not known, or was not kept since there were too many.
+    pub phone: Option<BlindIndex>,
+    pub reason: Refusal,
+    /// When the minute began.
+    pub minute: Timestamp,
+    /// How many.
+    pub count: u32,
+}
+
+impl RefusedSends {
+    /// How long they are kept.
+    pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// What several tallies counted, added up: newest first, one count of each reason and minute.
+    #[must_use]
+    pub fn added_up(mut counts: Vec<Self>) -> Vec<Self> {
+        counts.sort_by_key(|it| (Reverse(it.minute), it.mode, it.reason, it.phone.map(|p| p.0)));
+        counts.dedup_by(|next, kept| {
+            let same = |it: &Self| (it.project, it.mode, it.phone, it.reason, it.minute);
+            let equal = same(next) == same(kept);
+            if equal {
+                kept.count = kept.count.saturating_add(next.count);
+            }
+            equal
+        });
+        counts
+    }
+
+    /// What was refused whichever the phone, added up.
+    #[must_use]
+    pub fn without_phones(mut counts: Vec<Self>) -> Vec<Self> {
+        counts.iter_mut().for_each(|it| it.phone = None);
+        Self::added_up(counts)
+    }
+
+    /// The minute that an instant is in.
+    pub fn minute_of(at: Timestamp) -> Timestamp {
+        let millis = at.timestamp_millis();
+        Timestamp::from_timestamp_millis(millis - millis.rem_euclid(60_000)).unwrap_or(at)
+    }
+}
+
+/// Keeps the counts of refused sends for a day.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait RefusalStore: Send + Sync {
+    /// Puts what `tally` counted so far in each minute in the place of what it counted there before.
+    /// A repetition changes nothing, and a count never goes down. What several tallies counted adds
+    /// up. No two of `counts` are about the same.
+    async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError>;
+
+    /// The newest `limit` counts of a phone, newest first.
+    async fn of_phone(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        phone: BlindIndex,
+        limit: u32,
+    ) -> Result<Vec<RefusedSends>, StoreError>;
+
+    /// What was refused in a project in minutes from `since` on, whichever the phone, newest first;
+    /// the newest `most` counts at most.
+    async fn of_project(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        most: u32,
+    ) -> Result<Vec<RefusedSends>, StoreError>;
+
+    /// Drops the counts of minutes that began before `before`; gives the number of rows.
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}
