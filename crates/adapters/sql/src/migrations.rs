@@ -1,23 +1,24 @@
 use diesel::backend::Backend;
-use diesel::migration::{Migration, MigrationSource};
-use diesel_migrations::MigrationHarness;
+use diesel::migration::{Migration, MigrationVersion, Result};
 use dwar_kernel::StoreError;
 
-/// The migrations that a schema lacks, oldest first.
+type Migrations<DB> = Vec<Box<dyn Migration<DB>>>;
+
+/// The migrations that a schema lacks, oldest first, of those that this version knows.
 ///
-/// It has the first of those this version knows, or all of them and newer ones, as while instances are
-/// replaced one by one.
+/// The schema has the first of these, or all of them and newer ones, as while instances are replaced
+/// one by one.
 ///
 /// # Errors
 /// [`StoreError::Foreign`] if it has others: no migration leads from there to here.
-/// [`StoreError::Failed`] if it cannot be read.
+/// [`StoreError::Failed`] if either cannot be read.
 pub fn pending_migrations<DB: Backend>(
-    connection: &mut impl MigrationHarness<DB>,
-    source: impl MigrationSource<DB>,
-) -> Result<Vec<Box<dyn Migration<DB>>>, StoreError> {
-    let mut known = source.migrations().map_err(StoreError::Failed)?;
+    known: Result<Migrations<DB>>,
+    applied: Result<Vec<MigrationVersion<'static>>>,
+) -> std::result::Result<Migrations<DB>, StoreError> {
+    let mut known = known.map_err(StoreError::Failed)?;
+    let mut applied = applied.map_err(StoreError::Failed)?;
     known.sort_unstable_by(|a, b| a.name().version().cmp(&b.name().version()));
-    let mut applied = connection.applied_migrations().map_err(StoreError::Failed)?;
     applied.sort_unstable();
     let mut both = known.iter().map(|known| known.name().version()).zip(&applied);
     if let Some((known, applied)) = both.find(|(known, applied)| known != *applied) {

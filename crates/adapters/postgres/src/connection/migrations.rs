@@ -1,5 +1,7 @@
 use crate::connection::error::{Failure, unavailable};
 use diesel::connection::SimpleConnection;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
@@ -15,14 +17,18 @@ const LOCK: i64 = 0x6477_6172;
 /// Brings the schema up to date; names the migrations that it lacked.
 pub(crate) fn migrate(url: &str) -> Result<Vec<String>, StoreError> {
     let mut conn = alone(url)?;
-    let pending = pending_migrations(&mut conn, MIGRATIONS)?;
+    let pending = lacking(&mut conn)?;
     conn.run_migrations(&pending).map_err(StoreError::Failed)?;
     Ok(names(&pending))
 }
 
 /// Names the migrations that the schema lacks, oldest first.
 pub(crate) fn pending(url: &str) -> Result<Vec<String>, StoreError> {
-    Ok(names(&pending_migrations(&mut alone(url)?, MIGRATIONS)?))
+    Ok(names(&lacking(&mut alone(url)?)?))
+}
+
+fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, StoreError> {
+    pending_migrations(MIGRATIONS.migrations(), conn.applied_migrations())
 }
 
 /// A connection of its own that is the only one at this, until it is dropped.

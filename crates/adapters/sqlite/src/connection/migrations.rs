@@ -1,6 +1,8 @@
 use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
 use diesel::SqliteConnection;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use dwar_kernel::StoreError;
 use dwar_sql::{names, pending_migrations};
@@ -30,11 +32,15 @@ impl SqliteStore {
 }
 
 fn run(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
-    let pending = pending_migrations(connection, MIGRATIONS)?;
+    let pending = lacking(connection)?;
     connection.run_migrations(&pending).map_err(StoreError::Failed)?;
     Ok(names(&pending))
 }
 
 fn pending(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
-    Ok(names(&pending_migrations(connection, MIGRATIONS)?))
+    Ok(names(&lacking(connection)?))
+}
+
+fn lacking(connection: &mut SqliteConnection) -> Result<Vec<Box<dyn Migration<Sqlite>>>, Failure> {
+    Ok(pending_migrations(MIGRATIONS.migrations(), connection.applied_migrations())?)
 }
