@@ -41,12 +41,15 @@ adapters="dwar-http dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-re
         fi
         case $crate in
         dwar-sqlite | dwar-postgres) ;;
-        *) never "$crate" dwar-sql ;;
+        dwar-system) never "$crate" dwar-sql ;;
+        *) never "$crate" dwar-sql dwar-turns ;;
         esac
     done
     # What the SQL stores share has rows and no database: who runs which statement is theirs.
     # What both HTTP adapters say the same way knows no use case.
     never dwar-wire dwar-app $domain diesel josekit openssl $adapters
+    # How work waits is the same whatever the work is.
+    never dwar-turns $frameworks dwar-kernel $domain dwar-app $adapters
     # What is checked from outside has nothing of the inside.
     never dwar-history dwar-kernel dwar-app dwar-testkit $domain $adapters
     never dwar-sql tokio serde actix-web reqwest josekit openssl pq-sys libsqlite3-sys dwar-app $adapters

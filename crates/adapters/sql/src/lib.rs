@@ -1,4 +1,4 @@
-//! What the SQL stores share: tables, rows, how rows become domain types, and how work queues.
+//! What the SQL stores share: tables, rows, and how rows become domain types.
 //!
 //! A row has the columns that both databases select; which statements run, in which order and
 //! under which locks, each store decides for itself. Where only one of them has a column, that
@@ -18,11 +18,11 @@ mod instance;
 mod migrations;
 mod operator;
 mod otp;
+mod pace;
 mod passkey;
 mod project;
 mod proof;
 mod query;
-mod queue;
 mod quota;
 mod receipt;
 pub mod schema;
@@ -46,12 +46,10 @@ pub use instance::InstanceRow;
 pub use migrations::{names, pending_migrations};
 pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
 pub use otp::{AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, with_attempts};
+pub use pace::pause;
 pub use passkey::PasskeyRow;
 pub use project::{CallerRow, KeyRow, ProjectRow};
 pub use proof::{ProofRow, ProofRunRow, STAND, SUM, StandRow, SumRow, stored_position};
-pub use queue::door::{Door, Flow, Permit};
-pub use queue::fair_queue::{FairQueue, LetIn};
-pub use queue::pace::pause;
 pub use quota::kept_in;
 pub use receipt::{ReceiptRow, UnknownRow};
 pub use session::{SessionRow, SoughtRow};
@@ -59,6 +57,12 @@ pub use signing_key::SigningKeyRow;
 pub use value::{At, Id};
 pub use waits::{WaitsRow, backlog};
 pub use wallet::{AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, balance, balances};
+
+/// Whose work waits: that of a project, or nobody's, such as that of the background loops.
+pub type Flow = Option<dwar_kernel::ProjectId>;
+
+/// How much work may wait; as many requests as a process has connections by default, and more.
+pub const WAITING: usize = 4096;
 
 /// What a column can be.
 mod types {

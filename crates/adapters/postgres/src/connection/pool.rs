@@ -7,7 +7,8 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_sql::{Door, Flow};
+use dwar_sql::{Flow, WAITING};
+use dwar_turns::AdmissionQueue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Span;
@@ -30,7 +31,7 @@ const LONG: Duration = Duration::from_secs(600);
 #[derive(Clone)]
 pub(crate) struct Pool {
     links: Links,
-    door: Arc<Door>,
+    queue: Arc<AdmissionQueue<Flow>>,
     flow: Flow,
     acquire_timeout: Duration,
     call_timeout: Duration,
@@ -45,7 +46,7 @@ impl Pool {
         let permits = usize::try_from(size).unwrap_or(usize::MAX);
         Self {
             links,
-            door: Door::new(permits),
+            queue: AdmissionQueue::new(permits, WAITING),
             flow: None,
             acquire_timeout: settings.acquire_timeout,
             call_timeout: settings.call_timeout,
@@ -129,7 +130,7 @@ impl Pool {
     {
         let deadline = Deadline(Instant::now() + patience);
         let wait = self.acquire_timeout.min(patience);
-        let permit = tokio::time::timeout(wait, self.door.enter(self.flow)).await;
+        let permit = tokio::time::timeout(wait, self.queue.enter(self.flow)).await;
         let Ok(Some(permit)) = permit else {
             return Err(unavailable("every connection is in use"));
         };

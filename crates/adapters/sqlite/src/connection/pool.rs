@@ -6,7 +6,8 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_sql::{Door, Flow};
+use dwar_sql::{Flow, WAITING};
+use dwar_turns::AdmissionQueue;
 use serde::Deserialize;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -96,7 +97,7 @@ struct Shared {
     file: File,
     writer: Writer,
     readers: Pool<ConnectionManager<SqliteConnection>>,
-    scans: Arc<Door>,
+    scans: Arc<AdmissionQueue<Flow>>,
     patience: Duration,
     room: Arc<Room>,
     remembered: Option<Arc<Remembered>>,
@@ -135,7 +136,7 @@ impl SqliteStore {
         let writer = Writer::start(connection, reopen, beside, queue, patience)
             .map_err(OpenError::Thread)?;
         // Scans leave half of the connections to look-ups.
-        let scans = Door::new(usize::try_from(count / 2).unwrap_or(1));
+        let scans = AdmissionQueue::new(usize::try_from(count / 2).unwrap_or(1), WAITING);
         let shared = Shared { file, writer, readers, scans, patience, room, remembered };
         Ok(Self { shared: Arc::new(shared), flow: None })
     }

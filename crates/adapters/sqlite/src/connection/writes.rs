@@ -1,7 +1,8 @@
 //! Writes that wait for the writer.
 
 use crate::connection::writer::{Job, Loss};
-use dwar_sql::{FairQueue, Flow};
+use dwar_sql::Flow;
+use dwar_turns::FairQueue;
 use std::mem::take;
 use std::pin::pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

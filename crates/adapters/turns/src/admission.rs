@@ -1,38 +1,26 @@
-//! Permits to use what there are only so many of, which projects are given in turn.
+//! Permits to use what there are only so many of, which are given in turn.
 
-use crate::FairQueue;
-use crate::queue::fair_queue::{LetIn, Place};
-use dwar_kernel::ProjectId;
+use crate::{FairQueue, LetIn, Place};
 use futures_channel::oneshot;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Whose work it is: that of a project, or nobody's, such as that of the background loops.
-pub type Flow = Option<ProjectId>;
-
-/// How many may wait; as many requests as a process has connections by default, and more.
-const WAITING: usize = 4096;
-
 /// Lets only so many in at once; those who wait are let in by turns of their flows.
-pub struct Door {
-    state: Mutex<State>,
+pub struct AdmissionQueue<K: Copy + Ord> {
+    state: Mutex<State<K>>,
 }
 
 /// While somebody waits, no permit is free.
-struct State {
+struct State<K: Copy + Ord> {
     free: usize,
-    waiting: FairQueue<Flow, oneshot::Sender<Permit>>,
+    waiting: FairQueue<K, oneshot::Sender<Permit<K>>>,
 }
 
 /// The right to be inside, until it is dropped; then it is the next one's.
-pub struct Permit(Option<Arc<Door>>);
+pub struct Permit<K: Copy + Ord>(Option<Arc<AdmissionQueue<K>>>);
 
-impl Door {
-    /// Has this many permits; one at least.
-    pub fn new(permits: usize) -> Arc<Self> {
-        Self::with_room(permits, WAITING)
-    }
-
-    fn with_room(permits: usize, waiting: usize) -> Arc<Self> {
+impl<K: Copy + Ord> AdmissionQueue<K> {
+    /// Has this many permits, one at least, and room for so many who wait.
+    pub fn new(permits: usize, waiting: usize) -> Arc<Self> {
         let state = State { free: permits.max(1), waiting: FairQueue::new(waiting) };
         Arc::new(Self { state: Mutex::new(state) })
     }
@@ -41,7 +29,7 @@ impl Door {
     ///
     /// `None` if too many wait, most of them of the same flow. Whoever drops this future waits no
     /// longer and has taken no permit; the caller bounds the time.
-    pub async fn enter(self: &Arc<Self>, flow: Flow) -> Option<Permit> {
+    pub async fn enter(self: &Arc<Self>, flow: K) -> Option<Permit<K>> {
         let (reply, permit) = oneshot::channel();
         let LetIn { place, pushed_out } = {
             let mut state = self.state();
@@ -52,50 +40,50 @@ impl Door {
             state.waiting.push(flow, reply).ok()?
         };
         drop(pushed_out);
-        let _waiting = Waiting { door: self, place };
+        let _waiting = Waiting { queue: self, place };
         permit.await.ok()
     }
 
     /// Whoever is to have a permit that has come free.
-    fn next(&self) -> Option<oneshot::Sender<Permit>> {
+    fn next(&self) -> Option<oneshot::Sender<Permit<K>>> {
         let mut state = self.state();
         let next = state.waiting.pop();
         state.free += usize::from(next.is_none());
         next
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<K>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Permit {
+impl<K: Copy + Ord> Drop for Permit<K> {
     fn drop(&mut self) {
-        let mut door = self.0.take();
-        while let Some(free) = door.take() {
+        let mut queue = self.0.take();
+        while let Some(free) = queue.take() {
             let Some(next) = free.next() else { return };
             // Who has just given up does not take it.
             if let Err(mut refused) = next.send(Self(Some(free))) {
-                door = refused.0.take();
+                queue = refused.0.take();
             }
         }
     }
 }
 
 /// Somebody who waits; a permit that was given meanwhile goes on with the channel it is in.
-struct Waiting<'door> {
-    door: &'door Door,
-    place: Place<Flow>,
+struct Waiting<'queue, K: Copy + Ord> {
+    queue: &'queue AdmissionQueue<K>,
+    place: Place<K>,
 }
 
-impl Drop for Waiting<'_> {
+impl<K: Copy + Ord> Drop for Waiting<'_, K> {
     fn drop(&mut self) {
-        let left = self.door.state().waiting.remove(self.place);
+        let left = self.queue.state().waiting.remove(self.place);
         // Its waker is somebody else's code, and not for under the lock.
         drop(left);
     }
 }
 
 #[cfg(test)]
-#[path = "door_tests.rs"]
+#[path = "admission_tests.rs"]
 mod tests;

@@ -1,49 +1,51 @@
 use super::*;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use uuid::Uuid;
 
-type Entering<'door> = Pin<Box<dyn Future<Output = Option<Permit>> + 'door>>;
+type Flow = Option<u32>;
+type Queue = Arc<AdmissionQueue<Flow>>;
 
-fn project(number: u128) -> Flow {
-    Some(Uuid::from_u128(number).into())
+type Entering<'queue> = Pin<Box<dyn Future<Output = Option<Permit<Flow>>> + 'queue>>;
+
+fn wide(permits: usize) -> Queue {
+    AdmissionQueue::new(permits, 4_096)
 }
 
-fn poll(entering: &mut Entering) -> Poll<Option<Permit>> {
+fn poll(entering: &mut Entering) -> Poll<Option<Permit<Flow>>> {
     entering.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Somebody who has come to the door and has to wait.
-fn comes(door: &Arc<Door>, flow: Flow) -> Entering<'_> {
-    let mut entering: Entering = Box::pin(door.enter(flow));
+/// Somebody who comes and has to wait.
+fn comes(queue: &Queue, flow: Flow) -> Entering<'_> {
+    let mut entering: Entering = Box::pin(queue.enter(flow));
     assert!(poll(&mut entering).is_pending());
     entering
 }
 
-fn enters(door: &Arc<Door>, flow: Flow) -> Permit {
-    let Poll::Ready(Some(permit)) = poll(&mut (Box::pin(door.enter(flow)) as Entering)) else {
+fn enters(queue: &Queue, flow: Flow) -> Permit<Flow> {
+    let Poll::Ready(Some(permit)) = poll(&mut (Box::pin(queue.enter(flow)) as Entering)) else {
         panic!("there is no permit");
     };
     permit
 }
 
-fn let_in(entering: &mut Entering) -> Permit {
+fn let_in(entering: &mut Entering) -> Permit<Flow> {
     let Poll::Ready(Some(permit)) = poll(entering) else { panic!("was not let in") };
     permit
 }
 
-fn free(door: &Door) -> usize {
-    door.state().free
+fn free(queue: &AdmissionQueue<Flow>) -> usize {
+    queue.state().free
 }
 
 #[test]
 fn a_flood_of_one_project_leaves_the_next_permit_but_one_to_another() {
-    let door = Door::new(2);
-    let (a, b) = (project(1), project(2));
-    let mut inside = vec![enters(&door, a), enters(&door, a)];
-    let mut flood: Vec<_> = (0..500).map(|_| comes(&door, a)).collect();
-    let mut other = comes(&door, b);
-    let mut nobody = comes(&door, None);
+    let queue = wide(2);
+    let (a, b) = (Some(1), Some(2));
+    let mut inside = vec![enters(&queue, a), enters(&queue, a)];
+    let mut flood: Vec<_> = (0..500).map(|_| comes(&queue, a)).collect();
+    let mut other = comes(&queue, b);
+    let mut nobody = comes(&queue, None);
     // One by one: the first of the flood, the other, nobody's; then the flood alone, in its order.
     inside.remove(0);
     let first = let_in(&mut flood[0]);
@@ -56,53 +58,53 @@ fn a_flood_of_one_project_leaves_the_next_permit_but_one_to_another() {
         drop(let_in(&mut flood[at]));
     }
     drop(inside);
-    assert_eq!(free(&door), 2);
+    assert_eq!(free(&queue), 2);
 }
 
 #[test]
 fn whoever_gives_up_leaves_the_queue_and_no_permit_is_lost() {
-    let door = Door::new(1);
-    let inside = enters(&door, None);
-    let (early, mut late) = (comes(&door, project(1)), comes(&door, project(2)));
+    let queue = wide(1);
+    let inside = enters(&queue, None);
+    let (early, mut late) = (comes(&queue, Some(1)), comes(&queue, Some(2)));
     drop(early);
-    assert_eq!(door.state().waiting.len(), 1);
+    assert_eq!(queue.state().waiting.len(), 1);
     drop(inside);
     drop(let_in(&mut late));
-    assert_eq!(free(&door), 1);
-    drop(enters(&door, None));
+    assert_eq!(free(&queue), 1);
+    drop(enters(&queue, None));
 }
 
 #[test]
 fn a_permit_given_to_one_who_vanishes_before_taking_it_goes_on() {
-    let door = Door::new(1);
-    let inside = enters(&door, None);
-    let (vanishing, mut next) = (comes(&door, project(1)), comes(&door, project(2)));
+    let queue = wide(1);
+    let inside = enters(&queue, None);
+    let (vanishing, mut next) = (comes(&queue, Some(1)), comes(&queue, Some(2)));
     drop(inside);
     assert!(poll(&mut next).is_pending());
     drop(vanishing);
     drop(let_in(&mut next));
-    assert_eq!(free(&door), 1);
+    assert_eq!(free(&queue), 1);
 }
 
 #[test]
 fn a_permit_that_only_the_vanished_wait_for_is_free() {
-    let door = Door::new(1);
-    let inside = enters(&door, None);
-    let waiting: Vec<_> = (0..100).map(|_| comes(&door, project(1))).collect();
+    let queue = wide(1);
+    let inside = enters(&queue, None);
+    let waiting: Vec<_> = (0..100).map(|_| comes(&queue, Some(1))).collect();
     drop(inside);
     drop(waiting);
-    assert_eq!((free(&door), door.state().waiting.len()), (1, 0));
+    assert_eq!((free(&queue), queue.state().waiting.len()), (1, 0));
 }
 
 #[test]
 fn a_full_queue_turns_the_newest_of_the_longest_away() {
-    let door = Door::with_room(1, 4);
-    let (a, b) = (project(1), project(2));
-    let inside = enters(&door, a);
-    let mut flood: Vec<_> = (0..4).map(|_| comes(&door, a)).collect();
-    let mut one_more: Entering = Box::pin(door.enter(a));
+    let queue = AdmissionQueue::new(1, 4);
+    let (a, b) = (Some(1), Some(2));
+    let inside = enters(&queue, a);
+    let mut flood: Vec<_> = (0..4).map(|_| comes(&queue, a)).collect();
+    let mut one_more: Entering = Box::pin(queue.enter(a));
     assert!(matches!(poll(&mut one_more), Poll::Ready(None)));
-    let mut other = comes(&door, b);
+    let mut other = comes(&queue, b);
     assert!(matches!(poll(&mut flood[3]), Poll::Ready(None)));
     flood.truncate(3);
     drop(inside);
@@ -110,19 +112,19 @@ fn a_full_queue_turns_the_newest_of_the_longest_away() {
     drop(let_in(&mut other));
     drop(let_in(&mut flood[1]));
     drop(let_in(&mut flood[2]));
-    assert_eq!(free(&door), 1);
+    assert_eq!(free(&queue), 1);
 }
 
 /// Some give up at the very moment when they are given a permit.
 #[test]
 fn any_coming_and_going_at_once_loses_no_permit() {
-    let door = Door::new(2);
+    let queue = wide(2);
     std::thread::scope(|threads| {
         for number in 0..8 {
-            let door = Arc::clone(&door);
+            let queue = Arc::clone(&queue);
             threads.spawn(move || {
                 for round in 0..5_000 {
-                    let mut entering: Entering = Box::pin(door.enter(project(number % 3)));
+                    let mut entering: Entering = Box::pin(queue.enter(Some(number % 3)));
                     let patience = (round + number) % 4;
                     let permit = (0..=patience).find_map(|_| match poll(&mut entering) {
                         Poll::Ready(permit) => permit,
@@ -133,5 +135,5 @@ fn any_coming_and_going_at_once_loses_no_permit() {
             });
         }
     });
-    assert_eq!((free(&door), door.state().waiting.len()), (2, 0));
+    assert_eq!((free(&queue), queue.state().waiting.len()), (2, 0));
 }
