@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use dwar_kernel::{
     Clock, Digest, Entropy, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
 };
-use dwar_operator::{Password, PasswordHash, PasswordHasher};
+use dwar_operator::{Hashing, Origin, Password, PasswordHash, PasswordHasher};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -108,18 +108,23 @@ impl PlainHasher {
 
 #[async_trait]
 impl PasswordHasher for PlainHasher {
-    async fn hash(&self, password: Password) -> Result<PasswordHash, StoreError> {
-        Ok(PasswordHash::new(format!("plain {}", password.expose())))
+    async fn hash(
+        &self,
+        password: Password,
+        _: Origin,
+    ) -> Result<Hashing<PasswordHash>, StoreError> {
+        Ok(Hashing::Done(PasswordHash::new(format!("plain {}", password.expose()))))
     }
 
     async fn verify(
         &self,
         password: Password,
         hash: Option<PasswordHash>,
-    ) -> Result<bool, StoreError> {
+        _: Origin,
+    ) -> Result<Hashing<bool>, StoreError> {
         self.verified.fetch_add(1, Ordering::SeqCst);
         let same = |hash: PasswordHash| hash.as_str() == format!("plain {}", password.expose());
-        Ok(hash.is_some_and(same))
+        Ok(Hashing::Done(hash.is_some_and(same)))
     }
 }
 

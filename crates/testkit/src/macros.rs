@@ -109,8 +109,12 @@ macro_rules! shared_store_contract_tests {
                 a_link_ends_all_that_let_in_before
                 links_at_once_let_in_once
                 attempts_are_admitted_as_the_domain_says
+                a_lock_is_of_one_origin_alone
+                a_name_is_slowed_however_many_networks_take_part
                 attempts_at_once_are_admitted_up_to_the_lock
+                attempts_at_once_from_many_networks_are_admitted_up_to_the_pace
                 an_attempt_is_taken_back
+                a_success_forgets_what_it_was_counted_against
                 a_sign_in_needs_a_proof_that_holds
                 a_time_step_at_once_lets_in_once
                 a_sign_in_and_a_reset_at_once_leave_no_session
@@ -124,6 +128,8 @@ macro_rules! shared_store_contract_tests {
                 a_use_lets_in_and_is_noted
                 a_copied_passkey_is_refused
                 uses_at_once_with_one_counter_let_in_once
+                answers_at_once_to_one_challenge_count_once
+                a_challenge_adds_one_passkey
                 a_removal_ends_the_other_sessions
                 a_reset_and_a_removal_of_the_operator_take_them_along
             }
@@ -308,6 +314,9 @@ macro_rules! fresh_store_contract_tests {
                 invite_first_answers_true_once
                 the_list_is_oldest_first
                 sweep_drops_what_counts_no_more
+            }
+            passkey {
+                a_used_challenge_is_remembered_until_it_is_over
             }
             admin_token {
                 sweep_drops_what_ended

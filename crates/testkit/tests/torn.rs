@@ -34,12 +34,15 @@ broken_by_a_torn_store! {
         invite_first_answers_true_once
         links_at_once_let_in_once
         attempts_at_once_are_admitted_up_to_the_lock
+        attempts_at_once_from_many_networks_are_admitted_up_to_the_pace
         a_time_step_at_once_lets_in_once
         a_sign_in_and_a_reset_at_once_leave_no_session
     }
     passkey {
         passkeys_at_once_are_bounded
         uses_at_once_with_one_counter_let_in_once
+        answers_at_once_to_one_challenge_count_once
+        a_challenge_adds_one_passkey
     }
     otp {
         many_issues_leave_one_code_in_force

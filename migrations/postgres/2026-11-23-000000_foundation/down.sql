@@ -1,5 +1,5 @@
 DROP TABLE room_probe, instances, audit_entries, admin_tokens;
-DROP TABLE operator_standings, operator_sessions, operator_passkeys, operator_links, operators;
+DROP TABLE used_challenges, operator_standings, operator_sessions, operator_passkeys, operator_links, operators;
 DROP TABLE refused_sends, figures_tenure, figures;
 DROP TABLE webhook_calls, event_deliveries, events, webhook_endpoints;
 DROP TABLE ledger_proof_runs, ledger_proofs, ledger_entries, wallet_holds, wallets;

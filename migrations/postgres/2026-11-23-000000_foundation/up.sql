@@ -606,14 +606,24 @@ CREATE INDEX operator_sessions_by_operator ON operator_sessions (operator_id);
 CREATE INDEX operator_sessions_by_end ON operator_sessions (expires_at);
 CREATE INDEX operator_sessions_by_use ON operator_sessions (seen_at);
 
--- Failures to sign in. Names that nobody has share 65,536 ids that are nobody's.
+-- Counts of failures to sign in: of a browser, of a name with a network, of a name. Names that nobody
+-- has share 65,536 ids that are nobody's.
 CREATE TABLE operator_standings (
-    operator_id  uuid PRIMARY KEY,
+    operator_id  uuid NOT NULL,
+    subject      bytea NOT NULL,
     failures     integer NOT NULL,
-    last_at      timestamptz,
-    locked_until timestamptz
+    last_at      timestamptz NOT NULL,
+    locked_until timestamptz,
+    PRIMARY KEY (operator_id, subject)
 );
 CREATE INDEX operator_standings_by_age ON operator_standings (last_at);
+
+-- Challenges that passkeys have answered, until they are over.
+CREATE TABLE used_challenges (
+    digest     bytea PRIMARY KEY,
+    expires_at timestamptz NOT NULL
+);
+CREATE INDEX used_challenges_by_end ON used_challenges (expires_at);
 
 CREATE TABLE admin_tokens (
     id         uuid PRIMARY KEY,

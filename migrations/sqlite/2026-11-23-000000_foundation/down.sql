@@ -1,6 +1,7 @@
 DROP TABLE instances;
 DROP TABLE audit_entries;
 DROP TABLE admin_tokens;
+DROP TABLE used_challenges;
 DROP TABLE operator_standings;
 DROP TABLE operator_sessions;
 DROP TABLE operator_passkeys;

@@ -500,14 +500,24 @@ CREATE INDEX operator_sessions_by_operator ON operator_sessions (operator_id);
 CREATE INDEX operator_sessions_by_end ON operator_sessions (expires_at);
 CREATE INDEX operator_sessions_by_use ON operator_sessions (seen_at);
 
--- Failures to sign in. Names that nobody has share 65,536 ids that are nobody's.
+-- Counts of failures to sign in: of a browser, of a name with a network, of a name. Names that nobody
+-- has share 65,536 ids that are nobody's.
 CREATE TABLE operator_standings (
-    operator_id  blob NOT NULL PRIMARY KEY,
+    operator_id  blob NOT NULL,
+    subject      blob NOT NULL,
     failures     integer NOT NULL,
-    last_at      bigint,
-    locked_until bigint
-);
+    last_at      bigint NOT NULL,
+    locked_until bigint,
+    PRIMARY KEY (operator_id, subject)
+) WITHOUT ROWID;
 CREATE INDEX operator_standings_by_age ON operator_standings (last_at);
+
+-- Challenges that passkeys have answered, until they are over.
+CREATE TABLE used_challenges (
+    digest     blob NOT NULL PRIMARY KEY,
+    expires_at bigint NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX used_challenges_by_end ON used_challenges (expires_at);
 
 CREATE TABLE admin_tokens (
     id         blob NOT NULL PRIMARY KEY,

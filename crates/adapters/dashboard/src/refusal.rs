@@ -1,7 +1,7 @@
 use crate::layout;
 use crate::texts::refusals as texts;
 use actix_web::http::StatusCode;
-use actix_web::http::header;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{
     AdminError, AdminTokenError, CreditError, EndpointError, EraseIdentityError, OperatorError,
@@ -9,6 +9,10 @@ use dwar_app::{
 };
 use dwar_kernel::StoreError;
 use std::fmt;
+
+/// To whoever meets a queue that is full; it moves within a second.
+pub(crate) const RETRY_SOON: (HeaderName, HeaderValue) =
+    (header::RETRY_AFTER, HeaderValue::from_static("1"));
 
 /// Why there is no page. Each is a page of its own, but for who has to sign in first.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub enum Refusal {
     Unreadable,
     /// There are as many live lists open as there may be.
     TooMany,
+    /// As many passwords are checked at this moment as can be.
+    Busy,
     /// A store or the API is out of reach.
     Unavailable,
     /// Our fault; the log says more.
@@ -52,6 +58,7 @@ impl Refusal {
             Self::NotFound => texts::NOT_FOUND,
             Self::Unreadable => texts::UNREADABLE,
             Self::TooMany => texts::TOO_MANY,
+            Self::Busy => texts::BUSY,
             Self::Unavailable => texts::UNAVAILABLE,
             Self::Failed => texts::FAILED,
         }
@@ -67,7 +74,7 @@ impl ResponseError for Refusal {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Unreadable => StatusCode::BAD_REQUEST,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -76,6 +83,9 @@ impl ResponseError for Refusal {
         let mut answer = HttpResponse::build(self.status_code());
         if matches!(self, Self::SignIn) {
             return answer.insert_header((header::LOCATION, "/sign-in")).finish();
+        }
+        if matches!(self, Self::Busy) {
+            answer.insert_header(RETRY_SOON);
         }
         let (title, sentence) = self.words();
         answer.content_type(layout::HTML).body(layout::bare(title, sentence).into_string())
@@ -179,6 +189,7 @@ impl From<SignInError> for Refusal {
     fn from(cause: SignInError) -> Self {
         match cause {
             SignInError::Forbidden => Self::Forbidden,
+            SignInError::Busy => Self::Busy,
             // The pages that let somebody in have words of their own for these.
             SignInError::Wrong
             | SignInError::CodeNeeded

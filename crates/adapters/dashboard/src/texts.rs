@@ -69,6 +69,10 @@ pub(crate) mod refusals {
         "One moment",
         "The database is out of reach. Nothing is lost; try again in a few seconds.",
     );
+    pub(crate) const BUSY: Words = (
+        "One moment",
+        "Many people are signing in at this moment. Nothing was changed; try again in a moment.",
+    );
     pub(crate) const FAILED: Words =
         ("Our fault", "Something went wrong that should not. The log of the service says more.");
 }

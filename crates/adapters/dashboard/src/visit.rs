@@ -8,7 +8,7 @@ use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
 use dwar_app::Present;
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
-use dwar_operator::{Access, By, Permission, SessionToken};
+use dwar_operator::{Access, BrowserToken, By, Permission, SessionToken};
 use dwar_project::{Caller, Project};
 use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
@@ -100,6 +100,23 @@ impl Console {
         let mut cookie = self.session_cookie(String::new());
         cookie.set_max_age(CookieDuration::ZERO);
         cookie
+    }
+
+    /// What a browser shows that an operator signed in there before.
+    pub(crate) fn browser_of(&self, request: &HttpRequest) -> Option<String> {
+        request.cookie(self.browser_cookie_name()).map(|cookie| cookie.value().to_owned())
+    }
+
+    /// Lets the browser keep that somebody signed in there; it opens nothing.
+    pub(crate) fn browser_cookie(&self, token: &BrowserToken) -> Cookie<'static> {
+        let (name, token) = (self.browser_cookie_name(), token.expose().to_owned());
+        let cookie = Cookie::build(name, token).path("/").secure(self.names.tls).http_only(true);
+        let lifetime = CookieDuration::seconds_f64(BrowserToken::LIFETIME.as_secs_f64());
+        cookie.same_site(SameSite::Strict).max_age(lifetime).finish()
+    }
+
+    const fn browser_cookie_name(&self) -> &'static str {
+        if self.names.tls { "__Host-dwar-browser" } else { "dwar_browser" }
     }
 }
 

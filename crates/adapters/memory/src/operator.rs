@@ -2,10 +2,12 @@ use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    Admission, EndSessions, Link, Operator, OperatorChange, OperatorName, OperatorSession,
-    OperatorStore, PasswordHash, Proof, Standing,
+    Admission, Attempt, Count, EndSessions, Link, Operator, OperatorChange, OperatorName,
+    OperatorSession, OperatorStore, PasswordHash, Proof, Standing,
 };
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::convert::Infallible;
 
 impl State {
     pub(crate) fn operator(&mut self, wanted: OperatorId) -> Option<&mut Operator> {
@@ -24,10 +26,14 @@ impl State {
         self.operator_sessions.extract_if(.., ends).count() as u64
     }
 
+    fn standing(&mut self, count: Count) -> Entry<'_, (OperatorId, Digest), Standing> {
+        self.standings.entry((count.operator, count.subject))
+    }
+
     /// What goes when somebody is let in anew or not at all any more.
     fn begin_anew(&mut self, operator: OperatorId) {
         self.links.retain(|link| link.operator != operator);
-        self.standings.remove(&operator);
+        self.standings.retain(|(whose, _), _| *whose != operator);
         self.end_sessions(operator, EndSessions::All);
     }
 }
@@ -126,20 +132,31 @@ impl OperatorStore for MemoryStore {
         Ok(Some(operator))
     }
 
-    async fn admit(&self, operator: OperatorId, now: Timestamp) -> Result<Admission, StoreError> {
+    async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError> {
         let state = &mut *self.step("OperatorStore::admit").await?;
-        Ok(state.standings.entry(operator).or_default().admit(now))
+        let known = |count: Count| {
+            let standing = state.standings.get(&(count.operator, count.subject)).copied();
+            Ok::<_, Infallible>(standing.unwrap_or(Standing::fresh(now)))
+        };
+        let Ok((admission, counted)) = attempt.admit(now, known);
+        for (count, standing) in counted {
+            state.standings.insert((count.operator, count.subject), standing);
+        }
+        Ok(admission)
     }
 
-    async fn withdraw(&self, operator: OperatorId) -> Result<(), StoreError> {
+    async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError> {
         let state = &mut *self.step("OperatorStore::withdraw").await?;
-        state.standings.entry(operator).and_modify(Standing::withdraw);
+        for count in attempt.counts() {
+            state.standing(*count).and_modify(Standing::withdraw);
+        }
         Ok(())
     }
 
     async fn sign_in(
         &self,
         proof: Proof,
+        attempt: Attempt,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -147,7 +164,14 @@ impl OperatorStore for MemoryStore {
         let operator = state.operator(session.operator);
         let let_in = operator.is_some_and(|operator| operator.sign_in(&proof, now));
         if let_in {
-            state.standings.remove(&session.operator);
+            for count in attempt.counts() {
+                if let Entry::Occupied(mut known) = state.standing(*count) {
+                    match count.after_success(*known.get()) {
+                        Some(left) => known.insert(left),
+                        None => known.remove(),
+                    };
+                }
+            }
             state.operator_sessions.push(session);
         }
         Ok(let_in)
@@ -195,6 +219,9 @@ impl OperatorStore for MemoryStore {
         let sessions = state.operator_sessions.extract_if(.., over).count();
         let links = state.links.extract_if(.., |link| !link.is_open(now)).count();
         let forgotten = |_: &_, standing: &mut Standing| standing.is_forgotten(now);
-        Ok((sessions + links + state.standings.extract_if(forgotten).count()) as u64)
+        let standings = state.standings.extract_if(forgotten).count();
+        let over = |_: &_, until: &mut Timestamp| *until <= now;
+        let challenges = state.used_challenges.extract_if(over).count();
+        Ok((sessions + links + standings + challenges) as u64)
     }
 }

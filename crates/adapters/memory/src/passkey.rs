@@ -1,13 +1,26 @@
 use crate::MemoryStore;
+use crate::store::State;
 use async_trait::async_trait;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    EndSessions, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyStore, PasskeyUsed,
+    Challenge, EndSessions, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyStore,
+    PasskeyUsed,
 };
+
+impl State {
+    /// `false` if the challenge was used before.
+    fn use_up(&mut self, challenge: Challenge) -> bool {
+        self.used_challenges.insert(challenge.digest(), challenge.expires_at()).is_none()
+    }
+}
 
 #[async_trait]
 impl PasskeyStore for MemoryStore {
-    async fn add_passkey(&self, passkey: Passkey) -> Result<PasskeyAdded, StoreError> {
+    async fn add_passkey(
+        &self,
+        passkey: Passkey,
+        challenge: Challenge,
+    ) -> Result<PasskeyAdded, StoreError> {
         let state = &mut *self.step("PasskeyStore::add_passkey").await?;
         if state.operator(passkey.operator).is_none() {
             return Ok(PasskeyAdded::NoOperator);
@@ -18,6 +31,9 @@ impl PasskeyStore for MemoryStore {
         let own = state.passkeys.iter().filter(|known| known.operator == passkey.operator);
         if own.count() >= Passkey::MOST {
             return Ok(PasskeyAdded::TooMany);
+        }
+        if !state.use_up(challenge) {
+            return Ok(PasskeyAdded::Replayed);
         }
         state.passkeys.push(passkey);
         Ok(PasskeyAdded::Added)
@@ -40,22 +56,26 @@ impl PasskeyStore for MemoryStore {
         &self,
         passkey: Digest,
         counter: u32,
+        challenge: Challenge,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<PasskeyUsed, StoreError> {
         let state = &mut *self.step("PasskeyStore::use_passkey").await?;
-        let own =
-            |known: &&mut Passkey| known.digest == passkey && known.operator == session.operator;
-        let Some(known) = state.passkeys.iter_mut().find(own) else {
+        let own = |known: &Passkey| known.digest == passkey && known.operator == session.operator;
+        let Some(at) = state.passkeys.iter().position(own) else {
             return Ok(PasskeyUsed::Gone);
         };
-        if !known.take(counter, now) {
+        let mut after = state.passkeys[at].clone();
+        if !after.take(counter, now) {
             return Ok(PasskeyUsed::Regressed);
         }
+        if !state.use_up(challenge) {
+            return Ok(PasskeyUsed::Replayed);
+        }
+        state.passkeys[at] = after;
         if let Some(operator) = state.operator(session.operator) {
             operator.signed_in_at = Some(now);
         }
-        state.standings.remove(&session.operator);
         state.operator_sessions.push(session);
         Ok(PasskeyUsed::LetIn)
     }

@@ -5,7 +5,7 @@ use dwar_event::{Call, Endpoint, Event};
 use dwar_identity::Identity;
 use dwar_installation::Instance;
 use dwar_kernel::{
-    BlindIndex, KeyMode, OperatorId, OtpId, ProjectId, StoreError, TallyId, Timestamp,
+    BlindIndex, Digest, KeyMode, OperatorId, OtpId, ProjectId, StoreError, TallyId, Timestamp,
 };
 use dwar_operator::{AdminToken, AuditEntry, Link, Operator, OperatorSession, Passkey, Standing};
 use dwar_otp::idempotency::{Record, Slot};
@@ -43,7 +43,9 @@ pub(crate) struct State {
     pub operators: Vec<Operator>,
     pub links: Vec<Link>,
     pub operator_sessions: Vec<OperatorSession>,
-    pub standings: HashMap<OperatorId, Standing>,
+    pub standings: HashMap<(OperatorId, Digest), Standing>,
+    /// Challenges of passkeys that were used, until they are over.
+    pub used_challenges: HashMap<Digest, Timestamp>,
     pub passkeys: Vec<Passkey>,
     pub admin_tokens: Vec<AdminToken>,
     pub audit: Vec<AuditEntry>,

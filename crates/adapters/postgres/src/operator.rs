@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    Admission, EndSessions, Link, Operator, OperatorChange, OperatorName, OperatorSession,
-    OperatorStore, PasswordHash, Proof, Standing,
+    Admission, Attempt, Count, EndSessions, Link, Operator, OperatorChange, OperatorName,
+    OperatorSession, OperatorStore, PasswordHash, Proof, Standing,
 };
 use dwar_sql::schema::{
     operator_links, operator_passkeys, operator_sessions, operator_standings, operators,
@@ -14,6 +14,7 @@ use dwar_sql::schema::{
 use dwar_sql::{
     At, Id, LinkRow, OperatorRow, OperatorSessionRow, StandingRow, maybe, read_all, read_one,
 };
+use std::time::Duration;
 
 /// Whoever changes an operator, their links or their sessions holds the operator's row; what is
 /// known of them is read again under it.
@@ -150,33 +151,29 @@ impl OperatorStore for PostgresStore {
             .await
     }
 
-    async fn admit(&self, operator: OperatorId, now: Timestamp) -> Result<Admission, StoreError> {
+    async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError> {
         self.pool
             .transaction(move |conn| {
-                // What is there already is locked by an update that changes nothing.
-                let row: StandingRow = diesel::insert_into(operator_standings::table)
-                    .values(StandingRow::new(operator, Standing::default()))
-                    .on_conflict(operator_standings::operator_id)
-                    .do_update()
-                    .set(operator_standings::failures.eq(operator_standings::failures))
-                    .returning(StandingRow::as_returning())
-                    .get_result(conn)?;
-                let mut standing = Standing::try_from(row)?;
-                let admission = standing.admit(now);
-                let row = StandingRow::new(operator, standing);
-                diesel::update(&row).set(&row).execute(conn)?;
+                let (admission, counted) =
+                    attempt.admit(now, |count| lock_or_begin(conn, count, now))?;
+                for (count, standing) in counted {
+                    let row = StandingRow::new(count, standing);
+                    diesel::update(&row).set(&row).execute(conn)?;
+                }
                 Ok(admission)
             })
             .await
     }
 
-    async fn withdraw(&self, operator: OperatorId) -> Result<(), StoreError> {
+    async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError> {
         self.pool
             .transaction(move |conn| {
-                if let Some(mut standing) = lock_standing(conn, operator)? {
-                    standing.withdraw();
-                    let row = StandingRow::new(operator, standing);
-                    diesel::update(&row).set(&row).execute(conn)?;
+                for count in attempt.counts() {
+                    if let Some(mut standing) = lock_standing(conn, *count)? {
+                        standing.withdraw();
+                        let row = StandingRow::new(*count, standing);
+                        diesel::update(&row).set(&row).execute(conn)?;
+                    }
                 }
                 Ok(())
             })
@@ -186,6 +183,7 @@ impl OperatorStore for PostgresStore {
     async fn sign_in(
         &self,
         proof: Proof,
+        attempt: Attempt,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -196,9 +194,10 @@ impl OperatorStore for PostgresStore {
                     return Ok(false);
                 }
                 save(conn, &operator)?;
-                let standing = operator_standings::table.find(Id::from(operator.id));
-                diesel::delete(standing).execute(conn)?;
                 begin(conn, &session)?;
+                for count in attempt.counts() {
+                    succeed(conn, *count)?;
+                }
                 Ok(true)
             })
             .await
@@ -261,8 +260,10 @@ impl OperatorStore for PostgresStore {
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let (idle, forgotten) = (now - OperatorSession::IDLE, Standing::forgotten_before(now));
-        let (now, idle, forgotten) = (At::from(now), At::from(idle), At::from(forgotten));
+        // What ends at an instant is over at it, and instants are whole milliseconds.
+        const MS: Duration = Duration::from_millis(1);
+        let (at, forgotten) = (now, Standing::forgotten_before(now));
+        let (now, idle) = (At::from(now), At::from(now - OperatorSession::IDLE));
         let links = self.in_batches(move |conn| {
             let old = diesel::alias!(operator_links as old);
             let old = old
@@ -287,19 +288,9 @@ impl OperatorStore for PostgresStore {
             let gone = operator_sessions::table.filter(operator_sessions::digest.eq_any(old));
             diesel::delete(gone).execute(conn)
         });
-        let standings = self.in_batches(move |conn| {
-            let old = diesel::alias!(operator_standings as old);
-            let old = old
-                .filter(old.field(operator_standings::last_at).le(forgotten))
-                .select(old.field(operator_standings::operator_id))
-                .limit(SWEEP_BATCH)
-                .for_update()
-                .skip_locked();
-            let gone =
-                operator_standings::table.filter(operator_standings::operator_id.eq_any(old));
-            diesel::delete(gone).execute(conn)
-        });
-        Ok(links.await? + sessions.await? + standings.await?)
+        let standings = self.drop_before("operator_standings", "last_at", forgotten + MS);
+        let challenges = self.drop_before("used_challenges", "expires_at", at + MS);
+        Ok(links.await? + sessions.await? + standings.await? + challenges.await?)
     }
 }
 
@@ -330,17 +321,43 @@ pub(crate) fn lock(
     Ok(maybe(row)?)
 }
 
-fn lock_standing(
-    conn: &mut PgConnection,
-    operator: OperatorId,
-) -> Result<Option<Standing>, Failure> {
+fn lock_standing(conn: &mut PgConnection, count: Count) -> Result<Option<Standing>, Failure> {
     let row: Option<StandingRow> = operator_standings::table
-        .find(Id::from(operator))
+        .find((Id::from(count.operator), count.subject.0.as_slice()))
         .select(StandingRow::as_select())
         .for_update()
         .first(conn)
         .optional()?;
     Ok(maybe(row)?)
+}
+
+/// The row of a count, locked; one that is fresh where there was none.
+fn lock_or_begin(
+    conn: &mut PgConnection,
+    count: Count,
+    now: Timestamp,
+) -> Result<Standing, Failure> {
+    // What is there already is locked by an update that changes nothing.
+    let row: StandingRow = diesel::insert_into(operator_standings::table)
+        .values(StandingRow::new(count, Standing::fresh(now)))
+        .on_conflict((operator_standings::operator_id, operator_standings::subject))
+        .do_update()
+        .set(operator_standings::failures.eq(operator_standings::failures))
+        .returning(StandingRow::as_returning())
+        .get_result(conn)?;
+    Ok(row.try_into()?)
+}
+
+/// Notes that an attempt has succeeded.
+fn succeed(conn: &mut PgConnection, count: Count) -> Result<(), Failure> {
+    let Some(standing) = lock_standing(conn, count)? else { return Ok(()) };
+    let after = count.after_success(standing);
+    let row = StandingRow::new(count, after.unwrap_or(standing));
+    match after {
+        Some(_) => diesel::update(&row).set(&row).execute(conn)?,
+        None => diesel::delete(&row).execute(conn)?,
+    };
+    Ok(())
 }
 
 pub(crate) fn save(conn: &mut PgConnection, operator: &Operator) -> QueryResult<()> {
@@ -373,6 +390,10 @@ fn begin_anew(conn: &mut PgConnection, operator: OperatorId) -> QueryResult<()> 
     let links = operator_links::table.filter(operator_links::operator_id.eq(Id::from(operator)));
     diesel::delete(links).execute(conn)?;
     end_sessions(conn, operator, EndSessions::All)?;
-    let standing = operator_standings::table.find(Id::from(operator));
-    diesel::delete(standing).execute(conn).map(|_| ())
+    // Locked in the order in which an attempt locks them.
+    let standings =
+        operator_standings::table.filter(operator_standings::operator_id.eq(Id::from(operator)));
+    let locked = standings.select(operator_standings::subject).order(operator_standings::subject);
+    locked.for_update().load::<Vec<u8>>(conn)?;
+    diesel::delete(standings).execute(conn).map(|_| ())
 }

@@ -4,14 +4,19 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    EndSessions, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyStore, PasskeyUsed,
+    Challenge, EndSessions, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyStore,
+    PasskeyUsed,
 };
-use dwar_sql::schema::{operator_passkeys, operator_standings, operators};
+use dwar_sql::schema::{operator_passkeys, operators, used_challenges};
 use dwar_sql::{At, Id, OperatorRow, PasskeyRow, read_all, read_one};
 
 #[async_trait]
 impl PasskeyStore for PostgresStore {
-    async fn add_passkey(&self, passkey: Passkey) -> Result<PasskeyAdded, StoreError> {
+    async fn add_passkey(
+        &self,
+        passkey: Passkey,
+        challenge: Challenge,
+    ) -> Result<PasskeyAdded, StoreError> {
         self.pool
             .transaction(move |conn| {
                 if lock(conn, passkey.operator)?.is_none() {
@@ -26,6 +31,9 @@ impl PasskeyStore for PostgresStore {
                 let own: i64 = own.count().get_result(conn)?;
                 if usize::try_from(own).is_ok_and(|own| own >= Passkey::MOST) {
                     return Ok(PasskeyAdded::TooMany);
+                }
+                if !use_up(conn, challenge)? {
+                    return Ok(PasskeyAdded::Replayed);
                 }
                 let row = PasskeyRow::from(&passkey);
                 let added = diesel::insert_into(operator_passkeys::table)
@@ -67,6 +75,7 @@ impl PasskeyStore for PostgresStore {
         &self,
         passkey: Digest,
         counter: u32,
+        challenge: Challenge,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<PasskeyUsed, StoreError> {
@@ -83,6 +92,9 @@ impl PasskeyStore for PostgresStore {
                 if !known.take(counter, now) {
                     return Ok(PasskeyUsed::Regressed);
                 }
+                if !use_up(conn, challenge)? {
+                    return Ok(PasskeyUsed::Replayed);
+                }
                 let noted = (
                     operator_passkeys::counter.eq(i64::from(known.counter)),
                     operator_passkeys::used_at.eq(known.used_at.map(At::from)),
@@ -90,8 +102,6 @@ impl PasskeyStore for PostgresStore {
                 diesel::update(query).set(noted).execute(conn)?;
                 operator.signed_in_at = Some(now);
                 save(conn, &operator)?;
-                let standing = operator_standings::table.find(Id::from(operator.id));
-                diesel::delete(standing).execute(conn)?;
                 begin(conn, &session)?;
                 Ok(PasskeyUsed::LetIn)
             })
@@ -118,4 +128,14 @@ impl PasskeyStore for PostgresStore {
             })
             .await
     }
+}
+
+/// `false` if the challenge was used before.
+fn use_up(conn: &mut PgConnection, challenge: Challenge) -> QueryResult<bool> {
+    let row = (
+        used_challenges::digest.eq(challenge.digest().0.to_vec()),
+        used_challenges::expires_at.eq(At::from(challenge.expires_at())),
+    );
+    let used = diesel::insert_into(used_challenges::table).values(row);
+    Ok(used.on_conflict_do_nothing().execute(conn)? == 1)
 }

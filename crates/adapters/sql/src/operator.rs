@@ -3,8 +3,10 @@
 use crate::schema::{operator_links, operator_sessions, operator_standings, operators};
 use crate::{At, Id, Row, stored_count};
 use diesel::prelude::*;
-use dwar_kernel::{OperatorId, Sealed, StoreError};
-use dwar_operator::{Link, LinkKind, Operator, OperatorSession, PasswordHash, Standing, Totp};
+use dwar_kernel::{Sealed, StoreError};
+use dwar_operator::{
+    Count, Link, LinkKind, Operator, OperatorSession, PasswordHash, Standing, Totp,
+};
 
 /// An operator.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -44,13 +46,14 @@ pub struct OperatorSessionRow {
     pub expires_at: At,
 }
 
-/// How somebody who signs in stands.
+/// How one count of failures to sign in stands.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
-#[diesel(table_name = operator_standings, primary_key(operator_id), treat_none_as_null = true)]
+#[diesel(table_name = operator_standings, primary_key(operator_id, subject), treat_none_as_null = true)]
 pub struct StandingRow {
     pub operator_id: Id,
+    pub subject: Vec<u8>,
     pub failures: i32,
-    pub last_at: Option<At>,
+    pub last_at: At,
     pub locked_until: Option<At>,
 }
 
@@ -154,12 +157,13 @@ impl TryFrom<OperatorSessionRow> for OperatorSession {
 }
 
 impl StandingRow {
-    /// The standing of this operator, or of nobody.
-    pub fn new(operator: OperatorId, standing: Standing) -> Self {
+    /// How this count stands.
+    pub fn new(count: Count, standing: Standing) -> Self {
         Self {
-            operator_id: operator.into(),
+            operator_id: count.operator.into(),
+            subject: count.subject.0.to_vec(),
             failures: stored_count(standing.failures),
-            last_at: standing.last_at.map(At::from),
+            last_at: standing.last_at.into(),
             locked_until: standing.locked_until.map(At::from),
         }
     }
@@ -172,7 +176,7 @@ impl TryFrom<StandingRow> for Standing {
         let read = Row::new("operator_standings", row.operator_id);
         Ok(Self {
             failures: read.count("failures", row.failures)?,
-            last_at: read.maybe_at("last_at", row.last_at)?,
+            last_at: read.at("last_at", row.last_at)?,
             locked_until: read.maybe_at("locked_until", row.locked_until)?,
         })
     }

@@ -345,11 +345,20 @@ diesel::table! {
 
 diesel::table! {
     use crate::types::*;
-    operator_standings (operator_id) {
+    operator_standings (operator_id, subject) {
         operator_id -> Id,
+        subject -> Binary,
         failures -> Integer,
-        last_at -> Nullable<At>,
+        last_at -> At,
         locked_until -> Nullable<At>,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
+    used_challenges (digest) {
+        digest -> Binary,
+        expires_at -> At,
     }
 }
 

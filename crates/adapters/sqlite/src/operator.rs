@@ -4,11 +4,12 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    Admission, EndSessions, Link, Operator, OperatorChange, OperatorName, OperatorSession,
-    OperatorStore, PasswordHash, Proof, Standing,
+    Admission, Attempt, Count, EndSessions, Link, Operator, OperatorChange, OperatorName,
+    OperatorSession, OperatorStore, PasswordHash, Proof, Standing,
 };
 use dwar_sql::schema::{
     operator_links, operator_passkeys, operator_sessions, operator_standings, operators,
+    used_challenges,
 };
 use dwar_sql::{At, Id, LinkRow, OperatorRow, OperatorSessionRow, StandingRow, read_all, read_one};
 
@@ -116,14 +117,15 @@ impl OperatorStore for SqliteStore {
         .await
     }
 
-    async fn admit(&self, operator: OperatorId, now: Timestamp) -> Result<Admission, StoreError> {
+    async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError> {
         self.write(move |connection| {
-            let before = standing(connection, operator)?;
-            let mut after = before.unwrap_or_default();
-            let admission = after.admit(now);
-            if before != Some(after) {
+            let (admission, counted) = attempt.admit(now, |count| {
+                let known = standing(connection, count)?;
+                Ok::<_, Failure>(known.unwrap_or(Standing::fresh(now)))
+            })?;
+            for (count, standing) in counted {
                 diesel::replace_into(operator_standings::table)
-                    .values(StandingRow::new(operator, after))
+                    .values(StandingRow::new(count, standing))
                     .execute(connection)?;
             }
             Ok(admission)
@@ -131,12 +133,14 @@ impl OperatorStore for SqliteStore {
         .await
     }
 
-    async fn withdraw(&self, operator: OperatorId) -> Result<(), StoreError> {
+    async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError> {
         self.write(move |connection| {
-            if let Some(mut standing) = standing(connection, operator)? {
-                standing.withdraw();
-                let row = StandingRow::new(operator, standing);
-                diesel::update(&row).set(&row).execute(connection)?;
+            for count in attempt.counts() {
+                if let Some(mut standing) = standing(connection, *count)? {
+                    standing.withdraw();
+                    let row = StandingRow::new(*count, standing);
+                    diesel::update(&row).set(&row).execute(connection)?;
+                }
             }
             Ok(())
         })
@@ -146,6 +150,7 @@ impl OperatorStore for SqliteStore {
     async fn sign_in(
         &self,
         proof: Proof,
+        attempt: Attempt,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -155,9 +160,10 @@ impl OperatorStore for SqliteStore {
                 return Ok(false);
             }
             save(connection, &operator)?;
-            let standing = operator_standings::table.find(Id::from(operator.id));
-            diesel::delete(standing).execute(connection)?;
             begin(connection, &session)?;
+            for count in attempt.counts() {
+                succeed(connection, *count)?;
+            }
             Ok(true)
         })
         .await
@@ -236,12 +242,25 @@ impl OperatorStore for SqliteStore {
         };
         let standings = move |connection: &mut SqliteConnection| {
             let old = operator_standings::table.filter(operator_standings::last_at.le(forgotten));
-            let old = old.select(operator_standings::operator_id).limit(SWEEP.into());
-            diesel::delete(operator_standings::table)
-                .filter(operator_standings::operator_id.eq_any(old.load::<Id>(connection)?))
+            let key = (operator_standings::operator_id, operator_standings::subject);
+            let old = old.select(key).limit(SWEEP.into()).load::<(Id, Vec<u8>)>(connection)?;
+            let mut gone = 0;
+            for key in old {
+                let row = operator_standings::table.find(key);
+                gone += diesel::delete(row).execute(connection)?;
+            }
+            Ok(gone)
+        };
+        let challenges = move |connection: &mut SqliteConnection| {
+            let old = used_challenges::table.filter(used_challenges::expires_at.le(now));
+            let old = old.select(used_challenges::digest).limit(SWEEP.into());
+            diesel::delete(used_challenges::table)
+                .filter(used_challenges::digest.eq_any(old.load::<Vec<u8>>(connection)?))
                 .execute(connection)
         };
-        Ok(self.drain(links).await? + self.drain(sessions).await? + self.drain(standings).await?)
+        let (links, sessions) = (self.drain(links).await?, self.drain(sessions).await?);
+        let (standings, used) = (self.drain(standings).await?, self.drain(challenges).await?);
+        Ok(links + sessions + standings + used)
     }
 }
 
@@ -291,12 +310,22 @@ fn by_link(
     Ok(Some((link.try_into()?, operator.try_into()?)))
 }
 
-fn standing(
-    connection: &mut SqliteConnection,
-    operator: OperatorId,
-) -> Result<Option<Standing>, Failure> {
-    let query = operator_standings::table.find(Id::from(operator));
+fn standing(connection: &mut SqliteConnection, count: Count) -> Result<Option<Standing>, Failure> {
+    let query =
+        operator_standings::table.find((Id::from(count.operator), count.subject.0.as_slice()));
     Ok(read_one!(StandingRow of query, connection))
+}
+
+/// Notes that an attempt has succeeded.
+fn succeed(connection: &mut SqliteConnection, count: Count) -> Result<(), Failure> {
+    let Some(standing) = standing(connection, count)? else { return Ok(()) };
+    let after = count.after_success(standing);
+    let row = StandingRow::new(count, after.unwrap_or(standing));
+    match after {
+        Some(_) => diesel::update(&row).set(&row).execute(connection)?,
+        None => diesel::delete(&row).execute(connection)?,
+    };
+    Ok(())
 }
 
 pub(crate) fn begin(
@@ -328,6 +357,7 @@ pub(crate) fn end_sessions(
 fn begin_anew(connection: &mut SqliteConnection, operator: OperatorId) -> QueryResult<()> {
     let links = operator_links::table.filter(operator_links::operator_id.eq(Id::from(operator)));
     diesel::delete(links).execute(connection)?;
-    diesel::delete(operator_standings::table.find(Id::from(operator))).execute(connection)?;
+    let standings = operator_standings::operator_id.eq(Id::from(operator));
+    diesel::delete(operator_standings::table.filter(standings)).execute(connection)?;
     end_sessions(connection, operator, EndSessions::All).map(|_| ())
 }

@@ -4,14 +4,19 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    EndSessions, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyStore, PasskeyUsed,
+    Challenge, EndSessions, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyStore,
+    PasskeyUsed,
 };
-use dwar_sql::schema::{operator_passkeys, operator_standings, operators};
+use dwar_sql::schema::{operator_passkeys, operators, used_challenges};
 use dwar_sql::{At, Id, OperatorRow, PasskeyRow, read_all, read_one};
 
 #[async_trait]
 impl PasskeyStore for SqliteStore {
-    async fn add_passkey(&self, passkey: Passkey) -> Result<PasskeyAdded, StoreError> {
+    async fn add_passkey(
+        &self,
+        passkey: Passkey,
+        challenge: Challenge,
+    ) -> Result<PasskeyAdded, StoreError> {
         self.write(move |connection| {
             if load(connection, passkey.operator)?.is_none() {
                 return Ok(PasskeyAdded::NoOperator);
@@ -25,6 +30,9 @@ impl PasskeyStore for SqliteStore {
             let own: i64 = own.count().get_result(connection)?;
             if usize::try_from(own).is_ok_and(|own| own >= Passkey::MOST) {
                 return Ok(PasskeyAdded::TooMany);
+            }
+            if !use_up(connection, challenge)? {
+                return Ok(PasskeyAdded::Replayed);
             }
             let row = PasskeyRow::from(&passkey);
             let added = diesel::insert_into(operator_passkeys::table)
@@ -64,6 +72,7 @@ impl PasskeyStore for SqliteStore {
         &self,
         passkey: Digest,
         counter: u32,
+        challenge: Challenge,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<PasskeyUsed, StoreError> {
@@ -79,6 +88,9 @@ impl PasskeyStore for SqliteStore {
             if !known.take(counter, now) {
                 return Ok(PasskeyUsed::Regressed);
             }
+            if !use_up(connection, challenge)? {
+                return Ok(PasskeyUsed::Replayed);
+            }
             let noted = (
                 operator_passkeys::counter.eq(i64::from(known.counter)),
                 operator_passkeys::used_at.eq(known.used_at.map(At::from)),
@@ -86,8 +98,6 @@ impl PasskeyStore for SqliteStore {
             diesel::update(query).set(noted).execute(connection)?;
             operator.signed_in_at = Some(now);
             save(connection, &operator)?;
-            let standing = operator_standings::table.find(Id::from(operator.id));
-            diesel::delete(standing).execute(connection)?;
             begin(connection, &session)?;
             Ok(PasskeyUsed::LetIn)
         })
@@ -113,4 +123,14 @@ impl PasskeyStore for SqliteStore {
         })
         .await
     }
+}
+
+/// `false` if the challenge was used before.
+fn use_up(connection: &mut SqliteConnection, challenge: Challenge) -> QueryResult<bool> {
+    let row = (
+        used_challenges::digest.eq(challenge.digest().0.to_vec()),
+        used_challenges::expires_at.eq(At::from(challenge.expires_at())),
+    );
+    let used = diesel::insert_into(used_challenges::table).values(row);
+    Ok(used.on_conflict_do_nothing().execute(connection)? == 1)
 }

@@ -3,9 +3,9 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use async_trait::async_trait;
 use dwar_kernel::{Entropy, StoreError};
-use dwar_operator::{Password, PasswordHash, PasswordHasher};
+use dwar_operator::{Hashing, Origin, Password, PasswordHash, PasswordHasher};
+use dwar_turns::AdmissionQueue;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
@@ -26,48 +26,46 @@ const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$6W4x2n0Vw8mF5b1qTzKkRw$\
 /// Hashes with argon2id under a fresh salt each.
 ///
 /// At most two passwords are worked on at once and sixteen wait, so that a flood of attempts takes
-/// neither the machine's memory nor its threads; who comes then is refused at once.
+/// neither the machine's memory nor its threads. Origins take turns, and in a full queue the origin
+/// with most of the places gives one up for another: a flood of one origin costs another two hashes.
 #[derive(Clone)]
 pub struct Argon2Hasher {
     entropy: Arc<dyn Entropy>,
-    /// Whoever works or waits.
-    places: Arc<Semaphore>,
-    /// Whoever works.
-    work: Arc<Semaphore>,
+    queue: Arc<AdmissionQueue<Origin>>,
 }
 
 impl Argon2Hasher {
     /// A hasher that draws its salts from `entropy`.
     pub fn new(entropy: Arc<dyn Entropy>) -> Self {
-        let places = Arc::new(Semaphore::new(AT_ONCE + WAITING));
-        Self { entropy, places, work: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { entropy, queue: AdmissionQueue::new(AT_ONCE, WAITING) }
     }
 
     /// Runs the work on a thread that may block, when it is its turn.
     async fn in_turn<T: Send + 'static>(
         &self,
+        origin: Origin,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
-        let place =
-            place.map_err(|_| StoreError::Unavailable("too many passwords at once".to_owned()))?;
-        let turn = Arc::clone(&self.work).acquire_owned().await;
-        let turn = turn.map_err(|cause| StoreError::Failed(Box::new(cause)))?;
-        // Both go along: if the caller gives up, the work goes on all the same.
+    ) -> Result<Hashing<T>, StoreError> {
+        let Some(permit) = self.queue.enter(origin).await else { return Ok(Hashing::Busy) };
+        // The permit goes along: if the caller gives up, the work goes on all the same.
         let done = tokio::task::spawn_blocking(move || {
-            let _held = (place, turn);
+            let _held = permit;
             work()
         });
-        done.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
+        done.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?.map(Hashing::Done)
     }
 }
 
 #[async_trait]
 impl PasswordHasher for Argon2Hasher {
-    async fn hash(&self, password: Password) -> Result<PasswordHash, StoreError> {
+    async fn hash(
+        &self,
+        password: Password,
+        origin: Origin,
+    ) -> Result<Hashing<PasswordHash>, StoreError> {
         let mut salt = [0; SALT];
         self.entropy.fill(&mut salt);
-        self.in_turn(move || {
+        self.in_turn(origin, move || {
             let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(failed)?;
             let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
             let hash = argon2.hash_password_with_salt(password.expose().as_bytes(), &salt);
@@ -81,8 +79,9 @@ impl PasswordHasher for Argon2Hasher {
         &self,
         password: Password,
         hash: Option<PasswordHash>,
-    ) -> Result<bool, StoreError> {
-        self.in_turn(move || {
+        origin: Origin,
+    ) -> Result<Hashing<bool>, StoreError> {
+        self.in_turn(origin, move || {
             let stored = hash.as_ref().map_or(NOBODY, PasswordHash::as_str);
             let stored = Phc::new(stored).map_err(failed)?;
             let bytes = password.expose().as_bytes();

@@ -129,9 +129,12 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::OperatorSession => "operator session",
         Purpose::OperatorForm => "operator form",
         Purpose::OperatorName => "operator name",
+        Purpose::OperatorOrigin => "operator origin",
+        Purpose::OperatorBrowser => "operator browser",
         Purpose::OperatorTotp => "operator totp",
         Purpose::AdminToken => "admin token",
         Purpose::Passkey => "passkey",
+        Purpose::PasskeyChallenge => "passkey challenge",
     }
 }
 

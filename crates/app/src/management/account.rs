@@ -1,9 +1,9 @@
-use super::sign_in::check_password;
+use super::sign_in::{known_browser, prove_again};
 use crate::{Audit, Change, Present, SignInError, Toolbox};
 use dwar_kernel::{Purpose, StoreError, Timestamp};
 use dwar_operator::{
-    Action, By, InvalidPassword, Operator, OperatorChange, OperatorStore, Password, PasswordHasher,
-    Totp, TotpCode, TotpSecret,
+    Action, BrowserToken, By, InvalidPassword, Operator, OperatorChange, OperatorStore, Origin,
+    Password, PasswordHasher, Totp, TotpCode, TotpSecret,
 };
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -43,6 +43,9 @@ pub enum AccountError {
     /// The code is not one of this secret at this time.
     #[error("that is not the code that the app shows now")]
     WrongCode,
+    /// As many passwords are checked at this moment as can be.
+    #[error("too many sign in at this moment: try again")]
+    Busy,
     /// No name that a passkey can have.
     #[error("a passkey needs a name of 1 to 64 characters")]
     PasskeyName,
@@ -64,7 +67,7 @@ pub enum AccountError {
     /// Whoever asked may not do this.
     #[error("your role does not allow this")]
     Forbidden,
-    /// The store failed, or too many sign in at once.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -74,6 +77,7 @@ impl From<SignInError> for AccountError {
     fn from(cause: SignInError) -> Self {
         match cause {
             SignInError::Locked { until } => Self::Locked { until },
+            SignInError::Busy => Self::Busy,
             SignInError::Store(cause) => Self::Store(cause),
             _ => Self::WrongPassword,
         }
@@ -81,18 +85,24 @@ impl From<SignInError> for AccountError {
 }
 
 impl ManageAccount {
-    /// Replaces the password of whoever asks; `current` is their present one, if they have any.
+    /// Replaces the password of whoever asks; `current` is their present one, if they have any. Gives
+    /// what their browser is to keep from now on.
     pub async fn change_password(
         &self,
         by: &By,
         present: &Present,
         current: &str,
         new: &str,
-    ) -> Result<(), AccountError> {
+    ) -> Result<Option<BrowserToken>, AccountError> {
         let password = Password::chosen(new, present.operator.name.as_str())?;
-        self.prove(&present.operator, current).await?;
-        let hash = self.hasher.hash(password).await?;
-        self.change(by, present, Action::PasswordChanged, OperatorChange::Password(hash)).await
+        self.prove(present, current).await?;
+        let origin = Origin::Browser(present.session.digest);
+        let hash = self.hasher.hash(password, origin).await?.done().ok_or(AccountError::Busy)?;
+        let change = OperatorChange::Password(hash);
+        self.change(by, present, Action::PasswordChanged, change.clone()).await?;
+        let mut operator = present.operator.clone();
+        operator.apply(change);
+        Ok(known_browser(&self.tools, &operator, self.tools.now()))
     }
 
     /// A fresh secret for the authenticator app of whoever asks; nothing is kept of it yet.
@@ -112,7 +122,7 @@ impl ManageAccount {
     ) -> Result<(), AccountError> {
         let secret: TotpSecret = secret.parse().map_err(|_| AccountError::WrongCode)?;
         let code: TotpCode = code.parse().map_err(|_| AccountError::WrongCode)?;
-        self.prove(&present.operator, current).await?;
+        self.prove(present, current).await?;
         let step = secret.step_of(code, self.tools.now()).ok_or(AccountError::WrongCode)?;
         let (context, plain) = (present.operator.id.uuid(), secret.bytes());
         let sealed = self.tools.vault.seal(Purpose::OperatorTotp, context.as_bytes(), plain);
@@ -127,17 +137,13 @@ impl ManageAccount {
         present: &Present,
         current: &str,
     ) -> Result<(), AccountError> {
-        self.prove(&present.operator, current).await?;
+        self.prove(present, current).await?;
         self.change(by, present, Action::TotpRemoved, OperatorChange::Totp(None)).await
     }
 
-    /// Somebody who came in by a link that signs in may have no password yet.
-    async fn prove(&self, operator: &Operator, current: &str) -> Result<(), AccountError> {
-        let Some(hash) = operator.password.clone() else { return Ok(()) };
+    async fn prove(&self, present: &Present, current: &str) -> Result<(), AccountError> {
         let (operators, hasher) = (self.operators.as_ref(), self.hasher.as_ref());
-        let subject = (operator.id, hash);
-        let checked = check_password(operators, hasher, subject, current, self.tools.now()).await;
-        Ok(checked?)
+        Ok(prove_again(&self.tools, operators, hasher, present, current).await?)
     }
 
     async fn change(

@@ -1,6 +1,6 @@
 use crate::{Audit, ManageAccount, ManageAdminTokens, ManageOperators, Parts, Passkeys, SignIn};
-use dwar_operator::{Challenges, PasskeyVerifier, PasswordHasher};
-use std::sync::{Arc, Mutex};
+use dwar_operator::{PasskeyVerifier, PasswordHasher};
+use std::sync::Arc;
 
 /// What those who run the service do about themselves.
 #[derive(Clone)]
@@ -54,7 +54,6 @@ impl Parts {
             verifier,
             hasher,
             audit: self.audit(),
-            challenges: Mutex::new(Challenges::default()),
         }
     }
 

@@ -1,15 +1,15 @@
-use super::sign_in::check_password;
+use super::sign_in::{known_browser, prove_again};
 use crate::{AccountError, Audit, Change, Present, SignInError, SignedIn, Toolbox};
 use dwar_kernel::{Digest, OperatorId, Purpose, StoreError};
 use dwar_operator::{
-    Action, Admission, By, Challenges, Facts, Operator, OperatorName, OperatorSession,
-    OperatorStore, Passkey, PasskeyAdded, PasskeyMade, PasskeySigned, PasskeySite, PasskeyStore,
-    PasskeyUsed, PasskeyVerifier, PasswordHasher, SessionToken, Standing,
+    Action, By, Challenge, Facts, Operator, OperatorName, OperatorSession, OperatorStore, Passkey,
+    PasskeyAdded, PasskeyMade, PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed,
+    PasskeyVerifier, PasswordHasher, SessionToken,
 };
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// Operators' passkeys: made, removed, and let in by. Questions are kept in this process.
+/// Operators' passkeys: made, removed, and let in by.
 pub struct Passkeys {
     pub tools: Toolbox,
     pub operators: Arc<dyn OperatorStore>,
@@ -17,7 +17,6 @@ pub struct Passkeys {
     pub verifier: Arc<dyn PasskeyVerifier>,
     pub hasher: Arc<dyn PasswordHasher>,
     pub audit: Audit,
-    pub challenges: Mutex<Challenges>,
 }
 
 /// Which passkey a browser says it used.
@@ -29,12 +28,9 @@ pub struct PasskeyAnswer<'a> {
 
 impl Passkeys {
     /// What a passkey is asked to sign: by a session that adds one, or by somebody who signs in.
-    pub fn challenge(&self, session: Option<Digest>) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        self.tools.entropy.fill(&mut bytes);
-        let mut open = self.challenges.lock().unwrap_or_else(PoisonError::into_inner);
-        open.open(bytes, session, self.tools.now());
-        bytes
+    pub fn challenge(&self, session: Option<Digest>) -> Challenge {
+        let keys = (self.tools.vault.as_ref(), self.tools.entropy.as_ref());
+        Challenge::issue(session, keys, self.tools.now())
     }
 
     /// The passkeys of an operator, oldest first.
@@ -53,10 +49,9 @@ impl Passkeys {
     ) -> Result<(), AccountError> {
         // A name of a passkey is like one of an operator: short, and nothing that hides.
         let name: OperatorName = name.trim().parse().map_err(|_| AccountError::PasskeyName)?;
-        if !self.take(site.challenge, Some(present.session.digest)) {
-            return Err(AccountError::PasskeyTooLate);
-        }
-        self.prove(&present.operator, current).await?;
+        let challenge = self.read(site.challenge, Some(present.session.digest));
+        let challenge = challenge.ok_or(AccountError::PasskeyTooLate)?;
+        self.prove(present, current).await?;
         let (key, counter) = self.verifier.made(site, answer).map_err(|cause| {
             tracing::warn!(operator = %present.operator.id, %cause, "a passkey was not added");
             AccountError::PasskeyRefused
@@ -72,9 +67,10 @@ impl Passkeys {
             used_at: None,
         };
         self.note(by, &present.operator, Action::PasskeyAdded, &passkey.name).await?;
-        match self.passkeys.add_passkey(passkey).await? {
+        match self.passkeys.add_passkey(passkey, challenge).await? {
             PasskeyAdded::Added => Ok(()),
             PasskeyAdded::Known => Err(AccountError::PasskeyRefused),
+            PasskeyAdded::Replayed => Err(AccountError::PasskeyTooLate),
             PasskeyAdded::TooMany => Err(AccountError::PasskeysFull),
             PasskeyAdded::NoOperator => Err(AccountError::NoSuchOperator),
         }
@@ -89,7 +85,7 @@ impl Passkeys {
         credential: &[u8],
     ) -> Result<(), AccountError> {
         let (operator, digest) = (&present.operator, self.digest(credential));
-        self.prove(operator, current).await?;
+        self.prove(present, current).await?;
         let own = self.passkeys.passkeys(operator.id).await?;
         let Some(known) = own.into_iter().find(|known| known.digest == digest) else {
             return Ok(());
@@ -100,24 +96,19 @@ impl Passkeys {
         Ok(())
     }
 
-    /// Lets an operator in by a passkey, in place of password and second factor. Failures lock as
-    /// those of passwords do.
+    /// Lets an operator in by a passkey, in place of password and second factor. A signature is no
+    /// guess: nothing is counted, and no lock of their password bars it.
     pub async fn sign_in(
         &self,
         site: PasskeySite<'_>,
         answer: PasskeyAnswer<'_>,
         from: Option<IpAddr>,
     ) -> Result<SignedIn, SignInError> {
-        if !self.take(site.challenge, None) {
-            return Err(SignInError::Wrong);
-        }
+        let challenge = self.read(site.challenge, None).ok_or(SignInError::Wrong)?;
         let (now, digest) = (self.tools.now(), self.digest(answer.credential));
         let found = self.passkeys.passkey(digest).await?;
-        let id = found.as_ref().map_or_else(|| Standing::of_stranger(&digest), |(_, one)| one.id);
-        if let Admission::Locked(until) = self.operators.admit(id, now).await? {
-            return Err(SignInError::Locked { until });
-        }
         let (passkey, operator) = found.ok_or(SignInError::Wrong)?;
+        let id = operator.id;
         let counter = self.verifier.signed(site, &passkey.key, answer.signed).map_err(|cause| {
             tracing::warn!(operator = %id, ?from, %cause, "a passkey did not sign in");
             SignInError::Wrong
@@ -133,31 +124,31 @@ impl Passkeys {
         if !grows {
             return Err(SignInError::Wrong);
         }
-        match self.passkeys.use_passkey(digest, counter, session.clone(), now).await? {
-            PasskeyUsed::LetIn => Ok(SignedIn { operator, session, token }),
+        let used = self.passkeys.use_passkey(digest, counter, challenge, session.clone(), now);
+        match used.await? {
+            PasskeyUsed::LetIn => {
+                let browser = known_browser(&self.tools, &operator, now);
+                Ok(SignedIn { operator, session, token, browser })
+            }
             PasskeyUsed::Regressed => {
                 self.note(&by, &operator, Action::PasskeyRefused, &passkey.name).await?;
                 Err(SignInError::Wrong)
             }
-            PasskeyUsed::Gone => Err(SignInError::Wrong),
+            PasskeyUsed::Gone | PasskeyUsed::Replayed => Err(SignInError::Wrong),
         }
     }
 
-    fn take(&self, challenge: &[u8], session: Option<Digest>) -> bool {
-        let mut open = self.challenges.lock().unwrap_or_else(PoisonError::into_inner);
-        open.take(challenge, session, self.tools.now())
+    fn read(&self, challenge: &[u8], session: Option<Digest>) -> Option<Challenge> {
+        Challenge::read(challenge, session, self.tools.vault.as_ref(), self.tools.now())
     }
 
     fn digest(&self, credential: &[u8]) -> Digest {
         self.tools.vault.digest(Purpose::Passkey, &[credential])
     }
 
-    /// Whoever came in by the link of a first start has no password yet.
-    async fn prove(&self, operator: &Operator, current: &str) -> Result<(), AccountError> {
-        let Some(hash) = operator.password.clone() else { return Ok(()) };
+    async fn prove(&self, present: &Present, current: &str) -> Result<(), AccountError> {
         let (operators, hasher) = (self.operators.as_ref(), self.hasher.as_ref());
-        let (subject, now) = ((operator.id, hash), self.tools.now());
-        Ok(check_password(operators, hasher, subject, current, now).await?)
+        Ok(prove_again(&self.tools, operators, hasher, present, current).await?)
     }
 
     async fn note(

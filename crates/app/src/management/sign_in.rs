@@ -1,9 +1,9 @@
 use crate::{Audit, Change, Toolbox};
 use dwar_kernel::{OperatorId, Purpose, StoreError, Timestamp, Vault};
 use dwar_operator::{
-    Action, Admission, By, EndSessions, InvalidPassword, Link, LinkKind, LinkSecret, Operator,
-    OperatorName, OperatorSession, OperatorStore, Password, PasswordHash, PasswordHasher, Proof,
-    SessionToken, Standing, TotpCode, TotpSecret,
+    Action, Admission, Attempt, BrowserToken, By, EndSessions, InvalidPassword, Link, LinkKind,
+    LinkSecret, Network, Operator, OperatorName, OperatorSession, OperatorStore, Origin, Password,
+    PasswordHasher, Proof, SessionToken, TotpCode, TotpSecret,
 };
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,21 +16,25 @@ pub struct SignIn {
     pub audit: Audit,
 }
 
-/// What somebody typed to sign in. No `Debug`: it holds a password.
+/// What somebody shows to sign in. No `Debug`: it holds a password.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
     pub name: &'a str,
     pub password: &'a str,
     /// The code of their authenticator app; none where the page has not asked yet.
     pub code: Option<&'a str>,
+    /// What their browser has kept since an earlier sign-in, if anything.
+    pub browser: Option<&'a str>,
 }
 
-/// Somebody who was just let in; the only time the token is in the clear.
+/// Somebody who was just let in; the only time the tokens are in the clear.
 #[derive(Debug)]
 pub struct SignedIn {
     pub operator: Operator,
     pub session: OperatorSession,
     pub token: SessionToken,
+    /// What their browser is to keep; none while they have no password.
+    pub browser: Option<BrowserToken>,
 }
 
 /// Whom a request comes from.
@@ -71,10 +75,13 @@ pub enum SignInError {
     /// The new password is not taken.
     #[error(transparent)]
     Password(#[from] InvalidPassword),
+    /// As many sign in at this moment as can, most of them from the same place.
+    #[error("too many sign in at this moment: try again")]
+    Busy,
     /// Nobody is refused here; audited steps may refuse.
     #[error("your role does not allow this")]
     Forbidden,
-    /// The store failed, or too many sign in at once.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -83,8 +90,9 @@ impl SignIn {
     /// Lets an operator in by name, password and, where they added one, the code of their
     /// authenticator app.
     ///
-    /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an
-    /// hour; names that nobody has lock too, and take as long to be refused.
+    /// Failures are counted as [`Attempt`] says: those of a browser that signed in before by
+    /// themselves, those of any other with its network and with the name. Names that nobody has are
+    /// counted too, and take as long to be refused.
     pub async fn sign_in(
         &self,
         credentials: Credentials<'_>,
@@ -95,30 +103,41 @@ impl SignIn {
             Ok(name) => self.operators.find_by_name(name).await?,
             Err(_) => None,
         };
-        let id = operator.as_ref().map_or_else(|| self.stranger(credentials.name), |one| one.id);
-        if let Admission::Locked(until) = self.operators.admit(id, now).await? {
-            return Err(SignInError::Locked { until });
-        }
-        let proof = match self.prove(operator.as_ref(), credentials, now).await {
+        let network = Network::of(from);
+        let origin = self.origin(operator.as_ref(), credentials.browser, now);
+        let origin = origin.unwrap_or(Origin::Network(network));
+        let vault = self.tools.vault.as_ref();
+        let attempt = match &operator {
+            Some(operator) => Attempt::with_password(operator.id, origin, vault),
+            None => Attempt::of_nobody(credentials.name, network, vault),
+        };
+        admit(self.operators.as_ref(), &attempt, now).await?;
+        let proof = match self.prove(operator.as_ref(), credentials, origin, now).await {
             Ok(proof) => proof,
             Err(SignInError::Wrong) => {
-                tracing::warn!(operator = %id, ?from, "somebody failed to sign in");
+                let operator = operator.map(|operator| operator.id.to_string());
+                tracing::warn!(operator, ?from, "somebody failed to sign in");
                 return Err(SignInError::Wrong);
             }
             // Neither a failure nor a success.
             Err(other) => {
-                self.operators.withdraw(id).await?;
+                self.operators.withdraw(attempt).await?;
                 return Err(other);
             }
         };
         let operator = operator.ok_or(SignInError::Wrong)?;
         let token = SessionToken::generate(self.tools.entropy.as_ref());
-        let session = self.begin(&token, id, from, now);
+        let session = self.begin(&token, operator.id, from, now);
         self.note(&operator, Action::OperatorSignedIn, from).await?;
-        if !self.operators.sign_in(proof, session.clone(), now).await? {
+        let attempt = match (proof.step, origin) {
+            (Some(_), Origin::Network(_)) => attempt.and(Attempt::with_code(operator.id)),
+            _ => attempt,
+        };
+        if !self.operators.sign_in(proof, attempt, session.clone(), now).await? {
             return Err(SignInError::Wrong);
         }
-        Ok(SignedIn { operator, session, token })
+        let browser = known_browser(&self.tools, &operator, now);
+        Ok(SignedIn { operator, session, token, browser })
     }
 
     /// Whom a link is for, without using it up.
@@ -143,7 +162,8 @@ impl SignIn {
             None => None,
             Some(text) => {
                 let password = Password::chosen(text, operator.name.as_str())?;
-                Some(self.hasher.hash(password).await?)
+                let hashed = self.hasher.hash(password, Origin::Network(Network::of(from))).await?;
+                Some(hashed.done().ok_or(SignInError::Busy)?)
             }
         };
         let now = self.tools.now();
@@ -152,7 +172,8 @@ impl SignIn {
         self.note(&operator, Action::OperatorJoined, from).await?;
         let spent = self.operators.spend(link.digest, hash, session.clone(), now).await?;
         let operator = spent.ok_or(SignInError::LinkGone)?;
-        Ok(SignedIn { operator, session, token })
+        let browser = known_browser(&self.tools, &operator, now);
+        Ok(SignedIn { operator, session, token, browser })
     }
 
     /// Whom a session belongs to, if it counts; notes the request, once a minute at most.
@@ -215,11 +236,13 @@ impl SignIn {
         &self,
         operator: Option<&Operator>,
         credentials: Credentials<'_>,
+        origin: Origin,
         now: Timestamp,
     ) -> Result<Proof, SignInError> {
         let hash = operator.and_then(|operator| operator.password.clone());
         let password = Password::typed(credentials.password);
-        let right = self.hasher.verify(password, hash.clone()).await?;
+        let right = self.hasher.verify(password, hash.clone(), origin).await?;
+        let right = right.done().ok_or(SignInError::Busy)?;
         let (Some(operator), Some(password), true) = (operator, hash, right) else {
             return Err(SignInError::Wrong);
         };
@@ -227,6 +250,10 @@ impl SignIn {
             (None, _) => None,
             (Some(_), None) => return Err(SignInError::CodeNeeded),
             (Some(totp), Some(code)) => {
+                if matches!(origin, Origin::Network(_)) {
+                    let attempt = Attempt::with_code(operator.id);
+                    admit(self.operators.as_ref(), &attempt, now).await?;
+                }
                 let secret = totp_secret(self.tools.vault.as_ref(), operator.id, &totp.secret)?;
                 let code: TotpCode = code.parse().map_err(|_| SignInError::Wrong)?;
                 Some(secret.step_of(code, now).ok_or(SignInError::Wrong)?)
@@ -235,9 +262,15 @@ impl SignIn {
         Ok(Proof { password, step })
     }
 
-    fn stranger(&self, name: &str) -> OperatorId {
-        let name = name.trim().to_lowercase();
-        Standing::of_stranger(&self.tools.vault.digest(Purpose::OperatorName, &[name.as_bytes()]))
+    /// The browser, if the operator signed in there before with the password that they have now.
+    fn origin(
+        &self,
+        operator: Option<&Operator>,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Option<Origin> {
+        let (operator, vault) = (operator?, self.tools.vault.as_ref());
+        BrowserToken::origin(browser?, operator.id, operator.password.as_ref()?, vault, now)
     }
 
     async fn note(
@@ -270,22 +303,48 @@ pub(crate) fn totp_secret(
     TotpSecret::from_bytes(&plain).ok_or_else(unreadable)
 }
 
-/// Whether the password is the one that was hashed, counted as an attempt of the operator.
-///
-/// # Errors
-/// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Store`].
-pub(crate) async fn check_password(
+/// What the browser of whoever was let in is to keep.
+pub(super) fn known_browser(
+    tools: &Toolbox,
+    operator: &Operator,
+    now: Timestamp,
+) -> Option<BrowserToken> {
+    let keys = (tools.vault.as_ref(), tools.entropy.as_ref());
+    operator.password.as_ref().map(|hash| BrowserToken::issue(operator.id, hash, keys, now))
+}
+
+/// Begins an attempt, or refuses it.
+async fn admit(
     operators: &dyn OperatorStore,
-    hasher: &dyn PasswordHasher,
-    (operator, hash): (OperatorId, PasswordHash),
-    typed: &str,
+    attempt: &Attempt,
     now: Timestamp,
 ) -> Result<(), SignInError> {
-    if let Admission::Locked(until) = operators.admit(operator, now).await? {
-        return Err(SignInError::Locked { until });
+    match operators.admit(attempt.clone(), now).await? {
+        Admission::Admitted => Ok(()),
+        Admission::Locked(until) => Err(SignInError::Locked { until }),
     }
-    if !hasher.verify(Password::typed(typed), Some(hash)).await? {
+}
+
+/// Asks whoever is signed in for their password once more; failures are counted for their session
+/// alone. Who came in by the link of a first start has no password yet, and is not asked.
+///
+/// # Errors
+/// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Busy`], [`SignInError::Store`].
+pub(super) async fn prove_again(
+    tools: &Toolbox,
+    operators: &dyn OperatorStore,
+    hasher: &dyn PasswordHasher,
+    present: &Present,
+    typed: &str,
+) -> Result<(), SignInError> {
+    let Some(hash) = present.operator.password.clone() else { return Ok(()) };
+    let origin = Origin::Browser(present.session.digest);
+    let attempt = Attempt::with_password(present.operator.id, origin, tools.vault.as_ref());
+    admit(operators, &attempt, tools.now()).await?;
+    let right = hasher.verify(Password::typed(typed), Some(hash), origin).await?.done();
+    if right == Some(false) {
         return Err(SignInError::Wrong);
     }
-    Ok(operators.withdraw(operator).await?)
+    operators.withdraw(attempt).await?;
+    right.map(drop).ok_or(SignInError::Busy)
 }

@@ -1,7 +1,10 @@
 use crate::common::{Office, PASSWORD};
 use dwar_app::{AccountError, Present, SignInError, SignedIn};
-use dwar_kernel::StoreError;
-use dwar_operator::{Access, By, EndSessions, InvalidPassword, Link, OperatorSession};
+use dwar_kernel::{Clock, StoreError};
+use dwar_operator::{
+    Access, By, EndSessions, Hashing, InvalidPassword, Link, OperatorSession, Origin, Password,
+    PasswordHash, Rule,
+};
 use dwar_testkit::{MS, START, minutes, race, seconds};
 use std::sync::Arc;
 
@@ -72,6 +75,102 @@ async fn failures_lock_and_a_success_forgets_them() {
     office.sign_in("Asha", PASSWORD, None).await.unwrap();
 }
 
+/// The attack: five wrong passwords under a known name, and one more whenever the lock ends.
+#[tokio::test]
+async fn a_stranger_who_fails_under_a_name_keeps_nobody_else_out() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    for _ in 0..5 {
+        assert!(is_wrong(&office.sign_in_from(1, ("Asha", WRONG)).await));
+    }
+    for hour in 1..48 {
+        let stranger = office.sign_in_from(1, ("Asha", WRONG)).await;
+        assert!(matches!(stranger, Err(SignInError::Locked { .. })), "{hour}");
+        office.sign_in_from(2, ("Asha", PASSWORD)).await.unwrap();
+        office.sign_in_at(&asha, ("Asha", PASSWORD)).await.unwrap();
+        office.clock.advance(minutes(60));
+        assert!(is_wrong(&office.sign_in_from(1, ("Asha", WRONG)).await));
+    }
+}
+
+/// The same attack from as many addresses as anybody has, for a day: the guesses are bounded, and
+/// Asha is in whenever she wants to be, in a browser that she has used before.
+#[tokio::test]
+async fn a_day_of_guesses_from_many_addresses_is_bounded_and_known_browsers_are_let_pass() {
+    let office = Office::open();
+    let mut asha = office.join("Asha", Access::everything()).await;
+    let (end, mut wrong) = (START + minutes(24 * 60), 0);
+    for number in 0.. {
+        match office.sign_in_from(number, ("Asha", WRONG)).await {
+            Err(SignInError::Wrong) => wrong += 1,
+            Err(SignInError::Locked { until }) if until >= end => break,
+            Err(SignInError::Locked { until }) => office.clock.set(until),
+            other => panic!("{other:?}"),
+        }
+        if number % 50 == 0 {
+            asha = office.sign_in_at(&asha, ("Asha", PASSWORD)).await.unwrap();
+        }
+    }
+    assert!((2_400..=Rule::MOST_A_DAY).contains(&wrong), "{wrong}");
+    let elsewhere = office.sign_in_from(u32::MAX, ("Asha", PASSWORD)).await;
+    assert!(matches!(elsewhere, Err(SignInError::Locked { .. })), "an unknown browser waits");
+}
+
+#[tokio::test]
+async fn a_known_browser_is_locked_by_its_own_failures() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    for _ in 0..5 {
+        assert!(is_wrong(&office.sign_in_at(&asha, ("Asha", WRONG)).await));
+    }
+    let locked = office.sign_in_at(&asha, ("Asha", PASSWORD)).await;
+    assert!(matches!(locked, Err(SignInError::Locked { .. })));
+    office.sign_in("Asha", PASSWORD, None).await.unwrap();
+}
+
+/// What a browser keeps counts for one operator and one password, and is forgotten with these.
+#[tokio::test]
+async fn a_browser_is_known_for_its_operator_until_the_password_changes() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    let ravi = office.join("Ravi", Access::everything()).await;
+    let new = "another good one";
+    let by = By::operator(&asha.operator, None);
+    let fresh = office.admin.account.change_password(&by, &present(&asha), PASSWORD, new).await;
+    let fresh =
+        SignedIn { browser: fresh.unwrap(), ..office.sign_in("Asha", new, None).await.unwrap() };
+    for _ in 0..5 {
+        assert!(is_wrong(&office.sign_in("Asha", WRONG, None).await));
+    }
+    for unknown in [&ravi, &asha] {
+        let locked = office.sign_in_at(unknown, ("Asha", new)).await;
+        assert!(matches!(locked, Err(SignInError::Locked { .. })), "as any other browser");
+    }
+    office.sign_in_at(&fresh, ("Asha", new)).await.unwrap();
+    office.clock.advance(dwar_operator::BrowserToken::LIFETIME);
+    for _ in 0..5 {
+        assert!(is_wrong(&office.sign_in("Asha", WRONG, None).await));
+    }
+    let over = office.sign_in_at(&fresh, ("Asha", new)).await;
+    assert!(matches!(over, Err(SignInError::Locked { .. })));
+}
+
+/// The check of the present password is counted for the session that asks, and for nobody else.
+#[tokio::test]
+async fn a_session_that_guesses_the_password_locks_itself_alone() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
+    for _ in 0..5 {
+        let wrong = account.remove_totp(&by, &present(&asha), WRONG).await;
+        assert!(matches!(wrong, Err(AccountError::WrongPassword)));
+    }
+    let locked = account.remove_totp(&by, &present(&asha), PASSWORD).await;
+    assert!(matches!(locked, Err(AccountError::Locked { .. })));
+    let other = office.sign_in("Asha", PASSWORD, None).await.unwrap();
+    account.remove_totp(&by, &present(&other), PASSWORD).await.unwrap();
+}
+
 /// Whoever tries names learns nothing from what is told, nor from how much work it is.
 #[tokio::test]
 async fn a_name_that_nobody_has_is_refused_as_one_that_somebody_has() {
@@ -98,7 +197,8 @@ async fn of_guesses_at_once_no_more_are_judged_than_of_as_many_in_turn() {
     let answers = race(100, |_| {
         let sign_in = Arc::clone(&sign_in);
         async move {
-            let typed = dwar_app::Credentials { name: "Asha", password: WRONG, code: None };
+            let typed =
+                dwar_app::Credentials { name: "Asha", password: WRONG, code: None, browser: None };
             sign_in.sign_in(typed, None).await
         }
     })
@@ -153,6 +253,33 @@ async fn asking_for_the_code_neither_counts_nor_forgets_failures() {
     }
     let locked = office.sign_in("Asha", PASSWORD, None).await;
     assert!(matches!(locked, Err(SignInError::Locked { .. })));
+}
+
+/// Whoever has the password has 37 guesses at the code a day, wherever they come from.
+#[tokio::test]
+async fn wrong_codes_lock_wherever_they_come_from() {
+    let office = Office::open();
+    let asha = office.join("Asha", Access::everything()).await;
+    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
+    let offer = account.offer_totp(&asha.operator);
+    let pair = (offer.secret.expose(), office.code(&offer.secret));
+    account.add_totp(&by, &present(&asha), PASSWORD, (&pair.0, &pair.1)).await.unwrap();
+    let guess = |number: u32| {
+        let from = Some(std::net::IpAddr::V4(number.into()));
+        let (name, code) = ("Asha", Some("000000"));
+        let typed = dwar_app::Credentials { name, password: PASSWORD, code, browser: None };
+        office.admin.sign_in.sign_in(typed, from)
+    };
+    let (end, mut wrong) = (office.clock.now() + minutes(24 * 60), 0);
+    for number in 0.. {
+        match guess(number).await {
+            Err(SignInError::Wrong) => wrong += 1,
+            Err(SignInError::Locked { until }) if until >= end => break,
+            Err(SignInError::Locked { until }) => office.clock.set(until),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!((30..=37).contains(&wrong), "{wrong}");
 }
 
 #[tokio::test]
@@ -215,18 +342,16 @@ async fn a_busy_hasher_is_no_failure() {
     struct Busy;
     #[async_trait::async_trait]
     impl dwar_operator::PasswordHasher for Busy {
-        async fn hash(
-            &self,
-            _: dwar_operator::Password,
-        ) -> Result<dwar_operator::PasswordHash, StoreError> {
-            Err(StoreError::Unavailable("busy".to_owned()))
+        async fn hash(&self, _: Password, _: Origin) -> Result<Hashing<PasswordHash>, StoreError> {
+            Ok(Hashing::Busy)
         }
         async fn verify(
             &self,
-            _: dwar_operator::Password,
-            _: Option<dwar_operator::PasswordHash>,
-        ) -> Result<bool, StoreError> {
-            Err(StoreError::Unavailable("busy".to_owned()))
+            _: Password,
+            _: Option<PasswordHash>,
+            _: Origin,
+        ) -> Result<Hashing<bool>, StoreError> {
+            Ok(Hashing::Busy)
         }
     }
     let office = Office::open();
@@ -239,9 +364,10 @@ async fn a_busy_hasher_is_no_failure() {
         audit: sign_in.audit.clone(),
     };
     for _ in 0..20 {
-        let typed = dwar_app::Credentials { name: "Asha", password: PASSWORD, code: None };
+        let typed =
+            dwar_app::Credentials { name: "Asha", password: PASSWORD, code: None, browser: None };
         let refused = busy.sign_in(typed, None).await;
-        assert!(matches!(refused, Err(SignInError::Store(StoreError::Unavailable(_)))));
+        assert!(matches!(refused, Err(SignInError::Busy)));
     }
     office.sign_in("Asha", PASSWORD, None).await.unwrap();
 }

@@ -36,17 +36,23 @@ pub enum Purpose {
     OperatorForm,
     /// Name that somebody tried to sign in with.
     OperatorName,
+    /// Name that somebody tried to sign in with, and from which network.
+    OperatorOrigin,
+    /// MAC inside what a browser keeps of an operator who signed in there.
+    OperatorBrowser,
     /// Secret of an operator's second factor.
     OperatorTotp,
     /// Look-up digest of a token of the admin API.
     AdminToken,
     /// Look-up digest of the id of a passkey.
     Passkey,
+    /// MAC inside what a passkey is asked to sign.
+    PasskeyChallenge,
 }
 
 impl Purpose {
     /// Every purpose, in the order of their declaration.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::ApiKey,
         Self::RefreshToken,
         Self::RefreshTokenMac,
@@ -63,14 +69,17 @@ impl Purpose {
         Self::OperatorSession,
         Self::OperatorForm,
         Self::OperatorName,
+        Self::OperatorOrigin,
+        Self::OperatorBrowser,
         Self::OperatorTotp,
         Self::AdminToken,
         Self::Passkey,
+        Self::PasskeyChallenge,
     ];
 }
 
 /// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and nothing leads back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[debug("Digest(…)")]
 pub struct Digest(pub [u8; 32]);
 

@@ -2,7 +2,9 @@
 //! they changed.
 
 mod access;
+mod attempt;
 mod audit;
+mod browser;
 mod by;
 mod facts;
 mod link;
@@ -15,24 +17,29 @@ mod role;
 mod secrets;
 mod session;
 mod standing;
+#[cfg(test)]
+mod tests;
+mod ticket;
 mod token;
 mod totp;
 
 pub use access::{Access, MalformedAccess};
+pub use attempt::{Attempt, Count, Network, Origin, Rule};
 pub use audit::{Action, Actor, AuditCursor, AuditEntry, AuditFilter, Need};
+pub use browser::BrowserToken;
 pub use by::By;
 pub use facts::{Facts, masked};
 pub use link::{Link, LinkKind};
 pub use name::{InvalidName, OperatorName};
 pub use operator::{Operator, OperatorChange, Proof};
 pub use passkey::{
-    Challenges, NoPasskey, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey, PasskeyMade,
+    Challenge, NoPasskey, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey, PasskeyMade,
     PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
 };
 #[cfg(feature = "mocks")]
 pub use passkey::{MockPasskeyStore, MockPasskeyVerifier};
 pub use password::{InvalidPassword, Password, PasswordHash};
-pub use ports::{AdminTokenStore, AuditStore, EndSessions, OperatorStore, PasswordHasher};
+pub use ports::{AdminTokenStore, AuditStore, EndSessions, Hashing, OperatorStore, PasswordHasher};
 #[cfg(feature = "mocks")]
 pub use ports::{MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockPasswordHasher};
 pub use role::{Area, Permission, Role};

@@ -1,7 +1,7 @@
+use crate::ticket::Ticket;
 use crate::{Operator, OperatorSession};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp, words};
-use std::collections::VecDeque;
+use dwar_kernel::{Digest, Entropy, OperatorId, Purpose, StoreError, Timestamp, Vault, words};
 use std::time::Duration;
 
 words! {
@@ -79,6 +79,8 @@ pub enum PasskeyAdded {
     Known,
     /// The operator has as many as one may have.
     TooMany,
+    /// The challenge was used before; nothing changed.
+    Replayed,
     /// There is no such operator any more.
     NoOperator,
 }
@@ -90,6 +92,8 @@ pub enum PasskeyUsed {
     LetIn,
     /// Its counter did not grow; nothing changed.
     Regressed,
+    /// The challenge was used before; nothing changed.
+    Replayed,
     /// It was removed meanwhile.
     Gone,
 }
@@ -98,9 +102,14 @@ pub enum PasskeyUsed {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasskeyStore: Send + Sync {
-    /// Puts a passkey on record. Of any number at once no operator MUST get more than
-    /// [`Passkey::MOST`], and no credential id more than one owner.
-    async fn add_passkey(&self, passkey: Passkey) -> Result<PasskeyAdded, StoreError>;
+    /// Puts a passkey on record, and uses the challenge up. Of any number at once no operator MUST get
+    /// more than [`Passkey::MOST`], no credential id more than one owner, and no challenge more than
+    /// one use, from any process.
+    async fn add_passkey(
+        &self,
+        passkey: Passkey,
+        challenge: Challenge,
+    ) -> Result<PasskeyAdded, StoreError>;
 
     /// The passkeys of an operator, oldest first, equals by digest.
     async fn passkeys(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError>;
@@ -108,13 +117,16 @@ pub trait PasskeyStore: Send + Sync {
     /// A passkey and whose it is.
     async fn passkey(&self, passkey: Digest) -> Result<Option<(Passkey, Operator)>, StoreError>;
 
-    /// Lets its operator in, by [`Passkey::take`]: `session` begins, and their standing is as new.
+    /// Lets its operator in, by [`Passkey::take`]: `session` begins, and the challenge is used up. No
+    /// count of failures bars it, and it lifts none.
     ///
-    /// Of any number at once with one counter, that is not zero, exactly one MUST be let in.
+    /// Of any number at once with one counter that is not zero, or with one challenge, exactly one
+    /// MUST be let in, from any process.
     async fn use_passkey(
         &self,
         passkey: Digest,
         counter: u32,
+        challenge: Challenge,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<PasskeyUsed, StoreError>;
@@ -187,47 +199,60 @@ pub trait PasskeyVerifier: Send + Sync {
     ) -> Result<u32, NoPasskey>;
 }
 
-/// What passkeys are asked to sign, until they have answered: each counts once, and for whom it was
-/// made.
-#[derive(Debug, Default)]
-pub struct Challenges(VecDeque<Challenge>);
+/// What a passkey is asked to sign. It is not kept: its MAC proves that it was made here, for whom, and
+/// until when it counts. That it counts once, a store sees to that remembers those that were used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Challenge(Ticket);
 
-#[derive(Debug)]
-struct Challenge {
-    bytes: [u8; 32],
-    /// The session that asked; none where somebody signs in.
-    session: Option<Digest>,
-    expires_at: Timestamp,
-}
-
-impl Challenges {
+impl Challenge {
     /// An answer may take this long.
     pub const LIFETIME: Duration = Duration::from_secs(300);
-    /// So many are open at once; one more takes the place of the oldest.
-    pub const MOST: usize = 1_000;
 
-    /// Opens one.
-    pub fn open(&mut self, bytes: [u8; 32], session: Option<Digest>, now: Timestamp) {
-        self.0.retain(|open| now < open.expires_at);
-        if self.0.len() >= Self::MOST {
-            self.0.pop_front();
-        }
-        self.0.push_back(Challenge { bytes, session, expires_at: now + Self::LIFETIME });
+    /// A fresh one: for the session that adds a passkey, or for somebody who signs in.
+    pub fn issue(
+        session: Option<Digest>,
+        (vault, entropy): (&dyn Vault, &dyn Entropy),
+        now: Timestamp,
+    ) -> Self {
+        let key = (vault, Purpose::PasskeyChallenge);
+        Self(Ticket::issue(key, &[whose(session.as_ref())], now + Self::LIFETIME, entropy))
     }
 
-    /// Uses one up; `false` if there is none such that is open, or it is somebody else's.
-    pub fn take(&mut self, bytes: &[u8], session: Option<Digest>, now: Timestamp) -> bool {
-        let own = |open: &Challenge| open.bytes == bytes && open.session == session;
-        let found = self.0.iter().position(own).and_then(|place| self.0.remove(place));
-        found.is_some_and(|open| now < open.expires_at)
+    /// What [`Challenge::issue`] made for the same session, or for signing in, while it counts.
+    pub fn read(
+        bytes: &[u8],
+        session: Option<Digest>,
+        vault: &dyn Vault,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let key = (vault, Purpose::PasskeyChallenge);
+        Ticket::read(bytes, key, &[whose(session.as_ref())], now).map(Self)
     }
+
+    /// What is signed.
+    pub const fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// What a used one is remembered by.
+    pub fn digest(&self) -> Digest {
+        self.0.digest()
+    }
+
+    /// Until when a used one is remembered: from then on it counts no more anyway.
+    pub fn expires_at(&self) -> Timestamp {
+        self.0.until().unwrap_or(Timestamp::MAX_UTC)
+    }
+}
+
+fn whose(session: Option<&Digest>) -> &[u8] {
+    session.map_or(&[], |session| &session.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MS: Duration = Duration::from_millis(1);
+    use crate::tests::{Ones, Sums};
 
     #[test]
     fn a_counter_has_to_grow_unless_there_is_none() {
@@ -253,32 +278,25 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_counts_once_for_whom_it_was_made_and_for_five_minutes() {
-        let (now, mut open) = (Timestamp::UNIX_EPOCH, Challenges::default());
+    fn a_challenge_counts_for_whom_it_was_made_and_for_five_minutes() {
+        let now = Timestamp::UNIX_EPOCH;
         let (mine, other) = (Some(Digest([1; 32])), Some(Digest([2; 32])));
-        let end = now + Challenges::LIFETIME;
-        for (byte, session) in [(1, None), (2, mine), (3, None), (4, None)] {
-            open.open([byte; 32], session, now);
+        let end = now + Challenge::LIFETIME;
+        let read = |bytes: &[u8], session, at| Challenge::read(bytes, session, &Sums, at);
+        for (session, others) in [(mine, [None, other]), (None, [mine, other])] {
+            let made = Challenge::issue(session, (&Sums, &Ones), now);
+            let bytes = made.as_bytes();
+            assert_eq!(read(bytes, session, end - Duration::from_millis(1)), Some(made));
+            assert_eq!((made.expires_at(), read(bytes, session, end)), (end, None));
+            for other in others {
+                assert_eq!(read(bytes, other, now), None);
+            }
+            for at in 0..bytes.len() {
+                let mut forged = bytes.to_vec();
+                forged[at] ^= 1;
+                assert_eq!(read(&forged, session, now), None, "{at}");
+            }
+            assert_eq!((read(&[], session, now), read(&bytes[1..], session, now)), (None, None));
         }
-        assert!(!open.take(&[9; 32], None, now) && !open.take(&[], None, now));
-        assert!(!open.take(&[2; 32], None, now) && !open.take(&[2; 32], other, now));
-        assert!(open.take(&[2; 32], mine, now) && !open.take(&[2; 32], mine, now));
-        assert!(!open.take(&[1; 32], mine, now) && open.take(&[1; 32], None, end - MS));
-        assert!(!open.take(&[3; 32], None, end));
-    }
-
-    #[test]
-    fn a_flood_of_challenges_is_bounded() {
-        let (now, mut open) = (Timestamp::UNIX_EPOCH, Challenges::default());
-        let bytes = |number: usize| {
-            let mut bytes = [0; 32];
-            bytes[..8].copy_from_slice(&number.to_be_bytes());
-            bytes
-        };
-        for number in 0..=Challenges::MOST {
-            open.open(bytes(number), None, now);
-        }
-        assert_eq!(open.0.len(), Challenges::MOST);
-        assert!(!open.take(&bytes(0), None, now) && open.take(&bytes(1), None, now));
     }
 }

@@ -1,6 +1,6 @@
 use crate::{
-    AdminToken, Admission, AuditCursor, AuditEntry, AuditFilter, Link, Operator, OperatorChange,
-    OperatorName, OperatorSession, Password, PasswordHash, Proof,
+    AdminToken, Admission, Attempt, AuditCursor, AuditEntry, AuditFilter, Link, Operator,
+    OperatorChange, OperatorName, OperatorSession, Origin, Password, PasswordHash, Proof,
 };
 use async_trait::async_trait;
 use dwar_kernel::{AdminTokenId, Digest, OperatorId, StoreError, Timestamp};
@@ -37,12 +37,12 @@ pub trait OperatorStore: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Takes away what an operator signs in with, by [`Operator::reset`], their sessions, links and
-    /// standing too, and adds `link`; `false` if there is no such operator.
+    /// standings too, and adds `link`; `false` if there is no such operator.
     ///
     /// Nothing that let them in before MUST do so for any request that begins after this returns.
     async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError>;
 
-    /// Removes an operator, their sessions, links and standing; `false` if there is none.
+    /// Removes an operator, their sessions, links and standings; `false` if there is none.
     async fn remove(&self, operator: OperatorId) -> Result<bool, StoreError>;
 
     /// A link that is on record, and whom it lets in; whether it is still open says
@@ -53,7 +53,7 @@ pub trait OperatorStore: Send + Sync {
     /// or `None`, and nothing changed.
     ///
     /// Of any number at once with one link exactly one MUST be let in. With it go all links of the
-    /// operator, their standing, and all their other sessions.
+    /// operator, their standings, and all their other sessions.
     async fn spend(
         &self,
         link: Digest,
@@ -62,22 +62,24 @@ pub trait OperatorStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Operator>, StoreError>;
 
-    /// Begins an attempt to sign in, by [`Standing::admit`](crate::Standing::admit); `operator` may
-    /// be one that nobody is, see [`Standing::of_stranger`](crate::Standing::of_stranger).
+    /// Begins an attempt, by [`Attempt::admit`]; it may be about an operator that nobody is, see
+    /// [`Attempt::of_nobody`]. What is refused leaves no new row for its origin.
     ///
     /// Of any number at once no more MUST be admitted than of as many in turn.
-    async fn admit(&self, operator: OperatorId, now: Timestamp) -> Result<Admission, StoreError>;
+    async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError>;
 
     /// Takes an attempt back, by [`Standing::withdraw`](crate::Standing::withdraw).
-    async fn withdraw(&self, operator: OperatorId) -> Result<(), StoreError>;
+    async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError>;
 
-    /// Lets an operator in, by [`Operator::sign_in`]: `session` begins, and their standing is as
-    /// new. `false` if the proof holds no more, or there is no such operator; nothing changed then.
+    /// Lets an operator in, by [`Operator::sign_in`]: `session` begins, and the attempt has succeeded,
+    /// by [`Count::after_success`](crate::Count::after_success). `false` if the proof holds no more, or
+    /// there is no such operator; nothing changed then.
     ///
     /// Of any number at once with one time step exactly one MUST be let in.
     async fn sign_in(
         &self,
         proof: Proof,
+        attempt: Attempt,
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
@@ -103,7 +105,7 @@ pub trait OperatorStore: Send + Sync {
         which: EndSessions,
     ) -> Result<u64, StoreError>;
 
-    /// Drops links and sessions that count no more at `now`, and standings that are
+    /// Drops links, sessions and used challenges that count no more at `now`, and standings that are
     /// [forgotten](crate::Standing::is_forgotten); gives their number.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }
@@ -180,15 +182,38 @@ pub trait AuditStore: Send + Sync {
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }
 
+/// What became of a password that was to be hashed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hashing<T> {
+    Done(T),
+    /// As many wait as may, most of them of the same origin; the same call may succeed in a moment.
+    Busy,
+}
+
+impl<T> Hashing<T> {
+    /// The result; none where it was not worked on.
+    pub fn done(self) -> Option<T> {
+        match self {
+            Self::Done(result) => Some(result),
+            Self::Busy => None,
+        }
+    }
+}
+
 /// Hashes passwords, slowly on purpose.
 ///
 /// An implementation bounds how many it works on at once and how many wait; beyond that it answers
-/// [`StoreError::Unavailable`], soon.
+/// [`Hashing::Busy`], soon. Origins take turns: many passwords of one MUST NOT keep those of another
+/// waiting for more than a few of them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasswordHasher: Send + Sync {
     /// The hash of a password under a fresh salt.
-    async fn hash(&self, password: Password) -> Result<PasswordHash, StoreError>;
+    async fn hash(
+        &self,
+        password: Password,
+        origin: Origin,
+    ) -> Result<Hashing<PasswordHash>, StoreError>;
 
     /// Whether the password is the one that was hashed. Without a hash it is `false`, and takes as
     /// long as with one, so that the time does not tell which names exist.
@@ -196,5 +221,6 @@ pub trait PasswordHasher: Send + Sync {
         &self,
         password: Password,
         hash: Option<PasswordHash>,
-    ) -> Result<bool, StoreError>;
+        origin: Origin,
+    ) -> Result<Hashing<bool>, StoreError>;
 }

@@ -1,22 +1,31 @@
-use dwar_kernel::{Digest, OperatorId, Timestamp};
+use crate::Rule;
+use dwar_kernel::Timestamp;
 use std::time::Duration;
-use uuid::Uuid;
 
 /// So many failures in a row cost nothing but the time they take.
 const FREE: u32 = 5;
 const FIRST_LOCK: Duration = Duration::from_secs(30);
 const LONGEST_LOCK: Duration = Duration::from_secs(3_600);
-const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 3_600);
 
-/// How somebody who signs in stands: failures in a row, and the lock they brought.
-///
-/// An attempt is counted as a failure when it begins and taken back when it was none, so of any
-/// number at once no more are judged than of as many in turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// So many failures under one name are free, and then one each [`STEP`]: as many an hour.
+const BURST: u32 = 100;
+const STEP: Duration = Duration::from_secs(36);
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+impl Rule {
+    /// So many attempts are judged in any 24 hours that [`Rule::Pace`] slows, wherever they come from:
+    /// 100 at once, and 100 more each hour.
+    pub const MOST_A_DAY: u64 = BURST as u64 + DAY.as_secs() / STEP.as_secs();
+}
+
+/// How one count of failures stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
+    /// In a row by [`Rule::Lock`]; those not worn off by [`Rule::Pace`].
     pub failures: u32,
-    /// When the last attempt was.
-    pub last_at: Option<Timestamp>,
+    /// When the last attempt was; by [`Rule::Pace`], up to when failures have worn off.
+    pub last_at: Timestamp,
     /// Until when nothing is judged.
     pub locked_until: Option<Timestamp>,
 }
@@ -31,22 +40,50 @@ pub enum Admission {
 }
 
 impl Standing {
-    /// Begins an attempt: the fifth failure in a row locks for 30 s, each further one for twice as
-    /// long, up to an hour. What is a day old is forgotten.
-    pub fn admit(&mut self, now: Timestamp) -> Admission {
+    /// How what nobody has failed at stands.
+    pub const fn fresh(now: Timestamp) -> Self {
+        Self { failures: 0, last_at: now, locked_until: None }
+    }
+
+    /// Begins an attempt, by the rule; what is a day old is forgotten.
+    pub fn admit(&mut self, rule: Rule, now: Timestamp) -> Admission {
+        if self.is_forgotten(now) {
+            *self = Self::fresh(now);
+        }
+        match rule {
+            Rule::Lock => self.lock(now),
+            Rule::Pace => self.pace(now),
+        }
+    }
+
+    fn lock(&mut self, now: Timestamp) -> Admission {
         if let Some(until) = self.locked_until.filter(|until| now < *until) {
             return Admission::Locked(until);
         }
-        if self.is_forgotten(now) {
-            *self = Self::default();
-        }
         self.failures = self.failures.saturating_add(1);
-        self.last_at = Some(now);
+        self.last_at = now;
         self.locked_until = lock_after(self.failures).map(|lock| now + lock);
         Admission::Admitted
     }
 
-    /// Takes an attempt back that was neither a failure nor a success.
+    /// A leaky bucket: one failure wears off each step.
+    fn pace(&mut self, now: Timestamp) -> Admission {
+        let passed = (now - self.last_at).to_std().unwrap_or_default();
+        let worn_off = u32::try_from(passed.as_millis() / STEP.as_millis()).unwrap_or(u32::MAX);
+        if worn_off >= self.failures {
+            (self.failures, self.last_at) = (0, self.last_at.max(now));
+        } else {
+            self.failures -= worn_off;
+            self.last_at += STEP * worn_off;
+        }
+        if self.failures >= BURST {
+            return Admission::Locked(self.last_at + STEP);
+        }
+        self.failures += 1;
+        Admission::Admitted
+    }
+
+    /// Takes an attempt back that was no failure.
     pub fn withdraw(&mut self) {
         self.failures = self.failures.saturating_sub(1);
         self.locked_until = None;
@@ -54,22 +91,12 @@ impl Standing {
 
     /// Whether it means nothing any more.
     pub fn is_forgotten(&self, now: Timestamp) -> bool {
-        self.last_at.is_none_or(|last| last <= Self::forgotten_before(now))
+        self.last_at <= Self::forgotten_before(now)
     }
 
     /// What was last touched at this instant or before means nothing any more.
     pub fn forgotten_before(now: Timestamp) -> Timestamp {
-        now - FORGOTTEN_AFTER
-    }
-
-    /// Under which id attempts are counted for a name that nobody has, so that it locks as one that
-    /// somebody has. There are 65,536 such ids, and no operator gets one: a flood of made-up names
-    /// leaves no more rows than that.
-    pub fn of_stranger(name: &Digest) -> OperatorId {
-        let [high, low, ..] = name.0;
-        let mut bytes = [0; 16];
-        bytes[14..].copy_from_slice(&[high, low]);
-        Uuid::from_bytes(bytes).into()
+        now - DAY
     }
 }
 

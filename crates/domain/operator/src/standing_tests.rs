@@ -8,12 +8,12 @@ fn at(seconds: u64) -> Timestamp {
 }
 
 /// Fails as soon as it may, so many times; gives when each failure was, in seconds from the first.
-fn failing(times: usize) -> Vec<u64> {
-    let mut standing = Standing::default();
+fn failing(rule: Rule, times: usize) -> Vec<u64> {
+    let mut standing = Standing::fresh(at(0));
     let mut now = at(0);
     let mut admitted = Vec::new();
     while admitted.len() < times {
-        match standing.admit(now) {
+        match standing.admit(rule, now) {
             Admission::Admitted => admitted.push((now - at(0)).num_seconds().unsigned_abs()),
             Admission::Locked(until) => now = until,
         }
@@ -23,54 +23,76 @@ fn failing(times: usize) -> Vec<u64> {
 
 #[test]
 fn the_fifth_failure_locks_and_each_further_one_for_twice_as_long() {
-    let waits: Vec<u64> = failing(15).windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let failed = failing(Rule::Lock, 15);
+    let waits: Vec<u64> = failed.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let hour = 3_600;
     assert_eq!(waits, [0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1_920, hour, hour, hour]);
 }
 
 #[test]
 fn a_lock_ends_at_the_exact_instant_that_is_told() {
-    let mut standing = Standing::default();
+    let mut standing = Standing::fresh(at(0));
     for _ in 0..5 {
-        assert_eq!(standing.admit(at(0)), Admission::Admitted);
+        assert_eq!(standing.admit(Rule::Lock, at(0)), Admission::Admitted);
     }
     let told = Admission::Locked(at(30));
-    assert_eq!((standing.admit(at(0)), standing.admit(at(30) - MS)), (told, told));
-    assert_eq!(standing.admit(at(30)), Admission::Admitted);
+    let asked = [at(0), at(30) - MS].map(|now| standing.admit(Rule::Lock, now));
+    assert_eq!(asked, [told, told]);
+    assert_eq!(standing.admit(Rule::Lock, at(30)), Admission::Admitted);
     assert_eq!(standing.locked_until, Some(at(90)));
 }
 
 #[test]
+fn from_the_hundredth_failure_on_a_name_takes_one_each_36_seconds() {
+    let failed = failing(Rule::Pace, 104);
+    assert_eq!(failed[..100], [0; 100]);
+    assert_eq!(failed[100..], [36, 72, 108, 144]);
+}
+
+/// The bound that the documentation states: a day of guessing from any number of origins.
+#[test]
+fn a_name_takes_2_500_guesses_in_24_hours_and_no_more() {
+    let failed = failing(Rule::Pace, 5_000);
+    let in_a_day = |from: u64| failed.iter().filter(|t| (from..from + 86_400).contains(*t)).count();
+    assert_eq!((Rule::MOST_A_DAY, in_a_day(0)), (2_500, 2_500 - 1), "the last is due at its end");
+    for from in failed.iter().step_by(97) {
+        assert!(in_a_day(*from) as u64 <= Rule::MOST_A_DAY, "{from}");
+    }
+}
+
+#[test]
+fn less_than_a_hundred_an_hour_is_never_slowed() {
+    let (mut standing, mut now) = (Standing::fresh(at(0)), at(0));
+    for _ in 0..5_000 {
+        assert_eq!(standing.admit(Rule::Pace, now), Admission::Admitted);
+        now += STEP;
+    }
+    for _ in 0..99 {
+        assert_eq!(standing.admit(Rule::Pace, now), Admission::Admitted);
+    }
+}
+
+#[test]
 fn a_day_without_attempts_forgets() {
-    let mut standing = Standing::default();
+    let mut standing = Standing::fresh(at(0));
     for _ in 0..5 {
-        standing.admit(at(0));
+        standing.admit(Rule::Lock, at(0));
     }
     let day = at(86_400);
     assert!(!standing.is_forgotten(day - MS) && standing.is_forgotten(day));
-    assert_eq!((standing.admit(day), standing.failures), (Admission::Admitted, 1));
+    assert_eq!((standing.admit(Rule::Lock, day), standing.failures), (Admission::Admitted, 1));
 }
 
 #[test]
 fn what_is_taken_back_was_never_counted() {
-    let mut standing = Standing::default();
-    for _ in 0..1_000 {
-        assert_eq!(standing.admit(at(0)), Admission::Admitted);
-        standing.withdraw();
+    for rule in [Rule::Lock, Rule::Pace] {
+        let mut standing = Standing::fresh(at(0));
+        for _ in 0..1_000 {
+            assert_eq!(standing.admit(rule, at(0)), Admission::Admitted);
+            standing.withdraw();
+        }
+        assert_eq!(standing, Standing::fresh(at(0)));
     }
-    assert_eq!((standing.failures, standing.locked_until), (0, None));
-}
-
-#[test]
-fn strangers_take_turns_with_ids_that_no_operator_gets() {
-    let id = |first, second, third| {
-        let mut digest = [third; 32];
-        (digest[0], digest[1]) = (first, second);
-        Standing::of_stranger(&Digest(digest))
-    };
-    assert_eq!(id(1, 2, 3), id(1, 2, 4));
-    assert_ne!(id(1, 2, 3), id(2, 1, 3));
-    assert_eq!(id(1, 2, 3).uuid().get_version_num(), 0);
 }
 
 proptest! {
@@ -78,13 +100,13 @@ proptest! {
     /// per lock are judged, and no lock outlasts an hour.
     #[test]
     fn a_day_of_guessing_is_worth_few_guesses(pauses in prop::collection::vec(0_u64..4_000, 1..400)) {
-        let (mut standing, mut now, mut admitted) = (Standing::default(), at(0), 0);
+        let (mut standing, mut now, mut admitted) = (Standing::fresh(at(0)), at(0), 0);
         for pause in pauses {
             now += Duration::from_secs(pause);
             if now >= at(86_400) {
                 break;
             }
-            match standing.admit(now) {
+            match standing.admit(Rule::Lock, now) {
                 Admission::Admitted => admitted += 1,
                 Admission::Locked(until) => {
                     prop_assert!(until > now && until <= now + LONGEST_LOCK);
@@ -95,14 +117,33 @@ proptest! {
         prop_assert!(admitted <= 5 + 8 + 24, "{admitted}");
     }
 
+    /// In any stretch of time a name takes 100 and one for each 36 seconds of it, at most.
+    #[test]
+    fn no_rhythm_of_guesses_beats_the_pace(pauses in prop::collection::vec(0_u64..100_000, 1..600)) {
+        let (mut standing, mut now, mut admitted) = (Standing::fresh(at(0)), at(0), Vec::new());
+        for pause in pauses {
+            now += Duration::from_millis(pause);
+            match standing.admit(Rule::Pace, now) {
+                Admission::Admitted => admitted.push(now),
+                Admission::Locked(until) => prop_assert!(until > now && until <= now + STEP),
+            }
+        }
+        for (first, from) in admitted.iter().enumerate() {
+            for (last, to) in admitted.iter().enumerate().skip(first) {
+                let steps = (*to - *from).num_seconds().unsigned_abs() / STEP.as_secs();
+                prop_assert!((last - first) as u64 <= u64::from(BURST) + steps);
+            }
+        }
+    }
+
     /// Success or not, an attempt is judged only where no lock holds at its instant.
     #[test]
     fn nothing_is_judged_while_a_lock_holds(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..200)) {
-        let (mut standing, mut now) = (Standing::default(), at(0));
+        let (mut standing, mut now) = (Standing::fresh(at(0)), at(0));
         for (pause, taken_back) in steps {
             now += Duration::from_secs(pause);
             let lock = standing.locked_until.filter(|until| now < *until);
-            match (standing.admit(now), lock) {
+            match (standing.admit(Rule::Lock, now), lock) {
                 (Admission::Locked(until), Some(lock)) => prop_assert_eq!(until, lock),
                 (Admission::Admitted, None) if taken_back => standing.withdraw(),
                 (Admission::Admitted, None) => {}

@@ -1,11 +1,11 @@
 //! What [`dwar_operator::PasskeyStore`] promises.
 
 use super::{ROUNDS, count};
-use crate::{Fixtures, MS, START, Stores, minutes, race, seconds};
+use crate::{ClearVault, Fixtures, MS, START, SeededEntropy, Stores, minutes, race, seconds};
 use dwar_kernel::Timestamp;
 use dwar_operator::{
-    Admission, Operator, OperatorSession, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey,
-    PasskeyUsed,
+    Admission, Attempt, Challenge, Operator, OperatorSession, Passkey, PasskeyAdded,
+    PasskeyAlgorithm, PasskeyKey, PasskeyUsed,
 };
 
 async fn operator(stores: &Stores, make: &Fixtures) -> Operator {
@@ -34,8 +34,16 @@ async fn kept(stores: &Stores, make: &Fixtures, operator: &Operator, counter: u3
     passkey
 }
 
+/// A challenge that nobody has answered.
+fn challenge(make: &Fixtures) -> Challenge {
+    let seed = make.digest().0[..8].try_into().expect("eight bytes");
+    let entropy = SeededEntropy::new(u64::from_be_bytes(seed));
+    Challenge::issue(None, (&ClearVault, &entropy), START)
+}
+
 async fn add(stores: &Stores, passkey: &Passkey) -> PasskeyAdded {
-    stores.passkeys.add_passkey(passkey.clone()).await.unwrap()
+    let asked = challenge(&Fixtures::random());
+    stores.passkeys.add_passkey(passkey.clone(), asked).await.unwrap()
 }
 
 async fn find(stores: &Stores, passkey: &Passkey) -> Option<Passkey> {
@@ -48,7 +56,18 @@ async fn use_it(
     session: &OperatorSession,
     now: Timestamp,
 ) -> PasskeyUsed {
-    stores.passkeys.use_passkey(passkey.digest, counter, session.clone(), now).await.unwrap()
+    let asked = challenge(&Fixtures::random());
+    answer(stores, (passkey, counter), asked, (session, now)).await
+}
+
+async fn answer(
+    stores: &Stores,
+    (passkey, counter): (&Passkey, u32),
+    asked: Challenge,
+    (session, now): (&OperatorSession, Timestamp),
+) -> PasskeyUsed {
+    let used = stores.passkeys.use_passkey(passkey.digest, counter, asked, session.clone(), now);
+    used.await.unwrap()
 }
 
 async fn is_in(stores: &Stores, session: &OperatorSession) -> bool {
@@ -106,15 +125,20 @@ pub async fn passkeys_at_once_are_bounded(stores: &Stores) {
     assert_eq!(stores.passkeys.passkeys(owner.id).await.unwrap().len(), Passkey::MOST);
 }
 
-/// Who is let in has a session and no failures, and the use is on record.
+/// Who is let in has a session, and the use is on record. A lock of their codes neither bars them nor
+/// is lifted.
 pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
     let mut known = kept(stores, &make, &owner, 4).await;
     let bystander = kept(stores, &make, &owner, 4).await;
     let now = START + minutes(1);
-    for _ in 0..5 {
-        assert_eq!(stores.operators.admit(owner.id, START).await.unwrap(), Admission::Admitted);
+    let admit = |now| stores.operators.admit(Attempt::with_code(owner.id), now);
+    for _ in 0..13 {
+        let mut at = START;
+        while let Admission::Locked(until) = admit(at).await.unwrap() {
+            at = until;
+        }
     }
     let session = make.operator_session(&owner, now);
     assert_eq!(use_it(stores, (&known, 5), &session, now).await, PasskeyUsed::LetIn);
@@ -124,9 +148,7 @@ pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     assert!(is_in(stores, &session).await);
     let found = stores.operators.find(owner.id).await.unwrap().unwrap();
     assert_eq!(found, Operator { signed_in_at: Some(now), ..owner.clone() });
-    for _ in 0..5 {
-        assert_eq!(stores.operators.admit(owner.id, now).await.unwrap(), Admission::Admitted);
-    }
+    assert!(matches!(admit(now).await.unwrap(), Admission::Locked(_)));
 }
 
 /// A counter that did not grow lets nobody in, nor does a passkey under the name of another.
@@ -161,6 +183,67 @@ pub async fn uses_at_once_with_one_counter_let_in_once(stores: &Stores) {
         assert_eq!(count(&answers, |used| *used == PasskeyUsed::LetIn), 1);
         assert_eq!(count(&answers, |used| *used == PasskeyUsed::Regressed), 19);
     }
+}
+
+/// Of answers at once to one challenge, whichever passkeys they are of, exactly one counts; those
+/// that count for nothing use nothing up.
+pub async fn answers_at_once_to_one_challenge_count_once(stores: &Stores) {
+    let make = Fixtures::random();
+    let (one, two) = (operator(stores, &make).await, operator(stores, &make).await);
+    for _ in 0..ROUNDS {
+        let known = [kept(stores, &make, &one, 0).await, kept(stores, &make, &two, 0).await];
+        let asked = challenge(&make);
+        let stale = kept(stores, &make, &one, 9).await;
+        let session = make.operator_session(&one, START);
+        let used = answer(stores, (&stale, 3), asked, (&session, START)).await;
+        assert_eq!(used, PasskeyUsed::Regressed);
+        let answers = race(20, |number| {
+            let (stores, known) = (stores.clone(), known[number % 2].clone());
+            let owner = if number % 2 == 0 { &one } else { &two };
+            let session = make.operator_session(owner, START);
+            async move { answer(&stores, (&known, 0), asked, (&session, START)).await }
+        })
+        .await;
+        assert_eq!(count(&answers, |used| *used == PasskeyUsed::LetIn), 1);
+        assert_eq!(count(&answers, |used| *used == PasskeyUsed::Replayed), 19);
+        for passkey in [&known[0], &known[1], &stale] {
+            let keep = make.digest();
+            stores.passkeys.remove_passkey(passkey.operator, passkey.digest, keep).await.unwrap();
+        }
+    }
+}
+
+/// Of passkeys at once that answer one challenge exactly one is added.
+pub async fn a_challenge_adds_one_passkey(stores: &Stores) {
+    let make = Fixtures::random();
+    let owner = operator(stores, &make).await;
+    let (asked, many) = (challenge(&make), [0; 8].map(|_| passkey(&make, &owner, 0)));
+    let answers = race(many.len(), |number| {
+        let (stores, one) = (stores.clone(), many[number].clone());
+        async move { stores.passkeys.add_passkey(one, asked).await.unwrap() }
+    })
+    .await;
+    assert_eq!(count(&answers, |added| *added == PasskeyAdded::Added), 1);
+    assert_eq!(count(&answers, |added| *added == PasskeyAdded::Replayed), 7);
+    let known = kept(stores, &make, &owner, 0).await;
+    let session = make.operator_session(&owner, START);
+    let used = answer(stores, (&known, 0), asked, (&session, START)).await;
+    assert_eq!((used, is_in(stores, &session).await), (PasskeyUsed::Replayed, false));
+}
+
+/// Fresh: a used challenge is remembered until it is over.
+pub async fn a_used_challenge_is_remembered_until_it_is_over(stores: &Stores) {
+    let make = Fixtures::random();
+    let owner = operator(stores, &make).await;
+    let (known, asked) = (kept(stores, &make, &owner, 0).await, challenge(&make));
+    let session = make.operator_session(&owner, START);
+    let end = asked.expires_at();
+    let used = || answer(stores, (&known, 0), asked, (&session, START));
+    assert_eq!(used().await, PasskeyUsed::LetIn);
+    assert_eq!(stores.operators.sweep(end - MS).await.unwrap(), 0);
+    assert_eq!(used().await, PasskeyUsed::Replayed);
+    // With that by which the passkey was added.
+    assert_eq!(stores.operators.sweep(end).await.unwrap(), 2);
 }
 
 /// A removal is for the own ones, happens once, and ends what the lost device may have open.

@@ -151,7 +151,9 @@ impl From<Refusal> for ApiRefusal {
             Refusal::Forbidden => AdminCode::Forbidden,
             Refusal::NotFound => AdminCode::NotFound,
             Refusal::Unreadable => AdminCode::InvalidRequest,
-            Refusal::Unavailable | Refusal::TooMany => AdminCode::ServiceUnavailable,
+            Refusal::Busy | Refusal::Unavailable | Refusal::TooMany => {
+                AdminCode::ServiceUnavailable
+            }
             Refusal::Failed => AdminCode::InternalError,
         }
         .into()

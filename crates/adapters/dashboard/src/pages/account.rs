@@ -3,6 +3,7 @@ use super::{go, passkeys};
 use crate::assets;
 use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
+use crate::refusal::Refusal;
 use crate::texts::account as texts;
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::http::StatusCode;
@@ -35,7 +36,16 @@ pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>)
     let account = &visit.console.admin.account;
     let changed =
         account.change_password(&visit.by, &visit.present, &form.current, &form.new).await;
-    finish(&visit, &request, changed, "password").await
+    let token = match changed {
+        Ok(token) => token,
+        Err(cause) => return finish(&visit, &request, Err(cause), "password").await,
+    };
+    let mut answer = go("/account?done=password");
+    if let Some(token) = token {
+        let cookie = visit.console.browser_cookie(&token);
+        answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
+    }
+    Ok(answer)
 }
 
 /// `POST /account/totp`: offers a second factor.
@@ -86,6 +96,7 @@ pub(crate) async fn finish(
     match done {
         Ok(()) => Ok(go(&format!("/account?done={word}"))),
         Err(AccountError::Store(cause)) => Err(cause.into()),
+        Err(AccountError::Busy) => Err(Refusal::Busy),
         Err(cause) => refused(visit, request, &cause.to_string()).await,
     }
 }

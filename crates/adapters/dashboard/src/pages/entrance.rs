@@ -2,8 +2,8 @@ use super::parts::{Field, notice};
 use super::{go, passkeys};
 use crate::console::Console;
 use crate::layout::{HTML, Page, card};
-use crate::refusal::Refusal;
-use crate::texts::{entrance as texts, sign_in as sign_in_texts};
+use crate::refusal::{RETRY_SOON, Refusal};
+use crate::texts::{entrance as texts, refusals, sign_in as sign_in_texts};
 use crate::visit::{NoFields, Open, Posted, Theme};
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
@@ -127,7 +127,9 @@ pub(crate) async fn let_in(
 ) -> Page {
     let SignInForm { name, password, code } = form.0;
     let code = Some(code.trim()).filter(|code| !code.is_empty());
-    let credentials = Credentials { name: &name, password: &password, code };
+    let browser = console.browser_of(&request);
+    let credentials =
+        Credentials { name: &name, password: &password, code, browser: browser.as_deref() };
     let from = client_address(&request, console.names.tls);
     let signed_in = console.admin.sign_in.sign_in(credentials, from).await;
     let form = |sentence: &str| sign_in_form(&request, &console, &name, Some(sentence));
@@ -162,6 +164,11 @@ fn finish(
             let wait = (until - console.tools.now()).num_seconds().max(1);
             let sentence = sign_in_texts::LOCKED.replace("{seconds}", &wait.to_string());
             refused(StatusCode::TOO_MANY_REQUESTS, &sentence)
+        }
+        Err(SignInError::Busy) => {
+            let mut page = refused(StatusCode::SERVICE_UNAVAILABLE, refusals::BUSY.1)?;
+            page.headers_mut().insert(RETRY_SOON.0, RETRY_SOON.1);
+            Ok(page)
         }
         Err(cause) => Err(cause.into()),
     }
@@ -230,6 +237,9 @@ fn welcome(console: &Console, signed_in: &SignedIn, to: &str) -> Page {
     let mut answer = go(to);
     let cookie = console.session_cookie(signed_in.token.expose().to_owned());
     answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
+    if let Some(token) = &signed_in.browser {
+        answer.add_cookie(&console.browser_cookie(token)).map_err(|_| Refusal::Failed)?;
+    }
     Ok(answer)
 }
 

@@ -63,7 +63,7 @@ pub(crate) async fn ask(
 ) -> Result<Json<Value>, Refusal> {
     let site = Site::of(&request, &console).ok_or(Refusal::NotFound)?;
     let challenge = console.passkeys.challenge(None);
-    Ok(Json(json!({ "challenge": text(&challenge), "rpId": site.id })))
+    Ok(Json(json!({ "challenge": text(challenge.as_bytes()), "rpId": site.id })))
 }
 
 #[derive(Deserialize)]
@@ -128,7 +128,7 @@ pub(crate) async fn offer(
     let known: Vec<_> = known.iter().map(|passkey| text(&passkey.credential)).collect();
     let challenge = visit.console.passkeys.challenge(Some(visit.present.session.digest));
     Ok(Json(json!({
-        "challenge": text(&challenge),
+        "challenge": text(challenge.as_bytes()),
         "rpId": site.id,
         "user": text(operator.id.uuid().as_bytes()),
         "name": operator.name.as_str(),

@@ -1,6 +1,6 @@
 use crate::support::{Browser, House, PASSWORD, Reply};
 use base64ct::{Base64UrlUnpadded, Encoding};
-use dwar_operator::{Action, AuditFilter, Role};
+use dwar_operator::{Action, AuditFilter, Challenge, Role};
 
 /// Base64url of what a test says.
 fn b64(bytes: &[u8]) -> String {
@@ -76,9 +76,11 @@ async fn a_passkey_is_added_with_the_password_and_signs_in_once_per_question() {
     for (password, said) in [("wrong", &b"right"[..]), (PASSWORD, b"wrong")] {
         let challenge = member.question("/account/passkeys/challenge").await;
         assert_eq!(member.add(&challenge, password, said).await.status, 422);
-        assert_eq!(member.add(&challenge, PASSWORD, b"right").await.status, 422, "used up");
     }
-    let member = member.with_passkey().await;
+    let challenge = member.question("/account/passkeys/challenge").await;
+    assert_eq!(member.add(&challenge, PASSWORD, b"right").await.status, 303);
+    assert_eq!(house.lines(Action::PasskeyAdded).await, 1);
+    assert_eq!(member.add(&challenge, PASSWORD, b"right").await.status, 422, "used up");
     assert!(member.get("/account").await.body.contains("Laptop"));
     let stranger = house.stranger();
     let challenge = stranger.question(ASK).await;
@@ -89,7 +91,6 @@ async fn a_passkey_is_added_with_the_password_and_signs_in_once_per_question() {
     assert_eq!(back.get("/account").await.status, 200);
     let again = stranger.come_in(&challenge, b"laptop", b"right", 3).await;
     assert_eq!(again.status, 403, "a replayed answer");
-    assert_eq!(house.lines(Action::PasskeyAdded).await, 1);
 }
 
 #[actix_web::test]
@@ -119,20 +120,55 @@ async fn a_copied_passkey_is_refused_and_leaves_a_line() {
     assert_eq!(house.lines(Action::PasskeyRefused).await, 2);
 }
 
+/// The attacks: wrong passwords under the name of somebody who has a passkey, and wrong signatures.
 #[actix_web::test]
-async fn failures_lock_as_those_of_passwords_do_for_unknown_passkeys_too() {
+async fn nothing_that_others_get_wrong_bars_a_passkey() {
     let house = House::new().await;
     house.with_role(Role::Member).await.with_passkey().await;
     let stranger = house.stranger();
-    for credential in [&b"laptop"[..], b"nobody's"] {
-        for attempt in 0..7 {
+    for _ in 0..7 {
+        let fields = [("name", "member"), ("password", "wrong"), ("code", "")];
+        let failed = house.send(stranger.form("/sign-in", &fields)).await;
+        assert!([403, 429].contains(&failed.status), "{}", failed.status);
+        for credential in [&b"laptop"[..], b"nobody's"] {
             let challenge = stranger.question(ASK).await;
             let answer = stranger.come_in(&challenge, credential, b"wrong", 9).await;
-            assert_eq!(answer.status, if attempt < 5 { 403 } else { 429 }, "{attempt}");
+            assert_eq!(answer.status, 403);
         }
     }
     let challenge = stranger.question(ASK).await;
-    assert_eq!(stranger.come_in(&challenge, b"laptop", b"right", 9).await.status, 429);
+    assert_eq!(stranger.come_in(&challenge, b"laptop", b"right", 9).await.status, 303);
+}
+
+/// The attack: more questions than anybody could keep.
+#[actix_web::test]
+async fn a_flood_of_questions_ends_nobodys_sign_in() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await.with_passkey().await;
+    let stranger = house.stranger();
+    let mine = stranger.question(ASK).await;
+    let adding = member.question("/account/passkeys/challenge").await;
+    let ask = || {
+        let form = stranger.form(ASK, &[]).insert_header(("Host", HERE.0));
+        form.insert_header(("Origin", HERE.1))
+    };
+    let flood = house.send_all((0..1_100).map(|_| ask()).collect()).await;
+    assert!(flood.iter().all(|reply| reply.status == 200));
+    assert_eq!(stranger.come_in(&mine, b"laptop", b"right", 9).await.status, 303);
+    let removed = [("credential", b64(b"laptop")), ("current", PASSWORD.to_owned())];
+    let removed = removed.each_ref().map(|(name, value)| (*name, value.as_str()));
+    assert_eq!(member.by_name("/account/passkeys/remove", &removed).await.status, 303);
+    assert_eq!(member.add(&adding, PASSWORD, b"right").await.status, 303);
+}
+
+#[actix_web::test]
+async fn a_question_is_over_after_five_minutes() {
+    let house = House::new().await;
+    house.with_role(Role::Member).await.with_passkey().await;
+    let stranger = house.stranger();
+    let late = stranger.question(ASK).await;
+    house.clock.advance(Challenge::LIFETIME);
+    assert_eq!(stranger.come_in(&late, b"laptop", b"right", 9).await.status, 403);
 }
 
 #[actix_web::test]

@@ -1,8 +1,11 @@
 use crate::support::{HOST, House, PASSWORD};
 use actix_web::cookie::Cookie;
 use actix_web::test::TestRequest;
-use dwar_operator::{Access, By};
-use dwar_testkit::{minutes, seconds};
+use async_trait::async_trait;
+use dwar_kernel::StoreError;
+use dwar_operator::{Access, By, Hashing, Origin, Password, PasswordHash, PasswordHasher};
+use dwar_testkit::{PlainHasher, minutes, seconds};
+use std::sync::Arc;
 
 #[actix_web::test]
 async fn nobody_without_a_session_sees_a_page_and_an_api_key_opens_none() {
@@ -117,6 +120,75 @@ async fn wrong_passwords_lock_and_the_page_says_how_long() {
     assert!(locked.body.contains("Try again in 30 seconds"), "{}", locked.body);
     house.clock.advance(seconds(30));
     assert_eq!(try_in(PASSWORD).await.status, 303);
+}
+
+/// The attack: a stranger fails under a name, and its owner comes with the browser they used before.
+#[actix_web::test]
+async fn a_browser_that_signed_in_before_gets_in_whoever_else_fails() {
+    let house = House::new().await;
+    house.joined("asha", Access::everything()).await;
+    let fields = |password| [("name", "asha"), ("password", password), ("code", "")];
+    let first = house.send(house.stranger().form("/sign-in", &fields(PASSWORD))).await;
+    let kept = first.cookie("dwar_browser");
+    assert!(kept.contains("HttpOnly") && kept.contains("SameSite=Strict"), "{kept}");
+    assert!(kept.contains("Max-Age=15552000") && !kept.contains("Domain"), "{kept}");
+    let token = kept.split([';', '=']).nth(1).unwrap().to_owned();
+    for _ in 0..5 {
+        house.send(house.stranger().form("/sign-in", &fields("wrong"))).await;
+    }
+    let come = |token: &str| {
+        let form = house.stranger().form("/sign-in", &fields(PASSWORD));
+        house.send(form.cookie(Cookie::new("dwar_browser", token.to_owned())))
+    };
+    assert_eq!(come(&token.replace('1', "2")).await.status, 429, "made up");
+    let back = come(&token).await;
+    assert_eq!(back.status, 303);
+    assert_ne!(back.cookie("dwar_browser"), kept, "made anew each time");
+    assert_eq!(house.send(house.stranger().form("/sign-in", &fields(PASSWORD))).await.status, 429);
+}
+
+#[actix_web::test]
+async fn a_new_password_makes_its_browser_known_anew() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let new = "twelve blue boats at dawn";
+    let fields = [("current", PASSWORD), ("new", new), ("again", new)];
+    let changed = owner.post("/account/password", &fields).await;
+    assert_eq!((changed.status, changed.cookie("dwar_browser").is_empty()), (303, false));
+}
+
+/// Who comes while too many passwords are checked is told to try again; nothing is wrong here.
+#[actix_web::test]
+async fn too_many_at_once_are_told_to_try_again() {
+    struct Busy(PlainHasher);
+    #[async_trait]
+    impl PasswordHasher for Busy {
+        async fn hash(
+            &self,
+            password: Password,
+            origin: Origin,
+        ) -> Result<Hashing<PasswordHash>, StoreError> {
+            self.0.hash(password, origin).await
+        }
+        async fn verify(
+            &self,
+            _: Password,
+            _: Option<PasswordHash>,
+            _: Origin,
+        ) -> Result<Hashing<bool>, StoreError> {
+            Ok(Hashing::Busy)
+        }
+    }
+    let house = House::hashing(false, Arc::new(Busy(PlainHasher::default()))).await;
+    let owner = house.owner().await;
+    let fields = [("name", "asha"), ("password", PASSWORD), ("code", "")];
+    let sign_in = house.send(house.stranger().form("/sign-in", &fields)).await;
+    let fields = [("current", PASSWORD), ("new", "x2 y3 z4 w5 v6"), ("again", "x2 y3 z4 w5 v6")];
+    for busy in [sign_in, owner.post("/account/password", &fields).await] {
+        assert_eq!((busy.status, busy.header("retry-after")), (503, "1"));
+        assert!(busy.body.contains("try again in a moment"), "{}", busy.body);
+        assert!(!busy.body.contains("database"), "{}", busy.body);
+    }
 }
 
 #[actix_web::test]

@@ -154,9 +154,13 @@ impl House {
 
     /// Behind a proxy that ends TLS, or not.
     pub async fn with(tls: bool) -> Self {
+        Self::hashing(tls, Arc::<PlainHasher>::default()).await
+    }
+
+    /// Whose passwords this hasher sees to.
+    pub async fn hashing(tls: bool, hasher: Arc<dyn PasswordHasher>) -> Self {
         let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
         let parts = parts(Stores::of(&store), &clock);
-        let hasher: Arc<dyn PasswordHasher> = Arc::<PlainHasher>::default();
         let admin = parts.administration(&hasher);
         let (by, projects) = (By::command_line(), parts.manage_projects());
         let made = projects.create(&by, "Acme", Paise(12_345_650)).await.unwrap();
@@ -381,6 +385,12 @@ impl Reply {
 
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// A cookie that is set, whole; empty if it is not.
+    pub fn cookie(&self, name: &str) -> &str {
+        let mut set = self.headers.get_all("set-cookie").map(|value| value.to_str().unwrap());
+        set.find(|cookie| cookie.starts_with(&format!("{name}="))).unwrap_or_default()
     }
 
     /// The token in the session's cookie.

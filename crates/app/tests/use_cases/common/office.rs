@@ -1,8 +1,11 @@
 use dwar_app::{Administration, Credentials, Invited, Parts, SignInError, SignedIn, Stores};
 use dwar_kernel::{Clock, ProjectId};
 use dwar_memory::MemoryStore;
-use dwar_operator::{Access, Action, AuditEntry, AuditFilter, By, PasswordHasher, TotpSecret};
+use dwar_operator::{
+    Access, Action, AuditEntry, AuditFilter, BrowserToken, By, PasswordHasher, TotpSecret,
+};
 use dwar_testkit::{FixedClock, Fixtures, PlainHasher, START, parts};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 pub const PASSWORD: &str = "correct horse battery";
@@ -54,7 +57,30 @@ impl Office {
         password: &str,
         code: Option<&str>,
     ) -> Result<SignedIn, SignInError> {
-        self.admin.sign_in.sign_in(Credentials { name, password, code }, None).await
+        let typed = Credentials { name, password, code, browser: None };
+        self.admin.sign_in.sign_in(typed, None).await
+    }
+
+    /// From an unknown browser; each number is an address of its own.
+    pub async fn sign_in_from(
+        &self,
+        number: u32,
+        (name, password): (&str, &str),
+    ) -> Result<SignedIn, SignInError> {
+        let from = Some(IpAddr::V4(number.into()));
+        let typed = Credentials { name, password, code: None, browser: None };
+        self.admin.sign_in.sign_in(typed, from).await
+    }
+
+    /// In a browser in which somebody signed in before.
+    pub async fn sign_in_at(
+        &self,
+        before: &SignedIn,
+        (name, password): (&str, &str),
+    ) -> Result<SignedIn, SignInError> {
+        let browser = before.browser.as_ref().map(BrowserToken::expose);
+        let typed = Credentials { name, password, code: None, browser };
+        self.admin.sign_in.sign_in(typed, None).await
     }
 
     /// Whether a session counts.

@@ -8,8 +8,12 @@ pub use ending::*;
 pub use signing_in::*;
 pub use team::*;
 
-use crate::{Fixtures, START, Stores};
-use dwar_operator::{Link, Operator, OperatorSession, PasswordHash, Proof, Totp};
+use crate::{ClearVault, Fixtures, START, Stores};
+use dwar_kernel::{Digest, OperatorId, Timestamp};
+use dwar_operator::{
+    Admission, Attempt, Link, Network, Operator, OperatorSession, Origin, PasswordHash, Proof, Totp,
+};
+use std::net::IpAddr;
 
 fn hash(text: &str) -> PasswordHash {
     PasswordHash::new(text)
@@ -29,9 +33,45 @@ async fn invited(stores: &Stores, make: &Fixtures, operator: Operator) -> (Opera
 async fn within(stores: &Stores, make: &Fixtures) -> (Operator, OperatorSession) {
     let (mut operator, _) = invited(stores, make, make.operator()).await;
     let session = make.operator_session(&operator, START);
-    assert!(stores.operators.sign_in(right(None), session.clone(), START).await.unwrap());
+    assert!(sign_in(stores, right(None), &session, START).await);
     operator.signed_in_at = Some(START);
     (operator, session)
+}
+
+/// An attempt from an unknown browser; each number is an address of its own.
+fn from(operator: OperatorId, number: u32) -> Attempt {
+    let network = Network::of(Some(IpAddr::V4(number.into())));
+    Attempt::with_password(operator, Origin::Network(network), &ClearVault)
+}
+
+/// An attempt from a browser that is known.
+fn in_browser(operator: OperatorId, browser: Digest) -> Attempt {
+    Attempt::with_password(operator, Origin::Browser(browser), &ClearVault)
+}
+
+async fn admit(stores: &Stores, attempt: &Attempt, now: Timestamp) -> Admission {
+    stores.operators.admit(attempt.clone(), now).await.unwrap()
+}
+
+/// One of each kind.
+fn every_attempt(operator: OperatorId) -> [Attempt; 3] {
+    [from(operator, 1), in_browser(operator, Digest([7; 32])), Attempt::with_code(operator)]
+}
+
+/// Fails until each is locked.
+async fn lock(stores: &Stores, attempts: &[Attempt]) {
+    for attempt in attempts {
+        for _ in 0..5 {
+            assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+        }
+        assert!(matches!(admit(stores, attempt, START).await, Admission::Locked(_)));
+    }
+}
+
+/// Lets somebody in whose attempt was counted nowhere.
+async fn sign_in(stores: &Stores, proof: Proof, session: &OperatorSession, now: Timestamp) -> bool {
+    let attempt = in_browser(session.operator, session.digest);
+    stores.operators.sign_in(proof, attempt, session.clone(), now).await.unwrap()
 }
 
 async fn is_known(stores: &Stores, session: &OperatorSession) -> bool {

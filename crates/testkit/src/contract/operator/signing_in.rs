@@ -1,9 +1,13 @@
 //! Links, attempts, and what lets in.
 
 use super::super::{CROWD, ROUNDS, count};
-use super::{find, hash, invited, is_known, right, with_totp, within};
-use crate::{Fixtures, MS, START, Stores, minutes, race, seconds};
-use dwar_operator::{Admission, Link, LinkKind, Proof, Standing};
+use super::{
+    admit, every_attempt, find, from, hash, in_browser, invited, is_known, lock, right, sign_in,
+    with_totp, within,
+};
+use crate::{ClearVault, Fixtures, MS, START, Stores, minutes, race, seconds};
+use dwar_operator::{Admission, Attempt, Link, LinkKind, Network, Proof, Standing};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A link works once, as its kind says, and not from its end on.
@@ -43,17 +47,17 @@ pub async fn a_link_ends_all_that_let_in_before(stores: &Stores) {
     let (operator, link) = invited(stores, &make, make.operator()).await;
     let (_, stranger) = within(stores, &make).await;
     let old = make.operator_session(&operator, START);
-    assert!(stores.operators.sign_in(right(None), old.clone(), START).await.unwrap());
-    for _ in 0..5 {
-        stores.operators.admit(operator.id, START).await.unwrap();
-    }
+    assert!(sign_in(stores, right(None), &old, START).await);
+    let attempts = every_attempt(operator.id);
+    lock(stores, &attempts).await;
     let new = make.operator_session(&operator, START);
     let spent = stores.operators.spend(link.digest, Some(hash("$new")), new.clone(), START);
     assert!(spent.await.unwrap().is_some());
     assert!(!is_known(stores, &old).await);
     assert!(is_known(stores, &new).await && is_known(stores, &stranger).await);
-    let admitted = stores.operators.admit(operator.id, START).await.unwrap();
-    assert_eq!(admitted, Admission::Admitted);
+    for attempt in &attempts {
+        assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+    }
 }
 
 /// Of any number who use one link at once one is let in.
@@ -73,36 +77,80 @@ pub async fn links_at_once_let_in_once(stores: &Stores) {
     }
 }
 
-/// Attempts are admitted and locked as [`Standing`] says, to the instant, also those of nobody.
+/// Attempts are admitted and locked as [`Attempt`] says, to the instant, also those of nobody.
 pub async fn attempts_are_admitted_as_the_domain_says(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, _) = invited(stores, &make, make.operator()).await;
-    let stranger = make.id();
-    for id in [operator.id, stranger] {
-        let (mut standing, mut now) = (Standing::default(), START);
+    let (name, home) = (make.operator().name, Network::of(None));
+    let nobody = Attempt::of_nobody(name.as_str(), home, &ClearVault);
+    for attempt in [from(operator.id, 1), in_browser(operator.id, make.digest()), nobody] {
+        let (mut known, mut now) = (BTreeMap::new(), START);
+        let mut judge = |now| {
+            let standing = |count| Ok::<_, ()>(*known.get(&count).unwrap_or(&Standing::fresh(now)));
+            let (admission, counted) = attempt.admit(now, standing).unwrap();
+            known.extend(counted);
+            admission
+        };
         for step in 0..40 {
-            let answer = stores.operators.admit(id, now).await.unwrap();
-            assert_eq!(answer, standing.admit(now), "step {step}");
+            let answer = admit(stores, &attempt, now).await;
+            assert_eq!(answer, judge(now), "step {step}");
             now = match (answer, step % 3) {
                 (Admission::Locked(until), 0) => until - MS,
                 (Admission::Locked(until), _) => until,
                 (Admission::Admitted, _) => now + MS,
             };
         }
-        let day = standing.last_at.unwrap() + minutes(24 * 60);
-        assert_eq!(stores.operators.admit(id, day).await.unwrap(), standing.admit(day));
-        assert_eq!(standing.failures, 1);
+        let day = now + minutes(24 * 60);
+        assert_eq!(admit(stores, &attempt, day).await, judge(day));
     }
+}
+
+/// Failures are counted by name and network together, and by browser: one locks no other.
+pub async fn a_lock_is_of_one_origin_alone(stores: &Stores) {
+    let make = Fixtures::random();
+    let (operator, other) = (make.id(), make.id());
+    let (near, mine) = (from(operator, 1), in_browser(operator, make.digest()));
+    lock(stores, &[near, mine]).await;
+    for free in [
+        from(operator, 2),
+        from(other, 1),
+        in_browser(operator, make.digest()),
+        Attempt::with_code(operator),
+    ] {
+        assert_eq!(admit(stores, &free, START).await, Admission::Admitted);
+    }
+}
+
+/// A name takes a hundred failures and then one each 36 seconds, from however many networks; what is
+/// refused leaves nothing behind, and known browsers are let pass.
+pub async fn a_name_is_slowed_however_many_networks_take_part(stores: &Stores) {
+    let make = Fixtures::random();
+    let operator = make.id();
+    for number in 0..100 {
+        assert_eq!(admit(stores, &from(operator, number), START).await, Admission::Admitted);
+    }
+    let next = START + seconds(36);
+    for number in 1_000..1_020 {
+        let answer = admit(stores, &from(operator, number), next - MS).await;
+        assert_eq!(answer, Admission::Locked(next));
+    }
+    assert_eq!(admit(stores, &from(operator, 1_000), next).await, Admission::Admitted);
+    assert_eq!(
+        admit(stores, &from(operator, 1_000), next).await,
+        Admission::Locked(next + seconds(36))
+    );
+    let known = in_browser(operator, make.digest());
+    assert_eq!(admit(stores, &known, next).await, Admission::Admitted);
 }
 
 /// Of attempts at once as many are admitted as until the lock, and the rest told its end.
 pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
     let make = Fixtures::random();
     for _ in 0..ROUNDS {
-        let id = make.id();
+        let attempt = from(make.id(), 1);
         let answers = race(CROWD, |_| {
-            let store = Arc::clone(&stores.operators);
-            async move { store.admit(id, START).await.unwrap() }
+            let (stores, attempt) = (stores.clone(), attempt.clone());
+            async move { admit(&stores, &attempt, START).await }
         })
         .await;
         assert_eq!(count(&answers, |answer| *answer == Admission::Admitted), 5);
@@ -111,19 +159,59 @@ pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
     }
 }
 
+/// Of attempts at once from as many networks no more are admitted than a name takes.
+pub async fn attempts_at_once_from_many_networks_are_admitted_up_to_the_pace(stores: &Stores) {
+    let operator = Fixtures::random().id();
+    let answers = race(150, |number| {
+        let (stores, attempt) = (stores.clone(), from(operator, u32::try_from(number).unwrap()));
+        async move { admit(&stores, &attempt, START).await }
+    })
+    .await;
+    assert_eq!(count(&answers, |answer| *answer == Admission::Admitted), 100);
+    let slowed = Admission::Locked(START + seconds(36));
+    assert_eq!(count(&answers, |answer| *answer == slowed), 50);
+}
+
 /// An attempt that was neither a failure nor a success does not count; nor does one of nobody.
 pub async fn an_attempt_is_taken_back(stores: &Stores) {
     let make = Fixtures::random();
-    let id = make.id();
-    stores.operators.withdraw(id).await.unwrap();
-    for _ in 0..20 {
-        assert_eq!(stores.operators.admit(id, START).await.unwrap(), Admission::Admitted);
-        stores.operators.withdraw(id).await.unwrap();
+    for attempt in every_attempt(make.id()) {
+        stores.operators.withdraw(attempt.clone()).await.unwrap();
+        for _ in 0..120 {
+            assert_eq!(admit(stores, &attempt, START).await, Admission::Admitted);
+            stores.operators.withdraw(attempt.clone()).await.unwrap();
+        }
     }
 }
 
-/// A proof that holds no more lets nobody in and changes nothing; one that does begins a session
-/// and clears the standing.
+/// A success forgets the failures in a row of its own origin, and gives the name its attempt back.
+pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
+    let make = Fixtures::random();
+    let (operator, _) = invited(stores, &make, make.operator()).await;
+    let (near, far) = (from(operator.id, 1), from(operator.id, 2));
+    for _ in 0..4 {
+        for attempt in [&near, &far] {
+            assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+        }
+    }
+    let session = make.operator_session(&operator, START);
+    let signed_in = stores.operators.sign_in(right(None), near.clone(), session, START);
+    assert!(signed_in.await.unwrap());
+    for (attempt, left) in [(&near, 5), (&far, 1)] {
+        for _ in 0..left {
+            assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+        }
+        assert_eq!(admit(stores, attempt, START).await, Admission::Locked(START + seconds(30)));
+    }
+    // Of the hundred 14 began, and one was given back.
+    for number in 10..97 {
+        assert_eq!(admit(stores, &from(operator.id, number), START).await, Admission::Admitted);
+    }
+    let slowed = admit(stores, &from(operator.id, 97), START).await;
+    assert_eq!(slowed, Admission::Locked(START + seconds(36)));
+}
+
+/// A proof that holds no more lets nobody in and changes nothing; one that does begins a session.
 pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
     let make = Fixtures::random();
     let wrong = Proof { password: hash("$wrong"), step: None };
@@ -133,23 +221,18 @@ pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
         [(&plain, wrong), (&plain, right(Some(8))), (&two, right(None)), (&two, right(Some(7)))]
     {
         let session = make.operator_session(operator, START);
-        assert!(!stores.operators.sign_in(proof, session.clone(), START).await.unwrap());
+        assert!(!sign_in(stores, proof, &session, START).await);
         assert!(!is_known(stores, &session).await);
         assert_eq!(&find(stores, operator).await, operator);
     }
-    for _ in 0..5 {
-        stores.operators.admit(two.id, START).await.unwrap();
-    }
     let session = make.operator_session(&two, START);
-    assert!(stores.operators.sign_in(right(Some(8)), session.clone(), START).await.unwrap());
+    assert!(sign_in(stores, right(Some(8)), &session, START).await);
     let mut wanted = two.clone();
     assert!(wanted.sign_in(&right(Some(8)), START));
     let found = stores.operators.session(session.digest).await.unwrap();
     assert_eq!(found, Some((session, wanted)));
-    let admitted = stores.operators.admit(two.id, START).await.unwrap();
-    assert_eq!(admitted, Admission::Admitted);
     let nobody = make.operator_session(&make.operator(), START);
-    assert!(!stores.operators.sign_in(right(None), nobody, START).await.unwrap());
+    assert!(!sign_in(stores, right(None), &nobody, START).await);
 }
 
 /// Of any number at once with one code one is let in.
@@ -159,8 +242,8 @@ pub async fn a_time_step_at_once_lets_in_once(stores: &Stores) {
         let (operator, _) = invited(stores, &make, with_totp(&make)).await;
         let sessions: Vec<_> = (0..20).map(|_| make.operator_session(&operator, START)).collect();
         let answers = race(sessions.len(), |number| {
-            let (store, session) = (Arc::clone(&stores.operators), sessions[number].clone());
-            async move { store.sign_in(right(Some(8)), session, START).await.unwrap() }
+            let (stores, session) = (stores.clone(), sessions[number].clone());
+            async move { sign_in(&stores, right(Some(8)), &session, START).await }
         })
         .await;
         assert_eq!(count(&answers, |let_in| *let_in), 1);
@@ -177,12 +260,14 @@ pub async fn a_sign_in_and_a_reset_at_once_leave_no_session(stores: &Stores) {
             .map(|_| (make.operator_session(&operator, START), make.link(&operator)))
             .collect();
         race(all.len(), |number| {
-            let (store, (session, link)) = (Arc::clone(&stores.operators), all[number].clone());
+            let (stores, (session, link)) = (stores.clone(), all[number].clone());
             async move {
+                let attempt = from(session.operator, 1);
                 if number == 10 {
-                    assert!(store.reset(session.operator, link).await.unwrap());
-                } else {
-                    store.sign_in(right(None), session, START).await.unwrap();
+                    assert!(stores.operators.reset(session.operator, link).await.unwrap());
+                } else if admit(&stores, &attempt, START).await == Admission::Admitted {
+                    let store = &stores.operators;
+                    store.sign_in(right(None), attempt, session, START).await.unwrap();
                 }
             }
         })

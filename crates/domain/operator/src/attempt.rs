@@ -1,0 +1,164 @@
+use crate::{Admission, Standing};
+use dwar_kernel::{Digest, OperatorId, Purpose, Timestamp, Vault};
+use std::net::{IpAddr, Ipv6Addr};
+use uuid::Uuid;
+
+/// Where a password comes from. Those of one origin share a lock, and their turns at the hasher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// A browser in which the operator has signed in before, or is signed in.
+    Browser(Digest),
+    /// Any other, by its network.
+    Network(Network),
+}
+
+/// An IPv4 address, or the 64 bits of an IPv6 address that a provider gives out as one: whoever has
+/// these has all that follow. What came from nobody knows where is one network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Network(Option<IpAddr>);
+
+impl Network {
+    /// The network of an address.
+    pub fn of(address: Option<IpAddr>) -> Self {
+        Self(address.map(|address| match address.to_canonical() {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+            address @ IpAddr::V4(_) => address,
+        }))
+    }
+
+    fn text(self) -> String {
+        self.0.map(|address| address.to_string()).unwrap_or_default()
+    }
+}
+
+/// What too many failures bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an hour.
+    Lock,
+    /// A hundred are free, and one more every 36 s: 100 an hour. So of any number of origins at once
+    /// at most [`Rule::MOST_A_DAY`] are judged.
+    Pace,
+}
+
+/// One count of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count {
+    /// Whom the attempts are about; an id that no operator gets where nobody has the name.
+    pub operator: OperatorId,
+    /// Which of their counts it is.
+    pub subject: Digest,
+    pub rule: Rule,
+}
+
+/// The count of a name, whatever the network; first in the order of an operator's counts.
+const NAME: Digest = Digest([0; 32]);
+/// The count of the codes of an authenticator app.
+const CODES: Digest = Digest([1; 32]);
+/// The count of a name that nobody has, with a network.
+const NOBODYS: Digest = Digest([2; 32]);
+
+/// An attempt to show a password or a code, by what it is counted against.
+///
+/// It is counted as a failure when it begins and taken back when it was none, so of any number at
+/// once no more are judged than of as many in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt(Vec<Count>);
+
+impl Attempt {
+    /// With the password of an operator. A browser that is known has a count of its own and no other;
+    /// any other is counted with its network, and with the name.
+    pub fn with_password(operator: OperatorId, origin: Origin, vault: &dyn Vault) -> Self {
+        match origin {
+            Origin::Browser(browser) => {
+                Self(vec![Count { operator, subject: browser, rule: Rule::Lock }])
+            }
+            Origin::Network(network) => {
+                let (id, network) = (operator.uuid(), network.text());
+                let parts = [id.as_bytes().as_slice(), network.as_bytes()];
+                let subject = vault.digest(Purpose::OperatorOrigin, &parts);
+                Self(vec![
+                    Count { operator, subject: NAME, rule: Rule::Pace },
+                    Count { operator, subject, rule: Rule::Lock },
+                ])
+            }
+        }
+    }
+
+    /// Under a name that nobody has, which is answered as one that somebody has.
+    ///
+    /// Such names share 65,536 ids, and so do such names with a network: a flood of them leaves no
+    /// more than 131,072 counts.
+    pub fn of_nobody(name: &str, network: Network, vault: &dyn Vault) -> Self {
+        let (name, network) = (name.trim().to_lowercase(), network.text());
+        let of_name = vault.digest(Purpose::OperatorName, &[name.as_bytes()]);
+        let of_both = vault.digest(Purpose::OperatorOrigin, &[name.as_bytes(), network.as_bytes()]);
+        let mut counts = vec![
+            Count { operator: nobody(&of_name), subject: NAME, rule: Rule::Pace },
+            Count { operator: nobody(&of_both), subject: NOBODYS, rule: Rule::Lock },
+        ];
+        counts.sort_unstable();
+        Self(counts)
+    }
+
+    /// With a code of their authenticator app, behind the right password, from an unknown browser.
+    /// Codes are few: they have a lock that holds wherever they come from.
+    pub fn with_code(operator: OperatorId) -> Self {
+        Self(vec![Count { operator, subject: CODES, rule: Rule::Lock }])
+    }
+
+    /// Both as one.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self.0.sort_unstable();
+        self
+    }
+
+    /// What it is counted against, in the order in which stores lock it.
+    pub fn counts(&self) -> &[Count] {
+        &self.0
+    }
+
+    /// Begins it: `standing` tells of each count how it stands. With it comes what to save, which is
+    /// nothing where it is not judged; no count after the one that refuses is asked for.
+    ///
+    /// # Errors
+    /// What `standing` fails with.
+    pub fn admit<E>(
+        &self,
+        now: Timestamp,
+        mut standing: impl FnMut(Count) -> Result<Standing, E>,
+    ) -> Result<(Admission, Vec<(Count, Standing)>), E> {
+        let mut counted = Vec::with_capacity(self.0.len());
+        for count in &self.0 {
+            let mut after = standing(*count)?;
+            if let Admission::Locked(until) = after.admit(count.rule, now) {
+                return Ok((Admission::Locked(until), Vec::new()));
+            }
+            counted.push((*count, after));
+        }
+        Ok((Admission::Admitted, counted))
+    }
+}
+
+impl Count {
+    /// How it stands once the attempt has succeeded: failures in a row are forgotten (`None`), and a
+    /// pace gives back this attempt alone, so that its bound holds however often the owner signs in.
+    pub fn after_success(self, mut standing: Standing) -> Option<Standing> {
+        standing.withdraw();
+        (self.rule == Rule::Pace).then_some(standing)
+    }
+}
+
+/// One of the 65,536 ids that no operator gets.
+fn nobody(digest: &Digest) -> OperatorId {
+    let [high, low, ..] = digest.0;
+    let mut bytes = [0; 16];
+    bytes[14..].copy_from_slice(&[high, low]);
+    Uuid::from_bytes(bytes).into()
+}
+
+#[cfg(test)]
+#[path = "attempt_tests.rs"]
+mod tests;
