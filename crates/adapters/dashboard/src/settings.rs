@@ -55,6 +55,17 @@ impl Settings {
         Some(host_of(authority)).filter(|host| !host.is_empty())
     }
 
+    /// Scheme, host and port of the public URL as browsers write them, and its host; `None` if the URL
+    /// is empty or no URL.
+    pub(crate) fn public_origin(&self) -> Option<(String, String)> {
+        let host = self.public_host()?.to_ascii_lowercase();
+        let (scheme, rest) = self.public_url.split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next()?.to_ascii_lowercase();
+        let usual = if scheme == "https" { ":443" } else { ":80" };
+        let authority = authority.strip_suffix(usual).unwrap_or(&authority);
+        Some((format!("{scheme}://{authority}"), host))
+    }
+
     /// Whether browsers elsewhere are sent to it without TLS.
     pub fn is_public_in_clear(&self) -> bool {
         let elsewhere = self.public_host().is_some_and(|host| !is_this_machine(host));

@@ -3,13 +3,12 @@ use super::entrance;
 use crate::assets;
 use crate::console::Console;
 use crate::format::time;
+use crate::guard::Site;
 use crate::layout::{Page, csrf};
 use crate::refusal::Refusal;
-use crate::settings::host_of;
 use crate::texts::passkeys as texts;
 use crate::visit::{NoFields, Open, Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::http::header;
 use actix_web::web::{Data, Json};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use dwar_app::PasskeyAnswer;
@@ -18,33 +17,14 @@ use dwar_wire::client_address;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::net::IpAddr;
 
-/// The site that a request came to, as browsers bind passkeys to it. The guard has looked at the host.
-struct Site {
-    id: String,
-    origin: String,
+/// The site that a request came to, if it can have passkeys.
+fn site<'a>(request: &HttpRequest, console: &'a Console) -> Result<&'a Site, Refusal> {
+    console.names.site(request.headers()).ok_or(Refusal::NotFound)
 }
 
-impl Site {
-    /// `None` if it came to an address: browsers bind passkeys to names alone.
-    fn of(request: &HttpRequest, console: &Console) -> Option<Self> {
-        let authority = request.headers().get(header::HOST)?.to_str().ok()?.to_ascii_lowercase();
-        let id = host_of(&authority);
-        if id.is_empty() || id.parse::<IpAddr>().is_ok() {
-            return None;
-        }
-        // Without TLS browsers know passkeys on this machine alone.
-        if !console.names.tls && id != "localhost" && !id.ends_with(".localhost") {
-            return None;
-        }
-        let scheme = if console.names.tls { "https" } else { "http" };
-        Some(Self { id: id.to_owned(), origin: format!("{scheme}://{authority}") })
-    }
-
-    fn asked<'a>(&'a self, challenge: &'a [u8]) -> PasskeySite<'a> {
-        PasskeySite { id: &self.id, origin: &self.origin, challenge }
-    }
+fn asked<'a>(site: &'a Site, challenge: &'a [u8]) -> PasskeySite<'a> {
+    PasskeySite { id: &site.id, origin: &site.origin, challenge }
 }
 
 fn bytes(text: &str) -> Result<Vec<u8>, Refusal> {
@@ -61,7 +41,7 @@ pub(crate) async fn ask(
     console: Data<Console>,
     _form: Open<NoFields>,
 ) -> Result<Json<Value>, Refusal> {
-    let site = Site::of(&request, &console).ok_or(Refusal::NotFound)?;
+    let site = site(&request, &console)?;
     let challenge = console.passkeys.challenge(None);
     Ok(Json(json!({ "challenge": text(challenge.as_bytes()), "rpId": site.id })))
 }
@@ -81,7 +61,7 @@ pub(crate) async fn let_in(
     console: Data<Console>,
     form: Open<SignedForm>,
 ) -> Page {
-    let site = Site::of(&request, &console).ok_or(Refusal::NotFound)?;
+    let site = site(&request, &console)?;
     let form = form.0;
     let parts = [&form.challenge, &form.credential, &form.client_data];
     let [challenge, credential, client_data] = &parts.map(|part| bytes(part));
@@ -94,13 +74,13 @@ pub(crate) async fn let_in(
     let signed = PasskeySigned { client_data, authenticator_data, signature };
     let from = client_address(&request, console.names.tls);
     let answer = PasskeyAnswer { credential, signed };
-    let signed_in = console.passkeys.sign_in(site.asked(challenge), answer, from).await;
+    let signed_in = console.passkeys.sign_in(asked(site, challenge), answer, from).await;
     entrance::answered(&request, &console, signed_in, texts::WRONG)
 }
 
 /// What the sign-in page offers, where this site can have passkeys.
 pub(crate) fn door(request: &HttpRequest, console: &Console) -> Markup {
-    if Site::of(request, console).is_none() {
+    if site(request, console).is_err() {
         return html! {};
     }
     html! {
@@ -122,7 +102,7 @@ pub(crate) async fn offer(
     posted: Posted<NoFields>,
 ) -> Result<Json<Value>, Refusal> {
     let visit = posted.visit;
-    let site = Site::of(&request, &visit.console).ok_or(Refusal::NotFound)?;
+    let site = site(&request, &visit.console)?;
     let operator = &visit.present.operator;
     let known = visit.console.passkeys.list(operator.id).await?;
     let known: Vec<_> = known.iter().map(|passkey| text(&passkey.credential)).collect();
@@ -153,7 +133,7 @@ pub(crate) struct MadeForm {
 /// `POST /account/passkeys/add`.
 pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page {
     let Posted { visit, form } = posted;
-    let site = Site::of(&request, &visit.console).ok_or(Refusal::NotFound)?;
+    let site = site(&request, &visit.console)?;
     let (challenge, credential) = (bytes(&form.challenge)?, bytes(&form.credential)?);
     let answer = PasskeyMade {
         credential: &credential,
@@ -165,7 +145,7 @@ pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page 
     let shown = (form.current.as_str(), form.name.as_str());
     let passkeys = &visit.console.passkeys;
     let added =
-        passkeys.add(&visit.by, &visit.present, shown, site.asked(&challenge), answer).await;
+        passkeys.add(&visit.by, &visit.present, shown, asked(site, &challenge), answer).await;
     account::finish(&visit, &request, added, "passkey").await
 }
 
@@ -188,7 +168,7 @@ pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> 
 /// The passkeys of whoever looks, and how to get another.
 pub(crate) async fn section(visit: &Visit, request: &HttpRequest) -> Result<Markup, Refusal> {
     let known = visit.console.passkeys.list(visit.present.operator.id).await?;
-    let possible = Site::of(request, &visit.console).is_some();
+    let possible = site(request, &visit.console).is_ok();
     Ok(html! {
         section.card #passkeys {
             h2 { (texts::TITLE) }

@@ -3,8 +3,8 @@
 pub(crate) const TITLE: &str = "Passkeys";
 pub(crate) const HINT: &str =
     "Sign in with a fingerprint, face or PIN of your device. Your password stays as the way back.";
-pub(crate) const NOT_HERE: &str = "Browsers know passkeys under a name with https, or on \
-     localhost. Open this page under such a name; an address such as 127.0.0.1 cannot have any.";
+pub(crate) const NOT_HERE: &str = "Passkeys belong to the name in dashboard.public_url, with https, \
+     or to localhost on this machine. Open this page there; an address such as 127.0.0.1 cannot have any.";
 pub(crate) const NO_SCRIPT: &str =
     "A passkey needs a script in this page, and yours is switched off.";
 pub(crate) const NAME: &str = "What to call it";

@@ -171,6 +171,28 @@ async fn a_question_is_over_after_five_minutes() {
     assert_eq!(stranger.come_in(&late, b"laptop", b"right", 9).await.status, 403);
 }
 
+/// The attack: another service of this host asks its visitors' browsers to sign in here.
+#[actix_web::test]
+async fn the_port_in_a_host_header_makes_no_site_of_ours() {
+    let house = House::new().await;
+    house.with_role(Role::Member).await.with_passkey().await;
+    let stranger = house.stranger();
+    let challenge = stranger.question(ASK).await;
+    // The verifier of these tests takes what it is told to take for `http://localhost:8081` alone.
+    let fields = [
+        ("challenge", challenge),
+        ("credential", b64(b"laptop")),
+        ("client_data", b64(b"right")),
+        ("authenticator_data", b64(&[9])),
+        ("signature", b64(b"x")),
+    ];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let form = stranger.form("/sign-in/passkey", &fields);
+    let form = form.insert_header(("Host", "localhost:9999"));
+    let answer = house.send(form.insert_header(("Origin", "http://localhost:9999"))).await;
+    assert_eq!(answer.status, 303, "our own origin was held against the answer");
+}
+
 #[actix_web::test]
 async fn a_removed_passkey_opens_nothing_and_its_sessions_are_over() {
     let house = House::new().await;
