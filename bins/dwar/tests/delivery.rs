@@ -169,6 +169,7 @@ async fn a_project_chooses_its_own_providers_and_text(database: Database) {
         (["--sms-providers", "nobody"], "`nobody` is not configured to carry sms"),
         (["--sms-text", "no code"], "{code} exactly once"),
         (["--webotp-domain", "https://x"], "host name"),
+        (["--language", "xx-quatsch!!"], "BCP 47 tag"),
         (["--brand", "a brand that is far too long for anybody"], "30 characters"),
     ] {
         let command = [&["project", "set", "--project", &project.id], settings.as_slice()].concat();

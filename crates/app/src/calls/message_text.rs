@@ -1,4 +1,4 @@
-use dwar_otp::{Ending, InvalidText, SmsText};
+use dwar_otp::{Ending, InvalidText, Language, SmsText};
 use dwar_project::Project;
 
 const DEFAULT_LANGUAGE: &str = "en";
@@ -23,6 +23,7 @@ pub fn brand_of(project: &Project) -> String {
 /// Settings that cannot work; asked for when they are changed, so that no send finds out first.
 pub fn sms_text_of(project: &Project) -> Result<SmsText, InvalidText> {
     let messages = &project.messages;
+    language_of(project).parse::<Language>()?;
     let template = messages.text.as_deref();
     let template = template.unwrap_or_else(|| SmsText::default_template(language_of(project)));
     let ending = Ending::of(messages.domain.as_deref(), messages.app_hash.as_deref())?;

@@ -1,6 +1,6 @@
 use crate::common::World;
 use dwar_app::sms_text_of;
-use dwar_otp::InvalidText;
+use dwar_otp::{InvalidLanguage, InvalidText};
 use dwar_project::{Messages, Project};
 
 /// A project called "Chai & Co" with these messages.
@@ -73,4 +73,6 @@ fn settings_that_cannot_work_are_told() {
     assert_eq!(refused(Messages { brand: some(" "), ..none() }), InvalidText::Brand);
     assert_eq!(refused(Messages { domain: some("localhost"), ..none() }), InvalidText::Domain);
     assert_eq!(refused(Messages { app_hash: some("short"), ..none() }), InvalidText::AppHash);
+    let language = refused(Messages { language: some("xx-quatsch!!"), ..none() });
+    assert_eq!(language, InvalidText::Language(InvalidLanguage));
 }

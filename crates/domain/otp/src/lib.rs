@@ -4,6 +4,7 @@ mod code;
 mod delivery;
 mod history;
 pub mod idempotency;
+mod language;
 mod otp;
 mod ports;
 mod receipt;
@@ -21,6 +22,7 @@ pub use delivery::{
 };
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use history::*;
+pub use language::{InvalidLanguage, Language};
 pub use otp::{Allowance, Otp, OtpState, Verdict};
 pub use ports::*;
 pub use receipt::{

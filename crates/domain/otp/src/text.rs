@@ -1,8 +1,8 @@
-use crate::Code;
+use crate::{Code, InvalidLanguage};
 use derive_more::Display;
 use dwar_kernel::words;
 
-/// The longest value that fits a `{#var#}` slot of a DLT template (TRAI).
+/// The longest value of a variable that every DLT portal takes (TRAI).
 const DLT_VARIABLE: usize = 30;
 /// What an Android app listens for is no longer than this, in bytes (SMS Retriever).
 const RETRIEVER: usize = 140;
@@ -53,6 +53,8 @@ pub enum InvalidText {
     TooLongForApp(usize),
     #[error("the text takes {0} parts; 3 are the most")]
     TooManySegments(usize),
+    #[error(transparent)]
+    Language(#[from] InvalidLanguage),
 }
 
 impl Ending {
