@@ -6,8 +6,8 @@ mod common;
 
 use common::{Answer, Database, Service, World, at_once, tally, wrong};
 use reqwest::{Method, RequestBuilder};
-use serde_json::json;
-use std::time::Duration;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 on_both_databases! {
     every_window_admits_exactly_its_number;
@@ -16,11 +16,13 @@ on_both_databases! {
     an_invalid_key_consumes_nothing;
     wrong_guesses_slow_the_sends_to_a_phone_down;
     wrong_guesses_stop_the_sends_to_a_phone;
+    a_refusal_says_what_it_was_refused_by_where_the_limit_is_one;
     a_test_key_may_guess_as_it_likes;
     the_send_limit_survives_a_crash;
     wrong_guesses_survive_a_crash;
 }
 
+const PATIENCE: Duration = Duration::from_secs(20);
 const VALIDATE: &str = "/v1/session/validate";
 const STATUS: &str = "/v1/otp/status/unknown";
 
@@ -208,6 +210,43 @@ async fn wrong_guesses_stop_the_sends_to_a_phone(database: Database) {
     tokio::time::sleep(Duration::from_millis(1_000)).await;
     let service = Service::start_in(world);
     service.log_in(key, &phone).await;
+}
+
+async fn a_refusal_says_what_it_was_refused_by_where_the_limit_is_one(database: Database) {
+    let world = World::new(database)
+        .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0")
+        .with("DWAR__LIMITS__LIVE__SEND", "1")
+        .with("DWAR__LIMITS__GUESSES__SLOW_FROM", "1");
+    let service = Service::start_in(world);
+    let project = service.world.project("100");
+    let key = project.live.as_str();
+    for wrong in [0, 1] {
+        let phone = service.world.phone();
+        service.send(key, &phone).await.ok();
+        let code = service.code(key, &phone).await;
+        guess(&service, key, &phone, &code, wrong).await;
+        service.send(key, &phone).await.refused(429, "OTP_RATE_LIMITED");
+    }
+    let token = ["admin-token", "add", "--name", "watch", "--everything", "--days", "1"];
+    let token = service.world.cli(&token)["secret"].clone();
+    let path = format!("/admin/v1/projects/{}/requests/refused", project.id);
+    let url = service.dashboard() + &path;
+    // They are written down once a second.
+    let until = Instant::now() + PATIENCE;
+    let told = loop {
+        let asked = reqwest::Client::new().get(&url).bearer_auth(token.as_str().unwrap());
+        let told: Value = asked.send().await.unwrap().json().await.unwrap();
+        let counts = told["items"].as_array().unwrap().iter().map(|it| it["count"].as_u64());
+        if counts.flatten().sum::<u64>() == 2 {
+            break told;
+        }
+        assert!(Instant::now() < until, "{told}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let items = told["items"].as_array().unwrap();
+    let mut reasons: Vec<_> = items.iter().filter_map(|it| it["reason"].as_str()).collect();
+    reasons.sort_unstable();
+    assert_eq!(reasons, ["limit", "pace"]);
 }
 
 async fn a_test_key_may_guess_as_it_likes(database: Database) {

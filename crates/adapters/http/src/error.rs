@@ -229,7 +229,7 @@ refusals! {
 impl From<SendOtpError> for ApiError {
     fn from(error: SendOtpError) -> Self {
         match error {
-            SendOtpError::RateLimited(at) => Self::limited(ErrorCode::OtpRateLimited, at),
+            SendOtpError::RateLimited(it) => Self::limited(ErrorCode::OtpRateLimited, it.standing),
             SendOtpError::InsufficientBalance(at) => {
                 Self::limited_or_replayed(ErrorCode::InsufficientBalance, at)
             }

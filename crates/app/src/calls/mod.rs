@@ -35,7 +35,7 @@ pub use refresh_session::{RefreshSession, RefreshSessionError};
 pub use routes::{PriceList, Routes};
 pub use sandbox_messages::{SandboxMessage, SandboxMessages, SandboxMessagesError};
 pub use send_otp::{OtpPolicy, SendOtp};
-pub use sent_otp::{SendOtpError, SentOtp};
+pub use sent_otp::{SendOtpError, SendRefusal, SentOtp};
 pub(crate) use tokens::whole_second;
 pub use tokens::{SessionPolicy, TokenPair, Tokens};
 pub use validate_session::{ValidSession, ValidateSession, ValidateSessionError};

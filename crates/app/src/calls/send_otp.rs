@@ -1,6 +1,6 @@
 use super::deliver::Way;
 use super::idempotency::Begun;
-use super::sent_otp::{again, first_answer};
+use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
 use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Tally, Toolbox};
 use dwar_kernel::{
@@ -12,7 +12,7 @@ use dwar_otp::{
     Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
 };
 use dwar_project::Caller;
-use dwar_ratelimit::{SendBound, SendKey, SendQuota};
+use dwar_ratelimit::{SendBound, SendKey};
 use dwar_wallet::{HoldOutcome, Paise};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,8 +55,7 @@ impl SendOtp {
     ) -> Result<SentOtp, SendOtpError> {
         let index = self.deliver.tools.vault.phone_index(caller.project.id, caller.mode, phone);
         let outcome = self.send_once(caller, (phone, index), key).await;
-        let quota = &self.limits.of(caller.mode).send;
-        if let Some(reason) = outcome.as_ref().err().and_then(|refused| reason_of(refused, quota)) {
+        if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
             self.tally.refused((caller.project.id, caller.mode), Some(index), reason);
         }
         outcome
@@ -102,8 +101,9 @@ impl SendOtp {
         let key = SendKey { project, mode, phone: index };
         let (quota, guesses) = (self.limits.of(mode).send, self.limits.guesses(mode));
         let admission = sends.admit(key, otp.id, quota, guesses, now).await?;
-        if !admission.counted.admitted {
-            return Err(SendOtpError::RateLimited(admission.counted));
+        if let Some(bound) = admission.refused_by {
+            let refusal = SendRefusal { bound, standing: admission.counted };
+            return Err(SendOtpError::RateLimited(refusal));
         }
         let price = self.price(caller, &route);
         if self.hold(caller, phone, price, (otp.id, now)).await? == HoldOutcome::Insufficient {
@@ -215,9 +215,9 @@ impl SendOtp {
 
 /// What somebody who waits for the code is to be told; nothing where a request is on record, or
 /// another one is under way.
-const fn reason_of(refused: &SendOtpError, quota: &SendQuota) -> Option<Refusal> {
+const fn reason_of(refused: &SendOtpError) -> Option<Refusal> {
     match refused {
-        SendOtpError::RateLimited(admission) => Some(match quota.bound(admission) {
+        SendOtpError::RateLimited(refusal) => Some(match refusal.bound {
             SendBound::Limit => Refusal::Limit,
             SendBound::Pace => Refusal::Pace,
             SendBound::Stop => Refusal::Stop,

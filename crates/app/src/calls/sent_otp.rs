@@ -1,7 +1,7 @@
 use crate::refusals::refusals;
 use dwar_kernel::{KeyMode, OtpId, Timestamp};
 use dwar_otp::{Channel, DeliveryStatus};
-use dwar_ratelimit::Admission;
+use dwar_ratelimit::{Admission, SendBound};
 
 /// A code that a provider has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +20,19 @@ pub struct SentOtp {
     pub admission: Option<Admission>,
 }
 
+/// A send that was refused by the limits of the phone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendRefusal {
+    pub bound: SendBound,
+    /// How the phone stands.
+    pub standing: Admission,
+}
+
 refusals! {
     /// Why no code was sent.
     SendOtpError {
         /// More than the limit, or than the phone's wrong guesses leave room for.
-        RateLimited(Admission) = "too many codes for this phone number",
+        RateLimited(SendRefusal) = "too many codes for this phone number",
         /// Nothing was sent or charged. Without an allowance, this is the first answer to an
         /// `Idempotency-Key`, given again.
         InsufficientBalance(Option<Admission>) = "the wallet balance is too low",

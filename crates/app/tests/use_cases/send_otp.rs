@@ -4,7 +4,7 @@ use crate::common::{LIMITS, World, accepted, down};
 use dwar_app::{PriceList, SendOtpError, SentOtp};
 use dwar_kernel::KeyMode;
 use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy};
-use dwar_ratelimit::{Admission, SendAdmission, SendLog, SendQuota};
+use dwar_ratelimit::{Admission, SendAdmission, SendBound, SendLog, SendQuota};
 use dwar_testkit::{START, minutes, phone};
 use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use mockall::Sequence;
@@ -156,7 +156,7 @@ async fn the_quota_is_the_modes_and_its_refusal_ends_it() {
         let mut world = World::of(mode);
         let refusal = refuses(&mut world, LIMITS.of(mode).send, LIMITS.guesses(mode));
         let answer = send(&mut world).await;
-        assert!(matches!(answer, Err(SendOtpError::RateLimited(told)) if told == refusal));
+        assert!(matches!(answer, Err(SendOtpError::RateLimited(told)) if told.standing == refusal));
     }
 }
 
@@ -240,9 +240,6 @@ fn refuses(world: &mut World, quota: SendQuota, guesses: GuessPolicy) -> Admissi
             (*asked, *with, *policy, *now >= START) == (key, quota, guesses, true)
         })
         .times(1)
-        .returning(move |_, _, _, _, _| {
-            let [counted, forgiven, withdrawn] = [refusal; 3];
-            Ok(SendAdmission { counted, forgiven, withdrawn })
-        });
+        .returning(move |_, _, _, _, _| Ok(SendAdmission::refused(SendBound::Limit, refusal)));
     refusal
 }

@@ -31,17 +31,6 @@ pub struct Opening {
     pub bound: Option<SendBound>,
 }
 
-impl SendQuota {
-    /// What a send was refused by that got this answer.
-    pub const fn bound(&self, refusal: &Admission) -> SendBound {
-        match refusal.limit {
-            limit if limit >= self.places.limit => SendBound::Limit,
-            0 => SendBound::Stop,
-            _ => SendBound::Pace,
-        }
-    }
-}
-
 /// A send on record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendSlot {
@@ -53,12 +42,22 @@ pub struct SendSlot {
 /// The answer to a send: how the phone stands, whatever becomes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendAdmission {
+    /// What it was refused by; `None` if it was admitted.
+    pub refused_by: Option<SendBound>,
     /// The send keeps its place, or was refused.
     pub counted: Admission,
     /// Its place is given back, and it still counts as one that reached a provider.
     pub forgiven: Admission,
     /// It is taken off the record.
     pub withdrawn: Admission,
+}
+
+impl SendAdmission {
+    /// The answer to a send that was refused by `bound`.
+    pub const fn refused(bound: SendBound, standing: Admission) -> Self {
+        let refused_by = Some(bound);
+        Self { refused_by, counted: standing, forgiven: standing, withdrawn: standing }
+    }
 }
 
 /// What a phone's next send is judged by: the sends that are on record, and the wrong guesses.
@@ -99,12 +98,12 @@ impl SendLog {
         let mut first = None;
         // A stop is followed by a pace, a pace by the limit.
         for _ in 0..4 {
-            let answer = self.clone().admit(quota, policy, at).withdrawn;
-            if answer.admitted {
-                return Some(Opening { at, remaining: answer.remaining, bound: first });
-            }
-            first = first.or(Some(quota.bound(&answer)));
-            at += answer.reset;
+            let answer = self.clone().admit(quota, policy, at);
+            let Some(bound) = answer.refused_by else {
+                return Some(Opening { at, remaining: answer.withdrawn.remaining, bound: first });
+            };
+            first = first.or(Some(bound));
+            at += answer.withdrawn.reset;
         }
         None
     }
@@ -117,28 +116,31 @@ impl SendLog {
         policy: &GuessPolicy,
         now: Timestamp,
     ) -> SendAdmission {
-        let quota = match self.guesses.pace(policy, now) {
-            SendPace::Usual => *quota,
-            SendPace::OnePer(window) => SendQuota { places: Quota { limit: 1, window }, ..*quota },
+        let (places, bound) = match self.guesses.pace(policy, now) {
+            SendPace::Usual => (quota.places, SendBound::Limit),
+            SendPace::OnePer(window) => (Quota { limit: 1, window }, SendBound::Pace),
             SendPace::Stopped(reset) => {
                 let none = Admission { admitted: false, limit: 0, remaining: 0, reset };
-                return SendAdmission { counted: none, forgiven: none, withdrawn: none };
+                return SendAdmission::refused(SendBound::Stop, none);
             }
         };
         let before = self.clone();
         let asked = |log: &mut Self| {
             let reach = quota.reach.map(|reach| log.reach.next(reach, now));
-            tighter(log.places.next(quota.places, now), reach)
+            tighter(log.places.next(places, now), reach)
         };
         let withdrawn = asked(self);
         if !withdrawn.admitted {
-            return SendAdmission { counted: withdrawn, forgiven: withdrawn, withdrawn };
+            let has_place = self.places.next(places, now).admitted;
+            let bound = if has_place { SendBound::Limit } else { bound };
+            return SendAdmission::refused(bound, withdrawn);
         }
         self.places.take(now);
         self.reach.take(now);
         let mut forgiven = Self { reach: self.reach.clone(), ..before };
         let admitted = |standing| Admission { admitted: true, ..standing };
         SendAdmission {
+            refused_by: None,
             counted: admitted(asked(self)),
             forgiven: admitted(asked(&mut forgiven)),
             withdrawn,
@@ -307,6 +309,17 @@ mod tests {
             );
             assert!(told.is_none() || !admits(opening.at - Duration::from_millis(1)), "{wrong}");
         }
+        let once = SendQuota { places: Quota { limit: 1, ..PLACES }, reach: None };
+        for (wrong, bound) in [(0, SendBound::Limit), (30, SendBound::Pace), (100, SendBound::Stop)]
+        {
+            let mut log = SendLog::new([kept(100)], guesses(wrong));
+            assert_eq!(log.opens(&once, &policy, at(101)).unwrap().bound, Some(bound));
+            assert_eq!(log.admit(&once, &policy, at(101)).refused_by, Some(bound), "{wrong}");
+        }
+        // Its one place of the pace is free; ten that reached a provider are the limit all the same.
+        let reached: Vec<_> = (90..100).map(forgiven).collect();
+        let refused = SendLog::new(reached, guesses(30)).admit(&LIVE, &policy, at(101));
+        assert_eq!(refused.refused_by, Some(SendBound::Limit));
         let none = SendQuota { places: Quota { limit: 0, ..PLACES }, reach: None };
         assert_eq!(log(&[]).opens(&none, &policy, at(0)), None);
     }

@@ -4,7 +4,7 @@ use super::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_kernel::{GuessPolicy, OtpId, Timestamp};
-use dwar_ratelimit::{Quota, SendAdmission, SendKey, SendLog, SendQuota};
+use dwar_ratelimit::{Quota, SendAdmission, SendBound, SendKey, SendLog, SendQuota};
 use std::sync::Arc;
 
 const THREE: SendQuota = places(3);
@@ -84,10 +84,12 @@ pub async fn wrong_guesses_slow_sends_down(stores: &Stores) {
         period: minutes(43_200),
         ..GuessPolicy::OFF
     };
+    // One send in the window: its answers look like those of a pace, and say which they are.
+    let quota = SendQuota { places: ONE.places, ..LIVE };
     let (line, now) = (scene.line(), START + minutes(1));
     let ask = async |key, now| {
         let send = scene.make.id();
-        stores.sends.admit(key, send, LIVE, policy, now).await.unwrap().counted
+        stores.sends.admit(key, send, quota, policy, now).await.unwrap()
     };
     stores.otps.issue(scene.make.otp(&line)).await.unwrap();
     let mut answers = Vec::new();
@@ -97,15 +99,14 @@ pub async fn wrong_guesses_slow_sends_down(stores: &Stores) {
         let Line { project, mode, index, .. } = line;
         stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap();
     }
-    let told: Vec<_> = answers.iter().map(|a| (a.admitted, a.limit, a.reset)).collect();
-    let slow = (false, 1, minutes(60));
-    assert_eq!(
-        told,
-        [(true, 3, WINDOW), (true, 3, WINDOW), slow, slow, (false, 0, minutes(1_440))]
-    );
-    assert!(ask(line.send_key(), now + minutes(1_440)).await.admitted);
+    let told: Vec<_> = answers.iter().map(|a| (a.refused_by, a.counted.reset)).collect();
+    let limit = (Some(SendBound::Limit), WINDOW);
+    let slow = (Some(SendBound::Pace), minutes(60));
+    let stopped = (Some(SendBound::Stop), minutes(1_440));
+    assert_eq!(told, [(None, WINDOW), limit, slow, slow, stopped]);
+    assert_eq!(ask(line.send_key(), now + minutes(1_440)).await.refused_by, None);
     for other in scene.elsewhere(&line).await.iter().chain([&scene.line()]) {
-        assert_eq!(ask(other.send_key(), now).await.limit, 3);
+        assert_eq!(ask(other.send_key(), now).await.refused_by, None);
     }
 }
 

@@ -3,7 +3,7 @@ use crate::support::{Reply, TestApp};
 use actix_web::http::Method;
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_otp::{Allowance, Outcome, Reason, Verdict};
-use dwar_ratelimit::{Admission, SendAdmission};
+use dwar_ratelimit::{Admission, SendAdmission, SendBound};
 use dwar_testkit::{minutes, seconds};
 use dwar_wallet::HoldOutcome;
 use insta::assert_snapshot;
@@ -72,7 +72,7 @@ async fn send_refuses_as_specified() {
         ports.sends.expect_admit().returning(|_, _, _, _, _| {
             let reset = Duration::from_millis(597_001);
             let counted = Admission { admitted: false, limit: 3, remaining: 0, reset };
-            Ok(SendAdmission { counted, forgiven: counted, withdrawn: counted })
+            Ok(SendAdmission::refused(SendBound::Limit, counted))
         });
     });
     assert_snapshot!(often.post(SEND, PHONE).await.text(), @r#"
