@@ -32,8 +32,9 @@ pub struct BreakerState {
 /// Counted are faults of the provider in a row: [`Reason::ProviderUnavailable`], `Timeout`,
 /// `ProviderAuth`, `ProviderThrottled` and `Unknown`. Whatever else it answers proves that it
 /// works and ends the row: that includes faults of a number (`NotOnChannel`, `RejectedNumber`,
-/// `Blocked`) and `TemplateRejected`, because a template may be one project's own, and one project
-/// must not cut off the others.
+/// `Blocked`), `TemplateRejected`, because a template may be one project's own, and
+/// `ProviderRefused`, whose reason may be either. One project, or one caller with odd numbers, must
+/// not cut off the others.
 ///
 /// While it is open, calls are refused at once with [`Reason::ProviderUnavailable`]. After the
 /// cool-down exactly one call goes through; if that fails too, the next cool-down is twice as long.
@@ -109,7 +110,8 @@ const fn is_fault(outcome: &Outcome) -> bool {
         Reason::NotOnChannel
         | Reason::RejectedNumber
         | Reason::Blocked
-        | Reason::TemplateRejected => false,
+        | Reason::TemplateRejected
+        | Reason::ProviderRefused => false,
     }
 }
 

@@ -112,10 +112,14 @@ async fn opens_after_so_many_faults_in_a_row_and_then_refuses_without_a_call() {
 }
 
 #[tokio::test]
-async fn stays_closed_whatever_is_wrong_with_numbers_or_templates() {
-    for reason in
-        [Reason::NotOnChannel, Reason::RejectedNumber, Reason::Blocked, Reason::TemplateRejected]
-    {
+async fn stays_closed_whatever_may_be_wrong_with_numbers_or_templates() {
+    for reason in [
+        Reason::NotOnChannel,
+        Reason::RejectedNumber,
+        Reason::Blocked,
+        Reason::TemplateRejected,
+        Reason::ProviderRefused,
+    ] {
         let world = World::new(Outcome::Refused(reason));
         for _ in 0..20 {
             assert_eq!(world.deliver().await, Outcome::Refused(reason));

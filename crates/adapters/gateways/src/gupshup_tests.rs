@@ -96,7 +96,7 @@ async fn understands_text_answers_too() {
             Outcome::Accepted { provider_ref: None, awaits_receipt: false },
         ),
         ("error | 102 | Authentication failed".to_owned(), Outcome::Refused(Reason::ProviderAuth)),
-        ("error".to_owned(), Outcome::Refused(Reason::ProviderUnavailable)),
+        ("error".to_owned(), Outcome::Refused(Reason::ProviderRefused)),
         ("succes | 1 | 2".to_owned(), Outcome::Refused(Reason::Unknown)),
     ] {
         let vendor = FakeVendor::start(Play::text(200, "text/plain", &body)).await;
@@ -114,11 +114,11 @@ async fn understands_every_error_whatever_the_http_status() {
         ("104", Reason::ProviderAuth),
         ("105", Reason::RejectedNumber),
         ("108", Reason::TemplateRejected),
-        ("100", Reason::ProviderUnavailable),
-        ("101", Reason::ProviderUnavailable),
-        ("106", Reason::ProviderUnavailable),
-        ("", Reason::ProviderUnavailable),
-        (ID, Reason::ProviderUnavailable),
+        ("100", Reason::ProviderRefused),
+        ("101", Reason::ProviderRefused),
+        ("106", Reason::ProviderRefused),
+        ("", Reason::ProviderRefused),
+        (ID, Reason::ProviderRefused),
     ] {
         let body = json!({"response": {"id": code, "phone": "", "details": "", "status": "error"}});
         for status in [200, 400] {

@@ -153,6 +153,9 @@ impl Answer {
             401 | 403 | 407 => Reason::ProviderAuth,
             429 => Reason::ProviderThrottled,
             502 | 504 | 520..=524 => Reason::Unknown,
+            // The call did not come to it whole (RFC 9110 section 15.5.9).
+            408 => Reason::ProviderUnavailable,
+            400..=499 => Reason::ProviderRefused,
             // A redirect is not followed: what answered is not the provider's API.
             300..=599 => Reason::ProviderUnavailable,
             _ => Reason::Unknown,
@@ -163,7 +166,7 @@ impl Answer {
     /// one that leaves it open whether the message was taken.
     pub(crate) fn refusal(&self) -> Reason {
         match self.reason() {
-            Reason::Unknown => Reason::ProviderUnavailable,
+            Reason::Unknown => Reason::ProviderRefused,
             reason => reason,
         }
     }

@@ -152,7 +152,7 @@ async fn understands_every_error_whatever_the_http_status() {
         (&[203, 310, 400, 603], Reason::TemplateRejected),
         (&[311, 506], Reason::ProviderThrottled),
         (&[1, 2, 209, 210, 301, 306, 402, 601, 602], Reason::ProviderUnavailable),
-        (&[999], Reason::ProviderUnavailable),
+        (&[999], Reason::ProviderRefused),
     ] {
         for code in codes {
             for body in [
@@ -175,13 +175,11 @@ async fn understands_every_error_whatever_the_http_status() {
 async fn an_error_without_a_code_is_judged_by_its_status() {
     let client = client();
     for (status, body, reason) in [
-        (
-            200,
-            json!({"type": "error", "message": "Template ID Missing"}),
-            Reason::ProviderUnavailable,
-        ),
-        (200, json!({"status": "fail", "hasError": true}), Reason::ProviderUnavailable),
-        (200, json!({"status": "success", "hasError": true}), Reason::ProviderUnavailable),
+        (200, json!({"type": "error", "message": "Template ID Missing"}), Reason::ProviderRefused),
+        (200, json!({"status": "fail", "hasError": true}), Reason::ProviderRefused),
+        (200, json!({"status": "success", "hasError": true}), Reason::ProviderRefused),
+        (502, json!({"type": "error", "message": "no"}), Reason::ProviderRefused),
+        (503, json!({"type": "error", "message": "no"}), Reason::ProviderUnavailable),
         (200, json!({"status": "perhaps"}), Reason::Unknown),
         (401, json!({"type": "error", "message": "Unauthorized"}), Reason::ProviderAuth),
         (401, json!({"type": "success", "message": REQUEST}), Reason::ProviderAuth),

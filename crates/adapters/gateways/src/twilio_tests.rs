@@ -222,8 +222,7 @@ async fn every_error_code_has_its_reason_in_an_answer() {
     for (reason, codes) in CODES {
         for code in codes {
             // A 400 is a refusal, whatever its code means.
-            let known =
-                if reason == Reason::Unknown { Reason::ProviderUnavailable } else { reason };
+            let known = if reason == Reason::Unknown { Reason::ProviderRefused } else { reason };
             let refused = deliver(error(400, *code), &client).await;
             assert_eq!(refused, Outcome::Refused(known), "{code}");
             let failed = deliver(created("failed", json!(code)), &client).await;

@@ -161,6 +161,7 @@ fn every_reason_is_told_as_it_was_given() {
         Reason::TemplateRejected,
         Reason::ProviderAuth,
         Reason::ProviderThrottled,
+        Reason::ProviderRefused,
         Reason::ProviderUnavailable,
         Reason::Timeout,
         Reason::Unknown,

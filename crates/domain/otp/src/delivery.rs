@@ -44,11 +44,13 @@ words! {
         ProviderAuth = "provider_auth",
         /// The provider asks for fewer messages.
         ProviderThrottled = "provider_throttled",
+        /// The provider refused outright, for a reason that nobody here knows.
+        ProviderRefused = "provider_refused",
         /// The provider is down.
         ProviderUnavailable = "provider_unavailable",
         /// The provider did not answer in time.
         Timeout = "timeout",
-        /// Nobody knows; the outcome of the call may have been lost.
+        /// Nobody knows what became of the call: the message may have been sent.
         Unknown = "unknown",
     }
 }

@@ -163,6 +163,7 @@ fn tried(reason: Reason) -> Vec<String> {
 #[test]
 fn a_provider_in_trouble_is_followed_by_the_next_and_a_number_in_trouble_by_the_next_channel() {
     assert_eq!(tried(Reason::ProviderUnavailable), ["one", "two", "three", "four"]);
+    assert_eq!(tried(Reason::ProviderRefused), ["one", "two", "three", "four"]);
     assert_eq!(tried(Reason::NotOnChannel), ["one", "three"]);
 }
 
@@ -248,6 +249,7 @@ fn only_a_refusal_is_certain_to_have_reached_nobody() {
         (Reason::TemplateRejected, true),
         (Reason::ProviderAuth, true),
         (Reason::ProviderThrottled, true),
+        (Reason::ProviderRefused, true),
         (Reason::ProviderUnavailable, true),
         (Reason::Timeout, false),
         (Reason::Unknown, false),

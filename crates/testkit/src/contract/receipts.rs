@@ -92,6 +92,7 @@ pub async fn receipts_come_back_as_they_were_kept(stores: &Stores) {
         Reason::TemplateRejected,
         Reason::ProviderAuth,
         Reason::ProviderThrottled,
+        Reason::ProviderRefused,
         Reason::ProviderUnavailable,
         Reason::Timeout,
         Reason::Unknown,

@@ -195,6 +195,10 @@ pub(crate) const fn reason(reason: Reason) -> (&'static str, &'static str) {
             "the provider asked for fewer messages",
             "Wait a few minutes and have the person ask again.",
         ),
+        Reason::ProviderRefused => (
+            "the provider refused it, for a reason that is not known here",
+            "Look for the message in the provider's console. If every code ends like this, tell whoever runs the service.",
+        ),
         Reason::ProviderUnavailable => (
             "the provider could not be reached",
             "Have the person ask again; if it goes on, tell whoever runs the service.",

@@ -106,7 +106,7 @@ async fn fast2sms() {
         (401, 412, Reason::ProviderAuth),
         (400, 416, Reason::ProviderUnavailable),
         (400, 995, Reason::ProviderThrottled),
-        (400, 402, Reason::ProviderUnavailable),
+        (400, 402, Reason::ProviderRefused),
         (200, 411, Reason::RejectedNumber),
     ] {
         let body = json!({"return": false, "status_code": code, "message": "no"});
@@ -136,7 +136,7 @@ async fn two_factor() {
     assert_eq!((&*request.method, &*request.target), ("GET", target));
     assert!(request.body.is_empty());
     for (details, reason) in
-        [("Invalid API Key", Reason::ProviderAuth), ("Something else", Reason::Unknown)]
+        [("Invalid API Key", Reason::ProviderAuth), ("Something else", Reason::ProviderRefused)]
     {
         let body = json!({"Status": "Error", "Details": details});
         let (outcome, _) = deliver("2factor", Answered { status: 200, body }, &client).await;
@@ -170,7 +170,7 @@ async fn exotel() {
     for (http, body, reason) in [
         (402, json!({"RestException": {"Status": 402}}), Reason::ProviderUnavailable),
         (401, json!({"RestException": {"Status": 401}}), Reason::ProviderAuth),
-        (400, json!({"RestException": {"Status": 400}}), Reason::ProviderUnavailable),
+        (400, json!({"RestException": {"Status": 400}}), Reason::ProviderRefused),
         (200, json!({"SMSMessage": {"Sid": sid, "Status": "failed"}}), Reason::Unknown),
     ] {
         let (outcome, _) = deliver("exotel", Answered { status: http, body }, &client).await;

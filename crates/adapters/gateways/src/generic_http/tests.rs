@@ -198,6 +198,7 @@ async fn the_first_rule_that_fits_gives_the_reason() {
         (418, json!({"code": 2}), Some(Reason::NotOnChannel)),
         (500, json!({"ok": true}), Some(Reason::ProviderThrottled)),
         (503, json!({"ok": true}), Some(Reason::ProviderUnavailable)),
+        (400, json!({"code": 7}), Some(Reason::ProviderRefused)),
         (401, json!(null), Some(Reason::ProviderAuth)),
     ] {
         let outcome = outcome(answer, Play::json(status, &body), &client).await;
