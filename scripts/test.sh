@@ -91,15 +91,28 @@ find_pgbouncer() {
     done
 }
 
+# The mirror of Debian that apt is set up with; nothing where it is none of Debian.
+debian_mirror() {
+    # shellcheck disable=SC2016
+    apt-get indextargets --format '$(SITE)' "Created-By: Packages" "Label: Debian" "Component: main" | sed -n 1p
+}
+
 # Where Debian's own package is too old: its next release's source, by apt and its signatures.
 build_pgbouncer() {
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-    local keys=/usr/share/keyrings/debian-archive-keyring.gpg
+    local keys=/usr/share/keyrings/debian-archive-keyring.gpg mirror
     [ -e "$keys" ] || return 0
+    mirror=$(debian_mirror)
+    # What apt knows of its mirrors it knows from their lists.
+    if [ -z "$mirror" ]; then
+        apt-get -qq update >"$scratch/apt.log" 2>&1 || true
+        mirror=$(debian_mirror)
+    fi
+    [ -n "$mirror" ] || return 0
     echo "test.sh: building PgBouncer"
     local sources=$scratch/pgbouncer
     mkdir -p "$sources/lists/partial" "$sources/code" "$(dirname "$built")"
-    echo "deb-src [signed-by=$keys] http://deb.debian.org/debian trixie main" >"$sources/sources.list"
+    echo "deb-src [signed-by=$keys] $mirror trixie main" >"$sources/sources.list"
     local apt=(apt-get -qq -o "Dir::Etc::sourcelist=$sources/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::lists=$sources/lists")
     apt_install gcc make pkg-config libevent-dev libssl-dev
