@@ -7,7 +7,7 @@
 #   COMPARE_DWAR      a binary to measure in place of a release build of this checkout
 #   COMPARE_BASELINE  another binary to measure beside it, such as that of the last release
 #   COMPARE_ROUNDS    how many rounds (5), and
-#   COMPARE_SECONDS   how long each phase of a round is measured (5)
+#   COMPARE_SECONDS   how long each phase of a round is measured (5), once the service is warm
 #   COMPARE_SESSIONS  how many sessions are on record where many are validated (10000)
 #   COMPARE_ONLY      words, separated by commas: measure whom one of them names, and
 #   COMPARE_PHASES    likewise what is measured; everybody and everything if not set

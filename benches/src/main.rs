@@ -16,8 +16,9 @@ mod phase;
 mod provider;
 mod report;
 mod scale;
+mod warm;
 
-use contestant::{Contestant, Database, Kind, Place, postmaster};
+use contestant::{Contestant, Database, Kind, Place, Running, postmaster};
 use floor::Answers;
 use phase::{Load, Phase};
 use provider::Provider;
@@ -40,7 +41,8 @@ fn main() -> Outcome<()> {
     }
 }
 
-/// Everybody's turn comes once per round, so that what else the machine does meets all alike.
+/// Everybody's turn comes once per round, so that what else the machine does meets all alike. Each service
+/// is started at its first turn and runs until the end: what it has compiled by then is not lost.
 fn compare() -> Outcome<()> {
     let rounds = setting("COMPARE_ROUNDS", 5)?;
     let load = Load {
@@ -49,20 +51,20 @@ fn compare() -> Outcome<()> {
     };
     let contestants = contestants()?;
     let mut report = Report::new(contestants.iter().map(Contestant::name).collect(), load);
-    let mut answers = Answers::new();
+    let mut services: Vec<Running<'_>> = Vec::new();
     for round in 1..=rounds {
         for (place, contestant) in contestants.iter().enumerate() {
             eprintln!("round {round}: {}", contestant.name());
-            let running = contestant.start(&answers)?;
+            if round == 1 {
+                let answers = services.first().map_or(Ok(Answers::new()), Running::answers)?;
+                services.push(contestant.start(&answers)?);
+            }
             for phase in
                 Phase::ALL.into_iter().filter(|phase| chosen("COMPARE_PHASES", phase.name()))
             {
-                if let Some(figures) = phase.measure(&running, load)? {
+                if let Some(figures) = phase.measure(&services[place], load)? {
                     report.add(place, phase, figures);
                 }
-            }
-            if place == 0 && contestants.len() > 1 {
-                answers = running.answers()?;
             }
         }
     }

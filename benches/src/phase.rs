@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::clients::{LogIns, Readers, Refreshers, Senders, Users, Validators, Verifiers};
 use crate::contestant::Running;
 use crate::load::{Client, Sample, drive};
+use crate::warm::{WINDOW, Warmth, warm};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +34,7 @@ pub enum Phase {
 /// How much is asked.
 #[derive(Clone, Copy)]
 pub struct Load {
-    /// For how long each phase is measured; it warms up for half as long.
+    /// For how long each phase is measured, once it is warm.
     pub time: Duration,
     /// How many sessions [`Phase::ValidateMany`] is about.
     pub sessions: usize,
@@ -51,6 +52,7 @@ pub struct Figures {
     /// The same of PostgreSQL.
     pub database_cpu_ms: f64,
     pub resident_mib: f64,
+    pub warmth: Warmth,
 }
 
 impl Phase {
@@ -127,17 +129,19 @@ impl Phase {
         load: Load,
         clients: impl Fn() -> Vec<C>,
     ) -> Outcome<Figures> {
-        // What senders leave is for verifiers, who have no more than that.
-        if !matches!(self, Self::Verify) {
-            drive(running.addresses(), clients(), load.time / 2)?;
-        }
+        let rate = |sample: &Sample| self.done(sample) / sample.took.as_secs_f64();
+        // Verifiers have no more to show than what senders leave, and logins have warmed them.
+        let warmth = match self {
+            Self::Verify => Warmth { seconds: 0, steady: true },
+            _ => warm(|| Ok(rate(&drive(running.addresses(), clients(), WINDOW)?.0)))?,
+        };
         let meter = running.meter();
         let before = meter.spent()?;
         let (sample, _) = drive(running.addresses(), clients(), load.time)?;
         let after = meter.spent()?;
-        let Sample { mut micros, took } = sample;
+        let (done, rate) = (self.done(&sample), rate(&sample));
+        let mut micros = sample.micros;
         micros.sort_unstable();
-        let done = if self == Self::Login { micros.len() / 2 } else { micros.len() } as f64;
         let at = |share: usize| {
             let found = micros.get(micros.len() * share / 100);
             found.map_or(f64::NAN, |micros| f64::from(*micros) / 1_000.0)
@@ -145,13 +149,20 @@ impl Phase {
         // Milliseconds for a thousand are seconds for a million.
         let cost = |time: Duration| time.as_secs_f64() * 1_000_000.0 / done;
         Ok(Figures {
-            rate: done / took.as_secs_f64(),
+            rate,
             p50_ms: at(50),
             p99_ms: at(99),
             service_cpu_ms: cost(after.service - before.service),
             database_cpu_ms: cost(after.database - before.database),
             resident_mib: meter.resident_mib()?,
+            warmth,
         })
+    }
+
+    /// How much was done: a login takes two requests.
+    const fn done(self, sample: &Sample) -> f64 {
+        let requests = sample.micros.len() as f64;
+        if matches!(self, Self::Login) { requests / 2.0 } else { requests }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::phase::{Figures, Load, Phase};
+use crate::warm::Warmth;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -66,22 +67,24 @@ impl Report {
             let _never_fails = write!(
                 text,
                 "\n| {} | a second | p50 ms | p99 ms | CPU ms per 1,000 | of it the database | \
-                 MiB | of the floor | × better-auth |\n|---|---|---|---|---|---|---|---|---|\n",
+                 MiB | of the floor | × better-auth | warmed for |\n\
+                 |---|---|---|---|---|---|---|---|---|---|\n",
                 phase.name()
             );
             for row in self.rows(phase) {
-                let Figures { rate, p50_ms, p99_ms, resident_mib, .. } = row.figures;
+                let Figures { rate, p50_ms, p99_ms, resident_mib, warmth, .. } = row.figures;
                 let database = row.figures.database_cpu_ms;
                 let cpu = row.figures.service_cpu_ms + database;
                 let factor = |factor: Option<f64>, digits| {
                     factor.map_or_else(String::new, |factor| format!("{factor:.digits$}"))
                 };
                 let (floor, peer) = (factor(row.of_floor, 2), factor(row.of_peer, 1));
+                let steady = if warmth.steady { "" } else { ", and not steady then" };
                 let _never_fails = writeln!(
                     text,
                     "| {} | {rate:.0} | {p50_ms:.2} | {p99_ms:.2} | {cpu:.1} | {database:.1} | \
-                     {resident_mib:.0} | {floor} | {peer} |",
-                    row.name
+                     {resident_mib:.0} | {floor} | {peer} | {} s{steady} |",
+                    row.name, warmth.seconds
                 );
             }
         }
@@ -102,6 +105,13 @@ impl Report {
     }
 }
 
+/// The longest warming of them; steady if all were.
+fn longest(rounds: &[Figures]) -> Warmth {
+    let warmed = rounds.iter().map(|figures| figures.warmth);
+    let seconds = warmed.clone().map(|warmth| warmth.seconds).max().unwrap_or_default();
+    Warmth { seconds, steady: warmed.into_iter().all(|warmth| warmth.steady) }
+}
+
 fn medians(rounds: &[Figures]) -> Figures {
     let of = |figure: fn(&Figures) -> f64| median(rounds.iter().map(figure).collect());
     Figures {
@@ -111,6 +121,7 @@ fn medians(rounds: &[Figures]) -> Figures {
         service_cpu_ms: of(|figures| figures.service_cpu_ms),
         database_cpu_ms: of(|figures| figures.database_cpu_ms),
         resident_mib: of(|figures| figures.resident_mib),
+        warmth: longest(rounds),
     }
 }
 

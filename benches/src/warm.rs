@@ -1,0 +1,75 @@
+//! When a service is warm: a runtime that compiles while it runs gets faster for a long time, and a
+//! figure of a cold one says nothing of what it can do.
+
+use crate::Outcome;
+use serde::Serialize;
+use std::time::Duration;
+
+/// For how long each rate is taken.
+pub const WINDOW: Duration = Duration::from_secs(3);
+/// After so many windows, a minute, it is measured as it is.
+const MOST: usize = 20;
+
+/// How a service was warmed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Warmth {
+    /// For how long it was asked before it was measured.
+    pub seconds: u64,
+    /// Whether its rate stood by then.
+    pub steady: bool,
+}
+
+/// Asks for one window after another, until the rate stands; `window` gives that of the next.
+pub fn warm(mut window: impl FnMut() -> Outcome<f64>) -> Outcome<Warmth> {
+    let mut rates = Vec::new();
+    while rates.len() < MOST && !stands(&rates) {
+        rates.push(window()?);
+    }
+    let seconds = WINDOW.as_secs() * u64::try_from(rates.len())?;
+    Ok(Warmth { seconds, steady: stands(&rates) })
+}
+
+/// Whether the last two rates are within a tenth of the greater one.
+fn stands(rates: &[f64]) -> bool {
+    match rates {
+        [.., one, other] => one.min(*other) >= 0.9 * one.max(*other) && one.max(*other) > 0.0,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warmed(rates: &[f64]) -> Warmth {
+        let mut rates = rates.iter();
+        warm(|| Ok(*rates.next().unwrap())).unwrap()
+    }
+
+    #[test]
+    fn a_rate_stands_when_two_windows_are_within_a_tenth() {
+        for rates in [&[100.0, 90.0][..], &[90.0, 100.0], &[1.0, 50.0, 50.0], &[200.0, 180.0]] {
+            assert!(stands(rates), "{rates:?}");
+        }
+        for rates in
+            [&[][..], &[100.0], &[100.0, 89.9], &[89.9, 100.0], &[100.0, 100.0, 120.0], &[0.0, 0.0]]
+        {
+            assert!(!stands(rates), "{rates:?}");
+        }
+    }
+
+    #[test]
+    fn what_gets_faster_is_waited_for() {
+        let rates = [100.0, 130.0, 170.0, 210.0, 240.0, 262.0];
+        assert_eq!(warmed(&rates), Warmth { seconds: 18, steady: true });
+        assert_eq!(warmed(&[100.0, 100.0]), Warmth { seconds: 6, steady: true });
+    }
+
+    #[test]
+    fn after_a_minute_it_is_said_that_it_does_not_stand() {
+        let rates: Vec<f64> = (0..20).map(|n| if n % 2 == 0 { 100.0 } else { 200.0 }).collect();
+        assert_eq!(warmed(&rates), Warmth { seconds: 60, steady: false });
+        let late: Vec<f64> = rates.iter().take(19).copied().chain([100.0]).collect();
+        assert_eq!(warmed(&late), Warmth { seconds: 60, steady: true });
+    }
+}
