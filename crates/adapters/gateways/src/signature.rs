@@ -9,6 +9,14 @@ pub(crate) fn is_signed<M: Mac + KeyInit>(secret: &Secret, parts: &[&[u8]], give
     !secret.is_empty() && mac.verify_slice(given).is_ok()
 }
 
+/// The bytes that a signature of lower-case hexadecimal digits stands for; `None` for any other text
+/// and length.
+pub(crate) fn claimed_hex<const BYTES: usize>(digits: &str) -> Option<[u8; BYTES]> {
+    let mut signature = [0; BYTES];
+    let read = base16ct::lower::decode(digits, &mut signature).ok()?.len();
+    (read == BYTES).then_some(signature)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +37,14 @@ mod tests {
         altered[31] ^= 1;
         for wrong in [&altered[..], &expected[..31], &[]] {
             assert!(!judge(wrong), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn reads_hexadecimal_digits_of_the_right_length_alone() {
+        assert_eq!(claimed_hex("00ff7a"), Some([0x00, 0xff, 0x7a]));
+        for other in ["", "00ff", "00ff7a00", "00FF7A", "00ff7", "00ff7g", " 0ff7a", "00ff7é"] {
+            assert_eq!(claimed_hex::<3>(other), None, "{other:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 use crate::http_client::Answer;
 use crate::language::for_language;
-use crate::signature::is_signed;
+use crate::signature::{claimed_hex, is_signed};
 use crate::vendor::{Vendor, undelivered};
 use crate::{BaseUrl, HttpClient, Secret};
 use dwar_otp::{
@@ -88,10 +88,7 @@ pub struct WhatsappCloud {
 
 /// The signature that a call claims to have: 64 lower-case hexadecimal digits.
 fn claimed(head: &WebhookHead) -> Option<[u8; 32]> {
-    let given = head.header("x-hub-signature-256")?.strip_prefix("sha256=")?;
-    let mut signature = [0; 32];
-    let read = base16ct::lower::decode(given, &mut signature).ok()?;
-    (read.len() == 32).then_some(signature)
+    claimed_hex(head.header("x-hub-signature-256")?.strip_prefix("sha256=")?)
 }
 
 fn request_body(message: &Message, template: &WhatsappTemplate) -> Value {
