@@ -27,8 +27,3 @@ pub use race::race;
 pub use redis_server::RedisServer;
 // What the suites take, so that a test file needs no other crate for it.
 pub use dwar_app::Stores;
-
-/// Compiles and runs the examples of the page.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/embedding.md")]
-mod embedding {}

@@ -1,7 +1,9 @@
 //! Every store port on PostgreSQL.
 //!
-//! Every rule is the domain's: a method locks and loads, lets the aggregate decide, and writes
-//! down what it decided, in one transaction at READ COMMITTED.
+//! Every rule is the domain's. A step that a request waits for looks, lets the aggregate decide, and
+//! writes in one statement that does nothing if what it saw is no longer true (docs/adr/0021). The
+//! others lock and load, let the aggregate decide and write down what it decided, in one transaction
+//! at READ COMMITTED.
 
 #[macro_use]
 mod connection;
