@@ -16,8 +16,8 @@ use dwar_session::TokenSigner;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the use cases are built from. Nobody else builds them, so each is built the same way in the
-/// service, in a command and in a test.
+/// What the use cases are built from: the same way in the service, in a command and in a test of more
+/// than one. A test of a single use case may fill in its ports itself, with mocks.
 #[derive(Clone)]
 pub struct Parts {
     pub tools: Toolbox,
