@@ -50,6 +50,8 @@ adapters="dwar-http dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-re
     never dwar-wire dwar-app $domain diesel josekit openssl $adapters
     # How work waits is the same whatever the work is.
     never dwar-turns $frameworks dwar-kernel $domain dwar-app $adapters
+    # What a setting is by default, everybody may ask.
+    never dwar-defaults $frameworks dwar-kernel dwar-app $domain $adapters
     # What is checked from outside has nothing of the inside.
     never dwar-history dwar-kernel dwar-app dwar-testkit $domain $adapters
     never dwar-sql tokio serde actix-web reqwest josekit openssl pq-sys libsqlite3-sys dwar-app $adapters

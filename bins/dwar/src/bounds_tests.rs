@@ -28,7 +28,7 @@ fn numbers_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_number_of_the_configuration_has_a_bound() {
-    let defaults: toml::Table = include_str!("../../../config.default.toml").parse().unwrap();
+    let defaults: toml::Table = dwar_defaults::FILE.parse().unwrap();
     let bounded: BTreeSet<String> = NUMBERS.iter().map(|bound| bound.key.to_owned()).collect();
     assert_eq!(numbers_of(&defaults, ""), bounded);
     assert_eq!(NUMBERS.len(), bounded.len(), "a number is bounded once");

@@ -28,7 +28,7 @@ pub struct Parts {
 }
 
 /// Every number and choice that the use cases go by.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Policies {
     pub limits: Limits,
     pub otp: OtpPolicy,

@@ -1,8 +1,9 @@
 use crate::Fixtures;
+use crate::parts::{LEASE, RECEIPT_WINDOW};
 use async_trait::async_trait;
 use dwar_app::{Outside, Routes};
 use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
-use dwar_otp::{Gateway, Message, Outcome};
+use dwar_otp::{Gateway, Message, Outcome, Route};
 use dwar_ratelimit::RequestLimiter;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -15,6 +16,7 @@ pub fn outside(
     post: &Arc<Post>,
 ) -> Outside {
     let route = Fixtures::seeded(0).route();
+    let route = Route { receipt_window: Some(RECEIPT_WINDOW), lease: LEASE, ..route };
     let gateway = |name: &String| (name.clone(), Arc::<Postbox>::clone(postbox) as _);
     let gateways: HashMap<String, Arc<dyn Gateway>> =
         route.hops.iter().map(|hop| gateway(&hop.provider)).collect();

@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 use zeroize::Zeroizing;
 
 /// Every key with its default; also the reference manual.
-pub const DEFAULTS: &str = include_str!("../../../../config.default.toml");
+pub const DEFAULTS: &str = dwar_defaults::FILE;
 const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
 /// The settings whose values are secrets.

@@ -133,3 +133,16 @@ fn retention(config: &Config) -> Retention {
         tests: (kept > 0).then_some(TestQuota { kept, in_use }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever tests with them has what a service has that nobody configured.
+    #[test]
+    fn the_policies_of_testkit_are_those_of_the_defaults() {
+        let config = config::load(None, std::iter::empty::<(String, String)>()).unwrap();
+        let (ours, theirs) = (all(&config).unwrap(), dwar_testkit::POLICIES);
+        assert_eq!(format!("{ours:#?}"), format!("{theirs:#?}"));
+    }
+}

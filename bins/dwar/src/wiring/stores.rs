@@ -150,12 +150,9 @@ impl Opened {
                 let settings = dwar_postgres::Settings {
                     direct_url: direct.map(str::to_owned),
                     pool_size: database.connections,
-                    acquire_timeout: acquire,
-                    statement_timeout: statement,
-                    lock_timeout: statement,
-                    call_timeout: acquire + statement,
                     ..dwar_postgres::Settings::new(database.url.expose())
                 };
+                let settings = settings.waiting(acquire, statement);
                 let direct = settings.direct();
                 direct.map_err(|e| invalid("database.direct_url", e.to_string()))?;
                 let connected = PostgresStore::connect(settings);

@@ -5,7 +5,9 @@ use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Channel, DeliveryStatus, Outcome, Reason, Refusal};
 use dwar_project::Caller;
 use dwar_ratelimit::SendBound;
-use dwar_testkit::{FixedClock, Fixtures, Postbox, START, minutes, outside, parts, phone, seconds};
+use dwar_testkit::{
+    FixedClock, Fixtures, POLICIES, Postbox, START, minutes, outside, parts, phone, seconds,
+};
 use dwar_wallet::Paise;
 use std::sync::Arc;
 
@@ -145,6 +147,6 @@ async fn a_request_is_found_by_its_own_project_alone_and_masked() {
     let page = house.activity.requests(house.caller.project.id, &filter, None).await.unwrap();
     let line = &page.lines[0];
     assert_eq!(line.carrier, Some((Channel::Sms, "msg91".to_owned())));
-    assert_eq!((line.charged, line.status), (Paise(20), DeliveryStatus::Sent));
+    assert_eq!((line.charged, line.status), (POLICIES.prices.sms, DeliveryStatus::Sent));
     assert!(!format!("{page:?}").contains(phone.national()));
 }

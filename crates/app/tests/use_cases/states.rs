@@ -17,6 +17,9 @@ use dwar_wallet::{Balance, Paise};
 use std::sync::Arc;
 
 const RUPEE: Paise = Paise(100);
+/// What is on hold until it is known which channel took the send is the price of the dearer, SMS.
+const SMS: i64 = POLICIES.prices.sms.0;
+const WHATSAPP: i64 = POLICIES.prices.whatsapp.0;
 
 /// A service, a project with one rupee and deletion allowed, a caller with its live key, a phone.
 struct House {
@@ -162,10 +165,10 @@ async fn a_login_that_fails_half_way_burns_its_code() {
 async fn a_send_costs_what_the_channel_that_took_it_costs() {
     let house = House::open().await;
     house.send().await.unwrap();
-    assert_eq!(house.wallet().await, spent(30));
+    assert_eq!(house.wallet().await, spent(WHATSAPP));
     house.postbox.answer(refused());
     house.send().await.unwrap();
-    assert_eq!(house.wallet().await, spent(30 + 20));
+    assert_eq!(house.wallet().await, spent(WHATSAPP + SMS));
 }
 
 #[tokio::test]
@@ -203,7 +206,7 @@ async fn a_send_that_fell_over_anywhere_is_settled_later() {
             let taken = sent > refusals;
             assert_eq!(wallet.held, Paise::ZERO, "{step}, {refusals}");
             assert!(
-                wallet.balance == RUPEE || (taken && wallet == spent(30)),
+                wallet.balance == RUPEE || (taken && wallet == spent(WHATSAPP)),
                 "{step}: {wallet:?}"
             );
             assert_eq!(house.stores.wallets.audit().await.unwrap().difference, Paise::ZERO);
@@ -218,7 +221,7 @@ async fn money_on_hold_for_a_send_that_is_not_on_record_comes_back() {
     let house = House::open().await;
     house.fail("OtpStore::issue_held");
     assert!(matches!(house.send().await, Err(SendOtpError::Store(_))));
-    assert_eq!(house.wallet().await.held, Paise(30));
+    assert_eq!(house.wallet().await.held, Paise(SMS));
     house.clock.advance(POLICIES.retention.holds);
     assert_eq!(house.service.sweep.settle_stale_holds().await.unwrap(), 0, "not yet");
     house.clock.advance(MS);
@@ -231,9 +234,9 @@ async fn money_on_hold_for_a_delivered_send_is_taken() {
     let house = House::open().await;
     house.fail("WalletStore::settle");
     let _whatever_it_says = house.send().await;
-    assert_eq!(house.wallet().await.held, Paise(30));
+    assert_eq!(house.wallet().await.held, Paise(SMS));
     house.settle().await;
-    assert_eq!(house.wallet().await, spent(30));
+    assert_eq!(house.wallet().await, spent(WHATSAPP));
 }
 
 #[tokio::test]
@@ -247,7 +250,7 @@ async fn a_message_without_its_receipt_goes_out_by_sms_and_is_paid_for_once() {
     let status = house.service.use_cases.otp_status.find(&house.caller, &sent);
     assert_eq!(status.await.unwrap().delivery.status, DeliveryStatus::Sent);
     house.settle().await;
-    assert_eq!(house.wallet().await, spent(20));
+    assert_eq!(house.wallet().await, spent(SMS));
 }
 
 #[tokio::test]

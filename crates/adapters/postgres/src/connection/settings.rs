@@ -27,17 +27,34 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults of `config.default.toml`: 16 connections, 2 s for one of them and for each
-    /// statement.
+    /// The defaults of `config.default.toml`, but that the server is at `url`.
     pub fn new(url: impl Into<String>) -> Self {
-        Self {
+        const CONNECTIONS: u64 = dwar_defaults::number("database", "connections");
+        const ACQUIRE_MS: u64 = dwar_defaults::number("database", "acquire_timeout_ms");
+        const STATEMENT_MS: u64 = dwar_defaults::number("database", "statement_timeout_ms");
+        let unset = Duration::ZERO;
+        let settings = Self {
             url: url.into(),
             direct_url: None,
-            pool_size: 16,
-            acquire_timeout: Duration::from_secs(2),
-            statement_timeout: Duration::from_secs(2),
-            lock_timeout: Duration::from_secs(2),
-            call_timeout: Duration::from_secs(4),
+            pool_size: CONNECTIONS as u32,
+            acquire_timeout: unset,
+            statement_timeout: unset,
+            lock_timeout: unset,
+            call_timeout: unset,
+        };
+        settings.waiting(Duration::from_millis(ACQUIRE_MS), Duration::from_millis(STATEMENT_MS))
+    }
+
+    /// Waits so long for a connection, then so long for a statement or a lock, and for a call no
+    /// longer than for both.
+    #[must_use]
+    pub fn waiting(self, acquire: Duration, statement: Duration) -> Self {
+        Self {
+            acquire_timeout: acquire,
+            statement_timeout: statement,
+            lock_timeout: statement,
+            call_timeout: acquire + statement,
+            ..self
         }
     }
 

@@ -57,6 +57,14 @@ pub enum Synchronous {
 }
 
 impl Synchronous {
+    const fn named(word: &str) -> Self {
+        match word.as_bytes() {
+            b"full" => Self::Full,
+            b"normal" => Self::Normal,
+            _ => panic!("it is full or normal"),
+        }
+    }
+
     /// Makes it hold for what a connection commits from now on.
     pub(crate) fn set(self, connection: &mut SqliteConnection) -> QueryResult<()> {
         connection.batch_execute(match self {
@@ -67,17 +75,22 @@ impl Synchronous {
 }
 
 impl Settings {
-    /// The defaults of `config.default.toml`: 16 readers, flushed commits, 2 s for another process
-    /// and for a place, 64 MiB free; and 1024 writes waiting.
+    /// The defaults of `config.default.toml`, but that the file is `path`; and 1024 writes may wait.
     pub fn new(path: impl Into<PathBuf>) -> Self {
+        const READERS: u64 = dwar_defaults::number("database", "connections");
+        const SYNCHRONOUS: Synchronous =
+            Synchronous::named(dwar_defaults::text("database", "synchronous"));
+        const STATEMENT_MS: u64 = dwar_defaults::number("database", "statement_timeout_ms");
+        const ACQUIRE_MS: u64 = dwar_defaults::number("database", "acquire_timeout_ms");
+        const MIN_FREE_MIB: u64 = dwar_defaults::number("database", "min_free_mb");
         Self {
             path: path.into(),
-            readers: 16,
-            synchronous: Synchronous::Full,
-            busy_timeout: Duration::from_secs(2),
+            readers: READERS as u32,
+            synchronous: SYNCHRONOUS,
+            busy_timeout: Duration::from_millis(STATEMENT_MS),
             queue: 1024,
-            patience: Duration::from_secs(2),
-            min_free: 64 << 20,
+            patience: Duration::from_millis(ACQUIRE_MS),
+            min_free: MIN_FREE_MIB << 20,
         }
     }
 }

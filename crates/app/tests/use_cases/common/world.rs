@@ -8,7 +8,7 @@ use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner, Session, Sought};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, POLICIES, START, SeededEntropy};
-use dwar_wallet::MockWalletStore;
+use dwar_wallet::{MockWalletStore, Paise};
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
@@ -69,7 +69,8 @@ impl World {
             meta: MockGateway::new(),
             msg91: MockGateway::new(),
             sandbox: MockGateway::new(),
-            prices: POLICIES.prices,
+            // Unlike the defaults, and WhatsApp is the dearer one.
+            prices: PriceList { whatsapp: Paise(30), sms: Paise(20) },
             lifetimes: POLICIES.session,
             messages: Arc::default(),
             kept: Arc::default(),
