@@ -117,6 +117,10 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
         // Of what is in it nothing can be said.
         return vec![("migrations", failed(cause, OBEY))];
     }
+    if pending.as_ref().is_ok_and(|pending| is_empty(pending)) {
+        let detail = "the database is empty: the first start of the service sets it up, or `dwar migrate`";
+        return vec![("migrations", warning(detail, "start the service"))];
+    }
     let unmigrated = pending.as_ref().is_ok_and(|pending| !pending.is_empty());
     let or = |finding: Result<Finding, StoreError>, advice| match finding {
         Ok(finding) => finding,
@@ -137,6 +141,11 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
         checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOG)));
     }
     checks
+}
+
+/// Whether a database lacks the level that all begin with.
+fn is_empty(pending: &[String]) -> bool {
+    pending.first().is_some_and(|first| first.ends_with("_foundation"))
 }
 
 fn migrations(pending: Result<Vec<String>, StoreError>) -> Finding {

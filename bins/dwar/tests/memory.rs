@@ -65,13 +65,24 @@ fn no_other_command_takes_a_database_that_lives_in_another_process() {
         vec!["wallet", "verify"],
         vec!["signing-key", "list"],
         vec!["webhook", "list", "--project", id],
-        vec!["doctor"],
     ] {
         let output = in_memory().run(&command);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{command:?}: {error}");
         assert!(error.contains("lives inside `dwar serve`"), "{command:?}: {error}");
     }
+}
+
+#[test]
+fn doctor_looks_at_all_but_what_is_in_it() {
+    let world = in_memory();
+    let report = world.cli(&["doctor"]);
+    assert_eq!(report["ok"], true, "{report}");
+    let checks = report["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["configuration", "production", "files", "database", "redis", "gateways"]);
+    assert!(checks[3]["detail"].as_str().unwrap().starts_with("memory: "), "{report}");
+    assert_eq!(std::fs::read_dir(world.database.folder()).unwrap().count(), 0);
 }
 
 #[test]

@@ -155,8 +155,8 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Err(cause) => return Err(cause.into()),
     };
     let _until_the_end = telemetry::start(&config.log)?;
-    let serving = matches!(args.command, None | Some(Command::Serve));
-    if !serving && Location::of(&config.database)? == Location::Memory {
+    let bearable = matches!(args.command, None | Some(Command::Serve | Command::Doctor(_)));
+    if !bearable && Location::of(&config.database)? == Location::Memory {
         return Err(Failure::Refused(
             "database.url is memory:, which lives inside `dwar serve` and dies with it; no other \
              command can reach it"
