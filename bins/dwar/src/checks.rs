@@ -118,7 +118,8 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
         return vec![("migrations", failed(cause, OBEY))];
     }
     if pending.as_ref().is_ok_and(|pending| is_empty(pending)) {
-        let detail = "the database is empty: the first start of the service sets it up, or `dwar migrate`";
+        let detail =
+            "the database is empty: the first start of the service sets it up, or `dwar migrate`";
         return vec![("migrations", warning(detail, "start the service"))];
     }
     let unmigrated = pending.as_ref().is_ok_and(|pending| !pending.is_empty());

@@ -4,6 +4,7 @@ mod receipts;
 mod request;
 mod rules;
 mod settings;
+mod signature;
 mod template;
 
 pub use settings::GenericHttpSettings;
@@ -101,6 +102,11 @@ impl Vendor for GenericHttp {
         receipts.admit(head, &self.settings.secrets)
     }
 
+    fn is_signed(&self, call: &WebhookCall) -> bool {
+        let receipts = self.settings.receipts.as_ref();
+        receipts.is_some_and(|receipts| receipts.is_signed(call, &self.settings.secrets))
+    }
+
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         self.settings.receipts.as_ref()?.read(call)
     }
@@ -110,5 +116,7 @@ impl Vendor for GenericHttp {
 mod examples_tests;
 #[cfg(test)]
 mod injection_tests;
+#[cfg(test)]
+mod signature_tests;
 #[cfg(test)]
 mod tests;

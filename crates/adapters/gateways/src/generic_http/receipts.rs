@@ -22,6 +22,17 @@ impl GenericReceipts {
         if secret.expose().len() < SHORTEST_SECRET {
             return wrong("secret: it could be guessed; take 16 characters or more");
         }
+        match (&self.secret_in, &self.signature) {
+            (Some(_), None) => {}
+            (None, Some(signature)) => signature
+                .check(self.payload)
+                .map_err(|what| format!("receipts.signature.{what}"))?,
+            _ => {
+                return wrong(
+                    "secret: it stands in secret_in, or makes a signature: one of the two",
+                );
+            }
+        }
         let pointers = [Some(&self.reference), Some(&self.status), self.items.as_ref()];
         if !pointers.into_iter().flatten().all(|pointer| is_pointer(pointer)) {
             return wrong("reference, status and items are JSON pointers, such as /id");
@@ -46,12 +57,22 @@ impl GenericReceipts {
         head: &WebhookHead,
         secrets: &BTreeMap<String, Secret>,
     ) -> Result<WebhookAdmission, WebhookError> {
-        let token = match &self.secret_in {
-            GenericSecretPlace::Query(name) => head.parameter(name),
-            GenericSecretPlace::Header(name) => head.header(&name.to_ascii_lowercase()),
+        let token = match (&self.secret_in, &self.signature) {
+            (Some(GenericSecretPlace::Query(name)), _) => head.parameter(name),
+            (Some(GenericSecretPlace::Header(name)), _) => head.header(&name.to_ascii_lowercase()),
+            (None, Some(signature)) if signature.claimed(head).is_some() => {
+                return Ok(WebhookAdmission { longest_body: self.longest_body, proven: false });
+            }
+            (None, _) => None,
         };
         let secret = secrets.get(&self.secret).ok_or(WebhookError::Unauthenticated)?;
         judge(token, secret, self.longest_body)
+    }
+
+    /// Whether a call carries the provider's signature.
+    pub(super) fn is_signed(&self, call: &WebhookCall, secrets: &BTreeMap<String, Secret>) -> bool {
+        let signature = self.signature.as_ref().zip(secrets.get(&self.secret));
+        signature.is_some_and(|(signature, secret)| signature.holds(call, secret))
     }
 
     /// What an authentic call reports; `None` if it cannot be read.

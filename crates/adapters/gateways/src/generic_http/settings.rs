@@ -114,10 +114,13 @@ pub struct GenericRule {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericReceipts {
-    /// Name of the secret that every call must carry; at least 16 characters.
+    /// Name of the secret that proves who calls; at least 16 characters.
     pub secret: String,
-    /// Where it stands: `{ query = "token" }` or `{ header = "x-token" }`.
-    pub secret_in: GenericSecretPlace,
+    /// Where every call carries it: `{ query = "token" }` or `{ header = "x-token" }`; not together
+    /// with `signature`.
+    pub secret_in: Option<GenericSecretPlace>,
+    /// How every call is signed with it instead.
+    pub signature: Option<GenericSignature>,
     /// What carries the report.
     pub payload: GenericPayload,
     /// The longest body that the provider ever sends, in bytes; 64 KiB unless told otherwise, 3 MiB
@@ -150,6 +153,57 @@ pub enum GenericSecretPlace {
     Header(String),
 }
 
+/// An HMAC (RFC 2104) that a provider puts on its calls.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericSignature {
+    /// The header that carries it.
+    pub header: String,
+    /// What stands before it there, such as `sha256=`.
+    #[serde(default)]
+    pub prefix: String,
+    pub algorithm: GenericAlgorithm,
+    pub encoding: GenericEncoding,
+    /// What is signed, one part right behind the other; the raw body unless told otherwise. The
+    /// report has to be among it.
+    #[serde(default = "the_body")]
+    pub signed: Vec<GenericSigned>,
+}
+
+/// The hash of an HMAC.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GenericAlgorithm {
+    /// For providers that offer nothing newer; an HMAC of it is not broken.
+    Sha1,
+    Sha256,
+    Sha512,
+}
+
+/// How a signature is written.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GenericEncoding {
+    /// Hexadecimal digits of either case.
+    Hex,
+    /// Standard Base64 with its padding (RFC 4648 section 4).
+    Base64,
+}
+
+/// A part of what is signed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GenericSigned {
+    /// The raw body.
+    Body,
+    /// Path and query as they came: `/webhooks/NAME?…`.
+    PathAndQuery,
+    /// The value of this header, such as that of a timestamp.
+    Header(String),
+    /// This text, such as a full stop between two others.
+    Text(String),
+}
+
 /// What of a webhook call carries the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -167,6 +221,10 @@ impl fmt::Debug for GenericHttpSettings {
         // Templates may hold what should have been a secret.
         write!(out, "GenericHttpSettings({})", self.name)
     }
+}
+
+fn the_body() -> Vec<GenericSigned> {
+    vec![GenericSigned::Body]
 }
 
 const fn longest_body() -> usize {

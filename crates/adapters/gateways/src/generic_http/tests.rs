@@ -5,7 +5,7 @@ use crate::{HttpGateway, Secret};
 use dwar_otp::{Gateway, Outcome, Receipt, ReceiptSource};
 use serde_json::json;
 
-const GOOD: &str = r#"
+pub(super) const GOOD: &str = r#"
     name = "vendor"
     [secrets]
     key = "s3cret-key"
@@ -24,7 +24,7 @@ const GOOD: &str = r#"
     delivered = ["ok"]
 "#;
 
-fn parse(text: &str) -> GenericHttpSettings {
+pub(super) fn parse(text: &str) -> GenericHttpSettings {
     toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -217,12 +217,12 @@ async fn text_answers_are_compared_as_a_whole() {
     }
 }
 
-fn webhook(receipts: &str) -> HttpGateway<GenericHttp> {
+pub(super) fn webhook(receipts: &str) -> HttpGateway<GenericHttp> {
     let from = GOOD.find("secret_in").unwrap();
     gateway(parse(&format!("{}{receipts}", &GOOD[..from])), &client())
 }
 
-fn call(query: &[(&str, &str)], headers: &[(&str, &str)], body: &str) -> WebhookCall {
+pub(super) fn call(query: &[(&str, &str)], headers: &[(&str, &str)], body: &str) -> WebhookCall {
     let pairs = |pairs: &[(&str, &str)]| {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     };
@@ -236,8 +236,8 @@ fn call(query: &[(&str, &str)], headers: &[(&str, &str)], body: &str) -> Webhook
     }
 }
 
-const TOKEN: &str = "s3cret-token-of-16";
-const REST: &str = r#"
+pub(super) const TOKEN: &str = "s3cret-token-of-16";
+pub(super) const REST: &str = r#"
     reference = "/id"
     status = "/status"
     delivered = ["1", "read"]
@@ -247,7 +247,7 @@ const REST: &str = r#"
     ]
 "#;
 
-fn receipt(report: Report) -> Receipt {
+pub(super) fn receipt(report: Report) -> Receipt {
     Receipt { provider: "vendor".to_owned(), provider_ref: "m-1".to_owned(), report }
 }
 
