@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Config, load};
+use crate::config::{Config, is_for_us_alone, load};
 use std::collections::BTreeSet;
 
 /// Production as it may be, with PAIRS changed.
@@ -32,6 +32,49 @@ fn every_number_of_the_configuration_has_a_bound() {
     let bounded: BTreeSet<String> = NUMBERS.iter().map(|bound| bound.key.to_owned()).collect();
     assert_eq!(numbers_of(&defaults, ""), bounded);
     assert_eq!(NUMBERS.len(), bounded.len(), "a number is bounded once");
+}
+
+/// Every setting that holds text, or a list of texts.
+fn texts_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
+    let below = defaults.iter().flat_map(|(name, value)| match value {
+        toml::Value::Table(table) => texts_of(table, &format!("{above}{name}.")),
+        toml::Value::String(_) | toml::Value::Array(_) => [format!("{above}{name}")].into(),
+        _ => BTreeSet::new(),
+    });
+    below.collect()
+}
+
+/// Secrets and addresses are known by what their types do, so that one which an adapter adds is found
+/// whatever it is called.
+#[test]
+fn every_secret_and_every_address_that_is_called_has_a_rule() {
+    const WITHOUT: [(&str, &str); 2] = [
+        ("secrets.older_master_keys", "a weak key must open what it sealed until it is replaced"),
+        ("gateways.proxy", "what goes through it is encrypted from end to end"),
+    ];
+    let set = |key: &str, value: &str| {
+        let variable = format!("DWAR__{}", key.to_uppercase().replace('.', "__"));
+        load(None, [(variable, value)]).ok()
+    };
+    let is_secret = |key: &String| {
+        set(key, "canary").is_some_and(|config| !format!("{config:?}").contains("canary"))
+    };
+    let is_address =
+        |key: &String| set(key, "https://canary.example").is_some() && set(key, "canary").is_none();
+    let defaults: toml::Table = dwar_defaults::FILE.parse().unwrap();
+    let texts = texts_of(&defaults, "");
+    let found: BTreeSet<&str> =
+        texts.iter().filter(|key| is_secret(key) || is_address(key)).map(String::as_str).collect();
+    let ruled: BTreeSet<&str> = RULES.iter().map(|rule| rule.key).collect();
+    let unruled: BTreeSet<&str> = found.difference(&ruled).copied().collect();
+    assert_eq!(unruled, WITHOUT.map(|(key, _)| key).into());
+    let careless: Vec<_> =
+        texts.iter().filter(|key| is_secret(key) && !is_for_us_alone(key)).collect();
+    assert!(careless.is_empty(), "files that hold {careless:?} may be anybody's to read");
+    // It does find them.
+    for known in ["gateways.msg91.base_url", "gateways.msg91.auth_key", "database.url"] {
+        assert!(found.contains(known), "{known}: {found:?}");
+    }
 }
 
 #[test]
@@ -101,6 +144,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("gateways.msg91.auth_key", "12345678", true),
         ("gateways.whatsapp", "whatsapp_cloud, console", false),
         ("gateways.msg91.base_url", "http://control.msg91.com", false),
+        ("gateways.public_url", "http://otp.example.com", false),
         ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar", true),
         ("database.url", "postgres://dwar:change-me@127.0.0.1/dwar", true),
         ("database.url", "memory:", false),
@@ -143,6 +187,7 @@ fn production_takes_what_providers_and_openssl_give() {
         ("gateways.gupshup.password", "tY7#kw2p"),
         ("gateways.twilio.base_url", "https://api.dublin.ie1.twilio.com/"),
         ("gateways.msg91.base_url", "http://127.0.0.1:9"),
+        ("gateways.public_url", "http://127.0.0.1:8080"),
         ("database.url", "postgres://dwar:7hG2kPq9@127.0.0.1/dwar"),
         ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar?sslmode=verify-full"),
         ("dashboard.address", "127.0.0.1:8081"),

@@ -2,6 +2,8 @@
 
 mod load;
 
+#[cfg(test)]
+pub use load::is_for_us_alone;
 pub use load::{load, toml_sentence};
 
 use crate::bounds::{self, Bound, NUMBERS};

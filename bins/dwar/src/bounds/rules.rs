@@ -33,6 +33,7 @@ const SPENDS: &str = "whoever guesses it sends messages at your cost";
 pub const RULES: &[Rule] = &[
     rule("gateways.whatsapp", NO_CONSOLE, PRINTS, |c| console(&c.gateways.whatsapp, "DWAR__GATEWAYS__WHATSAPP")),
     rule("gateways.sms", NO_CONSOLE, PRINTS, |c| console(&c.gateways.sms, "DWAR__GATEWAYS__SMS")),
+    rule("gateways.public_url", "`https://`, or this machine", "what providers report would travel in the clear, with the tokens that prove it", |c| c.gateways.public_url.as_ref().and_then(plain)),
     rule("gateways.whatsapp_cloud.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.whatsapp_cloud.base_url)),
     rule("gateways.twilio.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.twilio.base_url)),
     rule("gateways.msg91.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.msg91.base_url)),

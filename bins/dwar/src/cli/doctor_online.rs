@@ -3,7 +3,7 @@
 use super::answer::lines;
 use crate::checks::{Check, Finding, OBEY, failed, ok, warning};
 use crate::config::Config;
-use crate::wiring::{http_client, public_url, reporting_providers};
+use crate::wiring::{http_client, reporting_providers};
 use dwar_gateways::{BaseUrl, HttpClient, Method, Secret, Seen};
 use serde_json::Value;
 
@@ -45,21 +45,21 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
 /// that is configured, which must refuse a call that proves nothing. `id` is a request id that
 /// only this service will give back.
 pub async fn run(config: &Config, id: &str) -> Vec<Check> {
-    let (url, client) = match (public_url(config), http_client(&config.gateways)) {
-        (Ok(Some(url)), Ok(client)) => (url, client),
-        (Ok(None), Ok(_)) => {
+    let (url, client) = match (&config.gateways.public_url, http_client(&config.gateways)) {
+        (Some(url), Ok(client)) => (url, client),
+        (None, Ok(_)) => {
             let finding = warning(
                 "gateways.public_url is empty, so nothing was called",
                 "set it if providers report to this service",
             );
             return vec![(ADDRESS, finding)];
         }
-        (Err(cause), _) | (_, Err(cause)) => return vec![(ADDRESS, failed(cause, OBEY))],
+        (_, Err(cause)) => return vec![(ADDRESS, failed(cause, OBEY))],
     };
-    let mut checks = vec![(ADDRESS, health(&client, &url, id).await)];
+    let mut checks = vec![(ADDRESS, health(&client, url, id).await)];
     // A configuration that names impossible providers was told above.
     for provider in reporting_providers(config).unwrap_or_default() {
-        checks.push(("webhook", webhook(&client, &url, &provider, id).await));
+        checks.push(("webhook", webhook(&client, url, &provider, id).await));
     }
     checks
 }

@@ -200,6 +200,12 @@ fn collect(table: &DeTable<'_>, above: &str, keys: &mut BTreeMap<String, Leaf>) 
     }
 }
 
+/// Whether a file in which this setting is filled in has to be its user's alone.
+#[cfg(test)]
+pub fn is_for_us_alone(key: &str) -> bool {
+    SECRETS.contains(&key) || ADDRESSES.contains(&key)
+}
+
 /// Where and why a TOML text is not what `T` needs, without a word of the text.
 pub fn toml_sentence(text: &str, cause: &toml::de::Error) -> String {
     match DeTable::parse(text) {

@@ -175,19 +175,9 @@ pub fn http_client(settings: &Settings) -> Result<HttpClient, ConfigError> {
     client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))
 }
 
-/// Where the world reaches this service, if that is configured. Production is not reached
-/// unencrypted from another machine: tokens of webhooks would travel in the clear.
-pub fn public_url(config: &Config) -> Result<Option<BaseUrl>, ConfigError> {
-    let url = &config.gateways.public_url;
-    if let (RunMode::Production, Some(url)) = (config.environment, url) {
-        encrypted("gateways.public_url", url)?;
-    }
-    Ok(url.clone())
-}
-
 fn configured(config: &Config) -> Result<Available, WiringError> {
     let Settings { whatsapp_cloud, twilio, msg91, gupshup, generic_files, .. } = &config.gateways;
-    let public_url = public_url(config)?;
+    let public_url = config.gateways.public_url.clone();
     let client = http_client(&config.gateways)?;
     let mut known = BTreeMap::new();
     let mut add = |provider: Provider| known.insert(provider.gateway.provider(), provider);
@@ -260,33 +250,5 @@ fn encrypted(key: &'static str, url: &BaseUrl) -> Result<(), ConfigError> {
     match url.is_private() {
         true => Ok(()),
         false => Err(invalid(key, "calls would go unencrypted: it begins with https://")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::load;
-
-    #[test]
-    fn production_is_reached_encrypted_or_from_this_machine() {
-        let public = |environment, url| {
-            let mut config = load(None, [("DWAR__GATEWAYS__PUBLIC_URL", url)]).unwrap();
-            config.environment = environment;
-            let url = public_url(&config).map_err(|cause| cause.to_string())?;
-            Ok(url.map(|url| url.to_string()))
-        };
-        let plain = "http://otp.example.com";
-        assert_eq!(public(RunMode::Development, plain), Ok(Some(plain.to_owned())));
-        let why = "gateways.public_url: calls would go unencrypted: it begins with https://";
-        assert_eq!(public(RunMode::Production, plain), Err(why.to_owned()));
-        for (url, kept) in [
-            ("", None),
-            ("https://otp.example.com/", Some("https://otp.example.com")),
-            ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080")),
-        ] {
-            let kept = Ok(kept.map(str::to_owned));
-            assert_eq!(public(RunMode::Production, url), kept, "{url}");
-        }
     }
 }
