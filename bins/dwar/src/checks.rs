@@ -7,7 +7,7 @@ use dwar_installation::Instance;
 use dwar_kernel::StoreError;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_redis::RedisRequestLimiter;
-use dwar_session::KeyState;
+use dwar_session::SigningKey;
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
 
@@ -184,15 +184,16 @@ async fn master_key(core: &Core) -> Result<Finding, StoreError> {
 }
 
 async fn signing_keys(core: &Core) -> Result<Finding, StoreError> {
-    let keys = core.parts.manage_signing_keys().list().await?;
-    Ok(match keys.iter().any(|(_, state)| *state == KeyState::Active) {
+    let now = core.parts.tools.now();
+    let keys = core.parts.stores.signing_keys.keys(now).await?;
+    Ok(match SigningKey::active(&keys, now).is_some() {
         true => ok(format!("{} known, one signs", keys.len())),
         false => warning("none signs yet", "start the service; it makes one"),
     })
 }
 
 async fn ledger(core: &Core) -> Result<Finding, StoreError> {
-    let audit = core.parts.manage_wallets().audit().await?;
+    let audit = core.parts.stores.wallets.audit().await?;
     Ok(match audit.difference {
         Paise::ZERO => ok(format!("{} wallets agree with it", audit.projects)),
         difference => failed(

@@ -1,10 +1,8 @@
 use crate::{
-    About, Activity, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver,
-    EndpointLog, EraseIdentity, FindIdentity, Heartbeat, Idempotency, KeepFigures, Limits, Logout,
-    ManageEndpoints, ManageLedger, ManageProjects, ManageSessions, ManageSigningKeys,
-    ManageWallets, OtpPolicy, OtpStatus, PriceList, ProviderWatch, PublicKeys, ReadFigures,
-    ReceiveWebhook, RefreshSession, Retention, Routes, SandboxMessages, SendOtp, SessionPolicy,
-    SigningKeyPolicy, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox, UnlockPhone,
+    About, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity,
+    Heartbeat, Idempotency, KeepFigures, Limits, Logout, OtpPolicy, OtpStatus, PriceList,
+    ProviderWatch, PublicKeys, ReceiveWebhook, RefreshSession, Retention, Routes, SandboxMessages,
+    SendOtp, SessionPolicy, SigningKeyPolicy, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox,
     ValidateSession, VerifyOtp,
 };
 use dwar_event::{SwitchOff, WebhookSender};
@@ -83,58 +81,7 @@ pub struct UseCases {
 }
 
 impl Parts {
-    /// Creates and changes projects.
-    pub fn manage_projects(&self) -> ManageProjects {
-        let Self { tools, stores, .. } = self.clone();
-        ManageProjects {
-            tools,
-            projects: stores.projects,
-            wallets: stores.wallets,
-            audit: self.audit(),
-        }
-    }
-
-    /// Pays in and looks into wallets.
-    pub fn manage_wallets(&self) -> ManageWallets {
-        let Self { tools, stores, .. } = self.clone();
-        ManageWallets {
-            tools,
-            projects: stores.projects,
-            wallets: stores.wallets,
-            audit: self.audit(),
-        }
-    }
-
-    /// Reads ledgers and proves them.
-    pub fn manage_ledger(&self) -> ManageLedger {
-        let Self { tools, stores, .. } = self.clone();
-        ManageLedger { tools, ledger: stores.ledger, audit: self.audit() }
-    }
-
-    /// Shows the sessions of an identity and ends them.
-    pub fn manage_sessions(&self) -> ManageSessions {
-        let Self { tools, stores, .. } = self.clone();
-        ManageSessions { tools, sessions: stores.identity_sessions, audit: self.audit() }
-    }
-
-    /// Names the addresses that events go to.
-    pub fn manage_endpoints(&self, sender: Arc<dyn WebhookSender>) -> ManageEndpoints {
-        let Self { tools, stores, .. } = self.clone();
-        ManageEndpoints {
-            tools,
-            projects: stores.projects,
-            events: stores.events,
-            sender,
-            audit: self.audit(),
-        }
-    }
-
-    /// Shows what endpoints were told, and tells it again.
-    pub fn endpoint_log(&self, sender: Arc<dyn WebhookSender>) -> EndpointLog {
-        EndpointLog { tell: Arc::new(self.tell_events(sender)), audit: self.audit() }
-    }
-
-    fn tell_events(&self, sender: Arc<dyn WebhookSender>) -> TellEvents {
+    pub(crate) fn tell_events(&self, sender: Arc<dyn WebhookSender>) -> TellEvents {
         let Self { tools, stores, policies, .. } = self.clone();
         TellEvents {
             tools,
@@ -145,59 +92,9 @@ impl Parts {
         }
     }
 
-    /// Makes and rotates signing keys.
-    pub fn manage_signing_keys(&self) -> ManageSigningKeys {
-        let Self { tools, stores, signer, policies, .. } = self.clone();
-        ManageSigningKeys {
-            tools,
-            keys: stores.signing_keys,
-            signer,
-            policy: policies.signing_keys,
-            audit: self.audit(),
-        }
-    }
-
-    /// Lifts the limits of a phone.
-    pub fn unlock_phone(&self) -> UnlockPhone {
-        let Self { tools, stores, policies, .. } = self.clone();
-        UnlockPhone {
-            tools,
-            projects: stores.projects,
-            otps: stores.otps,
-            limits: policies.limits,
-            audit: self.audit(),
-        }
-    }
-
-    /// Erases an identity for an operator.
-    pub fn erase_identity(&self) -> EraseIdentity {
-        let Self { tools, stores, .. } = self.clone();
-        EraseIdentity { tools, identities: stores.identities, audit: self.audit() }
-    }
-
     /// Says that a process runs the service.
     pub fn heartbeat(&self, about: About) -> Heartbeat {
         Heartbeat::new(self.tools.clone(), self.stores.instances.clone(), about)
-    }
-
-    /// Reads the figures of a project.
-    pub fn read_figures(&self) -> ReadFigures {
-        ReadFigures { tools: self.tools.clone(), store: self.stores.figures.clone() }
-    }
-
-    /// Shows what was sent and what became of it.
-    pub fn activity(&self) -> Activity {
-        let Self { tools, stores, policies, .. } = self.clone();
-        Activity {
-            tools,
-            activity: stores.activity,
-            refusals: stores.refusals,
-            otps: stores.otps,
-            sends: stores.sends,
-            charges: stores.charges,
-            limits: policies.limits,
-            audit: self.audit(),
-        }
     }
 
     /// The whole service, put together.

@@ -14,7 +14,7 @@ use dwar_otp::{
     Channel, Code, CodeKeys, Delivery, Guess, Hop, KeptReceipt, Otp, OtpState, Receipt, Report,
     Route,
 };
-use dwar_project::{ApiKey, KeyRecord, NewProject};
+use dwar_project::{ApiKey, KeyRecord, NewProject, ProjectRules};
 use dwar_ratelimit::SendKey;
 use dwar_session::{
     Algorithm, CurrentAccess, Login, Presented, Rotations, Session, SigningKey, Successor,
@@ -45,6 +45,11 @@ pub const fn seconds(count: u64) -> Duration {
 /// This many minutes.
 pub const fn minutes(count: u64) -> Duration {
     Duration::from_secs(count * 60)
+}
+
+/// Rules that every project keeps.
+pub fn any_project() -> ProjectRules {
+    Arc::new(|_| Ok(()))
 }
 
 /// The phone number `9` and nine digits that end in `number`; below 10⁹.

@@ -18,8 +18,10 @@ mod redis_server;
 mod scene;
 
 pub use doubles::{ClearVault, FixedClock, PlainHasher, SeededEntropy};
-pub use fixtures::{CODE, Fixtures, Line, MS, START, WRONG_CODE, minutes, phone, seconds};
-pub use outside::{Post, Postbox, outside};
+pub use fixtures::{
+    CODE, Fixtures, Line, MS, START, WRONG_CODE, any_project, minutes, phone, seconds,
+};
+pub use outside::{Carriers, Post, Postbox, management, outside};
 pub use parts::{ListSigner, POLICIES, parts};
 pub use pooler::Pooler;
 pub use port::reserved_port;

@@ -95,6 +95,8 @@ macro_rules! shared_store_contract_tests {
                 a_change_sets_what_it_names
                 texts_routes_and_threshold_come_back
                 changes_at_once_lose_nothing
+                two_settings_changed_at_once_are_both_kept
+                a_change_is_judged_as_it_is_kept
                 the_list_is_oldest_first
             }
             operator {

@@ -1,9 +1,9 @@
 use crate::Fixtures;
 use crate::parts::{LEASE, RECEIPT_WINDOW};
 use async_trait::async_trait;
-use dwar_app::{Outside, Routes};
+use dwar_app::{Management, ManagementOutside, Outside, Parts, Routes};
 use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
-use dwar_otp::{Gateway, Message, Outcome, Route};
+use dwar_otp::{Channel, Gateway, Message, Outcome, Providers, Route};
 use dwar_ratelimit::RequestLimiter;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -25,6 +25,22 @@ pub fn outside(
         routes: Routes { live: route.clone(), test: route, gateways },
         sources: HashMap::new(),
         sender: Arc::<Post>::clone(post),
+    }
+}
+
+/// All that those who run a service can ask for; events go to `post`.
+pub fn management(parts: &Parts, post: &Arc<Post>) -> Management {
+    let sender = Arc::<Post>::clone(post);
+    parts.management(ManagementOutside { sender, providers: Arc::new(Carriers) })
+}
+
+/// Three providers that carry messages over every channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Carriers;
+
+impl Providers for Carriers {
+    fn names(&self, _: Channel) -> Vec<String> {
+        ["meta", "msg91", "twilio"].map(str::to_owned).to_vec()
     }
 }
 

@@ -3,7 +3,7 @@ use super::operator::{access_of, role};
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::{AdminTokenError, ManageAdminTokens};
+use dwar_app::ManageAdminTokens;
 use dwar_kernel::{AdminTokenId, ProjectId};
 use dwar_operator::{Access, AdminToken, By, Role};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List)).await?;
-    let (tokens, by) = (core.parts.manage_admin_tokens(), By::command_line());
+    let (tokens, by) = (core.management()?.tokens, By::command_line());
     match command {
         Command::Add { name, project, role, days, .. } => {
             let access = role.map_or_else(Access::everything, |role| Access {
@@ -52,7 +52,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             });
             let lifetime = Duration::from_secs(u64::from(days) * DAY);
             let made = tokens.make(&by, &name, access, lifetime).await;
-            let (token, secret) = made.map_err(failure)?;
+            let (token, secret) = made?;
             let mut json = json_of(&token);
             json["secret"] = secret.expose().into();
             let text = format!("{}\n{}\n\nIt is shown this once.", line(&token), secret.expose());
@@ -60,7 +60,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::List => listed(&tokens, &by).await,
         Command::Revoke { token } => {
-            tokens.revoke(&by, token).await.map_err(failure)?;
+            tokens.revoke(&by, token).await?;
             let json = json!({ "token_id": token.to_string(), "revoked": true });
             Ok(Answer::new(json, "Revoked.".to_owned()))
         }
@@ -93,11 +93,4 @@ fn line(token: &AdminToken) -> String {
         .map_or_else(|| "never used".to_owned(), |at| format!("last used {}", instant(at)));
     let (name, ends) = (&token.name, instant(token.expires_at));
     format!("{}  {name:<24} {}  until {ends}, {used}", token.id, token.access)
-}
-
-fn failure(cause: AdminTokenError) -> Failure {
-    match cause {
-        AdminTokenError::Store(cause) => cause.into(),
-        refused => Failure::Refused(refused.to_string()),
-    }
 }

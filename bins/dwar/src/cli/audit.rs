@@ -23,7 +23,7 @@ pub struct Args {
 
 /// Prints the log, newest first: a line each, with `--json` a JSON object each, however long it is.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
-    let audit = open(config, true).await?.parts.audit();
+    let audit = open(config, true).await?.management()?.audit_log;
     let filter =
         AuditFilter { project: asked.project, since: asked.since, ..AuditFilter::default() };
     let (by, mut after) = (By::command_line(), None);

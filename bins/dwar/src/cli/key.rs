@@ -1,7 +1,6 @@
-use super::{Answer, Failure, OneProject, open};
+use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::RegenerateKeyError;
 use dwar_kernel::KeyMode;
 use dwar_operator::By;
 use serde_json::json;
@@ -20,13 +19,9 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let Command::Regenerate { of: OneProject { project }, mode } = command;
-    let projects = open(config, false).await?.parts.manage_projects();
-    let key = projects.regenerate_key(&By::command_line(), project, mode).await;
-    let key = key.map_err(|cause| match cause {
-        RegenerateKeyError::NoSuchProject => Failure::NoSuchProject(project),
-        RegenerateKeyError::Forbidden => Failure::Refused(cause.to_string()),
-        RegenerateKeyError::Store(cause) => cause.into(),
-    })?;
+    let projects = open(config, false).await?.management()?.projects;
+    let key = projects.regenerate_key(&By::command_line(), project, mode, None).await;
+    let key = key.map_err(of(project))?;
     let key = key.expose();
     let json = json!({ "project_id": project.to_string(), "mode": mode.as_str(), "key": key });
     let text =

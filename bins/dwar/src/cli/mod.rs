@@ -20,7 +20,7 @@ use crate::wiring::{Core, Location, WiringError};
 use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
-use dwar_app::AdminError;
+use dwar_app::ManageError;
 use dwar_kernel::{ProjectId, StoreError};
 use serde_json::json;
 use std::io::Write;
@@ -119,12 +119,21 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<AdminError> for Failure {
-    fn from(cause: AdminError) -> Self {
+impl From<ManageError> for Failure {
+    fn from(cause: ManageError) -> Self {
         match cause {
-            AdminError::Forbidden => Self::Refused(cause.to_string()),
-            AdminError::Store(cause) => cause.into(),
+            ManageError::Store(cause) => cause.into(),
+            ManageError::Invalid { field, reason } => Self::Refused(format!("{field}: {reason}")),
+            refused => Self::Refused(refused.to_string()),
         }
+    }
+}
+
+/// What a command about a project says where there is no such project.
+fn of(project: ProjectId) -> impl Fn(ManageError) -> Failure {
+    move |cause| match cause {
+        ManageError::NoSuchProject => Failure::NoSuchProject(project),
+        cause => cause.into(),
     }
 }
 

@@ -2,7 +2,7 @@ use super::answer::{instant, lines};
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::{Invited, ManageOperators, OperatorError};
+use dwar_app::{Invited, ManageOperators};
 use dwar_kernel::ProjectId;
 use dwar_operator::{Access, By, Operator, Role};
 use serde_json::{Value, json};
@@ -42,24 +42,24 @@ pub enum Command {
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let base = config.dashboard.base_url();
     let core = open(config, matches!(command, Command::List)).await?;
-    let (operators, by) = (core.parts.manage_operators(), By::command_line());
+    let (operators, by) = (core.management()?.operators, By::command_line());
     match command {
         Command::Invite { name, project, role, .. } => {
             let access = project
                 .zip(role)
                 .map_or_else(Access::everything, |(project, role)| Access::one(project, role));
             let invited = operators.invite(&by, &name, access).await;
-            Ok(welcome(&invited.map_err(failure)?, &base))
+            Ok(welcome(&invited?, &base))
         }
         Command::List => listed(&operators, &by).await,
         Command::Reset { name } => {
-            let operator = operators.named(&name).await.map_err(failure)?;
+            let operator = operators.named(&name).await?;
             let invited = operators.reset(&by, operator.id).await;
-            Ok(welcome(&invited.map_err(failure)?, &base))
+            Ok(welcome(&invited?, &base))
         }
         Command::Remove { name } => {
-            let operator = operators.named(&name).await.map_err(failure)?;
-            operators.remove(&by, operator.id).await.map_err(failure)?;
+            let operator = operators.named(&name).await?;
+            operators.remove(&by, operator.id).await?;
             let text = format!("{} is removed; every session of theirs has ended.", operator.name);
             Ok(Answer::new(
                 json!({ "operator_id": operator.id.to_string(), "removed": true }),
@@ -127,15 +127,4 @@ fn line(operator: &Operator) -> String {
 
 pub fn role(text: &str) -> Result<Role, String> {
     Role::from_word(text).ok_or_else(|| "owner, member, support or viewer".to_owned())
-}
-
-fn failure(cause: OperatorError) -> Failure {
-    match cause {
-        OperatorError::Store(cause) => cause.into(),
-        OperatorError::NoSuchOperator => Failure::Refused(
-            "there is no operator of this name; `dwar operator list` shows those there are"
-                .to_owned(),
-        ),
-        refused => Failure::Refused(refused.to_string()),
-    }
 }

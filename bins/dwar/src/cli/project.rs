@@ -1,12 +1,9 @@
 use super::answer::{instant, lines};
 use super::project_settings::Settings;
-use super::{Answer, Failure, OneProject, open};
+use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
-use crate::wiring::{Available, available_providers};
 use clap::Subcommand;
-use dwar_app::{
-    CreatedProject, ManageProjects, UnlockPhone, UnlockPhoneError, Unlocked, sms_text_of,
-};
+use dwar_app::{CreatedProject, UnlockPhone, Unlocked, sms_text_of};
 use dwar_kernel::{Phone, ProjectId};
 use dwar_operator::By;
 use dwar_otp::{GuessBudget, SendPace};
@@ -24,7 +21,7 @@ pub enum Command {
     Create {
         /// What people call it; it stands in the messages too
         #[arg(long)]
-        name: String,
+        name: ProjectName,
         /// Opening balance of its wallet, such as 100 or 99.50
         #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Paise::from_rupees)]
         balance_rupees: Paise,
@@ -51,40 +48,27 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let providers = available_providers(&config)?;
     let core = open(config, matches!(command, Command::List | Command::Show(_))).await?;
-    let projects = core.parts.manage_projects();
+    let (manage, by) = (core.management()?, By::command_line());
+    let projects = &manage.projects;
     match command {
         Command::Create { name, balance_rupees } => {
-            Ok(created(&projects.create(&By::command_line(), &named(name)?, balance_rupees).await?))
+            Ok(created(&projects.create(&by, &name, balance_rupees).await?))
         }
-        Command::List => Ok(listed(&projects.list().await?)),
+        Command::List => Ok(listed(&projects.list(&by).await?)),
         Command::Show(OneProject { project }) => {
-            let found =
-                projects.show(project).await?.ok_or_else(|| Failure::NoSuchProject(project))?;
-            Ok(shown(&found.0, &found.1))
+            let found = projects.show(&by, project).await.map_err(of(project))?;
+            Ok(shown(&found, &projects.keys(&by, project).await?))
         }
-        Command::Set { of, settings } => {
-            changed(&projects, of.project, *settings, &providers).await
+        Command::Set { of: OneProject { project }, settings } => {
+            let changed = projects.change(&by, project, (*settings).into()).await;
+            let changed = changed.map_err(of(project))?;
+            Ok(Answer::new(json_of(&changed), text_of(&changed)))
         }
-        Command::Unlock { of, phone } => {
-            unlocked(&core.parts.unlock_phone(), of.project, &phone).await
+        Command::Unlock { of: OneProject { project }, phone } => {
+            unlocked(&manage.phones, project, &phone).await
         }
     }
-}
-
-async fn changed(
-    projects: &ManageProjects,
-    project: ProjectId,
-    settings: Settings,
-    providers: &Available,
-) -> Result<Answer, Failure> {
-    let unknown = || Failure::NoSuchProject(project);
-    let (before, _) = projects.show(project).await?.ok_or_else(unknown)?;
-    let change = settings.change(&before, providers)?;
-    let changed = projects.change(&By::command_line(), project, change).await?;
-    let changed = changed.ok_or_else(unknown)?;
-    Ok(Answer::new(json_of(&changed), text_of(&changed)))
 }
 
 fn created(project: &CreatedProject) -> Answer {
@@ -137,12 +121,7 @@ async fn unlocked(
     project: ProjectId,
     phone: &Phone,
 ) -> Result<Answer, Failure> {
-    let unlocked = phones.unlock(&By::command_line(), project, phone).await;
-    let unlocked = unlocked.map_err(|cause| match cause {
-        UnlockPhoneError::NoSuchProject => Failure::NoSuchProject(project),
-        UnlockPhoneError::Forbidden => Failure::Refused(cause.to_string()),
-        UnlockPhoneError::Store(cause) => cause.into(),
-    })?;
+    let unlocked = phones.unlock(&By::command_line(), project, phone).await.map_err(of(project))?;
     let Unlocked { guesses, pace } = unlocked;
     let (was, seconds, lifted) = match pace {
         SendPace::Usual => ("usual", None, "Sends were not slowed down.".to_owned()),
@@ -235,11 +214,4 @@ fn text_of(project: &Project) -> String {
         ("Low balance", or(price(project.low_balance), "tells nothing")),
     ];
     lines(&rows, |(name, value)| format!("{name:<18} {value}"), "")
-}
-
-pub fn named(name: String) -> Result<String, Failure> {
-    match name.parse::<ProjectName>() {
-        Ok(_) => Ok(name),
-        Err(cause) => Err(Failure::Refused(cause.to_string())),
-    }
 }

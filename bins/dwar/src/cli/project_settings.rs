@@ -1,14 +1,9 @@
 //! What `dwar project set` can change.
 
-use super::Failure;
-use super::project::named;
 use crate::config;
-use crate::wiring::Available;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use dwar_app::sms_text_of;
-use dwar_otp::Channel;
-use dwar_project::{Messages, Project, ProjectChange, Routing};
+use dwar_project::ProjectChange;
 use dwar_wallet::{InvalidAmount, Paise};
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -95,62 +90,28 @@ fn rupees(text: &str) -> Result<OrDefault<Paise>, InvalidAmount> {
     OrDefault::read(text, Paise::from_rupees)
 }
 
-impl Settings {
-    /// What is to change of `before`; checked, so that no send finds out that it cannot work.
-    pub fn change(self, before: &Project, providers: &Available) -> Result<ProjectChange, Failure> {
-        let price = |own: OrDefault<u32>| own.0.map(|paise| Paise(paise.into()));
-        let (messages, routing) = (self.messages(before), self.routing(before, providers)?);
-        let change = ProjectChange {
-            name: self.name.map(named).transpose()?,
-            identity_lookup: self.identity_lookup,
-            identity_delete: self.identity_delete,
-            whatsapp_price: self.whatsapp_price_paise.map(price),
-            sms_price: self.sms_price_paise.map(price),
-            messages,
-            routing,
-            low_balance: self.low_balance_rupees.map(|own| own.0),
-        };
-        let mut after = before.clone();
-        after.apply(change.clone());
-        sms_text_of(&after).map_err(|cause| Failure::Refused(cause.to_string()))?;
-        Ok(change)
-    }
-
-    fn messages(&self, before: &Project) -> Option<Messages> {
-        let mut messages = before.messages.clone();
-        let given = [
-            (&self.brand, &mut messages.brand),
-            (&self.language, &mut messages.language),
-            (&self.sms_text, &mut messages.text),
-            (&self.sms_template_id, &mut messages.template_id),
-            (&self.webotp_domain, &mut messages.domain),
-            (&self.app_hash, &mut messages.app_hash),
-        ];
-        for (given, setting) in given {
-            if let Some(OrDefault(own)) = given {
-                setting.clone_from(own);
-            }
+impl From<Settings> for ProjectChange {
+    fn from(given: Settings) -> Self {
+        fn own<T>(given: Option<OrDefault<T>>) -> Option<Option<T>> {
+            given.map(|OrDefault(own)| own)
         }
-        Some(messages).filter(|messages| *messages != before.messages)
-    }
-
-    fn routing(&self, before: &Project, providers: &Available) -> Result<Option<Routing>, Failure> {
-        let mut routing = before.routing.clone();
-        let given = [
-            (Channel::Whatsapp, &self.whatsapp_providers, &mut routing.whatsapp),
-            (Channel::Sms, &self.sms_providers, &mut routing.sms),
-        ];
-        for (channel, given, setting) in given {
-            let Some(OrDefault(own)) = given else { continue };
-            setting.clone_from(own);
-            let objection = providers.objection(channel, setting.as_deref().unwrap_or_default());
-            if let Some(objection) = objection {
-                return Err(Failure::Refused(objection));
-            }
+        let price = |given| own(given).map(|own| own.map(|paise: u32| Paise(paise.into())));
+        Self {
+            name: given.name,
+            identity_lookup: given.identity_lookup,
+            identity_delete: given.identity_delete,
+            whatsapp_price: price(given.whatsapp_price_paise),
+            sms_price: price(given.sms_price_paise),
+            brand: own(given.brand),
+            language: own(given.language),
+            sms_text: own(given.sms_text),
+            sms_template_id: own(given.sms_template_id),
+            webotp_domain: own(given.webotp_domain),
+            app_hash: own(given.app_hash),
+            whatsapp_providers: own(given.whatsapp_providers),
+            sms_providers: own(given.sms_providers),
+            fallback_seconds: own(given.fallback_seconds),
+            low_balance: own(given.low_balance_rupees),
         }
-        if let Some(OrDefault(own)) = self.fallback_seconds {
-            routing.fallback_seconds = own;
-        }
-        Ok(Some(routing).filter(|routing| *routing != before.routing))
     }
 }

@@ -16,17 +16,16 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List)).await?;
-    let keys = core.parts.manage_signing_keys();
+    let (keys, by) = (core.management()?.signing_keys, By::command_line());
     match command {
         Command::List => {
-            let listed = keys.list().await?;
+            let listed = keys.list(&by).await?;
             let json: Vec<Value> = listed.iter().map(json_of).collect();
             let none = "There is no signing key yet; `dwar serve` makes the first.";
             Ok(Answer::new(json!({ "keys": json }), lines(&listed, line, none)))
         }
         Command::Rotate => {
-            keys.ensure().await?;
-            let key = keys.rotate(&By::command_line()).await?;
+            let key = keys.rotate(&by).await?;
             let text = format!(
                 "New {} key {}\nPublished now, signs from {}.",
                 key.algorithm,

@@ -1,9 +1,9 @@
 use super::answer::{instant, lines};
 use super::wallet_proof::prove;
-use super::{Answer, Failure, OneProject, open};
+use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::{CreditError, ManageWallets, Scope};
+use dwar_app::{ManageWallets, Scope};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_operator::By;
 use dwar_wallet::{Adjusted, Balance, InvalidAmount, LedgerEntry, Paise, Refunded};
@@ -74,12 +74,13 @@ fn signed(text: &str) -> Result<Paise, InvalidAmount> {
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     use Command::{Adjust, Balance, Credit, Prove, Refund, Statement, Verify};
     let looks = matches!(command, Balance(_) | Statement { .. } | Verify);
-    let parts = open(config, looks).await?.parts;
-    let wallets = &parts.manage_wallets();
+    let manage = open(config, looks).await?.management()?;
+    let wallets = &manage.wallets;
     match command {
         Credit { of, rupees, reference } => credited(wallets, of.project, rupees, reference).await,
         Balance(OneProject { project }) => {
-            let balance = wallets.balance(project).await.map_err(refused(project))?;
+            let balance =
+                wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
             Ok(Answer::new(balance_json(project, balance), balance_text(balance)))
         }
         Statement { of, limit } => statement(wallets, of.project, limit).await,
@@ -87,9 +88,8 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Adjust { of, rupees, reference } => adjusted(wallets, of.project, rupees, reference).await,
         Verify => verified(wallets).await,
         Prove { of: OneProject { project }, everything } => {
-            wallets.balance(project).await.map_err(refused(project))?;
             let scope = if everything { Scope::Everything } else { Scope::Newer };
-            prove(&parts.manage_ledger(), project, scope).await
+            prove(&manage.ledger, project, scope).await
         }
     }
 }
@@ -101,7 +101,7 @@ async fn credited(
     reference: Option<String>,
 ) -> Result<Answer, Failure> {
     let new = wallets.credit(&By::command_line(), project, rupees, reference).await;
-    let new = new.map_err(refused(project))?;
+    let new = new.map_err(of(project))?;
     let news = if new {
         format!("Paid in {rupees}.")
     } else {
@@ -116,7 +116,7 @@ async fn refunded(
     otp: OtpId,
 ) -> Result<Answer, Failure> {
     let refunded = wallets.refund(&By::command_line(), project, otp).await;
-    let (amount, news) = match refunded.map_err(refused(project))? {
+    let (amount, news) = match refunded.map_err(of(project))? {
         Refunded::Refunded(amount) => (amount, format!("Gave back {amount}.")),
         Refunded::Already => (Paise::ZERO, "It was given back before.".to_owned()),
         Refunded::NothingCaptured => {
@@ -133,7 +133,7 @@ async fn adjusted(
     reference: String,
 ) -> Result<Answer, Failure> {
     let adjusted = wallets.adjust(&By::command_line(), project, rupees, reference).await;
-    let adjusted = adjusted.map_err(refused(project))?;
+    let adjusted = adjusted.map_err(of(project))?;
     let news = match adjusted {
         Adjusted::Booked => format!("Adjusted by {rupees}."),
         Adjusted::Known => "This reference was booked before; nothing changed.".to_owned(),
@@ -153,14 +153,14 @@ async fn moved(
     news: &str,
     (key, done): (&str, Value),
 ) -> Result<Answer, Failure> {
-    let balance = wallets.balance(project).await.map_err(refused(project))?;
+    let balance = wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
     let mut json = balance_json(project, balance);
     json[key] = done;
     Ok(Answer::new(json, format!("{news}\n{}", balance_text(balance))))
 }
 
 async fn verified(wallets: &ManageWallets) -> Result<Answer, Failure> {
-    let audit = wallets.audit().await?;
+    let audit = wallets.audit(&By::command_line()).await?;
     let json = json!({ "projects": audit.projects, "difference_paise": audit.difference.0 });
     let good = audit.difference == Paise::ZERO;
     let text = if good {
@@ -169,14 +169,6 @@ async fn verified(wallets: &ManageWallets) -> Result<Answer, Failure> {
         format!("{} wallets; together they are {} off.", audit.projects, audit.difference)
     };
     Ok(Answer { json, text, good })
-}
-
-fn refused(project: ProjectId) -> impl Fn(CreditError) -> Failure {
-    move |cause| match cause {
-        CreditError::NoSuchProject => Failure::NoSuchProject(project),
-        CreditError::NotPositive | CreditError::Forbidden => Failure::Refused(cause.to_string()),
-        CreditError::Store(cause) => cause.into(),
-    }
 }
 
 fn balance_json(project: ProjectId, balance: Balance) -> Value {
@@ -198,7 +190,8 @@ async fn statement(
     project: ProjectId,
     limit: u32,
 ) -> Result<Answer, Failure> {
-    let entries = wallets.statement(project, limit).await.map_err(refused(project))?;
+    let entries =
+        wallets.statement(&By::command_line(), project, limit).await.map_err(of(project))?;
     let json: Vec<Value> = entries.iter().map(entry_json).collect();
     let json = json!({ "project_id": project.to_string(), "entries": json });
     Ok(Answer::new(json, lines(&entries, entry_line, "No movement yet.")))

@@ -1,7 +1,7 @@
 //! `dwar wallet prove`: shows that a ledger sums, and puts it on record.
 
 use super::answer::instant;
-use super::{Answer, Failure};
+use super::{Answer, Failure, of};
 use dwar_app::{ManageLedger, Scope};
 use dwar_kernel::ProjectId;
 use dwar_operator::By;
@@ -14,7 +14,7 @@ pub async fn prove(
     project: ProjectId,
     scope: Scope,
 ) -> Result<Answer, Failure> {
-    let run = match ledger.begin(&By::command_line(), project).await? {
+    let run = match ledger.begin(&By::command_line(), project).await.map_err(of(project))? {
         ProofStart::Begun(run) => run,
         ProofStart::Running(run) => {
             let since = instant(run.since);

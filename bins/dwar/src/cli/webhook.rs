@@ -1,8 +1,8 @@
 use super::answer::{instant, lines};
-use super::{Answer, Failure, OneProject, open};
+use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
-use dwar_app::EndpointError;
+use dwar_app::Management;
 use dwar_event::{Call, CallFilter, Endpoint, LoggedCall, Resend, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;
@@ -64,8 +64,7 @@ pub struct OneEndpoint {
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_) | Command::Log { .. });
     let core = open(config, reads).await?;
-    let endpoints = core.parts.manage_endpoints(core.webhook_sender()?);
-    let log = core.parts.endpoint_log(core.webhook_sender()?);
+    let Management { endpoints, endpoint_log: log, .. } = core.management()?;
     let by = By::command_line();
     let project = match &command {
         Command::Add { of, .. } | Command::List(of) => of.project,
@@ -76,52 +75,49 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         | Command::Log { it, .. }
         | Command::Resend { it, .. } => it.of.project,
     };
-    let refused = |cause| match cause {
-        EndpointError::NoSuchProject => Failure::NoSuchProject(project),
-        EndpointError::Store(cause) => cause.into(),
-        cause => Failure::Refused(cause.to_string()),
-    };
+    let refused = of(project);
     match command {
         Command::Add { url, full_phone, .. } => {
             let added = endpoints.add(&by, project, &url, full_phone).await;
-            let (endpoint, secret) = added.map_err(refused)?;
+            let (endpoint, secret) = added.map_err(&refused)?;
             let mut json = json_of(&endpoint);
             json["secret"] = secret.expose().into();
             Ok(Answer::new(json, format!("{}\n{}", line(&endpoint), shown_once(&secret))))
         }
         Command::List(_) => {
-            let listed = endpoints.list(project).await.map_err(refused)?;
+            let listed = endpoints.list(&by, project).await.map_err(&refused)?;
             let json: Vec<Value> = listed.iter().map(json_of).collect();
             let text = lines(&listed, line, "Nobody is told anything.");
             Ok(Answer::new(json!({ "endpoints": json }), text))
         }
         Command::Remove(OneEndpoint { endpoint, .. }) => {
-            endpoints.remove(&by, project, endpoint).await.map_err(refused)?;
+            endpoints.remove(&by, project, endpoint).await.map_err(&refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "removed": true });
             Ok(Answer::new(json, "Removed.".to_owned()))
         }
         Command::Enable(OneEndpoint { endpoint, .. }) => {
-            endpoints.enable(&by, project, endpoint).await.map_err(refused)?;
+            endpoints.enable(&by, project, endpoint).await.map_err(&refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "enabled": true });
             Ok(Answer::new(json, "It is told what happens from now on.".to_owned()))
         }
         Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
             let rotated = endpoints.rotate_secret(&by, project, endpoint).await;
-            let secret = rotated.map_err(refused)?;
+            let secret = rotated.map_err(&refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "secret": secret.expose() });
             Ok(Answer::new(json, shown_once(&secret)))
         }
         Command::Log { it, failed, limit } => {
             let filter = CallFilter { failed, before: None };
             // An unknown endpoint is told from one that was not called yet.
-            log.endpoint(project, it.endpoint).await.map_err(refused)?;
-            let calls = log.calls(project, it.endpoint, filter, limit).await.map_err(refused)?;
+            log.endpoint(&by, project, it.endpoint).await.map_err(&refused)?;
+            let calls =
+                log.calls(&by, project, it.endpoint, filter, limit).await.map_err(&refused)?;
             let json: Vec<Value> = calls.iter().map(call_json).collect();
             let text = lines(&calls, |logged| call_line(&logged.call), "It was not called.");
             Ok(Answer::new(json!({ "calls": json }), text))
         }
         Command::Test(OneEndpoint { endpoint, .. }) => {
-            let call = log.test(&by, project, endpoint).await.map_err(refused)?;
+            let call = log.test(&by, project, endpoint).await.map_err(&refused)?;
             let call = call.ok_or_else(|| {
                 Failure::Refused("it was tried a moment ago; see `dwar webhook log`".to_owned())
             })?;
@@ -130,7 +126,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             Ok(Answer { json, text, good })
         }
         Command::Resend { it, event } => {
-            let answer = log.resend(&by, project, it.endpoint, &event).await.map_err(refused)?;
+            let answer = log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
             let refuse = |sentence: &str| Err(Failure::Refused(sentence.to_owned()));
             match answer {
                 Resend::Queued => {

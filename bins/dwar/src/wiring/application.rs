@@ -18,6 +18,8 @@ use std::time::Duration;
 use tokio::sync::SetOnce;
 
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
+/// The name of the project of a first start.
+const DEMO: &str = "Demo";
 const DEMO_BALANCE: Paise = Paise(10_000);
 
 /// Set once the database is up to date and there is a key to sign with.
@@ -150,7 +152,9 @@ pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> 
     if !core.config.demo || core.config.environment != RunMode::Development {
         return Ok(None);
     }
-    core.parts.manage_projects().create_first("Demo", DEMO_BALANCE).await
+    let Ok(name) = DEMO.parse() else { return Ok(None) };
+    let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;
+    projects.create_first(&name, DEMO_BALANCE).await
 }
 
 /// Prepares again and again for as long as the database is out of reach.

@@ -223,7 +223,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
     stores.otps.issue(old.clone()).await.unwrap();
 
     // An endpoint that has to be told of a login.
-    let endpoints = parts.manage_endpoints(scene.post.clone());
+    let endpoints = dwar_testkit::management(parts, &scene.post).endpoints;
     endpoints.add(&By::command_line(), id, "https://events.example.com", false).await.unwrap();
     let third = make.line(id, KeyMode::Live);
     let identity = stores.sessions.start(make.login(&third)).await.unwrap();

@@ -1,10 +1,11 @@
+use super::gateways::available;
 use super::keys::{self, KeySource};
 use super::policies;
 use super::stores::{Database, Location, Opened};
 use crate::bounds;
 use crate::config::{Config, ConfigError, RunMode, invalid};
 use crate::modes;
-use dwar_app::{Parts, Toolbox};
+use dwar_app::{Management, ManagementOutside, Parts, Toolbox};
 use dwar_event::WebhookSender;
 use dwar_josekit::JosekitSigner;
 use dwar_ratelimit::QuotaLeases;
@@ -72,6 +73,12 @@ impl Core {
             policies,
         };
         Ok(Self { config: Arc::new(config), database, parts, leases })
+    }
+
+    /// All that those who run the service can ask for.
+    pub fn management(&self) -> Result<Management, WiringError> {
+        let (sender, providers) = (self.webhook_sender()?, Arc::new(available(&self.config)?));
+        Ok(self.parts.management(ManagementOutside { sender, providers }))
     }
 
     /// Posts events.

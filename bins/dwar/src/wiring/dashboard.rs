@@ -7,7 +7,7 @@ use super::gateways::Carriers;
 use super::operations::Operations;
 use crate::config::RunMode;
 use async_trait::async_trait;
-use dwar_app::{AdminError, Administration, FindIdentity};
+use dwar_app::ManageOperators;
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Door, Listener, Live, Names, NoAnswer,
     StopHandle,
@@ -15,7 +15,6 @@ use dwar_dashboard::{
 use dwar_http::{InProcess, InProcessRequest, Server};
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_operator::PasswordHasher;
-use dwar_otp::Channel;
 use dwar_system::Argon2Hasher;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ pub struct Pages {
 /// Lets somebody in who has nothing to sign in with yet.
 #[derive(Clone)]
 pub struct FrontDoor {
-    admin: Administration,
+    operators: ManageOperators,
     base_url: String,
 }
 
@@ -44,13 +43,7 @@ impl FrontDoor {
     /// The store failed.
     pub async fn first_link(&self) -> Result<Option<String>, StoreError> {
         let Ok(name) = FIRST.parse() else { return Ok(None) };
-        let invited = self.admin.operators.invite_first(name).await;
-        let invited = invited.map_err(|cause| match cause {
-            AdminError::Store(cause) => cause,
-            AdminError::Forbidden => {
-                StoreError::Failed("nobody may make the first operator".into())
-            }
-        })?;
+        let invited = self.operators.invite_first(name).await?;
         Ok(invited.map(|one| format!("{}/start#{}", self.base_url, one.secret.expose())))
     }
 }
@@ -83,29 +76,17 @@ pub fn build(
     let base_url = base_of(&settings.public_url, listener.addresses());
     let (parts, hasher) = (&core.parts, hasher(core));
     let admin = parts.administration(&hasher);
-    let (tools, identities) = (|| parts.tools.clone(), || parts.stores.identities.clone());
-    let activity = Arc::new(parts.activity());
+    let manage = core.management()?;
     let console = Console {
         prepared: Arc::clone(prepared),
-        tools: tools(),
+        tools: parts.tools.clone(),
         admin: admin.clone(),
         passkeys: parts.passkeys(hasher, Arc::new(dwar_passkeys::Passkeys)),
-        projects: parts.manage_projects(),
-        wallets: parts.manage_wallets(),
-        ledger: parts.manage_ledger(),
-        endpoints: parts.manage_endpoints(core.webhook_sender()?),
-        endpoint_log: parts.endpoint_log(core.webhook_sender()?),
-        identities: FindIdentity { tools: tools(), identities: identities() },
-        erase: parts.erase_identity(),
-        phones: parts.unlock_phone(),
-        signing_keys: parts.manage_signing_keys(),
         door: Door::default(),
-        providers: carriers.clone(),
+        providers: carriers.available.clone(),
         operations: Arc::new(Operations::new(core, carriers, restarts)),
-        figures: parts.read_figures(),
-        live: Live::new(activity.clone(), admin.sign_in.clone()),
-        activity,
-        sessions: parts.manage_sessions(),
+        live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
+        manage: manage.clone(),
         api: Arc::new(OwnApi(server.in_process().map_err(refused)?)),
         api_url: base_of(&public_api(core), server.addresses()),
         base_url: base_url.clone(),
@@ -114,7 +95,7 @@ pub fn build(
     };
     let dashboard = Dashboard::new(listener, console).map_err(refused)?;
     tracing::info!("the dashboard is on {base_url}");
-    Ok(Some(Pages { dashboard, door: FrontDoor { admin, base_url } }))
+    Ok(Some(Pages { dashboard, door: FrontDoor { operators: manage.operators, base_url } }))
 }
 
 impl Pages {
@@ -138,16 +119,6 @@ impl Pages {
         if let Err(cause) = self.dashboard.run().await {
             tracing::error!(%cause, "the dashboard ended");
         }
-    }
-}
-
-impl dwar_dashboard::Providers for Carriers {
-    fn names(&self, channel: Channel) -> Vec<String> {
-        self.available.names(channel).map(str::to_owned).collect()
-    }
-
-    fn objection(&self, channel: Channel, names: &[String]) -> Option<String> {
-        self.available.objection(channel, names)
     }
 }
 

@@ -4,7 +4,7 @@ use super::WiringError;
 use super::core::Core;
 use super::policies;
 use crate::config::{Config, ConfigError, RunMode, invalid, toml_sentence};
-use dwar_app::Routes;
+use dwar_app::{Routes, unknown_provider};
 use dwar_gateways::{
     BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, Discreet,
     GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Settings,
@@ -29,7 +29,7 @@ pub struct Providers {
 
 /// The providers in use, for those who look at them.
 pub struct Carriers {
-    pub available: Available,
+    pub available: Arc<Available>,
     /// What guards each of them, by name.
     pub breakers: BTreeMap<String, Arc<BreakerGateway>>,
 }
@@ -59,16 +59,11 @@ impl Available {
             self.0.iter().filter(move |(_, provider)| provider.channels.contains(&channel));
         serving.map(|(name, _)| name.as_str())
     }
+}
 
-    /// The first name that serves nothing over `channel`, as a sentence.
-    pub fn objection(&self, channel: Channel, names: &[String]) -> Option<String> {
-        let serve: Vec<&str> = self.names(channel).collect();
-        let name = names.iter().find(|name| !serve.contains(&name.as_str()))?;
-        let others = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
-        Some(format!(
-            "`{name}` is not configured to carry {}; of those that are there: {others}",
-            channel.as_str()
-        ))
+impl dwar_otp::Providers for Available {
+    fn names(&self, channel: Channel) -> Vec<String> {
+        self.names(channel).map(str::to_owned).collect()
     }
 }
 
@@ -100,7 +95,11 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
         Some((name.clone(), source))
     };
     let sources = known.0.iter().filter_map(source).collect();
-    Ok(Providers { routes, sources, carriers: Arc::new(Carriers { available: known, breakers }) })
+    Ok(Providers {
+        routes,
+        sources,
+        carriers: Arc::new(Carriers { available: Arc::new(known), breakers }),
+    })
 }
 
 /// The providers that projects may choose from; an error if `gateways.whatsapp` or `gateways.sms`
@@ -111,7 +110,7 @@ pub fn available(config: &Config) -> Result<Available, WiringError> {
         ("gateways.whatsapp", Channel::Whatsapp, &config.gateways.whatsapp),
         ("gateways.sms", Channel::Sms, &config.gateways.sms),
     ] {
-        if let Some(objection) = available.objection(channel, names) {
+        if let Some(objection) = unknown_provider(&available, channel, names) {
             return Err(invalid(key, objection).into());
         }
     }

@@ -13,6 +13,6 @@ mod stores;
 pub use application::{Application, StopHandle, keep_preparing, prepare};
 pub use core::{Core, WiringError, open_files};
 pub use gateways::{
-    Available, available as available_providers, http_client, reporting as reporting_providers,
+    available as available_providers, http_client, reporting as reporting_providers,
 };
 pub use stores::{Location, MIB};

@@ -3,14 +3,10 @@ use crate::api_routes::ApiRoutes;
 use crate::guard::Names;
 use crate::live::Live;
 use crate::operations::Operations;
-use dwar_app::{
-    Activity, AdminError, Administration, EndpointLog, EraseIdentity, FindIdentity,
-    ManageEndpoints, ManageLedger, ManageProjects, ManageSessions, ManageSigningKeys,
-    ManageWallets, Passkeys, PriceList, ReadFigures, Scope, Toolbox, UnlockPhone,
-};
+use dwar_app::{Administration, ManageError, Management, Passkeys, PriceList, Scope, Toolbox};
 use dwar_kernel::ProjectId;
 use dwar_operator::By;
-use dwar_otp::Channel;
+use dwar_otp::Providers;
 use dwar_wallet::ProofStart;
 use std::sync::Arc;
 use tokio::sync::SetOnce;
@@ -20,29 +16,16 @@ pub struct Console {
     /// Set once the stores are up to date; until then no page may use them.
     pub prepared: Arc<SetOnce<()>>,
     pub tools: Toolbox,
-    /// Operators and what they did.
+    /// What those who run the service ask for.
+    pub manage: Management,
+    /// How they get in, and their own accounts.
     pub admin: Administration,
     pub passkeys: Passkeys,
-    pub projects: ManageProjects,
-    pub wallets: ManageWallets,
-    pub ledger: ManageLedger,
-    pub endpoints: ManageEndpoints,
-    /// What endpoints were told, and telling it again.
-    pub endpoint_log: EndpointLog,
-    pub identities: FindIdentity,
-    pub erase: EraseIdentity,
-    /// Lifts the locks of phones.
-    pub phones: UnlockPhone,
-    pub signing_keys: ManageSigningKeys,
     /// What wrong tokens of the admin API may cost.
     pub door: Door,
-    pub figures: ReadFigures,
-    /// What was sent, and what became of it.
-    pub activity: Arc<Activity>,
-    /// The same as it happens.
+    /// Requests as they come.
     pub live: Live,
-    pub sessions: ManageSessions,
-    /// Who can be named to carry messages.
+    /// Who can be named to carry messages, for the pages that list them.
     pub providers: Arc<dyn Providers>,
     /// How the installation is doing.
     pub operations: Arc<dyn Operations>,
@@ -66,8 +49,8 @@ impl Console {
         by: &By,
         project: ProjectId,
         scope: Scope,
-    ) -> Result<ProofStart, AdminError> {
-        let ledger = self.ledger.clone();
+    ) -> Result<ProofStart, ManageError> {
+        let ledger = self.manage.ledger.clone();
         let start = ledger.begin(by, project).await?;
         if let ProofStart::Begun(run) = start.clone() {
             actix_web::rt::spawn(async move {
@@ -79,13 +62,4 @@ impl Console {
         }
         Ok(start)
     }
-}
-
-/// The providers that are configured.
-pub trait Providers: Send + Sync {
-    /// Those that carry messages over `channel`.
-    fn names(&self, channel: Channel) -> Vec<String>;
-
-    /// The first of `names` that carries nothing over `channel`, as a sentence.
-    fn objection(&self, channel: Channel, names: &[String]) -> Option<String>;
 }

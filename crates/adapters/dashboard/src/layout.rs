@@ -1,10 +1,9 @@
 use crate::assets;
-use crate::pages;
 use crate::refusal::Refusal;
 use crate::texts::{self, nav};
 use crate::visit::{Theme, Visit};
 use actix_web::HttpResponse;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{DOCTYPE, Markup, html};
 
@@ -161,16 +160,16 @@ fn side(visit: &Visit, project: Option<&Project>) -> Markup {
 /// What this operator may see of a project.
 fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
     let pages = [
-        ("overview", nav::OVERVIEW, "chart", Area::Overview),
-        ("playground", nav::PLAYGROUND, "play", Area::Playground),
-        ("activity", nav::ACTIVITY, "pulse", Area::Activity),
-        ("keys", nav::KEYS, "key", Area::Keys),
-        ("settings", nav::SETTINGS, "sliders", Area::Settings),
-        ("wallet", nav::WALLET, "wallet", Area::Money),
-        ("identities", nav::IDENTITIES, "person", Area::Identities),
-        ("audit", nav::AUDIT, "log", Area::Team),
+        ("overview", nav::OVERVIEW, "chart", Command::ShowFigures),
+        ("playground", nav::PLAYGROUND, "play", Command::Play),
+        ("activity", nav::ACTIVITY, "pulse", Command::ListRequests),
+        ("keys", nav::KEYS, "key", Command::ListKeys),
+        ("settings", nav::SETTINGS, "sliders", Command::ShowProject),
+        ("wallet", nav::WALLET, "wallet", Command::ShowWallet),
+        ("identities", nav::IDENTITIES, "person", Command::FindIdentity),
+        ("audit", nav::AUDIT, "log", Command::ListProjectAudit),
     ];
-    let seen = pages.into_iter().filter(|page| visit.may(project, Permission::See(page.3)));
+    let seen = pages.into_iter().filter(|page| visit.may(project, page.3));
     let entry =
         |(page, label, icon, _)| Entry { href: format!("/p/{}/{page}", project.id), label, icon };
     seen.map(entry).collect()
@@ -182,12 +181,13 @@ pub(crate) fn first_page(visit: &Visit, project: &Project) -> Option<String> {
 }
 
 fn installation_entries(visit: &Visit) -> Vec<Entry> {
+    let may = |command| visit.by.may(command, None);
     let pages = [
         ("/projects", nav::PROJECTS, "grid", true),
-        ("/team", nav::TEAM, "team", pages::team::is_visible(visit)),
-        ("/operations", nav::OPERATIONS, "pulse", visit.by.access.may_installation()),
-        ("/audit", nav::AUDIT_ALL, "log", visit.by.access.may_installation()),
-        ("/tokens", nav::TOKENS, "key", visit.by.access.may_installation()),
+        ("/team", nav::TEAM, "team", may(Command::ListOperators)),
+        ("/operations", nav::OPERATIONS, "pulse", may(Command::ShowOperations)),
+        ("/audit", nav::AUDIT_ALL, "log", may(Command::ListAudit)),
+        ("/tokens", nav::TOKENS, "key", may(Command::ListTokens)),
     ];
     let seen = pages.into_iter().filter(|page| page.3);
     seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()

@@ -26,7 +26,7 @@ mod visit;
 
 pub use admin_api::{AdminCode, Door, document};
 pub use api_routes::{ApiAnswer, ApiRequest, ApiRoutes, NoAnswer};
-pub use console::{Console, Providers};
+pub use console::Console;
 pub use guard::Names;
 pub use listener::{Dashboard, Listener, StopHandle, app, is_exposed};
 pub use live::Live;

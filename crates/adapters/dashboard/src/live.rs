@@ -4,9 +4,9 @@
 use crate::pages::activity_row;
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
-use dwar_app::{Activity, RequestFilter, RequestLine, SignIn};
+use dwar_app::{Activity, RequestLine, SignIn};
 use dwar_kernel::{OperatorId, OtpId, ProjectId};
-use dwar_operator::{Area, Permission};
+use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -30,7 +30,7 @@ const IN_ALL: usize = 64;
 pub struct Live(Arc<Hub>);
 
 struct Hub {
-    activity: Arc<Activity>,
+    activity: Activity,
     sign_in: Arc<SignIn>,
     state: Mutex<State>,
     /// Set when the dashboard stops: a stream would hold that up.
@@ -82,7 +82,7 @@ impl Drop for Place {
 
 impl Live {
     /// Nobody watches yet.
-    pub fn new(activity: Arc<Activity>, sign_in: Arc<SignIn>) -> Self {
+    pub fn new(activity: Activity, sign_in: Arc<SignIn>) -> Self {
         let (state, closed) = (Mutex::default(), watch::Sender::new(false));
         Self(Arc::new(Hub { activity, sign_in, state, closed }))
     }
@@ -153,12 +153,12 @@ impl Hub {
     /// Asks until nobody watches any more.
     async fn ask(self: Arc<Self>, project: ProjectId, sender: watch::Sender<Seen>) {
         loop {
-            match self.activity.requests(project, &RequestFilter::default(), None).await {
-                Ok(page) => {
+            match self.activity.newest(project).await {
+                Ok(lines) => {
                     sender.send_if_modified(|seen| {
-                        let is_new = seen.as_ref().is_none_or(|seen| **seen != page.lines);
+                        let is_new = seen.as_ref().is_none_or(|seen| **seen != lines);
                         if is_new {
-                            *seen = Some(Arc::new(page.lines));
+                            *seen = Some(Arc::new(lines));
                         }
                         is_new
                     });
@@ -206,8 +206,8 @@ impl Watcher {
     /// Whether the session counts and its operator may see the project, right now.
     async fn may_stay(&self) -> bool {
         let present = self.place.hub.sign_in.look(&self.token).await;
-        let see = Permission::See(Area::Activity);
-        matches!(present, Ok(Some(present)) if present.operator.access.may(self.project, see))
+        let Ok(Some(present)) = present else { return false };
+        self.place.hub.activity.may_watch(&By::operator(&present.operator, None), self.project)
     }
 
     /// What is new or has changed, oldest first.

@@ -3,10 +3,7 @@ use crate::texts::refusals as texts;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use dwar_app::{
-    AdminError, AdminTokenError, CreditError, EndpointError, EraseIdentityError, OperatorError,
-    RegenerateKeyError, SignInError, UnlockPhoneError,
-};
+use dwar_app::{ManageError, SignInError};
 use dwar_kernel::StoreError;
 use std::fmt;
 
@@ -92,95 +89,26 @@ impl ResponseError for Refusal {
     }
 }
 
+/// Logs why a store failed, and says what that is to whoever asked.
+pub(crate) fn failed(cause: &StoreError) -> Refusal {
+    tracing::error!(error = cause as &(dyn std::error::Error + 'static), "the store failed");
+    if cause.is_transient() { Refusal::Unavailable } else { Refusal::Failed }
+}
+
 impl From<StoreError> for Refusal {
     fn from(cause: StoreError) -> Self {
-        let transient = cause.is_transient();
-        tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
-        if transient { Self::Unavailable } else { Self::Failed }
+        failed(&cause)
     }
 }
 
-impl From<RegenerateKeyError> for Refusal {
-    fn from(cause: RegenerateKeyError) -> Self {
+impl From<ManageError> for Refusal {
+    fn from(cause: ManageError) -> Self {
         match cause {
-            RegenerateKeyError::NoSuchProject => Self::NotFound,
-            RegenerateKeyError::Forbidden => Self::Forbidden,
-            RegenerateKeyError::Store(cause) => cause.into(),
-        }
-    }
-}
-
-impl From<CreditError> for Refusal {
-    fn from(cause: CreditError) -> Self {
-        match cause {
-            CreditError::NoSuchProject => Self::NotFound,
-            CreditError::Forbidden => Self::Forbidden,
-            CreditError::NotPositive => Self::Unreadable,
-            CreditError::Store(cause) => cause.into(),
-        }
-    }
-}
-
-impl From<EndpointError> for Refusal {
-    fn from(cause: EndpointError) -> Self {
-        match cause {
-            EndpointError::NoSuchProject | EndpointError::NoSuchEndpoint => Self::NotFound,
-            EndpointError::Forbidden => Self::Unreadable,
-            EndpointError::NotAllowed => Self::Forbidden,
-            EndpointError::Store(cause) => cause.into(),
-        }
-    }
-}
-
-impl From<OperatorError> for Refusal {
-    fn from(cause: OperatorError) -> Self {
-        match cause {
-            OperatorError::NoSuchOperator | OperatorError::NoSuchProject => Self::NotFound,
-            OperatorError::NameTaken | OperatorError::Name(_) => Self::Unreadable,
-            OperatorError::Forbidden => Self::Forbidden,
-            OperatorError::Store(cause) => cause.into(),
-        }
-    }
-}
-
-impl From<AdminError> for Refusal {
-    fn from(cause: AdminError) -> Self {
-        match cause {
-            AdminError::Forbidden => Self::Forbidden,
-            AdminError::Store(cause) => cause.into(),
-        }
-    }
-}
-
-impl From<EraseIdentityError> for Refusal {
-    fn from(cause: EraseIdentityError) -> Self {
-        match cause {
-            EraseIdentityError::NotFound => Self::NotFound,
-            EraseIdentityError::Forbidden => Self::Forbidden,
-            EraseIdentityError::Store(cause) => cause.into(),
-        }
-    }
-}
-
-impl From<UnlockPhoneError> for Refusal {
-    fn from(cause: UnlockPhoneError) -> Self {
-        match cause {
-            UnlockPhoneError::NoSuchProject => Self::NotFound,
-            UnlockPhoneError::Forbidden => Self::Forbidden,
-            UnlockPhoneError::Store(cause) => cause.into(),
-        }
-    }
-}
-
-impl From<AdminTokenError> for Refusal {
-    fn from(cause: AdminTokenError) -> Self {
-        match cause {
-            AdminTokenError::NoSuchToken | AdminTokenError::NoSuchProject => Self::NotFound,
-            AdminTokenError::Name | AdminTokenError::Lifetime | AdminTokenError::Outlives => {
-                Self::Unreadable
-            }
-            AdminTokenError::Forbidden => Self::Forbidden,
-            AdminTokenError::Store(cause) => cause.into(),
+            ManageError::Forbidden => Self::Forbidden,
+            ManageError::NoSuchProject | ManageError::NotFound(_) => Self::NotFound,
+            // The pages that ask for what can be wrong have words of their own for these.
+            ManageError::Invalid { .. } | ManageError::Conflict(_) => Self::Unreadable,
+            ManageError::Store(cause) => cause.into(),
         }
     }
 }
@@ -188,7 +116,6 @@ impl From<AdminTokenError> for Refusal {
 impl From<SignInError> for Refusal {
     fn from(cause: SignInError) -> Self {
         match cause {
-            SignInError::Forbidden => Self::Forbidden,
             SignInError::Busy => Self::Busy,
             // The pages that let somebody in have words of their own for these.
             SignInError::Wrong

@@ -6,6 +6,7 @@ use actix_web::web::Bytes;
 use chrono::SecondsFormat;
 use dwar_app::ManageLedger;
 use dwar_kernel::{ProjectId, StoreError};
+use dwar_operator::By;
 use dwar_wallet::{LedgerEntry, Paise, StatementCursor, StatementFilter, StatementLine};
 use dwar_wire::streamed;
 use futures_util::stream::{Stream, unfold};
@@ -18,6 +19,7 @@ const BATCH: u32 = 500;
 /// The wanted lines of a project's ledger as a file, newest first, however many.
 pub(crate) fn download(
     ledger: ManageLedger,
+    by: By,
     project: ProjectId,
     filter: StatementFilter,
 ) -> HttpResponse {
@@ -25,7 +27,7 @@ pub(crate) fn download(
     HttpResponse::Ok()
         .content_type(MEDIA_TYPE)
         .insert_header((header::CONTENT_DISPOSITION, name))
-        .streaming(Box::pin(streamed(written(ledger, project, filter))))
+        .streaming(Box::pin(streamed(written(ledger, by, project, filter))))
 }
 
 /// Where a download is.
@@ -38,26 +40,27 @@ enum At {
 /// Batch by batch, each read when the one before was taken: who goes away is read nothing more for.
 fn written(
     ledger: ManageLedger,
+    by: By,
     project: ProjectId,
     filter: StatementFilter,
 ) -> impl Stream<Item = Result<Bytes, StoreError>> {
-    unfold((At::Head, ledger, filter), move |(at, ledger, filter)| async move {
+    unfold((At::Head, ledger, by, filter), move |(at, ledger, by, filter)| async move {
         let after = match at {
             At::Head => {
                 let head = Bytes::from_static(HEAD.as_bytes());
-                return Some((Ok(head), (At::Lines(None), ledger, filter)));
+                return Some((Ok(head), (At::Lines(None), ledger, by, filter)));
             }
             At::Lines(after) => after,
             At::End => return None,
         };
-        match ledger.lines(project, filter.clone(), after, BATCH).await {
+        match ledger.lines(&by, project, filter.clone(), after, BATCH).await {
             Ok(lines) => {
                 let last = lines.last().filter(|_| lines.len() == BATCH as usize);
                 let next = last.map_or(At::End, |line| At::Lines(Some(line.cursor())));
                 let text: String = lines.iter().map(csv_line).collect();
-                Some((Ok(Bytes::from(text)), (next, ledger, filter)))
+                Some((Ok(Bytes::from(text)), (next, ledger, by, filter)))
             }
-            Err(cause) => Some((Err(cause), (At::End, ledger, filter))),
+            Err(cause) => Some((Err(cause.into_store_error()), (At::End, ledger, by, filter))),
         }
     })
 }

@@ -7,9 +7,9 @@ use actix_web::http::header::HeaderMap;
 use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
 use dwar_app::Present;
-use dwar_kernel::{KeyMode, ProjectId, Timestamp};
-use dwar_operator::{Access, BrowserToken, By, Permission, SessionToken};
-use dwar_project::{Caller, Project};
+use dwar_kernel::Timestamp;
+use dwar_operator::{BrowserToken, By, Command, SessionToken};
+use dwar_project::Project;
 use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
@@ -130,77 +130,25 @@ impl Visit {
         self.token.expose()
     }
 
-    /// Whether this operator may do this in the project.
-    pub(crate) fn may(&self, project: &Project, permission: Permission) -> bool {
-        self.by.access.may(project.id, permission)
-    }
-
-    /// Nothing but for owners of the installation.
-    ///
-    /// # Errors
-    /// [`Refusal::Forbidden`].
-    pub(crate) fn owner(&self) -> Result<(), Refusal> {
-        if self.by.access.may_installation() { Ok(()) } else { Err(Refusal::Forbidden) }
+    /// Whether this operator may give a command in the project; for what a page shows.
+    pub(crate) fn may(&self, project: &Project, command: Command) -> bool {
+        self.by.may(command, Some(project.id))
     }
 
     /// The projects that this operator may know of, oldest first.
     pub(crate) async fn projects(&self) -> Result<Vec<Project>, Refusal> {
-        self.console.projects_of(&self.by.access).await
+        Ok(self.console.manage.projects.list(&self.by).await?)
     }
 
-    /// The project of an address, for something that `permission` allows.
+    /// The project of an address, for a command.
     ///
     /// # Errors
-    /// As [`Console::project`].
-    pub(crate) async fn project(
-        &self,
-        id: &str,
-        permission: Permission,
-    ) -> Result<Project, Refusal> {
-        self.console.project(&self.by.access, id, permission).await
+    /// [`Refusal::NotFound`] if there is none that this operator may know of, [`Refusal::Forbidden`] if
+    /// they may not give the command there.
+    pub(crate) async fn project(&self, id: &str, command: Command) -> Result<Project, Refusal> {
+        let id = id.parse().map_err(|_| Refusal::NotFound)?;
+        Ok(self.console.manage.control.project(&self.by, command, id).await?)
     }
-}
-
-impl Console {
-    /// The projects that somebody with this access may know of, oldest first.
-    pub(crate) async fn projects_of(&self, access: &Access) -> Result<Vec<Project>, Refusal> {
-        let mut all = self.projects.list().await?;
-        all.retain(|project| access.knows(project.id));
-        Ok(all)
-    }
-
-    /// The project of an address, for something that `permission` allows: the one rule of pages and
-    /// admin API.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`] if there is none that somebody with this access may know of,
-    /// [`Refusal::Forbidden`] if they may not do this there.
-    pub(crate) async fn project(
-        &self,
-        access: &Access,
-        id: &str,
-        permission: Permission,
-    ) -> Result<Project, Refusal> {
-        let id: ProjectId = id.parse().map_err(|_| Refusal::NotFound)?;
-        if !access.knows(id) {
-            return Err(Refusal::NotFound);
-        }
-        let project = self.projects.projects.find(id).await?.ok_or(Refusal::NotFound)?;
-        if access.may(id, permission) { Ok(project) } else { Err(Refusal::Forbidden) }
-    }
-}
-
-/// Who looks an identity up. The project's switches are about its API keys; an operator has a role
-/// instead.
-pub(crate) async fn caller(
-    console: &Console,
-    project: &Project,
-    mode: KeyMode,
-) -> Result<Caller, Refusal> {
-    let keys = console.projects.projects.keys(project.id).await?;
-    let key = keys.into_iter().find(|key| key.mode == mode).ok_or(Refusal::NotFound)?.id;
-    let project = Project { identity_lookup: true, ..project.clone() };
-    Ok(Caller { project, mode, key })
 }
 
 impl FromRequest for Visit {

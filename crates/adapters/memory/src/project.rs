@@ -1,7 +1,9 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, KeyMode, ProjectId, StoreError};
-use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
+use dwar_project::{
+    Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
+};
 
 impl State {
     /// The project with its keys, to be changed.
@@ -57,12 +59,17 @@ impl ProjectStore for MemoryStore {
         &self,
         project: ProjectId,
         change: ProjectChange,
-    ) -> Result<Option<Project>, StoreError> {
+        rules: ProjectRules,
+    ) -> Result<Changed, StoreError> {
         let state = &mut *self.step("ProjectStore::change").await?;
-        Ok(state.project(project).map(|(found, _)| {
-            found.apply(change);
-            found.clone()
-        }))
+        let Some((found, _)) = state.project(project) else { return Ok(Changed::NoSuchProject) };
+        Ok(match found.clone().changed(change, &rules) {
+            Ok(changed) => {
+                found.clone_from(&changed);
+                Changed::Done(Box::new(changed))
+            }
+            Err(cause) => Changed::Refused(cause),
+        })
     }
 
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {

@@ -5,7 +5,9 @@ use crate::connection::lock::Lock;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError};
-use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
+use dwar_project::{
+    Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
+};
 use dwar_sql::schema::{api_keys, projects};
 use dwar_sql::{Id, KeyRow, ProjectRow, read_all, read_one};
 
@@ -79,7 +81,8 @@ impl ProjectStore for PostgresStore {
         &self,
         project: ProjectId,
         change: ProjectChange,
-    ) -> Result<Option<Project>, StoreError> {
+        rules: ProjectRules,
+    ) -> Result<Changed, StoreError> {
         self.pool
             .of(project)
             .transaction(move |conn| {
@@ -90,13 +93,15 @@ impl ProjectStore for PostgresStore {
                     .for_no_key_update()
                     .first(conn)
                     .optional()?;
-                let Some(row) = row else { return Ok(None) };
-                let mut changed = Project::try_from(row)?;
-                changed.apply(change.clone());
+                let Some(row) = row else { return Ok(Changed::NoSuchProject) };
+                let changed = match Project::try_from(row)?.changed(change.clone(), &rules) {
+                    Ok(changed) => changed,
+                    Err(cause) => return Ok(Changed::Refused(cause)),
+                };
                 diesel::update(projects::table.find(Id::from(project)))
                     .set(ProjectRow::from(changed.clone()))
                     .execute(conn)?;
-                Ok(Some(changed))
+                Ok(Changed::Done(Box::new(changed)))
             })
             .await
     }

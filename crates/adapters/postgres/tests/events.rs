@@ -14,7 +14,7 @@ use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
-use dwar_testkit::{CODE, Fixtures, Line, START, race, seconds};
+use dwar_testkit::{CODE, Fixtures, Line, START, any_project, race, seconds};
 use dwar_wallet::{Paise, Settlement, WalletStore};
 use std::sync::Arc;
 use support::{Database, project};
@@ -293,7 +293,7 @@ async fn all_that_records_and_all_that_tells_get_along() {
     let (make, project) = (Arc::new(Fixtures::random()), scene.project);
     let low =
         ProjectChange { low_balance: Some(Some(Paise(1_000_000))), ..ProjectChange::default() };
-    store.change(project, low).await.unwrap();
+    store.change(project, low, any_project()).await.unwrap();
     let kept = scene.endpoint().await;
     for _ in 0..20 {
         let (line, otp) = scene.issued().await;

@@ -12,7 +12,7 @@ use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_session::SessionStore;
-use dwar_testkit::{Fixtures, Line, START, WRONG_CODE};
+use dwar_testkit::{Fixtures, Line, START, WRONG_CODE, any_project};
 use dwar_wallet::{HoldOutcome, Settlement, WalletStore};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -42,11 +42,14 @@ async fn a_lock_held_by_another_is_not_waited_for_beyond_its_time() {
 
     let held = hold_projects(&database);
     let began = Instant::now();
-    assert_unavailable(store.change(id, renamed()).await);
+    assert_unavailable(store.change(id, renamed(), any_project()).await);
     assert!((SHORT..LONG).contains(&began.elapsed()));
 
     drop(held);
-    assert_eq!(store.change(id, renamed()).await.unwrap().unwrap().name, "Renamed");
+    assert_eq!(
+        store.change(id, renamed(), any_project()).await.unwrap().done().unwrap().name,
+        "Renamed"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,7 +70,7 @@ async fn what_was_answered_as_failed_does_not_happen_later() {
 
     let held = hold_projects(&database);
     let began = Instant::now();
-    assert_unavailable(store.change(before.id, renamed()).await);
+    assert_unavailable(store.change(before.id, renamed(), any_project()).await);
     assert!(began.elapsed() < LONG);
     // The one connection is still at it: others wait for it, but not for ever either.
     assert_unavailable(store.ping().await);

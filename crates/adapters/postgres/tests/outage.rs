@@ -6,7 +6,7 @@ mod support;
 
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
-use dwar_testkit::{Fixtures, race, reserved_port};
+use dwar_testkit::{Fixtures, any_project, race, reserved_port};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use support::{Database, assert_unavailable, project, renamed};
@@ -28,7 +28,7 @@ async fn no_request_notices_that_every_connection_was_cut() {
     };
     let write = |_| {
         let store = store.clone();
-        async move { store.change(id, renamed()).await.unwrap().unwrap() }
+        async move { store.change(id, renamed(), any_project()).await.unwrap().done().unwrap() }
     };
     for round in 0..4 {
         // All connections are in use once, so that all of them are there to be cut.

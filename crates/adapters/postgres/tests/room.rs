@@ -8,7 +8,7 @@ use diesel::connection::SimpleConnection;
 use dwar_kernel::StoreError;
 use dwar_postgres::PostgresStore;
 use dwar_project::ProjectStore;
-use dwar_testkit::Fixtures;
+use dwar_testkit::{Fixtures, any_project};
 use support::{Database, assert_unavailable, project, renamed};
 
 impl Database {
@@ -33,7 +33,7 @@ impl Database {
 }
 
 async fn write(store: &PostgresStore, of: dwar_kernel::ProjectId) -> Result<(), StoreError> {
-    store.change(of, renamed()).await.map(drop)
+    store.change(of, renamed(), any_project()).await.map(drop)
 }
 
 #[tokio::test]

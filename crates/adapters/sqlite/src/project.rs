@@ -3,7 +3,9 @@ use crate::connection::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError};
-use dwar_project::{Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
+use dwar_project::{
+    Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
+};
 use dwar_sql::schema::{api_keys, projects};
 use dwar_sql::{CallerRow, Id, KeyRow, ProjectRow, read_all, read_one};
 
@@ -58,14 +60,20 @@ impl ProjectStore for SqliteStore {
         &self,
         project: ProjectId,
         change: ProjectChange,
-    ) -> Result<Option<Project>, StoreError> {
+        rules: ProjectRules,
+    ) -> Result<Changed, StoreError> {
         self.of(project)
             .write(move |connection| {
-                let Some(mut project) = load(connection, project)? else { return Ok(None) };
-                project.apply(change);
-                let row = ProjectRow::from(project.clone());
+                let Some(found) = load(connection, project)? else {
+                    return Ok(Changed::NoSuchProject);
+                };
+                let changed = match found.changed(change, &rules) {
+                    Ok(changed) => changed,
+                    Err(cause) => return Ok(Changed::Refused(cause)),
+                };
+                let row = ProjectRow::from(changed.clone());
                 diesel::update(&row).set(&row).execute(connection)?;
-                Ok(Some(project))
+                Ok(Changed::Done(Box::new(changed)))
             })
             .await
     }

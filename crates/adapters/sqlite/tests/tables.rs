@@ -16,7 +16,7 @@ use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
-use dwar_testkit::{CODE, Fixtures, Line, START, seconds};
+use dwar_testkit::{CODE, Fixtures, Line, START, any_project, seconds};
 use dwar_wallet::{Adjusted, Adjustment, Credit, HoldOutcome, Paise, WalletStore};
 use tempfile::TempDir;
 
@@ -116,7 +116,7 @@ impl Scene {
     async fn warn_below(&self, threshold: i64) {
         let change =
             ProjectChange { low_balance: Some(Some(Paise(threshold))), ..ProjectChange::default() };
-        self.store.change(self.project, change).await.unwrap().unwrap();
+        self.store.change(self.project, change, any_project()).await.unwrap().done().unwrap();
     }
 
     async fn due(&self) -> Vec<Event> {

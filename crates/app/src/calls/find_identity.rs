@@ -1,7 +1,7 @@
 use crate::Toolbox;
 use crate::refusals::refusals;
 use dwar_identity::{Identity, IdentityStore};
-use dwar_kernel::{IdentityId, Phone, StoreError, Timestamp};
+use dwar_kernel::{IdentityId, Phone, StoreError, Timestamp, Vault};
 use dwar_project::Caller;
 use std::sync::Arc;
 
@@ -18,6 +18,18 @@ pub struct FoundIdentity {
     pub phone: Phone,
     pub created_at: Timestamp,
     pub last_verified_at: Timestamp,
+}
+
+impl FoundIdentity {
+    /// Opens what a store keeps of an identity.
+    pub(crate) fn open(vault: &dyn Vault, identity: Identity) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: identity.id,
+            phone: vault.open_phone(identity.project, &identity.phone)?,
+            created_at: identity.created_at,
+            last_verified_at: identity.last_verified_at,
+        })
+    }
 }
 
 refusals! {
@@ -38,7 +50,7 @@ impl FindIdentity {
         enabled(caller)?;
         let id: IdentityId = id.parse().map_err(|_| FindIdentityError::NotFound)?;
         let found = self.identities.find(caller.project.id, caller.mode, id).await?;
-        self.open(found)
+        self.opened(found)
     }
 
     /// The identity of this phone number.
@@ -51,18 +63,12 @@ impl FindIdentity {
         let (project, mode) = (caller.project.id, caller.mode);
         let index = self.tools.vault.phone_index(project, mode, phone);
         let found = self.identities.find_by_phone(project, mode, index).await?;
-        self.open(found)
+        self.opened(found)
     }
 
-    fn open(&self, found: Option<Identity>) -> Result<FoundIdentity, FindIdentityError> {
+    fn opened(&self, found: Option<Identity>) -> Result<FoundIdentity, FindIdentityError> {
         let identity = found.ok_or(FindIdentityError::NotFound)?;
-        let phone = self.tools.vault.open_phone(identity.project, &identity.phone);
-        Ok(FoundIdentity {
-            id: identity.id,
-            phone: phone.map_err(StoreError::from)?,
-            created_at: identity.created_at,
-            last_verified_at: identity.last_verified_at,
-        })
+        Ok(FoundIdentity::open(self.tools.vault.as_ref(), identity)?)
     }
 }
 

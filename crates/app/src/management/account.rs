@@ -64,9 +64,6 @@ pub enum AccountError {
     /// Removed, or reset, meanwhile.
     #[error("there is no such operator")]
     NoSuchOperator,
-    /// Whoever asked may not do this.
-    #[error("your role does not allow this")]
-    Forbidden,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,6 +1,7 @@
 use super::timeline::{OnRecord, Timeline};
-use crate::{Audit, Limits, Toolbox};
+use crate::{Change, Control, Limits, ManageError};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, Timestamp};
+use dwar_operator::{Action, By, Command};
 use dwar_otp::{
     Channel, DeliveryStatus, Otp, OtpHistory, OtpState, OtpStore, RefusalStore, RefusedSends,
 };
@@ -10,18 +11,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Shows what was sent and what became of it, to whoever may see a project's activity; who that is
-/// the caller asks (`Permission::See(Area::Activity)`). Phones are masked until somebody unmasks one.
+/// Shows what was sent and what became of it. Phones are masked until somebody unmasks one.
+#[derive(Clone)]
 pub struct Activity {
-    pub tools: Toolbox,
+    pub control: Control,
     pub activity: Arc<dyn OtpHistory>,
     pub refusals: Arc<dyn RefusalStore>,
     pub otps: Arc<dyn OtpStore>,
     pub sends: Arc<dyn SendLimiter>,
     pub charges: Arc<dyn ChargeStore>,
     pub limits: Limits,
-    /// For whoever unmasks a phone.
-    pub audit: Audit,
 }
 
 /// Requests on one page.
@@ -92,6 +91,28 @@ impl Activity {
     /// The newest requests that `filter` wants, from before `before` on.
     pub async fn requests(
         &self,
+        by: &By,
+        project: ProjectId,
+        filter: &RequestFilter,
+        before: Option<OtpId>,
+    ) -> Result<RequestPage, ManageError> {
+        self.control.project(by, Command::ListRequests, project).await?;
+        Ok(self.page(project, filter, before).await?)
+    }
+
+    /// Whether somebody may watch the requests of a project as they come, and go on watching.
+    pub fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+        by.may(Command::ListRequests, Some(project))
+    }
+
+    /// The newest requests of a project, for those who watch it, all of whom
+    /// [`Activity::may_watch`] let through.
+    pub async fn newest(&self, project: ProjectId) -> Result<Vec<RequestLine>, StoreError> {
+        Ok(self.page(project, &RequestFilter::default(), None).await?.lines)
+    }
+
+    async fn page(
+        &self,
         project: ProjectId,
         filter: &RequestFilter,
         before: Option<OtpId>,
@@ -119,7 +140,7 @@ impl Activity {
                 otp: otp.id,
                 mode: otp.mode,
                 at: otp.created_at,
-                phone: self.tools.vault.open_phone(project, &otp.sealed_phone).ok(),
+                phone: self.control.tools.vault.open_phone(project, &otp.sealed_phone).ok(),
                 carrier: attempt.map(|it| (it.channel, it.provider.clone())),
                 status: delivery.status,
                 state: otp.state,
@@ -132,41 +153,98 @@ impl Activity {
     /// What was refused in the last hour, whichever the phone; added up by mode and reason.
     pub async fn refused_lately(
         &self,
+        by: &By,
         project: ProjectId,
-    ) -> Result<Vec<RefusedSends>, StoreError> {
-        let since = self.tools.now() - Duration::from_secs(3_600);
+    ) -> Result<Vec<RefusedSends>, ManageError> {
+        self.control.project(by, Command::ListRefusedRequests, project).await?;
+        let since = self.control.tools.now() - Duration::from_secs(3_600);
         let mut counts = self.refusals.of_project(project, since, REFUSALS).await?;
         counts.iter_mut().for_each(|it| it.minute = since);
         Ok(RefusedSends::added_up(counts))
     }
 
-    /// All that is on record about a phone, told.
+    /// All that is on record about a phone, told, for whoever knows its number.
+    pub async fn search(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        phone: &Phone,
+    ) -> Result<Timeline, ManageError> {
+        self.control.project(by, Command::SearchRequests, project).await?;
+        Ok(self.told((project, mode), phone).await?)
+    }
+
+    /// The same about a phone whose requests whoever asks was shown before.
     pub async fn timeline(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        phone: &Phone,
+    ) -> Result<Timeline, ManageError> {
+        self.control.project(by, Command::ShowRequest, project).await?;
+        Ok(self.told((project, mode), phone).await?)
+    }
+
+    /// The same about the phone of a request.
+    pub async fn story(
+        &self,
+        by: &By,
+        project: ProjectId,
+        otp: OtpId,
+    ) -> Result<(KeyMode, Phone, Timeline), ManageError> {
+        self.control.project(by, Command::ShowRequest, project).await?;
+        let (mode, phone) = self.whose(project, otp).await?;
+        let timeline = self.told((project, mode), &phone).await?;
+        Ok((mode, phone, timeline))
+    }
+
+    /// The world and the phone of a request, in full, as [`Activity::unmask`] shows it.
+    pub async fn unmask_request(
+        &self,
+        by: &By,
+        project: ProjectId,
+        otp: OtpId,
+    ) -> Result<(KeyMode, Phone), ManageError> {
+        self.control.project(by, Command::UnmaskRequest, project).await?;
+        let (mode, phone) = self.whose(project, otp).await?;
+        self.unmask(by, project, &phone).await?;
+        Ok((mode, phone))
+    }
+
+    /// Lets somebody see a phone number in full, and writes down that they did.
+    pub async fn unmask(
+        &self,
+        by: &By,
+        project: ProjectId,
+        phone: &Phone,
+    ) -> Result<(), ManageError> {
+        self.control.admit(by, Command::UnmaskRequest, Some(project))?;
+        let change = Change::new(Action::PhoneUnmasked, phone).within(project);
+        Ok(self.control.record(by, change).await?)
+    }
+
+    async fn told(
         &self,
         (project, mode): (ProjectId, KeyMode),
         phone: &Phone,
     ) -> Result<Timeline, StoreError> {
-        let index = self.tools.vault.phone_index(project, mode, phone);
+        let index = self.control.tools.vault.phone_index(project, mode, phone);
         let requests = self.activity.of_phone(project, mode, index, OF_PHONE).await?;
         let charges = self.charges_of(project, &requests).await?;
         let refused = self.refusals.of_phone(project, mode, index, REFUSALS).await?;
         let log = self.sends.log(SendKey { project, mode, phone: index }).await?;
         let on_record = OnRecord { mode, requests, charges, refused, log };
-        Ok(Timeline::of(on_record, &self.limits, self.tools.now()))
+        Ok(Timeline::of(on_record, &self.limits, self.control.tools.now()))
     }
 
-    /// The world and the phone of a request; `None` if the project has no such request.
-    pub async fn whose(
-        &self,
-        project: ProjectId,
-        otp: OtpId,
-    ) -> Result<Option<(KeyMode, Phone)>, StoreError> {
+    async fn whose(&self, project: ProjectId, otp: OtpId) -> Result<(KeyMode, Phone), ManageError> {
         for mode in [KeyMode::Live, KeyMode::Test] {
             if let Some(otp) = self.otps.find(project, mode, otp).await? {
-                return Ok(Some((mode, self.tools.vault.open_phone(project, &otp.sealed_phone)?)));
+                let phone = self.control.tools.vault.open_phone(project, &otp.sealed_phone);
+                return Ok((mode, phone.map_err(StoreError::from)?));
             }
         }
-        Ok(None)
+        Err(ManageError::NotFound("request with this id"))
     }
 
     /// Only live sends cost anything.

@@ -1,38 +1,54 @@
-use crate::{Audit, Change, EndpointError, TellEvents};
+use super::endpoints::NO_ENDPOINT;
+use crate::{Change, Control, ManageError, TellEvents};
 use dwar_event::{
     CALL_LEASE, Call, CallFilter, Dispatch, Endpoint, Event, EventKind, LoggedCall, Resend, Subject,
 };
 use dwar_kernel::{EndpointId, KeyMode, ProjectId};
-use dwar_operator::{Action, By, Facts};
+use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
 
 /// Shows what an endpoint was told, sends it again, and tries whether it answers.
+#[derive(Clone)]
 pub struct EndpointLog {
+    pub control: Control,
     /// Makes the calls of tests; its ports hold the log, too.
     pub tell: Arc<TellEvents>,
-    pub audit: Audit,
 }
 
 impl EndpointLog {
     /// An endpoint of the project.
     pub async fn endpoint(
         &self,
+        by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<Endpoint, EndpointError> {
+    ) -> Result<Endpoint, ManageError> {
+        self.admitted(by, Command::ListWebhookCalls, project, endpoint).await
+    }
+
+    async fn admitted(
+        &self,
+        by: &By,
+        command: Command,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<Endpoint, ManageError> {
+        self.control.project(by, command, project).await?;
         let known = self.tell.events.endpoints(project).await?;
         let known = known.into_iter().find(|known| known.id == endpoint);
-        known.ok_or(EndpointError::NoSuchEndpoint)
+        known.ok_or(NO_ENDPOINT)
     }
 
     /// Calls to an endpoint, the newest first, up to `limit`; none if there is no such endpoint.
     pub async fn calls(
         &self,
+        by: &By,
         project: ProjectId,
         endpoint: EndpointId,
         filter: CallFilter,
         limit: u32,
-    ) -> Result<Vec<LoggedCall>, EndpointError> {
+    ) -> Result<Vec<LoggedCall>, ManageError> {
+        self.control.project(by, Command::ListWebhookCalls, project).await?;
         Ok(self.tell.calls.calls(project, endpoint, filter, limit).await?)
     }
 
@@ -44,11 +60,11 @@ impl EndpointLog {
         project: ProjectId,
         endpoint: EndpointId,
         event: &str,
-    ) -> Result<Resend, EndpointError> {
-        let known = self.endpoint(project, endpoint).await?;
+    ) -> Result<Resend, ManageError> {
+        let known = self.admitted(by, Command::ResendEvent, project, endpoint).await?;
         let facts = Facts::new().text("endpoint", &known.id.to_string());
         let change = Change::new(Action::EventResent, event).within(project).after(facts);
-        self.audit.record(by, change).await?;
+        self.control.record(by, change).await?;
         let now = self.tell.tools.now();
         Ok(self.tell.calls.resend(project, endpoint, event.to_owned(), now).await?)
     }
@@ -60,10 +76,10 @@ impl EndpointLog {
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<Option<Call>, EndpointError> {
-        let known = self.endpoint(project, endpoint).await?;
+    ) -> Result<Option<Call>, ManageError> {
+        let known = self.admitted(by, Command::TestWebhook, project, endpoint).await?;
         let change = Change::new(Action::EndpointTested, endpoint).within(project);
-        self.audit.record(by, change).await?;
+        self.control.record(by, change).await?;
         let at = self.tell.tools.now();
         let (mode, kind, subject) =
             (KeyMode::Live, EventKind::WebhookTest, Subject::Test { endpoint });

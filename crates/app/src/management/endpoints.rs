@@ -1,33 +1,26 @@
-use crate::refusals::refusals;
-use crate::{Audit, Change, Toolbox};
+use crate::{Change, Control, ManageError};
 use dwar_event::{Endpoint, EventStore, NewSecret, WebhookSecret, WebhookSender};
 use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed};
-use dwar_operator::{Action, By, Facts};
-use dwar_project::ProjectStore;
+use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
 use std::time::Duration;
+
+const REFUSED_URL: &str = "events go to https:// addresses of public hosts only; \
+                           events.allow_private allows others";
 
 /// How long a replaced secret signs along, so that receivers can change over.
 const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 
-/// Names the addresses that a project's events go to; driven by the command line.
+/// No endpoint of this id in the project.
+pub(super) const NO_ENDPOINT: ManageError =
+    ManageError::NotFound("endpoint with this id in the project");
+
+/// Names the addresses that a project's events go to.
+#[derive(Clone)]
 pub struct ManageEndpoints {
-    pub tools: Toolbox,
-    pub projects: Arc<dyn ProjectStore>,
+    pub control: Control,
     pub events: Arc<dyn EventStore>,
     pub sender: Arc<dyn WebhookSender>,
-    pub audit: Audit,
-}
-
-refusals! {
-    /// Why an endpoint was not made or changed.
-    EndpointError {
-        NoSuchProject = "there is no project with this id",
-        NoSuchEndpoint = "the project has no endpoint with this id",
-        Forbidden = "events go to https:// addresses of public hosts only; \
-                     events.allow_private allows others",
-        NotAllowed = "your role does not allow this",
-    }
 }
 
 impl ManageEndpoints {
@@ -38,12 +31,13 @@ impl ManageEndpoints {
         project: ProjectId,
         url: &str,
         full_phone: bool,
-    ) -> Result<(Endpoint, WebhookSecret), EndpointError> {
-        self.must_exist(project).await?;
-        self.sender.allows(url).map_err(|_| EndpointError::Forbidden)?;
-        let now = self.tools.now();
-        let id = EndpointId::new(now, self.tools.entropy.as_ref());
-        let secret = WebhookSecret::generate(self.tools.entropy.as_ref());
+    ) -> Result<(Endpoint, WebhookSecret), ManageError> {
+        self.control.project(by, Command::AddWebhook, project).await?;
+        let url = url.trim();
+        self.sender.allows(url).map_err(|_| ManageError::invalid("url", REFUSED_URL))?;
+        let now = self.control.tools.now();
+        let id = EndpointId::new(now, self.control.tools.entropy.as_ref());
+        let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
         let endpoint = Endpoint {
             id,
             project,
@@ -56,14 +50,14 @@ impl ManageEndpoints {
             disabled_at: None,
         };
         let change = Change::new(Action::EndpointAdded, id).within(project);
-        self.audit.record(by, change.after(facts(&endpoint))).await?;
+        self.control.record(by, change.after(facts(&endpoint))).await?;
         self.events.add_endpoint(endpoint.clone()).await?;
         Ok((endpoint, secret))
     }
 
     /// The endpoints of a project, oldest first.
-    pub async fn list(&self, project: ProjectId) -> Result<Vec<Endpoint>, EndpointError> {
-        self.must_exist(project).await?;
+    pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Endpoint>, ManageError> {
+        self.control.project(by, Command::ListWebhooks, project).await?;
         Ok(self.events.endpoints(project).await?)
     }
 
@@ -73,10 +67,11 @@ impl ManageEndpoints {
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<(), EndpointError> {
-        self.record(by, Action::EndpointRemoved, project, endpoint).await?;
+    ) -> Result<(), ManageError> {
+        self.record(by, (Command::RemoveWebhook, Action::EndpointRemoved), project, endpoint)
+            .await?;
         let removed = self.events.remove_endpoint(project, endpoint).await?;
-        if removed { Ok(()) } else { Err(EndpointError::NoSuchEndpoint) }
+        if removed { Ok(()) } else { Err(NO_ENDPOINT) }
     }
 
     /// Switches an endpoint on that was switched off for failing.
@@ -85,10 +80,11 @@ impl ManageEndpoints {
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<(), EndpointError> {
-        self.record(by, Action::EndpointEnabled, project, endpoint).await?;
+    ) -> Result<(), ManageError> {
+        self.record(by, (Command::EnableWebhook, Action::EndpointEnabled), project, endpoint)
+            .await?;
         let enabled = self.events.enable_endpoint(project, endpoint).await?;
-        if enabled { Ok(()) } else { Err(EndpointError::NoSuchEndpoint) }
+        if enabled { Ok(()) } else { Err(NO_ENDPOINT) }
     }
 
     /// Gives an endpoint a new secret; the old one signs along for a day.
@@ -97,38 +93,40 @@ impl ManageEndpoints {
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<WebhookSecret, EndpointError> {
-        self.record(by, Action::EndpointSecretRotated, project, endpoint).await?;
-        let secret = WebhookSecret::generate(self.tools.entropy.as_ref());
+    ) -> Result<WebhookSecret, ManageError> {
+        self.record(
+            by,
+            (Command::RotateWebhookSecret, Action::EndpointSecretRotated),
+            project,
+            endpoint,
+        )
+        .await?;
+        let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
         let sealed = self.seal(endpoint, &secret);
-        let new = NewSecret { secret: sealed, previous_until: self.tools.now() + OVERLAP };
+        let new = NewSecret { secret: sealed, previous_until: self.control.tools.now() + OVERLAP };
         let replaced = self.events.replace_secret(project, endpoint, new).await?;
-        if replaced { Ok(secret) } else { Err(EndpointError::NoSuchEndpoint) }
+        if replaced { Ok(secret) } else { Err(NO_ENDPOINT) }
     }
 
     /// What is about to be done to an endpoint of the project.
     async fn record(
         &self,
         by: &By,
-        action: Action,
+        (command, action): (Command, Action),
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<(), EndpointError> {
+    ) -> Result<(), ManageError> {
+        self.control.project(by, command, project).await?;
         let endpoints = self.events.endpoints(project).await?;
         let known = endpoints.iter().find(|known| known.id == endpoint);
-        let known = known.ok_or(EndpointError::NoSuchEndpoint)?;
+        let known = known.ok_or(NO_ENDPOINT)?;
         let change = Change::new(action, endpoint).within(project).before(facts(known));
-        Ok(self.audit.record(by, change).await?)
+        Ok(self.control.record(by, change).await?)
     }
 
     fn seal(&self, endpoint: EndpointId, secret: &WebhookSecret) -> Sealed {
         let (context, plain) = (endpoint.uuid(), secret.expose());
-        self.tools.vault.seal(Purpose::WebhookSecret, context.as_bytes(), plain.as_bytes())
-    }
-
-    async fn must_exist(&self, project: ProjectId) -> Result<(), EndpointError> {
-        let found = self.projects.find(project).await?;
-        found.map(drop).ok_or(EndpointError::NoSuchProject)
+        self.control.tools.vault.seal(Purpose::WebhookSecret, context.as_bytes(), plain.as_bytes())
     }
 }
 

@@ -1,46 +1,53 @@
 use dwar_kernel::StoreError;
+use dwar_project::InvalidSetting;
+use std::fmt::Display;
 
-/// Why a change was not even tried.
+/// Why a command was not carried out: the same for every door. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
-pub enum AdminError {
+pub enum ManageError {
     /// Whoever asked may not do this.
     #[error("your role does not allow this")]
     Forbidden,
-    /// The store failed.
+    /// There is no such project, or whoever asked may not know of it.
+    #[error("there is no project with this id")]
+    NoSuchProject,
+    /// The project has none such, or there is none that whoever asked may see.
+    #[error("there is no {0}")]
+    NotFound(&'static str),
+    /// A field has a value that it cannot have.
+    #[error("{reason}")]
+    Invalid {
+        /// The field's name in the admin API.
+        field: &'static str,
+        /// Why, as a sentence.
+        reason: String,
+    },
+    /// It is not as whoever asked expects it to be.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// The store failed: what was asked for may have been done or not.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The errors of use cases that refuse what a role does not allow.
-macro_rules! forbids {
-    ($($error:ty),+) => {$(
-        impl From<AdminError> for $error {
-            fn from(cause: AdminError) -> Self {
-                match cause {
-                    AdminError::Forbidden => Self::Forbidden,
-                    AdminError::Store(cause) => Self::Store(cause),
-                }
-            }
+impl ManageError {
+    /// A field with a value that it cannot have, and why.
+    pub fn invalid(field: &'static str, reason: impl Display) -> Self {
+        Self::Invalid { field, reason: reason.to_string() }
+    }
+
+    /// Why an answer that is read bit by bit broke off: the store failed, or whoever asked lost the
+    /// right in between.
+    pub fn into_store_error(self) -> StoreError {
+        match self {
+            Self::Store(cause) => cause,
+            refused => StoreError::Failed(Box::new(refused)),
         }
-    )+};
+    }
 }
 
-forbids!(
-    crate::AccountError,
-    crate::AdminTokenError,
-    crate::CreditError,
-    crate::EraseIdentityError,
-    crate::OperatorError,
-    crate::RegenerateKeyError,
-    crate::SignInError,
-    crate::UnlockPhoneError
-);
-
-impl From<AdminError> for crate::EndpointError {
-    fn from(cause: AdminError) -> Self {
-        match cause {
-            AdminError::Forbidden => Self::NotAllowed,
-            AdminError::Store(cause) => Self::Store(cause),
-        }
+impl From<InvalidSetting> for ManageError {
+    fn from(InvalidSetting { field, reason }: InvalidSetting) -> Self {
+        Self::Invalid { field, reason }
     }
 }

@@ -1,6 +1,6 @@
-use crate::{AdminError, Audit, Change, Toolbox};
+use crate::{Change, Control, ManageError};
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_operator::{Action, By};
+use dwar_operator::{Action, By, Command};
 use dwar_wallet::{
     LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
     StatementLine,
@@ -13,9 +13,8 @@ const BATCH: u64 = 10_000;
 /// Reads the ledger of a project, and proves that it comes to what the wallet says.
 #[derive(Clone)]
 pub struct ManageLedger {
-    pub tools: Toolbox,
+    pub control: Control,
     pub ledger: Arc<dyn LedgerStore>,
-    pub audit: Audit,
 }
 
 /// From where a proof begins.
@@ -39,33 +38,40 @@ impl ManageLedger {
     /// The entries that the filter wants, newest first, from after `after` on, at most `limit`.
     pub async fn lines(
         &self,
+        by: &By,
         project: ProjectId,
         filter: StatementFilter,
         after: Option<StatementCursor>,
         limit: u32,
-    ) -> Result<Vec<StatementLine>, StoreError> {
-        self.ledger.lines(project, filter, after, limit).await
+    ) -> Result<Vec<StatementLine>, ManageError> {
+        self.control.project(by, Command::ListWalletEntries, project).await?;
+        Ok(self.ledger.lines(project, filter, after, limit).await?)
     }
 
     /// The last proof, and the one that is being made.
-    pub async fn proven(&self, project: ProjectId) -> Result<Proven, StoreError> {
-        let now = self.tools.now();
-        let running = self.ledger.proof_run(project).await?.filter(|run| run.is_alive(now));
-        Ok(Proven { last: self.ledger.last_proof(project).await?, running })
+    pub async fn proven(&self, by: &By, project: ProjectId) -> Result<Proven, ManageError> {
+        self.control.project(by, Command::ShowWalletProof, project).await?;
+        Ok(Proven {
+            last: self.ledger.last_proof(project).await?,
+            running: self.running(project).await?,
+        })
+    }
+
+    async fn running(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError> {
+        let now = self.control.tools.now();
+        Ok(self.ledger.proof_run(project).await?.filter(|run| run.is_alive(now)))
     }
 
     /// Begins a proof, which whoever began it makes by [`ManageLedger::prove`]. Of any number at once
     /// one begins, and the others are told of it.
-    pub async fn begin(&self, by: &By, project: ProjectId) -> Result<ProofStart, AdminError> {
-        // Nothing is asked for where one is being made; who may not ask is refused all the same.
-        if by.may(Action::LedgerProved, Some(project))
-            && let Some(run) = self.proven(project).await?.running
-        {
+    pub async fn begin(&self, by: &By, project: ProjectId) -> Result<ProofStart, ManageError> {
+        self.control.project(by, Command::BeginWalletProof, project).await?;
+        if let Some(run) = self.running(project).await? {
             return Ok(ProofStart::Running(run));
         }
         let change = Change::new(Action::LedgerProved, project).within(project);
-        self.audit.record(by, change).await?;
-        let run = ProofRun::begin(project, by.actor.to_string(), self.tools.now());
+        self.control.record(by, change).await?;
+        let run = ProofRun::begin(project, by.actor.to_string(), self.control.tools.now());
         Ok(self.ledger.begin_proof(run).await?)
     }
 
@@ -91,7 +97,7 @@ impl ManageLedger {
             let through = reached.saturating_add(BATCH).min(stand.position);
             let next: LedgerSum = self.ledger.sum(project, reached, through).await?;
             (sum, reached) = (sum.and(next), through);
-            let now = self.tools.now();
+            let now = self.control.tools.now();
             if now >= seen_at + ProofRun::LEASE / 4 {
                 if !self.ledger.continue_proof(project, since, now).await? {
                     return Ok(None);
@@ -99,7 +105,7 @@ impl ManageLedger {
                 seen_at = now;
             }
         }
-        let proof = LedgerProof { project, since, at: self.tools.now(), by, sum, stand };
+        let proof = LedgerProof { project, since, at: self.control.tools.now(), by, sum, stand };
         if !proof.is_sound() {
             tracing::error!(%project, ?proof, "a ledger does not come to what its wallet says");
         }

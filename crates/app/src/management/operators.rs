@@ -1,19 +1,16 @@
-use crate::{AdminError, Audit, Change, Toolbox};
+use crate::{Change, Control, ManageError};
 use dwar_kernel::{OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    Access, Action, Actor, Area, By, Facts, InvalidName, Link, LinkKind, LinkSecret, Operator,
+    Access, Action, Area, By, Command, Facts, InvalidName, Link, LinkKind, LinkSecret, Operator,
     OperatorChange, OperatorName, OperatorStore, Permission,
 };
-use dwar_project::ProjectStore;
 use std::sync::Arc;
 
 /// Invites operators, says what they may do, and removes them.
+#[derive(Clone)]
 pub struct ManageOperators {
-    pub tools: Toolbox,
+    pub control: Control,
     pub operators: Arc<dyn OperatorStore>,
-    /// Knows which projects exist.
-    pub projects: Arc<dyn ProjectStore>,
-    pub audit: Audit,
 }
 
 /// Somebody with a link that lets them in once; the only time its secret is in the clear.
@@ -24,28 +21,8 @@ pub struct Invited {
     pub expires_at: Timestamp,
 }
 
-/// Why nothing was changed.
-#[derive(Debug, thiserror::Error)]
-pub enum OperatorError {
-    /// The name is taken.
-    #[error("there is an operator of this name already")]
-    NameTaken,
-    /// The name cannot be one.
-    #[error(transparent)]
-    Name(#[from] InvalidName),
-    /// There is no such operator.
-    #[error("there is no such operator")]
-    NoSuchOperator,
-    /// There is no such project.
-    #[error("there is no project with this id")]
-    NoSuchProject,
-    /// Whoever asked may not do this.
-    #[error("your role does not allow this")]
-    Forbidden,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+const NO_OPERATOR: ManageError = ManageError::NotFound("such operator");
+const NAME_TAKEN: ManageError = ManageError::Conflict("There is an operator of this name already.");
 
 impl ManageOperators {
     /// Makes an operator with a link, good for three days, by which they choose a password.
@@ -54,37 +31,39 @@ impl ManageOperators {
         by: &By,
         name: &str,
         access: Access,
-    ) -> Result<Invited, OperatorError> {
-        let name: OperatorName = name.trim().parse()?;
+    ) -> Result<Invited, ManageError> {
+        self.control.admit(by, Command::InviteOperator, None)?;
+        let name = named(name)?;
         self.grants(by, &access)?;
         self.projects_exist(&access).await?;
         if self.operators.find_by_name(name.clone()).await?.is_some() {
-            return Err(OperatorError::NameTaken);
+            return Err(NAME_TAKEN);
         }
         let (invited, link) = self.compose(name, access, LinkKind::Password);
         let facts = Facts::new().word("access", &invited.operator.access);
         let change = about(&invited.operator, Action::OperatorInvited).after(facts);
-        self.audit.record(by, change).await?;
+        self.control.record(by, change).await?;
         let made = self.operators.invite(invited.operator.clone(), link).await?;
-        if made { Ok(invited) } else { Err(OperatorError::NameTaken) }
+        if made { Ok(invited) } else { Err(NAME_TAKEN) }
     }
 
     /// Makes an owner of the installation, with a link that signs in once, if there is no operator
     /// yet; for the first start on a developer's machine.
-    pub async fn invite_first(&self, name: OperatorName) -> Result<Option<Invited>, AdminError> {
+    pub async fn invite_first(&self, name: OperatorName) -> Result<Option<Invited>, StoreError> {
         if !self.operators.list().await?.is_empty() {
             return Ok(None);
         }
         let (invited, link) = self.compose(name, Access::everything(), LinkKind::SignIn);
         let facts = Facts::new().word("access", &invited.operator.access);
         let change = about(&invited.operator, Action::OperatorInvited).after(facts);
-        self.audit.record(&By::command_line(), change).await?;
+        self.control.record(&By::command_line(), change).await?;
         let made = self.operators.invite_first(invited.operator.clone(), link).await?;
         Ok(made.then_some(invited))
     }
 
     /// The operators whom whoever asks may see: those of projects whose team they see, or all.
-    pub async fn list(&self, by: &By) -> Result<Vec<Operator>, StoreError> {
+    pub async fn list(&self, by: &By) -> Result<Vec<Operator>, ManageError> {
+        self.control.admit(by, Command::ListOperators, None)?;
         let mut operators = self.operators.list().await?;
         let see = |operator: &Operator| {
             let mut projects = operator.access.projects.keys();
@@ -95,9 +74,8 @@ impl ManageOperators {
     }
 
     /// The operator of this name.
-    pub async fn named(&self, name: &str) -> Result<Operator, OperatorError> {
-        let name: OperatorName = name.trim().parse()?;
-        self.operators.find_by_name(name).await?.ok_or(OperatorError::NoSuchOperator)
+    pub async fn named(&self, name: &str) -> Result<Operator, ManageError> {
+        self.operators.find_by_name(named(name)?).await?.ok_or(NO_OPERATOR)
     }
 
     /// Changes what an operator may do, for their very next request.
@@ -106,14 +84,15 @@ impl ManageOperators {
         by: &By,
         operator: OperatorId,
         access: Access,
-    ) -> Result<(), OperatorError> {
+    ) -> Result<(), ManageError> {
+        self.control.admit(by, Command::ChangeOperator, None)?;
         let before = self.find(by, operator).await?;
         self.grants(by, &access)?;
         self.projects_exist(&access).await?;
         let change = about(&before, Action::OperatorChanged)
             .before(Facts::new().word("access", &before.access))
             .after(Facts::new().word("access", &access));
-        self.audit.record(by, change).await?;
+        self.control.record(by, change).await?;
         let change = OperatorChange::Access(access);
         done(self.operators.change(operator, change, None).await?)
     }
@@ -121,19 +100,16 @@ impl ManageOperators {
     /// Takes away what an operator signs in with, ends their sessions, and makes a new link.
     ///
     /// # Errors
-    /// [`OperatorError::Forbidden`] for everybody but the command line: whoever could do this from
-    /// a page could become anybody.
-    pub async fn reset(&self, by: &By, operator: OperatorId) -> Result<Invited, OperatorError> {
-        if by.actor != Actor::CommandLine {
-            return Err(OperatorError::Forbidden);
-        }
+    /// [`ManageError::Forbidden`] for everybody but the command line.
+    pub async fn reset(&self, by: &By, operator: OperatorId) -> Result<Invited, ManageError> {
+        self.control.admit(by, Command::ResetOperator, None)?;
         let mut operator = self.find(by, operator).await?;
         let facts = Facts::new()
             .flag("password", operator.password.is_some())
             .flag("totp", operator.totp.is_some());
         let after = Facts::new().flag("password", false).flag("totp", false);
         let change = about(&operator, Action::OperatorReset).before(facts).after(after);
-        self.audit.record(by, change).await?;
+        self.control.record(by, change).await?;
         operator.reset();
         let (secret, link) = self.link(operator.id, LinkKind::Password);
         let expires_at = link.expires_at;
@@ -142,36 +118,37 @@ impl ManageOperators {
     }
 
     /// Removes an operator, and ends their sessions. Tokens they made stay.
-    pub async fn remove(&self, by: &By, operator: OperatorId) -> Result<(), OperatorError> {
+    pub async fn remove(&self, by: &By, operator: OperatorId) -> Result<(), ManageError> {
+        self.control.admit(by, Command::RemoveOperator, None)?;
         let before = self.find(by, operator).await?;
         let facts = Facts::new().word("access", &before.access);
-        self.audit.record(by, about(&before, Action::OperatorRemoved).before(facts)).await?;
+        self.control.record(by, about(&before, Action::OperatorRemoved).before(facts)).await?;
         done(self.operators.remove(operator).await?)
     }
 
     /// Somebody whom whoever asks may change.
-    async fn find(&self, by: &By, operator: OperatorId) -> Result<Operator, OperatorError> {
-        let found = self.operators.find(operator).await?.ok_or(OperatorError::NoSuchOperator)?;
+    async fn find(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
+        let found = self.operators.find(operator).await?.ok_or(NO_OPERATOR)?;
         self.grants(by, &found.access)?;
         Ok(found)
     }
 
-    fn grants(&self, by: &By, access: &Access) -> Result<(), OperatorError> {
-        if by.access.grants(access) { Ok(()) } else { Err(OperatorError::Forbidden) }
+    fn grants(&self, by: &By, access: &Access) -> Result<(), ManageError> {
+        if by.access.grants(access) { Ok(()) } else { Err(ManageError::Forbidden) }
     }
 
-    async fn projects_exist(&self, access: &Access) -> Result<(), OperatorError> {
+    async fn projects_exist(&self, access: &Access) -> Result<(), ManageError> {
         for project in access.projects.keys() {
-            if self.projects.find(*project).await?.is_none() {
-                return Err(OperatorError::NoSuchProject);
+            if self.control.projects.find(*project).await?.is_none() {
+                return Err(ManageError::invalid("project_id", ManageError::NoSuchProject));
             }
         }
         Ok(())
     }
 
     fn compose(&self, name: OperatorName, access: Access, kind: LinkKind) -> (Invited, Link) {
-        let now = self.tools.now();
-        let id = OperatorId::new(now, self.tools.entropy.as_ref());
+        let now = self.control.tools.now();
+        let id = OperatorId::new(now, self.control.tools.entropy.as_ref());
         let operator = Operator {
             id,
             name,
@@ -186,13 +163,13 @@ impl ManageOperators {
     }
 
     fn link(&self, operator: OperatorId, kind: LinkKind) -> (LinkSecret, Link) {
-        let now = self.tools.now();
-        let secret = LinkSecret::generate(self.tools.entropy.as_ref());
+        let now = self.control.tools.now();
+        let secret = LinkSecret::generate(self.control.tools.entropy.as_ref());
         let lifetime = match kind {
             LinkKind::Password => Link::INVITE,
             LinkKind::SignIn => Link::FIRST,
         };
-        let digest = secret.digest(self.tools.vault.as_ref());
+        let digest = secret.digest(self.control.tools.vault.as_ref());
         (secret, Link { digest, operator, kind, made_at: now, expires_at: now + lifetime })
     }
 }
@@ -205,6 +182,10 @@ fn about(operator: &Operator, action: Action) -> Change {
     }
 }
 
-fn done(done: bool) -> Result<(), OperatorError> {
-    if done { Ok(()) } else { Err(OperatorError::NoSuchOperator) }
+fn named(name: &str) -> Result<OperatorName, ManageError> {
+    name.trim().parse().map_err(|cause: InvalidName| ManageError::invalid("name", cause))
+}
+
+fn done(done: bool) -> Result<(), ManageError> {
+    if done { Ok(()) } else { Err(NO_OPERATOR) }
 }

@@ -157,7 +157,7 @@ impl Passkeys {
         operator: &Operator,
         action: Action,
         passkey: &str,
-    ) -> Result<(), crate::AdminError> {
+    ) -> Result<(), StoreError> {
         let change = Change::new(action, &operator.name);
         let change = change.after(Facts::new().word("passkey", passkey));
         let change = match operator.access.project() {

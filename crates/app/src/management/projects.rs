@@ -1,17 +1,21 @@
-use crate::refusals::refusals;
-use crate::{AdminError, Audit, Change, Toolbox};
+use crate::{Change, Control, ManageError, sms_text_of};
 use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, Timestamp};
-use dwar_operator::{Action, By, Facts};
-use dwar_project::{ApiKey, KeyRecord, NewProject, Project, ProjectChange, ProjectStore};
+use dwar_operator::{Action, By, Command, Facts};
+use dwar_otp::SmsText;
+use dwar_project::{
+    ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
+    ProjectRules,
+};
 use dwar_wallet::{Credit, Paise, WalletStore};
 use std::sync::Arc;
 
-/// Makes and changes projects and their keys; driven by the command line.
+/// Makes and changes projects and their keys.
+#[derive(Clone)]
 pub struct ManageProjects {
-    pub tools: Toolbox,
-    pub projects: Arc<dyn ProjectStore>,
+    pub control: Control,
     pub wallets: Arc<dyn WalletStore>,
-    pub audit: Audit,
+    /// Whether a project can work as it is set.
+    pub rules: ProjectRules,
 }
 
 /// A project that was just made; the only time its keys are in the clear.
@@ -24,26 +28,19 @@ pub struct CreatedProject {
     pub balance: Paise,
 }
 
-refusals! {
-    /// Why no key was made.
-    RegenerateKeyError {
-        NoSuchProject = "there is no project with this id",
-        Forbidden = "your role does not allow this",
-    }
-}
-
 impl ManageProjects {
     /// Makes a project with a key per mode and an opening balance.
     pub async fn create(
         &self,
         by: &By,
-        name: &str,
+        name: &ProjectName,
         balance: Paise,
-    ) -> Result<CreatedProject, AdminError> {
-        let now = self.tools.now();
+    ) -> Result<CreatedProject, ManageError> {
+        self.control.admit(by, Command::CreateProject, None)?;
+        let now = self.control.tools.now();
         let (new, created) = self.compose(name, balance, now);
-        self.audit.record(by, creation(&created)).await?;
-        self.projects.create(new, self.records(&created, now)).await?;
+        self.control.record(by, creation(&created)).await?;
+        self.control.projects.create(new, self.records(&created, now)).await?;
         self.open_wallet(&created, now).await?;
         Ok(created)
     }
@@ -52,81 +49,144 @@ impl ManageProjects {
     /// no project yet.
     pub async fn create_first(
         &self,
-        name: &str,
+        name: &ProjectName,
         balance: Paise,
     ) -> Result<Option<CreatedProject>, StoreError> {
-        // Else each start would leave a line.
-        if !self.projects.list().await?.is_empty() {
+        // Else each start would leave an entry.
+        if !self.control.projects.list().await?.is_empty() {
             return Ok(None);
         }
-        let now = self.tools.now();
+        let now = self.control.tools.now();
         let (new, created) = self.compose(name, balance, now);
-        match self.audit.record(&By::command_line(), creation(&created)).await {
-            Ok(()) => {}
-            Err(AdminError::Forbidden) => return Ok(None),
-            Err(AdminError::Store(cause)) => return Err(cause),
-        }
-        if !self.projects.create_first(new, self.records(&created, now)).await? {
+        self.control.record(&By::command_line(), creation(&created)).await?;
+        if !self.control.projects.create_first(new, self.records(&created, now)).await? {
             return Ok(None);
         }
         self.open_wallet(&created, now).await?;
         Ok(Some(created))
     }
 
-    /// Puts a fresh key in the place of the present one, which ends before this returns.
+    /// Puts a fresh key in the place of the present one, which ends before this returns. With
+    /// `replaces` only if that is the present one, so that a request sent twice replaces one key.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] if the present key is another one.
     pub async fn regenerate_key(
         &self,
         by: &By,
         project: ProjectId,
         mode: KeyMode,
-    ) -> Result<ApiKey, RegenerateKeyError> {
-        let keys = self.projects.keys(project).await?;
-        let present = keys.iter().find(|key| key.mode == mode);
-        let present = present.ok_or(RegenerateKeyError::NoSuchProject)?;
-        let key = ApiKey::generate(mode, self.tools.entropy.as_ref());
-        let record = self.record(&key, self.tools.now());
+        replaces: Option<ApiKeyId>,
+    ) -> Result<ApiKey, ManageError> {
+        self.control.project(by, Command::RegenerateKey, project).await?;
+        let keys = self.control.projects.keys(project).await?;
+        let present = keys.iter().find(|key| key.mode == mode).ok_or(ManageError::NoSuchProject)?;
+        if replaces.is_some_and(|replaced| replaced != present.id) {
+            return Err(ManageError::Conflict(
+                "The present key is another one. Nothing was replaced.",
+            ));
+        }
+        let key = ApiKey::generate(mode, self.control.tools.entropy.as_ref());
+        let record = self.record(&key, self.control.tools.now());
         let change = Change::new(Action::KeyRegenerated, format!("{mode} key")).within(project);
         let change = change.before(of_key(present)).after(of_key(&record));
-        self.audit.record(by, change).await?;
-        let replaced = self.projects.replace_key(project, record).await?;
-        if replaced { Ok(key) } else { Err(RegenerateKeyError::NoSuchProject) }
+        self.control.record(by, change).await?;
+        let replaced = self.control.projects.replace_key(project, record).await?;
+        if replaced { Ok(key) } else { Err(ManageError::NoSuchProject) }
     }
 
-    /// Changes settings, for the very next request; `None` if there is no such project.
+    /// Changes settings, for the very next request, and gives the project as it is then.
+    ///
+    /// # Errors
+    /// [`ManageError::Invalid`] for a setting that the project cannot have.
     pub async fn change(
         &self,
         by: &By,
         project: ProjectId,
         change: ProjectChange,
-    ) -> Result<Option<Project>, AdminError> {
-        let Some(before) = self.projects.find(project).await? else { return Ok(None) };
-        self.audit.record(by, alteration(&before, &change)).await?;
-        Ok(self.projects.change(project, change).await?)
-    }
-
-    /// Every project, oldest first.
-    pub async fn list(&self) -> Result<Vec<Project>, StoreError> {
-        self.projects.list().await
-    }
-
-    /// One project with its keys, or `None`.
-    pub async fn show(
-        &self,
-        project: ProjectId,
-    ) -> Result<Option<(Project, Vec<KeyRecord>)>, StoreError> {
-        match self.projects.find(project).await? {
-            Some(found) => Ok(Some((found, self.projects.keys(project).await?))),
-            None => Ok(None),
+    ) -> Result<Project, ManageError> {
+        let before = self.admit_change(by, project, &change).await?;
+        // Judged again under the lock; here so that what cannot be leaves no entry.
+        let after = before.clone().changed(change.clone(), &self.rules)?;
+        self.control.record(by, alteration(&before, &after, &change)).await?;
+        let rules = self.rules.clone();
+        match self.control.projects.change(project, change, rules).await? {
+            Changed::Done(project) => Ok(*project),
+            Changed::Refused(cause) => Err(cause.into()),
+            Changed::NoSuchProject => Err(ManageError::NoSuchProject),
         }
     }
 
-    fn compose(&self, name: &str, balance: Paise, now: Timestamp) -> (NewProject, CreatedProject) {
-        let entropy = self.tools.entropy.as_ref();
+    /// What a project would send if this were changed; changes nothing.
+    pub async fn preview(
+        &self,
+        by: &By,
+        project: ProjectId,
+        change: ProjectChange,
+    ) -> Result<(Project, SmsText), ManageError> {
+        let found = self.control.project(by, Command::ShowProject, project).await?;
+        let project = found.changed(change, &self.rules)?;
+        let text = sms_text_of(&project);
+        let text = text.map_err(|cause| ManageError::invalid("sms_text", cause))?;
+        Ok((project, text))
+    }
+
+    /// The projects that whoever asks may know of, oldest first.
+    pub async fn list(&self, by: &By) -> Result<Vec<Project>, ManageError> {
+        self.control.admit(by, Command::ListProjects, None)?;
+        let mut all = self.control.projects.list().await?;
+        all.retain(|project| by.access.knows(project.id));
+        Ok(all)
+    }
+
+    /// One project.
+    pub async fn show(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+        self.control.project(by, Command::ShowProject, project).await
+    }
+
+    /// The present keys of a project, live first.
+    pub async fn keys(&self, by: &By, project: ProjectId) -> Result<Vec<KeyRecord>, ManageError> {
+        self.control.project(by, Command::ListKeys, project).await?;
+        Ok(self.control.projects.keys(project).await?)
+    }
+
+    /// The projects that cannot work as they are set, with the first reason of each: what was good may
+    /// not be any more, since other providers are configured.
+    pub async fn unworkable(&self) -> Result<Vec<(Project, InvalidSetting)>, StoreError> {
+        let all = self.control.projects.list().await?;
+        let judged = all.into_iter().map(|project| ((self.rules)(&project).err(), project));
+        Ok(judged.filter_map(|(cause, project)| Some((project, cause?))).collect())
+    }
+
+    /// Prices take a right of their own, and so does the rest.
+    async fn admit_change(
+        &self,
+        by: &By,
+        project: ProjectId,
+        change: &ProjectChange,
+    ) -> Result<Project, ManageError> {
+        if change.is_about_money() && change.is_about_settings() {
+            self.control.project(by, Command::ChangePrices, project).await?;
+        }
+        let command = match change.is_about_settings() {
+            true => Command::ChangeProject,
+            false => Command::ChangePrices,
+        };
+        self.control.project(by, command, project).await
+    }
+
+    fn compose(
+        &self,
+        name: &ProjectName,
+        balance: Paise,
+        now: Timestamp,
+    ) -> (NewProject, CreatedProject) {
+        let entropy = self.control.tools.entropy.as_ref();
         let id = ProjectId::new(now, entropy);
-        let new = NewProject { id, name: name.to_owned(), created_at: now };
+        let new = NewProject { id, name: name.to_string(), created_at: now };
         let key = |mode| ApiKey::generate(mode, entropy);
         let (live_key, test_key) = (key(KeyMode::Live), key(KeyMode::Test));
-        (new, CreatedProject { id, name: name.to_owned(), live_key, test_key, balance })
+        (new, CreatedProject { id, name: name.to_string(), live_key, test_key, balance })
     }
 
     fn records(&self, created: &CreatedProject, now: Timestamp) -> [KeyRecord; 2] {
@@ -134,8 +194,8 @@ impl ManageProjects {
     }
 
     fn record(&self, key: &ApiKey, now: Timestamp) -> KeyRecord {
-        let id = ApiKeyId::new(now, self.tools.entropy.as_ref());
-        key.record(id, self.tools.vault.as_ref(), now)
+        let id = ApiKeyId::new(now, self.control.tools.entropy.as_ref());
+        key.record(id, self.control.tools.vault.as_ref(), now)
     }
 
     async fn open_wallet(
@@ -144,7 +204,7 @@ impl ManageProjects {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if created.balance > Paise::ZERO {
-            let id = EntryId::new(now, self.tools.entropy.as_ref());
+            let id = EntryId::new(now, self.control.tools.entropy.as_ref());
             let reference = "opening balance".to_owned();
             let credit = Credit { id, amount: created.balance, reference };
             self.wallets.credit(created.id, credit, now).await?;
@@ -158,13 +218,12 @@ fn creation(created: &CreatedProject) -> Change {
     Change::new(Action::ProjectCreated, created.id).within(created.id).after(facts)
 }
 
-/// A price takes a right of its own, whatever else changes with it.
-fn alteration(before: &Project, change: &ProjectChange) -> Change {
-    let reprices = change.whatsapp_price.is_some() || change.sms_price.is_some();
-    let action = if reprices { Action::ProjectRepriced } else { Action::ProjectChanged };
-    let mut after = before.clone();
-    after.apply(change.clone());
-    let (was, is_to_be) = Facts::difference(&of_project(before), &of_project(&after));
+fn alteration(before: &Project, after: &Project, change: &ProjectChange) -> Change {
+    let action = match change.is_about_money() {
+        true => Action::ProjectRepriced,
+        false => Action::ProjectChanged,
+    };
+    let (was, is_to_be) = Facts::difference(&of_project(before), &of_project(after));
     Change::new(action, before.id).within(before.id).before(was).after(is_to_be)
 }
 

@@ -1,6 +1,7 @@
-use crate::Toolbox;
+use crate::{Control, ManageError};
 use dwar_activity::{FiguresStore, Overview, Period, Progress, SETTLED_AFTER, Span};
-use dwar_kernel::{KeyMode, ProjectId, StoreError};
+use dwar_kernel::{KeyMode, ProjectId};
+use dwar_operator::{By, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,9 @@ use std::time::Duration;
 const LATE: Duration = Duration::from_secs(600);
 
 /// Reads the figures of a project.
+#[derive(Clone)]
 pub struct ReadFigures {
-    pub tools: Toolbox,
+    pub control: Control,
     pub store: Arc<dyn FiguresStore>,
 }
 
@@ -28,11 +30,12 @@ impl ReadFigures {
     /// The period up to now and the one before it, from a bounded number of figures.
     pub async fn overview(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
         period: Period,
-    ) -> Result<Figures, StoreError> {
-        let now = self.tools.now();
+    ) -> Result<Figures, ManageError> {
+        self.control.project(by, Command::ShowFigures, project).await?;
+        let now = self.control.tools.now();
         let Progress { settled, as_of } = self.store.progress().await?;
         let spans =
             |window| -> Vec<Span> { period.spans(window, settled.unwrap_or(now - SETTLED_AFTER)) };

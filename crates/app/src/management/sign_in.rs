@@ -78,9 +78,6 @@ pub enum SignInError {
     /// As many sign in at this moment as can, most of them from the same place.
     #[error("too many sign in at this moment: try again")]
     Busy,
-    /// Nobody is refused here; audited steps may refuse.
-    #[error("your role does not allow this")]
-    Forbidden,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,18 +1,18 @@
 use crate::calls::whole_second;
-use crate::{AdminError, Audit, Change, Toolbox};
+use crate::{Change, Control, ManageError};
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_operator::{Action, By, Facts};
+use dwar_operator::{Action, By, Command, Facts};
 use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Makes, rotates and lists signing keys (docs/contract.md, Access tokens).
+#[derive(Clone)]
 pub struct ManageSigningKeys {
-    pub tools: Toolbox,
+    pub control: Control,
     pub keys: Arc<dyn SigningKeyStore>,
     pub signer: Arc<dyn TokenSigner>,
     pub policy: SigningKeyPolicy,
-    pub audit: Audit,
 }
 
 /// How signing keys overlap.
@@ -31,7 +31,7 @@ impl ManageSigningKeys {
     /// An empty store gets one that signs at once; after a change of the algorithm, a successor
     /// takes over when verifiers have seen it.
     pub async fn ensure(&self) -> Result<(), StoreError> {
-        let now = self.tools.now();
+        let now = self.control.tools.now();
         let keys = self.keys.keys(now).await?;
         let usable = |key: &SigningKey| {
             key.algorithm == self.policy.algorithm
@@ -49,20 +49,23 @@ impl ManageSigningKeys {
         self.keys.add_first(key, now).await.map(drop)
     }
 
-    /// Publishes a new key now, which takes over once verifiers have seen it.
-    pub async fn rotate(&self, by: &By) -> Result<SigningKey, AdminError> {
+    /// Publishes a new key now, which takes over once verifiers have seen it. Where none signs yet, one
+    /// does first.
+    pub async fn rotate(&self, by: &By) -> Result<SigningKey, ManageError> {
+        self.control.admit(by, Command::RotateSigningKey, None)?;
         let key = self.successor()?;
         let facts = Facts::new()
             .word("algorithm", key.algorithm)
             .word("signs_from", key.signs_from.to_rfc3339());
         let change = Change::new(Action::SigningKeyRotated, &key.kid).after(facts);
-        self.audit.record(by, change).await?;
+        self.control.record(by, change).await?;
+        self.ensure().await?;
         self.publish(key.clone()).await?;
         Ok(key)
     }
 
     fn successor(&self) -> Result<SigningKey, StoreError> {
-        let now = self.tools.now();
+        let now = self.control.tools.now();
         let signs_from = whole_second(now + self.policy.publish_before);
         self.signer.generate(self.policy.algorithm, now, signs_from)
     }
@@ -73,8 +76,9 @@ impl ManageSigningKeys {
     }
 
     /// Every key that is not gone, oldest first, with where it stands.
-    pub async fn list(&self) -> Result<Vec<(SigningKey, KeyState)>, StoreError> {
-        let now: Timestamp = self.tools.now();
+    pub async fn list(&self, by: &By) -> Result<Vec<(SigningKey, KeyState)>, ManageError> {
+        self.control.admit(by, Command::ListSigningKeys, None)?;
+        let now: Timestamp = self.control.tools.now();
         let keys = self.keys.keys(now).await?;
         Ok(keys.into_iter().map(|key| (key.clone(), key.state(now))).collect())
     }

@@ -1,20 +1,17 @@
-use crate::refusals::refusals;
-use crate::{Audit, Change, Limits, Toolbox};
+use crate::{Change, Control, Limits, ManageError};
 use dwar_kernel::{KeyMode, Phone, ProjectId};
-use dwar_operator::{Action, By};
+use dwar_operator::{Action, By, Command};
 use dwar_otp::{GuessBudget, OtpStore, SendPace};
-use dwar_project::ProjectStore;
 use std::sync::Arc;
 
 /// Lifts what wrong codes put in the way of a phone (`dwar project unlock`); live keys only, since
 /// test keys have no guess budget.
+#[derive(Clone)]
 pub struct UnlockPhone {
-    pub tools: Toolbox,
-    pub projects: Arc<dyn ProjectStore>,
+    pub control: Control,
     pub otps: Arc<dyn OtpStore>,
     /// What the counts meant.
     pub limits: Limits,
-    pub audit: Audit,
 }
 
 /// What was lifted.
@@ -26,14 +23,6 @@ pub struct Unlocked {
     pub pace: SendPace,
 }
 
-refusals! {
-    /// Why nothing was lifted.
-    UnlockPhoneError {
-        NoSuchProject = "no such project",
-        Forbidden = "your role does not allow this",
-    }
-}
-
 impl UnlockPhone {
     /// Forgets the wrong codes of `phone`, in a row and in the period, for the very next send.
     ///
@@ -43,15 +32,13 @@ impl UnlockPhone {
         by: &By,
         project: ProjectId,
         phone: &Phone,
-    ) -> Result<Unlocked, UnlockPhoneError> {
-        if self.projects.find(project).await?.is_none() {
-            return Err(UnlockPhoneError::NoSuchProject);
-        }
+    ) -> Result<Unlocked, ManageError> {
+        self.control.project(by, Command::UnlockPhone, project).await?;
         let change = Change::new(Action::PhoneUnlocked, phone).within(project);
-        self.audit.record(by, change).await?;
-        let (mode, now) = (KeyMode::Live, self.tools.now());
+        self.control.record(by, change).await?;
+        let (mode, now) = (KeyMode::Live, self.control.tools.now());
         let policy = self.limits.guesses(mode);
-        let index = self.tools.vault.phone_index(project, mode, phone);
+        let index = self.control.tools.vault.phone_index(project, mode, phone);
         let counted = self.otps.forget_guesses(project, mode, index).await?;
         let guesses = counted.unwrap_or_default().at(&policy, now);
         Ok(Unlocked { guesses, pace: guesses.pace(&policy, now) })

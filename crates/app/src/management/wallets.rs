@@ -1,29 +1,17 @@
-use crate::refusals::refusals;
-use crate::{Audit, Change, Toolbox};
+use crate::{Change, Control, ManageError};
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
-use dwar_operator::{Action, By, Facts, masked};
-use dwar_project::ProjectStore;
+use dwar_operator::{Action, By, Command, Facts, masked};
 use dwar_wallet::{
     Adjusted, Adjustment, Balance, Credit, LedgerEntry, Paise, Refunded, WalletStore,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Pays in and looks into wallets; driven by the command line.
+/// Pays in and looks into wallets.
+#[derive(Clone)]
 pub struct ManageWallets {
-    pub tools: Toolbox,
-    pub projects: Arc<dyn ProjectStore>,
+    pub control: Control,
     pub wallets: Arc<dyn WalletStore>,
-    pub audit: Audit,
-}
-
-refusals! {
-    /// Why nothing was paid in, or shown.
-    CreditError {
-        NoSuchProject = "there is no project with this id",
-        NotPositive = "an amount to pay in is more than zero",
-        Forbidden = "your role does not allow this",
-    }
 }
 
 impl ManageWallets {
@@ -36,13 +24,13 @@ impl ManageWallets {
         project: ProjectId,
         amount: Paise,
         reference: Option<String>,
-    ) -> Result<bool, CreditError> {
+    ) -> Result<bool, ManageError> {
+        self.control.project(by, Command::CreditWallet, project).await?;
         if amount <= Paise::ZERO {
-            return Err(CreditError::NotPositive);
+            return Err(ManageError::invalid("amount_paise", "more than zero"));
         }
-        self.must_exist(project).await?;
-        let now = self.tools.now();
-        let id = EntryId::new(now, self.tools.entropy.as_ref());
+        let now = self.control.tools.now();
+        let id = EntryId::new(now, self.control.tools.entropy.as_ref());
         let reference = reference.unwrap_or_else(|| id.to_string());
         let movement = (Action::WalletCredited, reference.as_str(), Some(amount));
         self.record(by, project, movement).await?;
@@ -55,11 +43,11 @@ impl ManageWallets {
         by: &By,
         project: ProjectId,
         send: OtpId,
-    ) -> Result<Refunded, CreditError> {
-        self.must_exist(project).await?;
+    ) -> Result<Refunded, ManageError> {
+        self.control.project(by, Command::RefundSend, project).await?;
         self.record(by, project, (Action::WalletRefunded, &send.to_string(), None)).await?;
-        let now = self.tools.now();
-        let entry = EntryId::new(now, self.tools.entropy.as_ref());
+        let now = self.control.tools.now();
+        let entry = EntryId::new(now, self.control.tools.entropy.as_ref());
         Ok(self.wallets.refund(project, send, entry, now).await?)
     }
 
@@ -70,10 +58,10 @@ impl ManageWallets {
         project: ProjectId,
         amount: Paise,
         reference: String,
-    ) -> Result<Adjusted, CreditError> {
-        self.must_exist(project).await?;
-        let now = self.tools.now();
-        let id = EntryId::new(now, self.tools.entropy.as_ref());
+    ) -> Result<Adjusted, ManageError> {
+        self.control.project(by, Command::AdjustWallet, project).await?;
+        let now = self.control.tools.now();
+        let id = EntryId::new(now, self.control.tools.entropy.as_ref());
         let movement = (Action::WalletAdjusted, reference.as_str(), Some(amount));
         self.record(by, project, movement).await?;
         let adjustment = Adjustment { id, amount, reference };
@@ -81,32 +69,36 @@ impl ManageWallets {
     }
 
     /// The wallet as it stands.
-    pub async fn balance(&self, project: ProjectId) -> Result<Balance, CreditError> {
-        self.must_exist(project).await?;
+    pub async fn balance(&self, by: &By, project: ProjectId) -> Result<Balance, ManageError> {
+        self.control.project(by, Command::ShowWallet, project).await?;
         Ok(self.wallets.balance(project).await?)
     }
 
-    /// The wallets of these projects, which exist, as they stand.
+    /// The wallets of those of these projects, which exist, whose money whoever asks may see.
     pub async fn balances(
         &self,
-        projects: Vec<ProjectId>,
+        by: &By,
+        mut projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
+        projects.retain(|project| by.may(Command::ShowWallet, Some(*project)));
         self.wallets.balances(projects).await
     }
 
     /// The newest `limit` movements, newest first.
     pub async fn statement(
         &self,
+        by: &By,
         project: ProjectId,
         limit: u32,
-    ) -> Result<Vec<LedgerEntry>, CreditError> {
-        self.must_exist(project).await?;
+    ) -> Result<Vec<LedgerEntry>, ManageError> {
+        self.control.project(by, Command::ListWalletEntries, project).await?;
         Ok(self.wallets.statement(project, limit).await?)
     }
 
     /// Recomputes every wallet from its ledger.
-    pub async fn audit(&self) -> Result<dwar_wallet::Audit, StoreError> {
-        self.wallets.audit().await
+    pub async fn audit(&self, by: &By) -> Result<dwar_wallet::Audit, ManageError> {
+        self.control.admit(by, Command::ProveWallets, None)?;
+        Ok(self.wallets.audit().await?)
     }
 
     /// The balance before, and what is to move; what came of it says the ledger.
@@ -115,16 +107,11 @@ impl ManageWallets {
         by: &By,
         project: ProjectId,
         (action, reference, amount): (Action, &str, Option<Paise>),
-    ) -> Result<(), CreditError> {
+    ) -> Result<(), ManageError> {
         let Balance { balance, held } = self.wallets.balance(project).await?;
         let before = Facts::new().number("balance_paise", balance.0).number("held_paise", held.0);
         let after = Facts::new().maybe_number("amount_paise", amount.map(|paise| paise.0));
         let change = Change::new(action, masked(reference)).within(project);
-        Ok(self.audit.record(by, change.before(before).after(after)).await?)
-    }
-
-    async fn must_exist(&self, project: ProjectId) -> Result<(), CreditError> {
-        let found = self.projects.find(project).await?;
-        found.map(drop).ok_or(CreditError::NoSuchProject)
+        Ok(self.control.record(by, change.before(before).after(after)).await?)
     }
 }

@@ -1,12 +1,15 @@
 use crate::common::BY;
-use dwar_app::{Activity, Entry, Fact, NextSend, RequestFilter, SendOtpError, Service, Stores};
+use dwar_app::{
+    Activity, Entry, Fact, ManageError, NextSend, RequestFilter, SendOtpError, Service, Stores,
+};
 use dwar_kernel::{KeyMode, Phone};
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Channel, DeliveryStatus, Outcome, Reason, Refusal};
 use dwar_project::Caller;
 use dwar_ratelimit::SendBound;
 use dwar_testkit::{
-    FixedClock, Fixtures, POLICIES, Postbox, START, minutes, outside, parts, phone, seconds,
+    FixedClock, Fixtures, POLICIES, Postbox, START, management, minutes, outside, parts, phone,
+    seconds,
 };
 use dwar_wallet::Paise;
 use std::sync::Arc;
@@ -28,10 +31,12 @@ impl House {
         let (parts, postbox) = (parts(stores.clone(), &clock), Arc::<Postbox>::default());
         let requests = Arc::new(MemoryRequestLimiter::new());
         let service = parts.service(outside(requests, &postbox, &Arc::default()));
-        let made = parts.manage_projects().create(&BY, "Acme", Paise(rupees * 100)).await.unwrap();
+        let manage = management(&parts, &Arc::default());
+        let name = "Acme".parse().unwrap();
+        let made = manage.projects.create(&BY, &name, Paise(rupees * 100)).await.unwrap();
         let key = dwar_app::Claim::Key(made.live_key);
         let caller = service.use_cases.authenticate.caller(&key).await.unwrap();
-        Self { clock, stores, service, postbox, activity: parts.activity(), caller }
+        Self { clock, stores, service, postbox, activity: manage.activity, caller }
     }
 
     async fn send(&self, phone: &Phone) -> Result<dwar_app::SentOtp, SendOtpError> {
@@ -40,7 +45,7 @@ impl House {
 
     async fn timeline(&self, phone: &Phone) -> dwar_app::Timeline {
         self.service.tally.write().await.unwrap();
-        self.activity.timeline((self.caller.project.id, KeyMode::Live), phone).await.unwrap()
+        self.activity.search(&BY, (self.caller.project.id, KeyMode::Live), phone).await.unwrap()
     }
 }
 
@@ -92,7 +97,7 @@ async fn an_empty_wallet_and_a_key_used_twice_are_told() {
     };
     assert_eq!(reasons(house.timeline(&poor).await), [(Refusal::Balance, 2)]);
     assert_eq!(reasons(house.timeline(&other).await), [(Refusal::KeyReused, 1)]);
-    let lately = house.activity.refused_lately(house.caller.project.id).await.unwrap();
+    let lately = house.activity.refused_lately(&BY, house.caller.project.id).await.unwrap();
     let lately: Vec<_> = lately.iter().map(|it| (it.reason, it.count, it.phone)).collect();
     assert_eq!(lately, [(Refusal::Balance, 2, None), (Refusal::KeyReused, 1, None)]);
 }
@@ -112,18 +117,18 @@ async fn a_filter_looks_through_so_many_and_says_where_to_go_on() {
         house.stores.otps.issue(otp).await.unwrap();
     }
     let all = RequestFilter::default();
-    let first = house.activity.requests(project, &all, None).await.unwrap();
+    let first = house.activity.requests(&BY, project, &all, None).await.unwrap();
     assert_eq!((first.lines.len(), first.looked_through), (50, 50));
     assert_eq!(first.next, first.lines.last().map(|line| line.otp));
     let sms = RequestFilter { channel: Some(Channel::Sms), ..all.clone() };
-    let page = house.activity.requests(project, &sms, None).await.unwrap();
+    let page = house.activity.requests(&BY, project, &sms, None).await.unwrap();
     assert_eq!((page.lines.len(), page.looked_through), (0, 500), "no further than that");
-    let page = house.activity.requests(project, &sms, page.next).await.unwrap();
+    let page = house.activity.requests(&BY, project, &sms, page.next).await.unwrap();
     assert_eq!((page.lines.len(), page.looked_through, page.next), (1, 120, None));
     let (mut seen, mut before) = (0, None);
     loop {
         let queued = RequestFilter { status: Some(DeliveryStatus::Queued), ..all.clone() };
-        let page = house.activity.requests(project, &queued, before).await.unwrap();
+        let page = house.activity.requests(&BY, project, &queued, before).await.unwrap();
         seen += page.lines.len();
         before = page.next;
         if before.is_none() {
@@ -139,12 +144,16 @@ async fn a_request_is_found_by_its_own_project_alone_and_masked() {
     let phone = phone(7);
     house.postbox.answer(Outcome::Refused(Reason::NotOnChannel));
     let sent = house.send(&phone).await.unwrap();
-    let own = house.activity.whose(house.caller.project.id, sent.otp).await.unwrap();
-    assert_eq!(own, Some((KeyMode::Live, phone.clone())));
-    let foreign = house.activity.whose(Fixtures::seeded(9).id(), sent.otp).await.unwrap();
-    assert_eq!(foreign, None);
+    let project = house.caller.project.id;
+    let (mode, whose, _) = house.activity.story(&BY, project, sent.otp).await.unwrap();
+    assert_eq!((mode, &whose), (KeyMode::Live, &phone));
+    let other = Fixtures::seeded(9).project();
+    let keys = Fixtures::seeded(9).keys();
+    house.stores.projects.create(other.clone(), keys).await.unwrap();
+    let foreign = house.activity.story(&BY, other.id, sent.otp).await;
+    assert!(matches!(foreign, Err(ManageError::NotFound(_))));
     let filter = RequestFilter::default();
-    let page = house.activity.requests(house.caller.project.id, &filter, None).await.unwrap();
+    let page = house.activity.requests(&BY, house.caller.project.id, &filter, None).await.unwrap();
     let line = &page.lines[0];
     assert_eq!(line.carrier, Some((Channel::Sms, "msg91".to_owned())));
     assert_eq!((line.charged, line.status), (POLICIES.prices.sms, DeliveryStatus::Sent));

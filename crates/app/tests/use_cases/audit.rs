@@ -4,13 +4,12 @@ use crate::common::{Office, PASSWORD};
 use dwar_app::Present;
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, By, EndSessions, Role};
-use dwar_project::ProjectChange;
-use dwar_testkit::{Post, START, phone};
+use dwar_operator::{Access, Action, By, Command, EndSessions, Role};
+use dwar_project::{ProjectChange, ProjectName};
+use dwar_testkit::{START, phone};
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -19,6 +18,7 @@ const URL: &str = "https://user:hush@events.example.com/hook/hush?token=hush";
 /// An office with one of everything that can be changed.
 struct Walk {
     office: Office,
+    name: ProjectName,
     project: ProjectId,
     endpoint: dwar_kernel::EndpointId,
     identity: dwar_kernel::IdentityId,
@@ -32,15 +32,15 @@ impl Walk {
     async fn open() -> Self {
         let office = Office::open();
         let by = By::command_line();
-        let project = office.parts.manage_projects().create(&by, "Chai", Paise(500)).await.unwrap();
-        let endpoints = office.parts.manage_endpoints(Arc::new(Post::default()));
-        let (endpoint, _) = endpoints.add(&by, project.id, URL, false).await.unwrap();
+        let (name, projects) = ("Chai".parse().unwrap(), &office.manage.projects);
+        let project = projects.create(&by, &name, Paise(500)).await.unwrap();
+        let (endpoint, _) = office.manage.endpoints.add(&by, project.id, URL, false).await.unwrap();
         let line = office.make.line(project.id, KeyMode::Live);
         let identity = office.stores.sessions.start(office.make.login(&line)).await.unwrap();
         let asha = office.join("Asha", Access::everything()).await;
         let other = office.join("Ravi", Access::everything()).await.operator.id;
         let link = office.invite("Meena", Access::everything()).await.secret.expose().to_owned();
-        let tokens = &office.admin.tokens;
+        let tokens = &office.manage.tokens;
         let (token, _) = tokens.make(&by, "deploy", Access::everything(), DAY).await.unwrap();
         Self {
             project: project.id,
@@ -50,6 +50,7 @@ impl Walk {
             other,
             token: token.id,
             link,
+            name: "New".parse().unwrap(),
             office,
         }
     }
@@ -98,42 +99,42 @@ fn prices() -> ProjectChange {
 
 /// Every change that somebody who runs the service can make; each succeeds on a fresh [`Walk`].
 #[rustfmt::skip]
-fn every_change() -> Vec<(Action, Step)> {
+fn every_change() -> Vec<(Action, Option<Command>, Step)> {
     use Action::*;
     vec![
-        (ProjectCreated, step!(|w, by| w.office.parts.manage_projects().create(by, "New", Paise(5)))),
-        (ProjectChanged, step!(|w, by| w.office.parts.manage_projects().change(by, w.project, settings()))),
-        (ProjectRepriced, step!(|w, by| w.office.parts.manage_projects().change(by, w.project, prices()))),
-        (KeyRegenerated, step!(|w, by| w.office.parts.manage_projects().regenerate_key(by, w.project, KeyMode::Live))),
-        (WalletCredited, step!(|w, by| w.office.parts.manage_wallets().credit(by, w.project, Paise(5), Some("for 9876543210".to_owned())))),
-        (WalletRefunded, step!(|w, by| w.office.parts.manage_wallets().refund(by, w.project, w.office.make.id()))),
-        (WalletAdjusted, step!(|w, by| w.office.parts.manage_wallets().adjust(by, w.project, Paise(-1), "typo".to_owned()))),
-        (EndpointAdded, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).add(by, w.project, URL, true))),
-        (EndpointRemoved, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).remove(by, w.project, w.endpoint))),
-        (EndpointEnabled, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).enable(by, w.project, w.endpoint))),
-        (EndpointSecretRotated, step!(|w, by| w.office.parts.manage_endpoints(Arc::new(Post::default())).rotate_secret(by, w.project, w.endpoint))),
-        (EndpointTested, step!(|w, by| w.office.parts.endpoint_log(Arc::new(Post::default())).test(by, w.project, w.endpoint))),
-        (EventResent, step!(|w, by| w.office.parts.endpoint_log(Arc::new(Post::default())).resend(by, w.project, w.endpoint, "otp_sent_1"))),
-        (SigningKeyRotated, step!(|w, by| w.office.parts.manage_signing_keys().rotate(by))),
-        (PhoneUnlocked, step!(|w, by| w.office.parts.unlock_phone().unlock(by, w.project, &phone(876_543_210)))),
-        (PhoneUnmasked, step!(|w, by| w.office.admin.audit.unmask(by, w.project, &phone(876_543_210)))),
-        (IdentityErased, step!(|w, by| w.office.parts.erase_identity().erase(by, w.project, KeyMode::Live, w.identity))),
-        (OperatorInvited, step!(|w, by| w.office.admin.operators.invite(by, "Eve", Access::everything()))),
-        (OperatorChanged, step!(|w, by| w.office.admin.operators.change_access(by, w.other, Access::default()))),
-        (OperatorReset, step!(|w, _by| w.office.admin.operators.reset(&By::command_line(), w.other))),
-        (OperatorRemoved, step!(|w, by| w.office.admin.operators.remove(by, w.other))),
-        (OperatorJoined, step!(|w, _by| w.office.admin.sign_in.follow_link(&w.link, Some(PASSWORD), None))),
-        (OperatorSignedIn, step!(|w, _by| w.office.sign_in("Asha", PASSWORD, None))),
-        (OperatorSignedOut, step!(|w, _by| w.office.admin.sign_in.sign_out(&w.present, EndSessions::All, None))),
-        (PasswordChanged, step!(|w, by| w.office.admin.account.change_password(by, &w.present, PASSWORD, "another good one"))),
-        (TotpAdded, |w, by| Box::pin(async move {
+        (ProjectCreated, Some(Command::CreateProject), step!(|w, by| w.office.manage.projects.create(by, &w.name, Paise(5)))),
+        (ProjectChanged, Some(Command::ChangeProject), step!(|w, by| w.office.manage.projects.change(by, w.project, settings()))),
+        (ProjectRepriced, Some(Command::ChangePrices), step!(|w, by| w.office.manage.projects.change(by, w.project, prices()))),
+        (KeyRegenerated, Some(Command::RegenerateKey), step!(|w, by| w.office.manage.projects.regenerate_key(by, w.project, KeyMode::Live, None))),
+        (WalletCredited, Some(Command::CreditWallet), step!(|w, by| w.office.manage.wallets.credit(by, w.project, Paise(5), Some("for 9876543210".to_owned())))),
+        (WalletRefunded, Some(Command::RefundSend), step!(|w, by| w.office.manage.wallets.refund(by, w.project, w.office.make.id()))),
+        (WalletAdjusted, Some(Command::AdjustWallet), step!(|w, by| w.office.manage.wallets.adjust(by, w.project, Paise(-1), "typo".to_owned()))),
+        (EndpointAdded, Some(Command::AddWebhook), step!(|w, by| w.office.manage.endpoints.add(by, w.project, URL, true))),
+        (EndpointRemoved, Some(Command::RemoveWebhook), step!(|w, by| w.office.manage.endpoints.remove(by, w.project, w.endpoint))),
+        (EndpointEnabled, Some(Command::EnableWebhook), step!(|w, by| w.office.manage.endpoints.enable(by, w.project, w.endpoint))),
+        (EndpointSecretRotated, Some(Command::RotateWebhookSecret), step!(|w, by| w.office.manage.endpoints.rotate_secret(by, w.project, w.endpoint))),
+        (EndpointTested, Some(Command::TestWebhook), step!(|w, by| w.office.manage.endpoint_log.test(by, w.project, w.endpoint))),
+        (EventResent, Some(Command::ResendEvent), step!(|w, by| w.office.manage.endpoint_log.resend(by, w.project, w.endpoint, "otp_sent_1"))),
+        (SigningKeyRotated, Some(Command::RotateSigningKey), step!(|w, by| w.office.manage.signing_keys.rotate(by))),
+        (PhoneUnlocked, Some(Command::UnlockPhone), step!(|w, by| w.office.manage.phones.unlock(by, w.project, &phone(876_543_210)))),
+        (PhoneUnmasked, Some(Command::UnmaskRequest), step!(|w, by| w.office.manage.activity.unmask(by, w.project, &phone(876_543_210)))),
+        (IdentityErased, Some(Command::EraseIdentity), step!(|w, by| w.office.manage.identities.erase(by, (w.project, KeyMode::Live), w.identity))),
+        (OperatorInvited, None, step!(|w, by| w.office.manage.operators.invite(by, "Eve", Access::everything()))),
+        (OperatorChanged, None, step!(|w, by| w.office.manage.operators.change_access(by, w.other, Access::default()))),
+        (OperatorReset, None, step!(|w, _by| w.office.manage.operators.reset(&By::command_line(), w.other))),
+        (OperatorRemoved, None, step!(|w, by| w.office.manage.operators.remove(by, w.other))),
+        (OperatorJoined, None, step!(|w, _by| w.office.admin.sign_in.follow_link(&w.link, Some(PASSWORD), None))),
+        (OperatorSignedIn, None, step!(|w, _by| w.office.sign_in("Asha", PASSWORD, None))),
+        (OperatorSignedOut, None, step!(|w, _by| w.office.admin.sign_in.sign_out(&w.present, EndSessions::All, None))),
+        (PasswordChanged, None, step!(|w, by| w.office.admin.account.change_password(by, &w.present, PASSWORD, "another good one"))),
+        (TotpAdded, None, |w, by| Box::pin(async move {
             let offer = w.office.admin.account.offer_totp(&w.present.operator);
             let pair = (offer.secret.expose(), w.office.code(&offer.secret));
             w.office.admin.account.add_totp(by, &w.present, PASSWORD, (&pair.0, &pair.1)).await.is_ok()
         })),
-        (TotpRemoved, step!(|w, by| w.office.admin.account.remove_totp(by, &w.present, PASSWORD))),
-        (TokenMade, step!(|w, by| w.office.admin.tokens.make(by, "other", Access::everything(), DAY))),
-        (TokenRevoked, step!(|w, by| w.office.admin.tokens.revoke(by, w.token))),
+        (TotpRemoved, None, step!(|w, by| w.office.admin.account.remove_totp(by, &w.present, PASSWORD))),
+        (TokenMade, Some(Command::MakeToken), step!(|w, by| w.office.manage.tokens.make(by, "other", Access::everything(), DAY))),
+        (TokenRevoked, Some(Command::RevokeToken), step!(|w, by| w.office.manage.tokens.revoke(by, w.token))),
     ]
 }
 
@@ -151,7 +152,7 @@ const UNSEEN: [Action; 7] = [
 #[tokio::test]
 async fn each_change_leaves_exactly_one_line_and_no_secret_or_number_in_it() {
     let mut actions = BTreeSet::new();
-    for (action, change) in every_change() {
+    for (action, _, change) in every_change() {
         let walk = Walk::open().await;
         let (before, seen) = (walk.office.log().await, walk.seen().await);
         let by = By::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
@@ -172,7 +173,7 @@ async fn each_change_leaves_exactly_one_line_and_no_secret_or_number_in_it() {
 
 #[tokio::test]
 async fn where_the_log_takes_no_line_no_change_is_made() {
-    for (action, change) in every_change() {
+    for (action, _, change) in every_change() {
         let walk = Walk::open().await;
         let (log, seen) = (walk.office.log().await, walk.seen().await);
         walk.office.store.faults().next("AuditStore::append", Fault::Fails);
@@ -186,20 +187,16 @@ async fn where_the_log_takes_no_line_no_change_is_made() {
 /// The line and the right stand in one place, so no page can forget either.
 #[tokio::test]
 async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
-    use dwar_operator::Need;
     for role in Role::ALL {
-        for (action, change) in every_change() {
+        for (action, command, change) in every_change() {
+            // Whom it is about decides the rest; see the tests of each.
+            let Some(command) = command else { continue };
             let walk = Walk::open().await;
             let (log, seen) = (walk.office.log().await, walk.seen().await);
             let mut operator = walk.present.operator.clone();
             operator.access = Access::one(walk.project, role);
             let by = By::operator(&operator, None);
-            let allowed = match action.needs() {
-                Need::Project(permission) => role.may(permission),
-                Need::Installation => false,
-                // Judged by whom it is about; see the tests of each.
-                Need::Own => continue,
-            };
+            let allowed = by.may(command, Some(walk.project));
             assert_eq!(change(&walk, &by).await, allowed, "{role:?} {action:?}");
             if !allowed {
                 assert_eq!(walk.office.log().await, log, "{role:?} {action:?}");
@@ -213,8 +210,8 @@ async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
 async fn a_line_says_who_and_what_was_and_is_to_be() {
     let walk = Walk::open().await;
     let by = By::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
-    let projects = walk.office.parts.manage_projects();
-    projects.change(&by, walk.project, prices()).await.unwrap().unwrap();
+    let projects = &walk.office.manage.projects;
+    projects.change(&by, walk.project, prices()).await.unwrap();
     let log = walk.office.log().await;
     let line = log.iter().find(|entry| entry.action == Action::ProjectRepriced).unwrap();
     assert_eq!((&line.actor, line.from, line.project), (&by.actor, by.from, Some(walk.project)));

@@ -1,22 +1,15 @@
 use crate::common::{BY, World, down};
-use dwar_app::{EndpointError, ManageEndpoints};
+use dwar_app::{ManageEndpoints, ManageError};
 use dwar_event::{Endpoint, MockEventStore, MockWebhookSender, NewSecret, SendFailure};
 use dwar_kernel::{EndpointId, Purpose, Vault};
 use dwar_testkit::{ClearVault, START, minutes};
 use mockall::predicate::eq;
-use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 const URL: &str = "https://events.example.com/dwar";
 
 fn manage(world: &mut World, events: MockEventStore, sender: MockWebhookSender) -> ManageEndpoints {
-    ManageEndpoints {
-        tools: world.tools(),
-        audit: world.audit(),
-        projects: Arc::new(take(&mut world.projects)),
-        events: Arc::new(events),
-        sender: Arc::new(sender),
-    }
+    ManageEndpoints { control: world.control(), events: Arc::new(events), sender: Arc::new(sender) }
 }
 
 /// A sender that allows the address.
@@ -96,17 +89,17 @@ async fn an_address_that_is_not_allowed_is_not_stored() {
     sender.expect_allows().times(1).returning(|_| Err(SendFailure::Forbidden));
     let manage = manage(world.knows_project(), MockEventStore::new(), sender);
     let answer = manage.add(&BY, project, "http://127.0.0.1/", false).await;
-    assert!(matches!(answer, Err(EndpointError::Forbidden)));
+    assert!(matches!(answer, Err(ManageError::Invalid { field: "url", .. })));
 }
 
 #[tokio::test]
 async fn an_unknown_project_has_no_endpoints() {
     let mut world = empty();
     let project = world.line.project;
-    let manage = manage(&mut world, MockEventStore::new(), MockWebhookSender::new());
+    let manage = manage(world.knows_project(), MockEventStore::new(), MockWebhookSender::new());
     let added = manage.add(&BY, project, URL, false).await;
-    assert!(matches!(added, Err(EndpointError::NoSuchProject)));
-    assert!(matches!(manage.list(project).await, Err(EndpointError::NoSuchProject)));
+    assert!(matches!(added, Err(ManageError::NoSuchProject)));
+    assert!(matches!(manage.list(&BY, project).await, Err(ManageError::NoSuchProject)));
 }
 
 #[tokio::test]
@@ -118,7 +111,7 @@ async fn endpoints_are_listed_as_the_store_has_them() {
     let list = events.expect_endpoints().with(eq(project));
     list.times(1).returning(move |_| Ok(told.clone()));
     let manage = manage(world.knows_project(), events, MockWebhookSender::new());
-    assert_eq!(manage.list(project).await.unwrap(), endpoints);
+    assert_eq!(manage.list(&BY, project).await.unwrap(), endpoints);
 }
 
 #[tokio::test]
@@ -129,10 +122,11 @@ async fn an_endpoint_is_removed_if_the_project_has_it() {
         let mut events = knows(&world, id, known);
         let remove = events.expect_remove_endpoint().with(eq(project), eq(id));
         remove.times(usize::from(known)).returning(move |_, _| Ok(known));
-        let answer =
-            manage(&mut world, events, MockWebhookSender::new()).remove(&BY, project, id).await;
+        let answer = manage(world.knows_project(), events, MockWebhookSender::new())
+            .remove(&BY, project, id)
+            .await;
         assert_eq!(answer.is_ok(), known);
-        assert!(known || matches!(answer, Err(EndpointError::NoSuchEndpoint)));
+        assert!(known || matches!(answer, Err(ManageError::NotFound(_))));
     }
 }
 
@@ -148,7 +142,7 @@ async fn a_new_secret_is_shown_and_the_old_one_signs_along_for_a_day() {
         seen.lock().unwrap().push(new);
         Ok(true)
     });
-    let manage = manage(&mut world, events, MockWebhookSender::new());
+    let manage = manage(world.knows_project(), events, MockWebhookSender::new());
     let shown = [
         manage.rotate_secret(&BY, project, id).await.unwrap(),
         manage.rotate_secret(&BY, project, id).await.unwrap(),
@@ -171,10 +165,10 @@ async fn a_secret_that_was_not_stored_is_not_shown() {
     let mut events = knows(&world, id, true);
     let mut answers = vec![Err(down()), Ok(false)];
     events.expect_replace_secret().times(2).returning(move |_, _, _| answers.pop().unwrap());
-    let manage = manage(&mut world, events, MockWebhookSender::new());
+    let manage = manage(world.knows_project(), events, MockWebhookSender::new());
     let unknown = manage.rotate_secret(&BY, project, id).await;
-    assert!(matches!(unknown, Err(EndpointError::NoSuchEndpoint)));
-    assert!(matches!(manage.rotate_secret(&BY, project, id).await, Err(EndpointError::Store(_))));
+    assert!(matches!(unknown, Err(ManageError::NotFound(_))));
+    assert!(matches!(manage.rotate_secret(&BY, project, id).await, Err(ManageError::Store(_))));
 }
 
 #[tokio::test]
@@ -187,9 +181,9 @@ async fn a_store_out_of_reach_is_told_as_such() {
     events.expect_remove_endpoint().returning(|_, _| Err(down()));
     let id = world.make.id();
     let manage = manage(world.knows_project(), events, allowing());
-    assert!(matches!(manage.add(&BY, project, URL, false).await, Err(EndpointError::Store(_))));
-    assert!(matches!(manage.list(project).await, Err(EndpointError::Store(_))));
-    assert!(matches!(manage.remove(&BY, project, id).await, Err(EndpointError::Store(_))));
+    assert!(matches!(manage.add(&BY, project, URL, false).await, Err(ManageError::Store(_))));
+    assert!(matches!(manage.list(&BY, project).await, Err(ManageError::Store(_))));
+    assert!(matches!(manage.remove(&BY, project, id).await, Err(ManageError::Store(_))));
 }
 
 #[tokio::test]
@@ -200,9 +194,9 @@ async fn an_endpoint_is_switched_on_by_its_project() {
         let mut events = knows(&world, endpoint, known);
         let enable = events.expect_enable_endpoint().with(eq(project), eq(endpoint));
         enable.times(usize::from(known)).returning(move |_, _| Ok(known));
-        let manage = manage(&mut world, events, MockWebhookSender::new());
+        let manage = manage(world.knows_project(), events, MockWebhookSender::new());
         let answer = manage.enable(&BY, project, endpoint).await;
         assert_eq!(answer.is_ok(), known);
-        assert!(known || matches!(answer, Err(EndpointError::NoSuchEndpoint)));
+        assert!(known || matches!(answer, Err(ManageError::NotFound(_))));
     }
 }

@@ -1,5 +1,5 @@
 use crate::common::{BY, Office};
-use dwar_app::{AdminError, ManageLedger, Scope};
+use dwar_app::{ManageError, ManageLedger, Scope};
 use dwar_kernel::{EntryId, ProjectId};
 use dwar_operator::{Access, Action, By, Role};
 use dwar_testkit::{FixedClock, START};
@@ -17,7 +17,7 @@ impl Office {
     }
 
     async fn proof(&self, project: ProjectId, scope: Scope) -> LedgerProof {
-        let ledger = self.parts.manage_ledger();
+        let ledger = &self.manage.ledger;
         let ProofStart::Begun(run) = ledger.begin(&BY, project).await.unwrap() else {
             panic!("none is running")
         };
@@ -36,7 +36,7 @@ async fn a_proof_finds_what_was_booked_and_stays_on_record() {
         let proof = office.proof(project, scope).await;
         assert!(proof.is_sound());
         assert_eq!((proof.sum.entries, proof.sum.sums.balance), (3, Paise(60)));
-        let proven = office.parts.manage_ledger().proven(project).await.unwrap();
+        let proven = office.manage.ledger.proven(&BY, project).await.unwrap();
         assert_eq!((proven.last, proven.running), (Some(proof), None));
         office.clock.advance(ProofRun::LEASE);
     }
@@ -47,13 +47,13 @@ async fn a_proof_finds_what_was_booked_and_stays_on_record() {
 async fn who_may_not_change_money_begins_none() {
     let office = Office::open();
     let project = office.project().await;
-    let ledger = office.parts.manage_ledger();
+    let ledger = &office.manage.ledger;
     for role in [Role::Member, Role::Support, Role::Viewer] {
         let by = By { access: Access::one(project, role), ..By::command_line() };
         let begun = ledger.begin(&by, project).await;
-        assert!(matches!(begun, Err(AdminError::Forbidden)), "{role:?}");
+        assert!(matches!(begun, Err(ManageError::Forbidden)), "{role:?}");
     }
-    assert_eq!(ledger.proven(project).await.unwrap().running, None);
+    assert_eq!(ledger.proven(&BY, project).await.unwrap().running, None);
 }
 
 /// What was asked for, in positions.
@@ -85,7 +85,7 @@ fn counting(
 }
 
 fn manage(office: &Office, store: MockLedgerStore) -> ManageLedger {
-    ManageLedger { ledger: Arc::new(store), ..office.parts.manage_ledger() }
+    ManageLedger { ledger: Arc::new(store), ..office.manage.ledger.clone() }
 }
 
 #[tokio::test]

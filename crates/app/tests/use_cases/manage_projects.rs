@@ -1,19 +1,18 @@
 use crate::common::{BY, World, down};
-use dwar_app::{CreatedProject, ManageProjects, RegenerateKeyError};
+use dwar_app::{CreatedProject, ManageError, ManageProjects};
 use dwar_kernel::{KeyMode, ProjectId};
-use dwar_project::{ApiKey, KeyRecord, ProjectChange};
-use dwar_testkit::{ClearVault, START};
+use dwar_operator::{Access, AuditFilter, By, Role};
+use dwar_project::{ApiKey, Changed, InvalidSetting, KeyRecord, ProjectChange, ProjectRules};
+use dwar_testkit::{ClearVault, START, any_project};
 use dwar_wallet::Paise;
-use mockall::predicate::eq;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 fn manage(world: &mut World) -> ManageProjects {
     ManageProjects {
-        tools: world.tools(),
-        audit: world.audit(),
-        projects: Arc::new(take(&mut world.projects)),
+        control: world.control(),
         wallets: Arc::new(take(&mut world.wallets)),
+        rules: any_project(),
     }
 }
 
@@ -56,7 +55,8 @@ async fn a_new_project_shows_its_keys_and_stores_their_digests() {
         Ok(())
     });
     opens_wallet(&mut world, Paise(10_000));
-    let created = manage(&mut world).create(&BY, "Chai", Paise(10_000)).await.unwrap();
+    let created =
+        manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise(10_000)).await.unwrap();
     let (new, [live, test]) = stored.lock().unwrap().take().unwrap();
     assert_eq!((created.id, &created.name), (new.id, &new.name));
     assert_eq!((new.name.as_str(), created.balance), ("Chai", Paise(10_000)));
@@ -70,7 +70,8 @@ async fn a_new_project_shows_its_keys_and_stores_their_digests() {
 async fn nothing_shows_a_key_in_debug() {
     let mut world = World::live();
     world.projects.expect_create().returning(|_, _| Ok(()));
-    let created = manage(&mut world).create(&BY, "Chai", Paise::ZERO).await.unwrap();
+    let created =
+        manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise::ZERO).await.unwrap();
     let shown = format!("{created:?}");
     for key in [&created.live_key, &created.test_key] {
         assert!(!shown.contains(key.expose()), "{shown}");
@@ -81,14 +82,14 @@ async fn nothing_shows_a_key_in_debug() {
 async fn no_opening_balance_is_no_credit() {
     let mut world = World::live();
     world.projects.expect_create().times(1).returning(|_, _| Ok(()));
-    assert!(manage(&mut world).create(&BY, "Chai", Paise::ZERO).await.is_ok());
+    assert!(manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise::ZERO).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_project_that_could_not_be_made_gets_no_money() {
     let mut world = World::live();
     world.projects.expect_create().returning(|_, _| Err(down()));
-    assert!(manage(&mut world).create(&BY, "Chai", Paise(1)).await.is_err());
+    assert!(manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise(1)).await.is_err());
 }
 
 #[tokio::test]
@@ -101,7 +102,8 @@ async fn the_first_project_is_made_on_an_empty_store() {
         Ok(true)
     });
     opens_wallet(&mut world, Paise(500));
-    let created = manage(&mut world).create_first("Demo", Paise(500)).await.unwrap();
+    let created =
+        manage(&mut world).create_first(&"Demo".parse().unwrap(), Paise(500)).await.unwrap();
     let CreatedProject { live_key, test_key, .. } = created.unwrap();
     let shown = [live_key, test_key].map(|key| key.digest(&ClearVault));
     assert_eq!(*digests.lock().unwrap(), shown);
@@ -111,7 +113,13 @@ async fn the_first_project_is_made_on_an_empty_store() {
 async fn the_first_project_is_never_made_a_second_time() {
     let mut world = World::live();
     empty(&mut world).projects.expect_create_first().times(1).returning(|_, _| Ok(false));
-    assert!(manage(&mut world).create_first("Demo", Paise(500)).await.unwrap().is_none());
+    assert!(
+        manage(&mut world)
+            .create_first(&"Demo".parse().unwrap(), Paise(500))
+            .await
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[tokio::test]
@@ -120,13 +128,13 @@ async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
         let mut world = World::live();
         let (project, stored) = (world.line.project, Arc::new(Mutex::new(None)));
         let seen = Arc::clone(&stored);
-        has_keys(&mut world).projects.expect_replace_key().times(1).returning(
+        has_keys(&mut world).knows_project().projects.expect_replace_key().times(1).returning(
             move |project, record| {
                 *seen.lock().unwrap() = Some((project, record));
                 Ok(true)
             },
         );
-        let key = manage(&mut world).regenerate_key(&BY, project, mode).await.unwrap();
+        let key = manage(&mut world).regenerate_key(&BY, project, mode, None).await.unwrap();
         let (of, record) = stored.lock().unwrap().take().unwrap();
         assert_eq!((of, key.mode()), (project, mode));
         assert_is_record_of(&record, &key);
@@ -136,52 +144,93 @@ async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
 #[tokio::test]
 async fn an_unknown_project_gets_no_key() {
     let mut world = World::live();
-    world.projects.expect_keys().times(1).returning(|_| Ok(Vec::new()));
+    world.projects.expect_find().times(1).returning(|_| Ok(None));
     let project: ProjectId = world.make.id();
-    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live).await;
-    assert!(matches!(answer, Err(RegenerateKeyError::NoSuchProject)));
+    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live, None).await;
+    assert!(matches!(answer, Err(ManageError::NoSuchProject)));
 }
 
 #[tokio::test]
 async fn a_key_that_was_not_stored_is_not_shown() {
     let mut world = World::live();
-    has_keys(&mut world).projects.expect_replace_key().returning(|_, _| Err(down()));
+    has_keys(&mut world).knows_project();
+    world.projects.expect_replace_key().returning(|_, _| Err(down()));
     let project = world.line.project;
-    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live).await;
-    assert!(matches!(answer, Err(RegenerateKeyError::Store(_))));
+    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live, None).await;
+    assert!(matches!(answer, Err(ManageError::Store(_))));
 }
 
 #[tokio::test]
-async fn a_change_gives_the_project_as_it_then_stands() {
+async fn a_key_that_is_not_the_present_one_is_not_replaced() {
+    let mut world = World::live();
+    has_keys(&mut world).knows_project();
+    let (project, other) = (world.line.project, world.make.id());
+    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live, Some(other)).await;
+    assert!(matches!(answer, Err(ManageError::Conflict(_))));
+}
+
+#[tokio::test]
+async fn a_change_gives_the_project_as_it_is_then() {
     let mut world = World::live();
     let change = ProjectChange { identity_lookup: Some(true), ..ProjectChange::default() };
-    let mut project = world.caller.project.clone();
-    project.identity_lookup = true;
-    let (id, then) = (project.id, project.clone());
-    let port = world.knows_project().projects.expect_change().with(eq(id), eq(change.clone()));
-    port.times(1).returning(move |_, _| Ok(Some(then.clone())));
-    assert_eq!(manage(&mut world).change(&BY, id, change).await.unwrap(), Some(project));
+    let project = world.caller.project.clone().with(change.clone());
+    let (id, then, named) = (project.id, project.clone(), change.clone());
+    let port = world.knows_project().projects.expect_change();
+    let port = port.withf(move |of, change, _| (*of, change) == (id, &named));
+    port.times(1).returning(move |_, _, _| Ok(Changed::Done(Box::new(then.clone()))));
+    assert_eq!(manage(&mut world).change(&BY, id, change).await.unwrap(), project);
 }
 
 #[tokio::test]
-async fn a_project_is_shown_with_its_keys_and_an_unknown_one_not_at_all() {
+async fn a_setting_that_cannot_be_is_refused_before_it_is_written_down() {
     let mut world = World::live();
-    let (project, keys) = (world.caller.project.clone(), world.make.keys().to_vec());
-    let told = keys.clone();
-    world.knows_project();
-    let port = world.projects.expect_keys().with(eq(project.id));
-    port.times(1).returning(move |_| Ok(told.clone()));
-    let unknown = world.make.id();
-    let manage = manage(&mut world);
-    assert_eq!(manage.show(project.id).await.unwrap(), Some((project, keys)));
-    assert_eq!(manage.show(unknown).await.unwrap(), None);
+    let (id, control) = (world.line.project, world.knows_project().control());
+    let rules: ProjectRules =
+        Arc::new(|_| Err(InvalidSetting { field: "brand", reason: "not that".to_owned() }));
+    let log = control.audit.entries.clone();
+    let manage = ManageProjects { control, rules, ..manage(&mut World::live()) };
+    let change = ProjectChange { brand: Some(None), ..ProjectChange::default() };
+    let answer = manage.change(&BY, id, change).await;
+    assert!(matches!(answer, Err(ManageError::Invalid { field: "brand", .. })));
+    assert!(log.page(AuditFilter::default(), None, 9).await.unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn every_project_is_listed() {
+async fn money_and_settings_take_a_right_each() {
+    let mut world = World::live();
+    let (id, control) = (world.line.project, world.knows_project().control());
+    let manage = ManageProjects { control, ..manage(&mut World::live()) };
+    let member = By { access: Access::one(id, Role::Member), ..BY };
+    let settings = || ProjectChange { identity_lookup: Some(true), ..ProjectChange::default() };
+    for price in [
+        ProjectChange { sms_price: Some(None), ..ProjectChange::default() },
+        ProjectChange { low_balance: Some(None), ..ProjectChange::default() },
+        ProjectChange { sms_price: Some(None), ..settings() },
+    ] {
+        let answer = manage.change(&member, id, price).await;
+        assert!(matches!(answer, Err(ManageError::Forbidden)));
+    }
+}
+
+#[tokio::test]
+async fn a_project_is_shown_and_an_unknown_one_not_at_all() {
+    let mut world = World::live();
+    let (project, unknown) = (world.caller.project.clone(), world.make.id());
+    world.knows_project();
+    let manage = manage(&mut world);
+    assert_eq!(manage.show(&BY, project.id).await.unwrap(), project);
+    let answer = manage.show(&BY, unknown).await;
+    assert!(matches!(answer, Err(ManageError::NoSuchProject)));
+}
+
+#[tokio::test]
+async fn those_projects_are_listed_that_one_may_know_of() {
     let mut world = World::live();
     let projects = vec![world.caller.project.clone(), world.stranger().project];
-    let told = projects.clone();
-    world.projects.expect_list().times(1).returning(move || Ok(told.clone()));
-    assert_eq!(manage(&mut world).list().await.unwrap(), projects);
+    let (told, own) = (projects.clone(), projects[0].clone());
+    world.projects.expect_list().times(2).returning(move || Ok(told.clone()));
+    let manage = manage(&mut world);
+    assert_eq!(manage.list(&BY).await.unwrap(), projects);
+    let viewer = By { access: Access::one(own.id, Role::Viewer), ..BY };
+    assert_eq!(manage.list(&viewer).await.unwrap(), [own]);
 }

@@ -15,8 +15,7 @@ const POLICY: SigningKeyPolicy = SigningKeyPolicy {
 
 fn manage(world: &mut World, keys: MockSigningKeyStore) -> ManageSigningKeys {
     ManageSigningKeys {
-        tools: world.tools(),
-        audit: world.audit(),
+        control: world.control(),
         keys: Arc::new(keys),
         signer: Arc::new(take(&mut world.signer)),
         policy: POLICY,
@@ -111,7 +110,8 @@ async fn retired_keys_alone_are_as_good_as_none() {
 
 #[tokio::test]
 async fn a_rotation_publishes_before_it_signs_and_after_the_old_key_did() {
-    let (mut world, mut store) = (World::live(), MockSigningKeyStore::new());
+    let mut world = World::live();
+    let mut store = holding(vec![world.make.signing_key()]);
     let key = generates(&mut world, second() + minutes(10));
     rotates_to(&mut store, &key);
     assert_eq!(manage(&mut world, store).rotate(&BY).await.unwrap(), key);
@@ -121,7 +121,7 @@ async fn a_rotation_publishes_before_it_signs_and_after_the_old_key_did() {
 async fn a_key_that_could_not_be_made_changes_nothing() {
     let mut world = World::live();
     world.signer.expect_generate().returning(|_, _, _| Err(down()));
-    assert!(manage(&mut world, MockSigningKeyStore::new()).rotate(&BY).await.is_err());
+    assert!(manage(&mut world, holding(Vec::new())).rotate(&BY).await.is_err());
 }
 
 #[tokio::test]
@@ -130,6 +130,6 @@ async fn every_key_is_listed_with_where_it_stands() {
     let active = world.make.signing_key();
     let next = SigningKey { signs_from: START + minutes(10), ..world.make.signing_key() };
     let store = holding(vec![active.clone(), next.clone()]);
-    let list = manage(&mut world, store).list().await.unwrap();
+    let list = manage(&mut world, store).list(&BY).await.unwrap();
     assert_eq!(list, [(active, KeyState::Active), (next, KeyState::Next)]);
 }

@@ -1,5 +1,5 @@
 use crate::common::{BY, World, down};
-use dwar_app::{CreditError, ManageWallets};
+use dwar_app::{ManageError, ManageWallets};
 use dwar_kernel::OtpId;
 use dwar_testkit::START;
 use dwar_wallet::{Adjusted, Audit, Balance, EntryKind, LedgerEntry, Paise, Refunded};
@@ -12,12 +12,7 @@ fn manage(world: &mut World) -> ManageWallets {
         .wallets
         .expect_balance()
         .returning(|_| Ok(Balance { balance: Paise::ZERO, held: Paise::ZERO }));
-    ManageWallets {
-        tools: world.tools(),
-        audit: world.audit(),
-        projects: Arc::new(take(&mut world.projects)),
-        wallets: Arc::new(take(&mut world.wallets)),
-    }
+    ManageWallets { control: world.control(), wallets: Arc::new(take(&mut world.wallets)) }
 }
 
 /// No project has been made yet.
@@ -30,10 +25,13 @@ fn empty() -> World {
 #[tokio::test]
 async fn nothing_or_less_is_not_paid_in() {
     let mut world = World::live();
-    let (project, manage) = (world.line.project, manage(&mut world));
+    let (project, manage) = (world.line.project, manage(world.knows_project()));
     for amount in [Paise::ZERO, Paise(-1), Paise(i64::MIN)] {
         let answer = manage.credit(&BY, project, amount, None).await;
-        assert!(matches!(answer, Err(CreditError::NotPositive)), "{amount}");
+        assert!(
+            matches!(answer, Err(ManageError::Invalid { field: "amount_paise", .. })),
+            "{amount}"
+        );
     }
 }
 
@@ -42,13 +40,13 @@ async fn an_unknown_project_has_no_wallet() {
     let mut world = empty();
     let (project, manage) = (world.line.project, manage(&mut world));
     let credit = manage.credit(&BY, project, Paise(1), None).await;
-    assert!(matches!(credit, Err(CreditError::NoSuchProject)));
+    assert!(matches!(credit, Err(ManageError::NoSuchProject)));
     let refund = manage.refund(&BY, project, world.make.id()).await;
-    assert!(matches!(refund, Err(CreditError::NoSuchProject)));
+    assert!(matches!(refund, Err(ManageError::NoSuchProject)));
     let adjusted = manage.adjust(&BY, project, Paise(-1), "typo".to_owned()).await;
-    assert!(matches!(adjusted, Err(CreditError::NoSuchProject)));
-    assert!(matches!(manage.balance(project).await, Err(CreditError::NoSuchProject)));
-    assert!(matches!(manage.statement(project, 9).await, Err(CreditError::NoSuchProject)));
+    assert!(matches!(adjusted, Err(ManageError::NoSuchProject)));
+    assert!(matches!(manage.balance(&BY, project).await, Err(ManageError::NoSuchProject)));
+    assert!(matches!(manage.statement(&BY, project, 9).await, Err(ManageError::NoSuchProject)));
 }
 
 #[tokio::test]
@@ -92,7 +90,7 @@ async fn a_wallet_is_shown_as_it_stands() {
     let (project, balance) = (world.line.project, Balance { balance: Paise(9), held: Paise(2) });
     let port = world.knows_project().wallets.expect_balance().with(eq(project));
     port.times(1).returning(move |_| Ok(balance));
-    assert_eq!(manage(&mut world).balance(project).await.unwrap(), balance);
+    assert_eq!(manage(&mut world).balance(&BY, project).await.unwrap(), balance);
 }
 
 #[tokio::test]
@@ -110,7 +108,7 @@ async fn a_statement_is_as_long_as_was_asked_for() {
     let (project, told) = (world.line.project, entry.clone());
     let port = world.knows_project().wallets.expect_statement().with(eq(project), eq(3));
     port.times(1).returning(move |_, _| Ok(vec![told.clone()]));
-    assert_eq!(manage(&mut world).statement(project, 3).await.unwrap(), [entry]);
+    assert_eq!(manage(&mut world).statement(&BY, project, 3).await.unwrap(), [entry]);
 }
 
 #[tokio::test]
@@ -118,7 +116,7 @@ async fn an_audit_is_passed_on() {
     let mut world = World::live();
     let audit = Audit { projects: 2, difference: Paise(1) };
     world.wallets.expect_audit().times(1).returning(move || Ok(audit));
-    assert_eq!(manage(&mut world).audit().await.unwrap(), audit);
+    assert_eq!(manage(&mut world).audit(&BY).await.unwrap(), audit);
 }
 
 #[tokio::test]
@@ -127,7 +125,7 @@ async fn a_store_out_of_reach_is_told_as_such() {
     let project = world.line.project;
     world.knows_project().wallets.expect_credit().returning(|_, _, _| Err(down()));
     let answer = manage(&mut world).credit(&BY, project, Paise(1), None).await;
-    assert!(matches!(answer, Err(CreditError::Store(_))));
+    assert!(matches!(answer, Err(ManageError::Store(_))));
 }
 
 #[tokio::test]
@@ -194,7 +192,7 @@ async fn a_correction_that_the_store_fails_is_told_as_such() {
     world.knows_project().wallets.expect_refund().returning(|_, _, _, _| Err(down()));
     world.wallets.expect_adjust().returning(|_, _, _| Err(down()));
     let (send, manage) = (world.make.id(), manage(&mut world));
-    assert!(matches!(manage.refund(&BY, project, send).await, Err(CreditError::Store(_))));
+    assert!(matches!(manage.refund(&BY, project, send).await, Err(ManageError::Store(_))));
     let answer = manage.adjust(&BY, project, Paise(1), "typo".to_owned()).await;
-    assert!(matches!(answer, Err(CreditError::Store(_))));
+    assert!(matches!(answer, Err(ManageError::Store(_))));
 }

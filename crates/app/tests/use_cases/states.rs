@@ -11,7 +11,7 @@ use dwar_otp::{DeliveryStatus, Outcome, Reason};
 use dwar_project::{Caller, ProjectChange};
 use dwar_session::{PresentedToken, Sought};
 use dwar_testkit::{
-    FixedClock, MS, POLICIES, Postbox, START, minutes, outside, parts, phone, seconds,
+    FixedClock, MS, POLICIES, Postbox, START, management, minutes, outside, parts, phone, seconds,
 };
 use dwar_wallet::{Balance, Paise};
 use std::sync::Arc;
@@ -40,9 +40,10 @@ impl House {
         let (parts, postbox) = (parts(stores.clone(), &clock), Arc::<Postbox>::default());
         let requests = Arc::new(MemoryRequestLimiter::new());
         let service = parts.service(outside(requests, &postbox, &Arc::default()));
-        let made = parts.manage_projects().create(&BY, "Acme", RUPEE).await.unwrap();
+        let projects = management(&parts, &Arc::default()).projects;
+        let made = projects.create(&BY, &"Acme".parse().unwrap(), RUPEE).await.unwrap();
         let change = ProjectChange { identity_delete: Some(true), ..ProjectChange::default() };
-        parts.manage_projects().change(&BY, made.id, change).await.unwrap();
+        projects.change(&BY, made.id, change).await.unwrap();
         let key = Claim::Key(made.live_key);
         let caller = service.use_cases.authenticate.caller(&key).await.unwrap();
         Self { store, stores, clock, service, postbox, key, caller, phone: phone(1) }

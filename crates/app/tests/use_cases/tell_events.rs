@@ -359,7 +359,7 @@ async fn the_log_of_an_endpoint_stays_near_its_bound() {
     let world = World::live();
     let told = dispatch(&world);
     parts.stores.events.add_endpoint(told.endpoint.clone()).await.unwrap();
-    let log = parts.endpoint_log(Arc::<dwar_testkit::Post>::default());
+    let log = dwar_testkit::management(&parts, &Arc::default()).endpoint_log;
     let mut most = 0;
     for number in 0..1_700_u32 {
         clock.set(START + MS * number);

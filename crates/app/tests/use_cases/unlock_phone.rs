@@ -1,16 +1,14 @@
 use crate::common::{BY, LIMITS, World, down};
-use dwar_app::{UnlockPhone, UnlockPhoneError, Unlocked};
+use dwar_app::{ManageError, UnlockPhone, Unlocked};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_otp::{GuessBudget, GuessPeriod, SendPace};
 use dwar_testkit::{START, minutes};
 use std::mem::take;
 use std::sync::Arc;
 
-async fn unlock(world: &mut World, project: ProjectId) -> Result<Unlocked, UnlockPhoneError> {
+async fn unlock(world: &mut World, project: ProjectId) -> Result<Unlocked, ManageError> {
     let use_case = UnlockPhone {
-        tools: world.tools(),
-        audit: world.audit(),
-        projects: Arc::new(take(&mut world.projects)),
+        control: world.control(),
         otps: Arc::new(take(&mut world.otps)),
         limits: LIMITS,
     };
@@ -62,9 +60,9 @@ async fn a_project_nobody_knows_and_a_store_out_of_reach_are_told() {
     let stranger = world.stranger().project.id;
     world.knows_project();
     let unknown = unlock(&mut world, stranger).await;
-    assert!(matches!(unknown, Err(UnlockPhoneError::NoSuchProject)));
+    assert!(matches!(unknown, Err(ManageError::NoSuchProject)));
     let mut world = World::live();
     let project = world.line.project;
     world.knows_project().otps.expect_forget_guesses().returning(|_, _, _| Err(down()));
-    assert!(matches!(unlock(&mut world, project).await, Err(UnlockPhoneError::Store(_))));
+    assert!(matches!(unlock(&mut world, project).await, Err(ManageError::Store(_))));
 }

@@ -1,4 +1,3 @@
-use crate::{Area, Permission};
 use dwar_kernel::{AdminTokenId, AuditId, OperatorId, ProjectId, Timestamp, words};
 use std::fmt;
 use std::net::IpAddr;
@@ -74,60 +73,6 @@ words! {
         TokenMade = "token.made",
         /// A token of the admin API was revoked.
         TokenRevoked = "token.revoked",
-    }
-}
-
-/// What somebody needs to do a thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// This permission in the project.
-    Project(Permission),
-    /// To be an owner of the installation.
-    Installation,
-    /// Nothing beyond what the use case has looked at itself: one's own account, and teams, where
-    /// it depends on whom it is about.
-    Own,
-}
-
-impl Action {
-    /// What it takes; the one table of it.
-    pub const fn needs(self) -> Need {
-        use Need::{Installation, Own, Project};
-        use Permission::{Change, Unmask};
-        match self {
-            Self::ProjectCreated | Self::SigningKeyRotated => Installation,
-            Self::ProjectChanged
-            | Self::EndpointAdded
-            | Self::EndpointRemoved
-            | Self::EndpointEnabled
-            | Self::EndpointSecretRotated
-            | Self::EndpointTested
-            | Self::EventResent => Project(Change(Area::Settings)),
-            Self::ProjectRepriced
-            | Self::WalletCredited
-            | Self::WalletRefunded
-            | Self::WalletAdjusted
-            | Self::LedgerProved => Project(Change(Area::Money)),
-            Self::KeyRegenerated => Project(Change(Area::Keys)),
-            Self::PhoneUnlocked => Project(Change(Area::Activity)),
-            Self::PhoneUnmasked => Project(Unmask),
-            Self::IdentityErased | Self::SessionsEnded => Project(Change(Area::Identities)),
-            Self::OperatorInvited
-            | Self::OperatorChanged
-            | Self::OperatorReset
-            | Self::OperatorRemoved
-            | Self::OperatorJoined
-            | Self::OperatorSignedIn
-            | Self::OperatorSignedOut
-            | Self::PasswordChanged
-            | Self::TotpAdded
-            | Self::TotpRemoved
-            | Self::PasskeyAdded
-            | Self::PasskeyRemoved
-            | Self::PasskeyRefused
-            | Self::TokenMade
-            | Self::TokenRevoked => Own,
-        }
     }
 }
 

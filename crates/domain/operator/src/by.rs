@@ -1,4 +1,4 @@
-use crate::{Access, Action, Actor, AdminToken, Need, Operator};
+use crate::{Access, Actor, AdminToken, Command, Need, Operator, Verdict};
 use dwar_kernel::ProjectId;
 use std::net::IpAddr;
 
@@ -29,12 +29,16 @@ impl By {
         Self { actor: Actor::Token { id, name }, from, access: token.access.clone() }
     }
 
-    /// Whether they may do this, in the project if it is about one.
-    pub fn may(&self, action: Action, project: Option<ProjectId>) -> bool {
-        match (action.needs(), project) {
-            (Need::Own, _) => true,
-            (Need::Project(permission), Some(project)) => self.access.may(project, permission),
-            (Need::Project(_), None) | (Need::Installation, _) => self.access.may_installation(),
+    /// What is said to a command of theirs, about this project if it is about one.
+    pub fn judge(&self, command: Command, project: Option<ProjectId>) -> Verdict {
+        match (command.needs(), &self.actor) {
+            (Need::Machine, Actor::CommandLine) => Verdict::Allowed,
+            _ => command.judge(&self.access, project),
         }
+    }
+
+    /// Whether they may give a command.
+    pub fn may(&self, command: Command, project: Option<ProjectId>) -> bool {
+        self.judge(command, project) == Verdict::Allowed
     }
 }

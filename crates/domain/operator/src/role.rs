@@ -14,25 +14,26 @@ words! {
     }
 }
 
-/// A part of a project that a role may see or change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Area {
-    /// Figures and charts.
-    Overview,
-    /// Requests, one by one, and why a code did not arrive; changing it is lifting a lock.
-    Activity,
-    /// Switches, providers, texts, webhooks.
-    Settings,
-    /// API keys.
-    Keys,
-    /// Wallet and prices.
-    Money,
-    /// Identities and their sessions.
-    Identities,
-    /// The whole flow in test mode.
-    Playground,
-    /// Operators, admin tokens, audit log.
-    Team,
+words! {
+    /// A part of a project that a role may see or change.
+    Area {
+        /// Figures and charts.
+        Overview = "overview",
+        /// Requests, one by one, and why a code did not arrive; changing it is lifting a lock.
+        Activity = "activity",
+        /// Switches, providers, texts, webhooks.
+        Settings = "settings",
+        /// API keys.
+        Keys = "keys",
+        /// Wallet and prices.
+        Money = "money",
+        /// Identities and their sessions.
+        Identities = "identities",
+        /// The whole flow in test mode.
+        Playground = "playground",
+        /// Operators, admin tokens, audit log.
+        Team = "team",
+    }
 }
 
 /// One thing that a role allows in a project or does not.

@@ -210,6 +210,13 @@ impl Outcome {
     }
 }
 
+/// Knows the providers that are configured.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+pub trait Providers: Send + Sync {
+    /// The names of those that carry messages over `channel`.
+    fn names(&self, channel: Channel) -> Vec<String>;
+}
+
 /// Hands messages to a provider.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]

@@ -8,4 +8,7 @@ mod project;
 pub use api_key::{ApiKey, KeyRecord, KeyUse, MalformedApiKey, Used};
 pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;
-pub use project::{Caller, Messages, NewProject, Prices, Project, ProjectChange, Routing};
+pub use project::{
+    Caller, Changed, InvalidSetting, Messages, NewProject, Prices, Project, ProjectChange,
+    ProjectRules, Routing,
+};

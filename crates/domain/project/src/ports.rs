@@ -1,4 +1,4 @@
-use crate::{Caller, KeyRecord, KeyUse, NewProject, Project, ProjectChange};
+use crate::{Caller, Changed, KeyRecord, KeyUse, NewProject, Project, ProjectChange, ProjectRules};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, ProjectId, StoreError};
 
@@ -30,12 +30,17 @@ pub trait ProjectStore: Send + Sync {
     /// `false` means there is no such project. The old key MUST be unknown once this returns.
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError>;
 
-    /// Changes settings and gives the project as it then stands, or `None` if there is none.
+    /// Changes the settings that `change` names, by [`Project::changed`], and gives the project as it
+    /// then is.
+    ///
+    /// Of any number at once that name different settings none MUST undo another, and `rules` MUST be
+    /// asked about the very project that is kept.
     async fn change(
         &self,
         project: ProjectId,
         change: ProjectChange,
-    ) -> Result<Option<Project>, StoreError>;
+        rules: ProjectRules,
+    ) -> Result<Changed, StoreError>;
 
     /// One project, or `None`.
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;

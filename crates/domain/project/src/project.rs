@@ -1,4 +1,5 @@
 use dwar_kernel::{ApiKeyId, KeyMode, Paise, ProjectId, Timestamp};
+use std::sync::Arc;
 
 /// A customer's project and its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,22 +65,79 @@ pub struct NewProject {
     pub created_at: Timestamp,
 }
 
-/// What `project set` changes; `None` leaves a setting as it is.
+/// What is to change, setting by setting; `None` leaves one as it is, and `Some(None)` goes back to the
+/// installation's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectChange {
     pub name: Option<String>,
     pub identity_lookup: Option<bool>,
     pub identity_delete: Option<bool>,
-    /// `Some(None)` goes back to the configured WhatsApp price.
     pub whatsapp_price: Option<Option<Paise>>,
-    /// `Some(None)` goes back to the configured SMS price.
     pub sms_price: Option<Option<Paise>>,
-    /// New texts, all of them.
-    pub messages: Option<Messages>,
-    /// New routing, all of it.
-    pub routing: Option<Routing>,
+    pub brand: Option<Option<String>>,
+    pub language: Option<Option<String>>,
+    pub sms_text: Option<Option<String>>,
+    pub sms_template_id: Option<Option<String>>,
+    pub webotp_domain: Option<Option<String>>,
+    pub app_hash: Option<Option<String>>,
+    pub whatsapp_providers: Option<Option<Vec<String>>>,
+    pub sms_providers: Option<Option<Vec<String>>>,
+    pub fallback_seconds: Option<Option<u32>>,
     /// `Some(None)` tells nothing any more.
     pub low_balance: Option<Option<Paise>>,
+}
+
+impl ProjectChange {
+    /// Whether it changes what codes cost, or which balance is low.
+    pub const fn is_about_money(&self) -> bool {
+        self.whatsapp_price.is_some() || self.sms_price.is_some() || self.low_balance.is_some()
+    }
+
+    /// Whether it changes anything else, or nothing at all.
+    pub fn is_about_settings(&self) -> bool {
+        let money = Self {
+            whatsapp_price: self.whatsapp_price,
+            sms_price: self.sms_price,
+            low_balance: self.low_balance,
+            ..Self::default()
+        };
+        *self != money || *self == Self::default()
+    }
+}
+
+/// A setting that a project cannot have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct InvalidSetting {
+    /// Its name in the admin API.
+    pub field: &'static str,
+    /// Why, as a sentence.
+    pub reason: String,
+}
+
+/// Says whether a project can work as it is set. Stores ask it about the project as it would be, while
+/// they hold its lock.
+pub type ProjectRules = Arc<dyn Fn(&Project) -> Result<(), InvalidSetting> + Send + Sync>;
+
+/// The answer to a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// The project as it is now.
+    Done(Box<Project>),
+    /// Nothing changed.
+    Refused(InvalidSetting),
+    /// There is no such project.
+    NoSuchProject,
+}
+
+impl Changed {
+    /// The project as it is now, if it was changed.
+    pub fn done(self) -> Option<Project> {
+        match self {
+            Self::Done(project) => Some(*project),
+            Self::Refused(_) | Self::NoSuchProject => None,
+        }
+    }
 }
 
 impl NewProject {
@@ -100,22 +158,47 @@ impl NewProject {
 }
 
 impl Project {
-    /// Applies what is `Some` in `change`.
-    pub fn apply(&mut self, change: ProjectChange) {
-        if let Some(name) = change.name {
-            self.name = name;
+    /// The longest wait for a delivery receipt, in seconds: the next channel has to come while the code
+    /// is good.
+    pub const LONGEST_FALLBACK: u32 = 300;
+
+    /// The project with what is `Some` in `change`, nothing else touched.
+    #[must_use]
+    pub fn with(mut self, change: ProjectChange) -> Self {
+        fn set<T>(setting: &mut T, given: Option<T>) {
+            if let Some(own) = given {
+                *setting = own;
+            }
         }
-        self.identity_lookup = change.identity_lookup.unwrap_or(self.identity_lookup);
-        self.identity_delete = change.identity_delete.unwrap_or(self.identity_delete);
-        self.prices.whatsapp = change.whatsapp_price.unwrap_or(self.prices.whatsapp);
-        self.prices.sms = change.sms_price.unwrap_or(self.prices.sms);
-        self.low_balance = change.low_balance.unwrap_or(self.low_balance);
-        if let Some(messages) = change.messages {
-            self.messages = messages;
-        }
-        if let Some(routing) = change.routing {
-            self.routing = routing;
-        }
+        set(&mut self.name, change.name);
+        set(&mut self.identity_lookup, change.identity_lookup);
+        set(&mut self.identity_delete, change.identity_delete);
+        set(&mut self.prices.whatsapp, change.whatsapp_price);
+        set(&mut self.prices.sms, change.sms_price);
+        set(&mut self.messages.brand, change.brand);
+        set(&mut self.messages.language, change.language);
+        set(&mut self.messages.text, change.sms_text);
+        set(&mut self.messages.template_id, change.sms_template_id);
+        set(&mut self.messages.domain, change.webotp_domain);
+        set(&mut self.messages.app_hash, change.app_hash);
+        set(&mut self.routing.whatsapp, change.whatsapp_providers);
+        set(&mut self.routing.sms, change.sms_providers);
+        set(&mut self.routing.fallback_seconds, change.fallback_seconds);
+        set(&mut self.low_balance, change.low_balance);
+        self
+    }
+
+    /// The project with a change that `rules` let pass.
+    ///
+    /// # Errors
+    /// The first setting that the project cannot have.
+    pub fn changed(
+        self,
+        change: ProjectChange,
+        rules: &ProjectRules,
+    ) -> Result<Self, InvalidSetting> {
+        let changed = self.with(change);
+        rules(&changed).map(|()| changed)
     }
 }
 

@@ -9,14 +9,16 @@ use crate::{
 use dwar_activity::{
     Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Sent, Span, Window,
 };
-use dwar_app::{KeepFigures, ReadFigures, Toolbox};
+use dwar_app::{Audit, Control, KeepFigures, ReadFigures, Toolbox};
 use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, Timestamp};
+use dwar_operator::By;
 use dwar_otp::{GuessPolicy, Otp, Reason, Report, Reported};
 use dwar_wallet::{Credit, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
 
 const LEASE: Duration = seconds(60);
+const BY: By = By::command_line();
 
 /// One that keeps figures, one that reads them, and their clock.
 struct Desk {
@@ -34,8 +36,11 @@ impl Desk {
             vault: Arc::new(ClearVault),
         };
         let store = || scene.stores.figures.clone();
-        let keep = KeepFigures { tools: tools.clone(), store: store(), keeper: scene.make.id() };
-        Self { clock, keep, read: ReadFigures { tools, store: store() } }
+        let audit = Audit { tools: tools.clone(), entries: scene.stores.audit.clone() };
+        let projects = scene.stores.projects.clone();
+        let control = Control { tools: tools.clone(), projects, audit };
+        let keep = KeepFigures { tools, store: store(), keeper: scene.make.id() };
+        Self { clock, keep, read: ReadFigures { control, store: store() } }
     }
 
     async fn run_at(&self, now: Timestamp) -> bool {
@@ -43,8 +48,8 @@ impl Desk {
         self.keep.run().await.unwrap()
     }
 
-    async fn overview(&self, (project, mode): (ProjectId, KeyMode), period: Period) -> Overview {
-        self.read.overview(project, mode, period).await.unwrap().overview
+    async fn overview(&self, world: (ProjectId, KeyMode), period: Period) -> Overview {
+        self.read.overview(&BY, world, period).await.unwrap().overview
     }
 }
 
@@ -325,7 +330,7 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (desk, live) = (Desk::of(&scene, START), (scene.project, KeyMode::Live));
     desk.run_at(START).await;
-    let fresh = desk.read.overview(live.0, live.1, Period::Day).await.unwrap();
+    let fresh = desk.read.overview(&BY, live, Period::Day).await.unwrap();
     assert_eq!((fresh.age, fresh.catching_up), (Some(Duration::ZERO), false));
     let minute = Grain::Minute.begin(START);
     let sends: Vec<_> = (0..60).map(|number| minute + minutes(number * 7)).collect();
@@ -333,7 +338,7 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
         scene.send(&scene.line(), *at).await;
     }
     let now = START + minutes(9 * 60);
-    let due = || async { desk.read.overview(live.0, live.1, Period::Day).await.unwrap() };
+    let due = || async { desk.read.overview(&BY, live, Period::Day).await.unwrap() };
     desk.clock.set(now);
     assert!(due().await.catching_up);
     desk.run_at(now).await;

@@ -2,9 +2,12 @@
 
 use super::{ROUNDS, count};
 use crate::scene::Scene;
-use crate::{Fixtures, MS, START, Stores, race, seconds};
+use crate::{Fixtures, MS, START, Stores, any_project, race, seconds};
 use dwar_kernel::{KeyMode, Paise, ProjectId};
-use dwar_project::{Caller, KeyRecord, Messages, NewProject, Project, ProjectChange, Routing};
+use dwar_project::{
+    Caller, Changed, InvalidSetting, KeyRecord, Messages, NewProject, Project, ProjectChange,
+    ProjectRules, Routing,
+};
 use std::sync::Arc;
 
 async fn created(stores: &Stores, make: &Fixtures) -> (Project, [KeyRecord; 2]) {
@@ -40,7 +43,8 @@ pub async fn the_unknown_stay_unknown(stores: &Stores) {
     assert!(!knows(stores, &key).await);
     assert!(!stores.projects.replace_key(nobody, key.clone()).await.unwrap());
     assert!(!knows(stores, &key).await);
-    assert_eq!(stores.projects.change(nobody, change).await.unwrap(), None);
+    let answer = stores.projects.change(nobody, change, any_project()).await.unwrap();
+    assert_eq!(answer, Changed::NoSuchProject);
     assert_eq!(stores.projects.find(nobody).await.unwrap(), None);
     assert_eq!(stores.projects.keys(nobody).await.unwrap(), []);
 }
@@ -109,9 +113,9 @@ pub async fn a_change_sets_what_it_names(stores: &Stores) {
         ProjectChange { whatsapp_price: Some(None), sms_price: Some(None), ..none() },
     ];
     for change in changes {
-        project.apply(change.clone());
-        let answer = stores.projects.change(project.id, change).await.unwrap();
-        assert_eq!(answer.as_ref(), Some(&project));
+        project = project.with(change.clone());
+        let answer = stores.projects.change(project.id, change, any_project()).await.unwrap();
+        assert_eq!(answer, Changed::Done(Box::new(project.clone())));
         assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
         let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
         assert_eq!(caller.project, project);
@@ -139,6 +143,33 @@ fn every_route() -> Routing {
     }
 }
 
+fn own<T>(value: T) -> Option<Option<T>> {
+    Some(Some(value))
+}
+
+/// New texts, all of them.
+fn texts(messages: Messages) -> ProjectChange {
+    ProjectChange {
+        brand: Some(messages.brand),
+        language: Some(messages.language),
+        sms_text: Some(messages.text),
+        sms_template_id: Some(messages.template_id),
+        webotp_domain: Some(messages.domain),
+        app_hash: Some(messages.app_hash),
+        ..ProjectChange::default()
+    }
+}
+
+/// New routing, all of it.
+fn routes(routing: Routing) -> ProjectChange {
+    ProjectChange {
+        whatsapp_providers: Some(routing.whatsapp),
+        sms_providers: Some(routing.sms),
+        fallback_seconds: Some(routing.fallback_seconds),
+        ..ProjectChange::default()
+    }
+}
+
 /// Texts, routes and threshold come back as they were set, to every reader: each alone and all
 /// together, a list of no providers and no list, zero and nothing.
 pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
@@ -146,8 +177,6 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     let (mut project, [key, _]) = created(stores, &make).await;
     let (other, _) = created(stores, &make).await;
     let none = ProjectChange::default;
-    let texts = |messages| ProjectChange { messages: Some(messages), ..none() };
-    let routes = |routing| ProjectChange { routing: Some(routing), ..none() };
     let threshold = |low_balance| ProjectChange { low_balance: Some(low_balance), ..none() };
     let whole = every_text();
     let all = every_route();
@@ -169,13 +198,14 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
         threshold(Some(Paise(0))),
         threshold(Some(Paise(-1))),
         threshold(Some(Paise(i64::MAX))),
-        ProjectChange { routing: Some(Routing::default()), ..texts(Messages::default()) },
+        texts(Messages::default()),
+        routes(Routing::default()),
         threshold(None),
     ];
     for change in changes {
-        project.apply(change.clone());
-        let answer = stores.projects.change(project.id, change).await.unwrap();
-        assert_eq!(answer.as_ref(), Some(&project));
+        project = project.with(change.clone());
+        let answer = stores.projects.change(project.id, change, any_project()).await.unwrap();
+        assert_eq!(answer, Changed::Done(Box::new(project.clone())));
         assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
         let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
         assert_eq!(caller.project, project);
@@ -196,17 +226,69 @@ pub async fn changes_at_once_lose_nothing(stores: &Stores) {
             ProjectChange { identity_delete: Some(true), ..none() },
             ProjectChange { whatsapp_price: Some(Some(Paise(40))), ..none() },
             ProjectChange { sms_price: Some(Some(Paise(25))), ..none() },
-            ProjectChange { messages: Some(every_text()), ..none() },
-            ProjectChange { routing: Some(every_route()), ..none() },
+            texts(every_text()),
+            routes(every_route()),
             ProjectChange { low_balance: Some(Some(Paise(5_000))), ..none() },
         ];
         race(changes.len(), |number| {
             let (projects, change) = (Arc::clone(&stores.projects), changes[number].clone());
-            async move { projects.change(project.id, change).await.unwrap() }
+            async move { projects.change(project.id, change, any_project()).await.unwrap() }
         })
         .await;
-        changes.into_iter().for_each(|change| project.apply(change));
+        project = changes.into_iter().fold(project, Project::with);
         assert_eq!(stores.projects.find(project.id).await.unwrap(), Some(project));
+    }
+}
+
+/// Two changes of different settings at the same moment both come into force, a thousand times.
+pub async fn two_settings_changed_at_once_are_both_kept(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, _) = created(stores, &make).await;
+    for round in 0..1_000 {
+        let brand =
+            ProjectChange { brand: own(format!("Chai {round}")), ..ProjectChange::default() };
+        let sms = ProjectChange { sms_price: Some(Some(Paise(round))), ..ProjectChange::default() };
+        let changes = [brand, sms];
+        race(2, |number| {
+            let (projects, change) = (Arc::clone(&stores.projects), changes[number].clone());
+            async move { projects.change(project.id, change, any_project()).await.unwrap() }
+        })
+        .await;
+        let found = stores.projects.find(project.id).await.unwrap().unwrap();
+        assert_eq!(found.messages.brand, Some(format!("Chai {round}")));
+        assert_eq!(found.prices.sms, Some(Paise(round)));
+    }
+}
+
+/// A change that the rules refuse changes nothing, and they are asked about the project as it would be
+/// kept: of two changes at the same moment that are good alone and bad together one is refused.
+pub async fn a_change_is_judged_as_it_is_kept(stores: &Stores) {
+    let make = Fixtures::random();
+    let not_both: ProjectRules = Arc::new(|project| match &project.messages {
+        Messages { domain: Some(_), app_hash: Some(_), .. } => {
+            Err(InvalidSetting { field: "app_hash", reason: "not both".to_owned() })
+        }
+        _ => Ok(()),
+    });
+    for _ in 0..ROUNDS {
+        let (project, _) = created(stores, &make).await;
+        let whole = every_text();
+        let domain =
+            ProjectChange { webotp_domain: Some(whole.domain), ..ProjectChange::default() };
+        let hash = ProjectChange { app_hash: Some(whole.app_hash), ..ProjectChange::default() };
+        let changes = [domain, hash];
+        let answers = race(2, |number| {
+            let (projects, change) = (Arc::clone(&stores.projects), changes[number].clone());
+            let rules = not_both.clone();
+            async move { projects.change(project.id, change, rules).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| matches!(answer, Changed::Done(_))), 1);
+        let refused = InvalidSetting { field: "app_hash", reason: "not both".to_owned() };
+        assert_eq!(count(&answers, |answer| *answer == Changed::Refused(refused.clone())), 1);
+        let found = stores.projects.find(project.id).await.unwrap();
+        let kept = answers.into_iter().find_map(Changed::done);
+        assert_eq!(found, kept);
     }
 }
 

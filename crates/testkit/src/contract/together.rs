@@ -2,7 +2,7 @@
 //! another's sake.
 
 use crate::scene::Scene;
-use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
+use crate::{CODE, Line, START, Stores, WRONG_CODE, any_project, minutes, race, seconds};
 use dwar_event::{Endpoint, Event, EventKind, NewSecret, Room, Subject, SwitchOff};
 use dwar_kernel::{KeyMode, StoreError, Timestamp};
 use dwar_otp::idempotency::{Lifetimes, Slot};
@@ -387,7 +387,7 @@ impl Stage {
                     name: Some("Chai & Co".to_owned()),
                     ..ProjectChange::default()
                 };
-                stores.projects.change(project, change).await.map(drop)
+                stores.projects.change(project, change, any_project()).await.map(drop)
             }
             _ => stores.projects.replace_key(project, make.key(KeyMode::Live)).await.map(drop),
         }

@@ -4,35 +4,34 @@ use super::call::{Call, Within};
 use super::operation::{Operation, get};
 use super::query::{instant_of, limit, place};
 use super::refusal::ApiRefusal;
-use crate::console::Console;
-use actix_web::web::{Bytes, Data};
-use dwar_app::AdminError;
-use dwar_kernel::{ProjectId, StoreError};
-use dwar_operator::{Action, Actor, Area, AuditCursor, AuditEntry, AuditFilter, By, Permission};
+use actix_web::web::Bytes;
+use dwar_app::ManageError;
+use dwar_kernel::ProjectId;
+use dwar_operator::{Action, Actor, AuditCursor, AuditEntry, AuditFilter, Command};
 use futures_util::stream::try_unfold;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-const SEE: Permission = Permission::See(Area::Team);
 /// Lines of an export that are read at a time.
 const PAGE: u32 = 500;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/audit", "list_audit", "The whole audit log, newest first").of_installation().to(all),
-        get("/audit/export", "export_audit", "The whole audit log, an object a line")
-            .of_installation()
+        get("/audit", Command::ListAudit, "The whole audit log, newest first").to(all),
+        get("/audit/export", Command::ExportAudit, "The whole audit log, an object a line")
             .to(export_all),
-        get("/projects/{project}/audit", "list_project_audit", "What was changed in a project")
-            .within(SEE)
-            .to(of_project),
+        get(
+            "/projects/{project}/audit",
+            Command::ListProjectAudit,
+            "What was changed in a project",
+        )
+        .to(of_project),
         get(
             "/projects/{project}/audit/export",
-            "export_project_audit",
+            Command::ExportProjectAudit,
             "What was changed in a project, an object a line",
         )
-        .within(SEE)
         .to(export_of_project),
     ]
 }
@@ -95,7 +94,7 @@ async fn all(call: Call, wanted: Wanted, _: Nothing) -> Answered<Page<AuditLine>
 }
 
 async fn of_project(at: Within, wanted: Wanted, _: Nothing) -> Answered<Page<AuditLine>> {
-    page(&at, Some(at.project.id), &wanted).await
+    page(&at, Some(at.project), &wanted).await
 }
 
 async fn export_all(call: Call, wanted: Wanted, _: Nothing) -> Answered<Lines<AuditLine>> {
@@ -103,7 +102,7 @@ async fn export_all(call: Call, wanted: Wanted, _: Nothing) -> Answered<Lines<Au
 }
 
 async fn export_of_project(at: Within, wanted: Wanted, _: Nothing) -> Answered<Lines<AuditLine>> {
-    export(&at, Some(at.project.id), &wanted)
+    export(&at, Some(at.project), &wanted)
 }
 
 async fn page(
@@ -113,7 +112,7 @@ async fn page(
 ) -> Answered<Page<AuditLine>> {
     let (filter, after, limit) = (wanted.filter(project)?, wanted.after()?, limit(wanted.limit)?);
     // One more than is shown tells whether there are more.
-    let entries = call.console.admin.audit.page(&call.by, filter, after, limit + 1).await?;
+    let entries = call.console.manage.audit_log.page(&call.by, filter, after, limit + 1).await?;
     Ok(Page::cut(entries, limit, cursor, |entry| view(&entry)))
 }
 
@@ -122,27 +121,14 @@ fn export(call: &Call, project: Option<ProjectId>, wanted: &Wanted) -> Answered<
     let start = Some((call.console.clone(), call.by.clone(), after));
     Ok(Lines::new(try_unfold(start, move |from| async move {
         let Some((console, by, after)) = from else { return Ok(None) };
-        let entries = read(&console, &by, filter, after).await?;
+        let entries = console.manage.audit_log.page(&by, filter, after, PAGE).await;
+        let entries = entries.map_err(ManageError::into_store_error)?;
         let last = entries.last().map(AuditEntry::cursor);
         let more = last.filter(|_| entries.len() == PAGE as usize);
         let lines: Vec<String> = entries.iter().map(line).collect();
         let next = more.map(|after| (console, by, Some(after)));
         Ok(Some((Bytes::from(lines.concat()), next)))
     })))
-}
-
-async fn read(
-    console: &Data<Console>,
-    by: &By,
-    filter: AuditFilter,
-    after: Option<AuditCursor>,
-) -> Result<Vec<AuditEntry>, StoreError> {
-    match console.admin.audit.page(by, filter, after, PAGE).await {
-        Ok(entries) => Ok(entries),
-        Err(AdminError::Store(cause)) => Err(cause),
-        // Asked for before the first line.
-        Err(AdminError::Forbidden) => Ok(Vec::new()),
-    }
 }
 
 fn line(entry: &AuditEntry) -> String {

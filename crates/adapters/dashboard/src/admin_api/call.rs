@@ -1,13 +1,11 @@
 use super::refusal::{AdminCode, ApiRefusal};
-use super::right::Right;
 use crate::console::Console;
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
-use dwar_operator::By;
-use dwar_project::Project;
+use dwar_kernel::ProjectId;
+use dwar_operator::{By, Command};
 use dwar_wire::client_address;
-use futures_util::future::LocalBoxFuture;
 use std::ops::Deref;
 use std::str::FromStr;
 
@@ -22,31 +20,27 @@ pub(crate) struct Call {
 /// A request about a project in which the token may do what the endpoint does.
 pub(crate) struct Within {
     call: Call,
-    pub(crate) project: Project,
+    pub(crate) project: ProjectId,
 }
 
 /// What a handler is called with.
 pub(crate) trait Scope: Sized + 'static {
     /// Admits the request, or says why not.
-    fn enter(call: Call, right: Right) -> LocalBoxFuture<'static, Result<Self, ApiRefusal>>;
+    fn enter(call: Call, command: Command) -> Result<Self, ApiRefusal>;
 }
 
 impl Scope for Call {
-    fn enter(call: Self, _: Right) -> LocalBoxFuture<'static, Result<Self, ApiRefusal>> {
-        Box::pin(async move { Ok(call) })
+    fn enter(call: Self, command: Command) -> Result<Self, ApiRefusal> {
+        call.console.manage.control.admit(&call.by, command, None)?;
+        Ok(call)
     }
 }
 
 impl Scope for Within {
-    fn enter(call: Call, right: Right) -> LocalBoxFuture<'static, Result<Self, ApiRefusal>> {
-        Box::pin(async move {
-            let Right::Project(permission) = right else {
-                return Err(AdminCode::InternalError.into());
-            };
-            let id = call.request.match_info().get("project").unwrap_or_default();
-            let project = call.console.project(&call.by.access, id, permission).await?;
-            Ok(Self { call, project })
-        })
+    fn enter(call: Call, command: Command) -> Result<Self, ApiRefusal> {
+        let project = call.part("project")?;
+        call.console.manage.control.admit(&call.by, command, Some(project))?;
+        Ok(Self { call, project })
     }
 }
 
@@ -70,7 +64,7 @@ impl Call {
         let from = client_address(request, console.names.tls);
         let found = {
             let _seat = console.door.seat().await.ok_or(AdminCode::ServiceUnavailable)?;
-            console.admin.tokens.authenticate(token, from).await?
+            console.manage.tokens.authenticate(token, from).await?
         };
         match found {
             Some(token) => {

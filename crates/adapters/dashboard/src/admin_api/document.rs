@@ -1,7 +1,7 @@
 use super::operation::{Head, Operation};
 use super::refusal::AdminCode;
-use super::right::Right;
 use super::{BASE, operations};
+use dwar_operator::Need;
 use serde_json::{Map, Value, json};
 
 /// The admin API as OpenAPI 3.1, of the very table that its routes are made from.
@@ -45,16 +45,16 @@ pub fn document() -> String {
 }
 
 fn described(tag: &str, operation: &Operation) -> Value {
-    let Head { path, id, summary, right, status, .. } = &operation.head;
+    let Head { path, command, summary, status, .. } = &operation.head;
     let (media_type, schema) = &operation.answer;
     let parameters: Vec<Value> =
         parts(path).map(parameter).chain(operation.query.iter().cloned()).collect();
     let mut described = json!({
-        "operationId": id,
+        "operationId": command.as_str(),
         "summary": summary,
-        "description": needs(*right),
+        "description": needs(command.needs()),
         "tags": [tag],
-        "x-right": right.to_string(),
+        "x-right": command.needs().to_string(),
         "parameters": parameters,
         "responses": {
             status.as_str(): {
@@ -91,12 +91,14 @@ fn parameter(name: &str) -> Value {
     json!({ "name": name, "in": "path", "required": true, "schema": schema })
 }
 
-fn needs(right: Right) -> String {
-    match right {
-        Right::Any => "For every token; the answer holds what it may know of.".to_owned(),
-        Right::Team => "For tokens that see the team of a project.".to_owned(),
-        Right::Installation => "For tokens of owners of the installation.".to_owned(),
-        Right::Project(_) => format!("For tokens that may {right} in the project."),
+fn needs(need: Need) -> String {
+    match need {
+        Need::Any => "For every token; the answer holds what it may know of.".to_owned(),
+        Need::Team => "For tokens that see the team of a project.".to_owned(),
+        Need::Installation | Need::Own | Need::Machine => {
+            "For tokens of owners of the installation.".to_owned()
+        }
+        Need::Project(_) => format!("For tokens that may {need} in the project."),
     }
 }
 

@@ -5,7 +5,7 @@ use super::operation::{Operation, get};
 use super::query::word;
 use dwar_activity::{Counts, Period};
 use dwar_kernel::{Channel, KeyMode};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -13,10 +13,9 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/projects/{project}/figures",
-            "show_figures",
+            Command::ShowFigures,
             "What was sent, delivered, verified and spent, against the period before",
         )
-        .within(Permission::See(Area::Overview))
         .to(show),
     ]
 }
@@ -93,7 +92,7 @@ async fn show(at: Within, wanted: Wanted, _: Nothing) -> Answered<Figures> {
     let period = word("period", wanted.period.as_deref(), Period::from_word)?;
     let (mode, period) = (mode.unwrap_or(KeyMode::Live), period.unwrap_or(Period::Day));
     let now = at.console.tools.now();
-    let found = at.console.figures.overview(at.project.id, mode, period).await?;
+    let found = at.console.manage.figures.overview(&at.by, (at.project, mode), period).await?;
     let overview = found.overview;
     let point = |(began, counts)| FigurePoint { began_at: instant(began), counts: view(&counts) };
     let route = |(channel, provider, counts): (Channel, String, Counts)| FigureRoute {

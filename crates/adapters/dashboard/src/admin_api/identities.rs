@@ -2,39 +2,31 @@ use super::answer::{Answered, id, instant};
 use super::body::{Nothing, Parsed};
 use super::call::Within;
 use super::operation::{Operation, delete, get, post};
-use super::refusal::{AdminCode, ApiRefusal};
-use crate::visit::caller;
-use dwar_app::{FindIdentityError, FoundIdentity};
+use dwar_app::FoundIdentity;
 use dwar_kernel::{KeyMode, Phone};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-const SEE: Permission = Permission::See(Area::Identities);
-const CHANGE: Permission = Permission::Change(Area::Identities);
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/projects/{project}/identities/{mode}/{identity}",
-            "show_identity",
+            Command::ShowIdentity,
             "An identity, its number masked",
         )
-        .within(SEE)
         .to(show),
         post(
             "/projects/{project}/identities/{mode}/find",
-            "find_identity",
+            Command::FindIdentity,
             "The identity behind a phone number",
         )
-        .within(SEE)
         .to(find),
         delete(
             "/projects/{project}/identities/{mode}/{identity}",
-            "erase_identity",
+            Command::EraseIdentity,
             "Erases every trace of an identity, and ends its sessions",
         )
-        .within(CHANGE)
         .to(erase),
     ]
 }
@@ -73,24 +65,21 @@ struct ErasedIdentity {
 }
 
 async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<Identity> {
-    let mode = at.part("mode")?;
-    let caller = caller(&at.console, &at.project, mode).await?;
-    let wanted: String = at.part("identity")?;
-    let found = at.console.identities.by_id(&caller, &wanted).await?;
+    let (mode, identity) = (at.part("mode")?, at.part("identity")?);
+    let found = at.console.manage.identities.show(&at.by, (at.project, mode), identity).await?;
     let phone = found.phone.to_string();
     Ok(view(&found, mode, phone))
 }
 
 async fn find(at: Within, _: Nothing, body: PhoneToFind) -> Answered<Identity> {
     let (mode, Parsed(phone)) = (at.part("mode")?, body.phone);
-    let caller = caller(&at.console, &at.project, mode).await?;
-    let found = at.console.identities.by_phone(&caller, &phone).await?;
+    let found = at.console.manage.identities.find(&at.by, (at.project, mode), &phone).await?;
     Ok(view(&found, mode, found.phone.e164()))
 }
 
 async fn erase(at: Within, _: Nothing, _: Nothing) -> Answered<ErasedIdentity> {
     let (mode, identity) = (at.part("mode")?, at.part("identity")?);
-    let erased = at.console.erase.erase(&at.by, at.project.id, mode, identity).await?;
+    let erased = at.console.manage.identities.erase(&at.by, (at.project, mode), identity).await?;
     Ok(ErasedIdentity {
         identity_id: id(identity),
         erased: true,
@@ -105,14 +94,5 @@ fn view(found: &FoundIdentity, mode: KeyMode, phone: String) -> Identity {
         phone,
         created_at: instant(found.created_at),
         last_verified_at: instant(found.last_verified_at),
-    }
-}
-
-impl From<FindIdentityError> for ApiRefusal {
-    fn from(cause: FindIdentityError) -> Self {
-        match cause {
-            FindIdentityError::Disabled | FindIdentityError::NotFound => AdminCode::NotFound.into(),
-            FindIdentityError::Store(cause) => cause.into(),
-        }
     }
 }

@@ -3,38 +3,31 @@ use super::body::Nothing;
 use super::call::Within;
 use super::operation::{Operation, delete, get};
 use super::query::{Paging, limit, place};
-use super::refusal::AdminCode;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_session::{Session, SessionCursor};
 use serde::Serialize;
 use utoipa::ToSchema;
-
-const SEE: Permission = Permission::See(Area::Identities);
-const CHANGE: Permission = Permission::Change(Area::Identities);
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/projects/{project}/identities/{mode}/{identity}/sessions",
-            "list_sessions",
+            Command::ListSessions,
             "The sessions of an identity, newest first, those that ended too",
         )
-        .within(SEE)
         .to(list),
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions",
-            "end_sessions",
+            Command::EndSessions,
             "Ends every session of an identity, for the very next request",
         )
-        .within(CHANGE)
         .to(end_all),
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions/{session}",
-            "end_session",
+            Command::EndSession,
             "Ends one session, for the very next request",
         )
-        .within(CHANGE)
         .to(end_one),
     ]
 }
@@ -74,27 +67,26 @@ async fn list(at: Within, paging: Paging, _: Nothing) -> Answered<Page<SessionBo
     let after = place.map(|(at, session)| SessionCursor { at, session });
     let (limit, now) = (limit(paging.limit)?, at.console.tools.now());
     // One more than is shown tells whether there are more.
-    let sessions = at.console.sessions.list(world, identity, after, limit + 1).await?;
+    let sessions =
+        at.console.manage.identities.sessions(&at.by, world, identity, after, limit + 1).await?;
     Ok(Page::cut(sessions, limit, cursor, |session| view(&session, now)))
 }
 
 async fn end_all(at: Within, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
     let (world, identity) = whose(&at)?;
-    let sessions_ended = at.console.sessions.end_all(&at.by, world, identity).await?;
+    let sessions_ended = at.console.manage.identities.end_sessions(&at.by, world, identity).await?;
     Ok(EndedSessions { identity_id: id(identity), sessions_ended })
 }
 
 async fn end_one(at: Within, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
     let (world, identity) = whose(&at)?;
     let session: SessionId = at.part("session")?;
-    match at.console.sessions.end_one(&at.by, world, identity, session).await? {
-        true => Ok(EndedSessions { identity_id: id(identity), sessions_ended: 1 }),
-        false => Err(AdminCode::NotFound.into()),
-    }
+    at.console.manage.identities.end_session(&at.by, world, identity, session).await?;
+    Ok(EndedSessions { identity_id: id(identity), sessions_ended: 1 })
 }
 
 fn whose(at: &Within) -> Answered<((ProjectId, KeyMode), IdentityId)> {
-    Ok(((at.project.id, at.part("mode")?), at.part("identity")?))
+    Ok(((at.project, at.part("mode")?), at.part("identity")?))
 }
 
 fn cursor(session: &Session) -> String {

@@ -5,6 +5,7 @@ use super::operation::{Operation, get};
 use crate::operations::{Check, Health, Look, Loop, Process, Provider};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
+use dwar_operator::Command;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,10 +13,9 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/operations",
-            "show_operations",
+            Command::ShowOperations,
             "How the installation is doing: checks, instances, queues, providers, loops",
         )
-        .of_installation()
         .to(show),
     ]
 }

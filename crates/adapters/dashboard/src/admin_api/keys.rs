@@ -3,28 +3,21 @@ use super::body::{Nothing, Parsed};
 use super::call::Within;
 use super::operation::{Operation, get, post};
 use super::query::Paging;
-use super::refusal::{AdminCode, ApiRefusal};
 use dwar_kernel::{ApiKeyId, KeyMode};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::KeyRecord;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-const SEE: Permission = Permission::See(Area::Keys);
-const CHANGE: Permission = Permission::Change(Area::Keys);
-
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects/{project}/keys", "list_keys", "The present keys, live first")
-            .within(SEE)
-            .to(list),
+        get("/projects/{project}/keys", Command::ListKeys, "The present keys, live first").to(list),
         post(
             "/projects/{project}/keys/{mode}/regenerate",
-            "regenerate_key",
+            Command::RegenerateKey,
             "A new key in the place of the present one, which ends at once",
         )
         .makes()
-        .within(CHANGE)
         .to(regenerate),
     ]
 }
@@ -68,18 +61,14 @@ struct NewKey {
 }
 
 async fn list(at: Within, paging: Paging, _: Nothing) -> Answered<Page<Key>> {
-    let keys = at.console.projects.projects.keys(at.project.id).await?;
+    let keys = at.console.manage.projects.keys(&at.by, at.project).await?;
     Page::of(keys, &paging, |key| id(key.id), view)
 }
 
 async fn regenerate(at: Within, _: Nothing, body: Replacement) -> Answered<NewKey> {
     let (mode, Parsed(replaced)): (KeyMode, _) = (at.part("mode")?, body.replaces);
-    let keys = at.console.projects.projects.keys(at.project.id).await?;
-    if !keys.iter().any(|key| key.mode == mode && key.id == replaced) {
-        let sentence = "The present key is another one. Nothing was replaced.";
-        return Err(ApiRefusal::saying(AdminCode::Conflict, sentence));
-    }
-    let key = at.console.projects.regenerate_key(&at.by, at.project.id, mode).await?;
+    let projects = &at.console.manage.projects;
+    let key = projects.regenerate_key(&at.by, at.project, mode, Some(replaced)).await?;
     Ok(NewKey { mode: id(mode), key: key.expose().to_owned() })
 }
 

@@ -23,7 +23,6 @@ mod projects;
 mod query;
 mod refusal;
 mod requests;
-mod right;
 mod routes;
 mod signing_keys;
 mod story;

@@ -4,39 +4,33 @@ use super::call::Call;
 use super::operation::{Operation, delete, get, post, put};
 use super::query::Paging;
 use super::refusal::{AdminCode, ApiRefusal};
-use crate::refusal::Refusal;
-use dwar_app::OperatorError;
 use dwar_kernel::{OperatorId, ProjectId};
-use dwar_operator::{Access, Operator, Role};
+use dwar_operator::{Access, Command, Operator, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/operators", "list_operators", "Those whom the token may see, oldest first")
-            .of_teams()
+        get("/operators", Command::ListOperators, "Those whom the token may see, oldest first")
             .to(list),
         post(
             "/operators",
-            "invite_operator",
+            Command::InviteOperator,
             "Somebody new; the link by which they choose a password is in this one answer",
         )
         .makes()
-        .of_teams()
         .to(invite),
         put(
             "/operators/{operator}/access",
-            "change_operator",
+            Command::ChangeOperator,
             "What somebody may do, for their very next request",
         )
-        .of_teams()
         .to(change),
         delete(
             "/operators/{operator}",
-            "remove_operator",
+            Command::RemoveOperator,
             "Removes somebody, and ends their sessions",
         )
-        .of_teams()
         .to(remove),
     ]
 }
@@ -121,13 +115,13 @@ struct RemovedOperator {
 }
 
 async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<OperatorBody>> {
-    let operators = call.console.admin.operators.list(&call.by).await?;
+    let operators = call.console.manage.operators.list(&call.by).await?;
     Page::of(operators, &paging, |one| id(one.id), |one| view(&call, &one))
 }
 
 async fn invite(call: Call, _: Nothing, body: Invitation) -> Answered<InvitedOperator> {
     let access = body.access.read()?;
-    let invited = call.console.admin.operators.invite(&call.by, &body.name, access).await?;
+    let invited = call.console.manage.operators.invite(&call.by, &body.name, access).await?;
     Ok(InvitedOperator {
         operator: view(&call, &invited.operator),
         link: format!("{}/invite#{}", call.console.base_url, invited.secret.expose()),
@@ -138,20 +132,20 @@ async fn invite(call: Call, _: Nothing, body: Invitation) -> Answered<InvitedOpe
 async fn change(call: Call, _: Nothing, body: AccessBody) -> Answered<OperatorBody> {
     let operator = find(&call).await?;
     let access = body.read()?;
-    call.console.admin.operators.change_access(&call.by, operator.id, access.clone()).await?;
+    call.console.manage.operators.change_access(&call.by, operator.id, access.clone()).await?;
     Ok(view(&call, &Operator { access, ..operator }))
 }
 
 async fn remove(call: Call, _: Nothing, _: Nothing) -> Answered<RemovedOperator> {
     let operator = find(&call).await?;
-    call.console.admin.operators.remove(&call.by, operator.id).await?;
+    call.console.manage.operators.remove(&call.by, operator.id).await?;
     Ok(RemovedOperator { operator_id: id(operator.id), removed: true })
 }
 
 /// The operator of the path; whom the token may not see is not there.
 async fn find(call: &Call) -> Answered<Operator> {
     let wanted: OperatorId = call.part("operator")?;
-    let mut seen = call.console.admin.operators.list(&call.by).await?.into_iter();
+    let mut seen = call.console.manage.operators.list(&call.by).await?.into_iter();
     seen.find(|one| one.id == wanted).ok_or_else(|| AdminCode::NotFound.into())
 }
 
@@ -214,17 +208,6 @@ impl From<Role> for RoleWord {
             Role::Member => Self::Member,
             Role::Support => Self::Support,
             Role::Viewer => Self::Viewer,
-        }
-    }
-}
-
-impl From<OperatorError> for ApiRefusal {
-    fn from(cause: OperatorError) -> Self {
-        match cause {
-            OperatorError::NameTaken => Self::saying(AdminCode::Conflict, cause.to_string()),
-            OperatorError::Name(_) => Self::field("name", cause),
-            OperatorError::NoSuchProject => Self::field("project_id", cause),
-            cause => Refusal::from(cause).into(),
         }
     }
 }

@@ -3,50 +3,41 @@ use super::body::{Nothing, Parsed, given};
 use super::call::{Call, Within};
 use super::operation::{Operation, get, patch, post};
 use super::query::Paging;
-use super::refusal::{AdminCode, ApiRefusal};
+use super::refusal::ApiRefusal;
 use super::wallet::amount;
-use dwar_app::sms_text_of;
 use dwar_kernel::Phone;
-use dwar_operator::{Area, Permission};
-use dwar_otp::{Channel, SendPace};
-use dwar_project::{Messages, Project, ProjectChange, ProjectName, Routing};
+use dwar_operator::Command;
+use dwar_otp::SendPace;
+use dwar_project::{Project, ProjectChange, ProjectName};
 use dwar_wallet::Paise;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-const SEE: Permission = Permission::See(Area::Settings);
-const CHANGE: Permission = Permission::Change(Area::Settings);
-const REPRICE: Permission = Permission::Change(Area::Money);
-const UNLOCK: Permission = Permission::Change(Area::Activity);
-
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects", "list_projects", "The projects that the token may know of, oldest first")
-            .of_all()
-            .to(list),
-        post("/projects", "create_project", "A new project; its keys are in this one answer")
+        get(
+            "/projects",
+            Command::ListProjects,
+            "The projects that the token may know of, oldest first",
+        )
+        .to(list),
+        post("/projects", Command::CreateProject, "A new project; its keys are in this one answer")
             .makes()
-            .of_installation()
             .to(create),
-        get("/projects/{project}", "show_project", "A project with its settings")
-            .within(SEE)
-            .to(show),
-        patch("/projects/{project}", "change_project", "Changes the settings that are given")
-            .within(CHANGE)
+        get("/projects/{project}", Command::ShowProject, "A project with its settings").to(show),
+        patch("/projects/{project}", Command::ChangeProject, "Changes the settings that are given")
             .to(change),
         patch(
             "/projects/{project}/prices",
-            "change_prices",
+            Command::ChangePrices,
             "Changes what codes cost, and which balance is low",
         )
-        .within(REPRICE)
         .to(reprice),
         post(
             "/projects/{project}/unlock",
-            "unlock_phone",
+            Command::UnlockPhone,
             "Forgets the wrong codes of a phone, for the very next send in live mode",
         )
-        .within(UNLOCK)
         .to(unlock),
     ]
 }
@@ -192,7 +183,7 @@ struct UnlockedPhone {
 }
 
 async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<ProjectSummary>> {
-    let known = call.console.projects_of(&call.by.access).await?;
+    let known = call.console.manage.projects.list(&call.by).await?;
     let view = |project: Project| ProjectSummary {
         project_id: id(project.id),
         name: project.name,
@@ -207,7 +198,7 @@ async fn create(call: Call, _: Nothing, body: NewProject) -> Answered<CreatedPro
         return Err(ApiRefusal::field("balance_paise", "0 or more"));
     }
     let balance = amount("balance_paise", body.balance_paise)?;
-    let made = call.console.projects.create(&call.by, name.as_str(), balance).await?;
+    let made = call.console.manage.projects.create(&call.by, &name, balance).await?;
     Ok(CreatedProject {
         project_id: id(made.id),
         live_key: made.live_key.expose().to_owned(),
@@ -218,28 +209,11 @@ async fn create(call: Call, _: Nothing, body: NewProject) -> Answered<CreatedPro
 }
 
 async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
-    Ok(settings(&at.project))
+    Ok(settings(at.console.manage.projects.show(&at.by, at.project).await?))
 }
 
 async fn change(at: Within, _: Nothing, body: Settings) -> Answered<ProjectSettings> {
-    let change = ProjectChange {
-        messages: Some(body.messages(&at.project)),
-        routing: Some(body.routing(&at)?),
-        identity_lookup: body.identity_lookup,
-        identity_delete: body.identity_delete,
-        name: match body.name {
-            Some(name) => {
-                let read = name.parse::<ProjectName>();
-                Some(read.map_err(|cause| ApiRefusal::field("name", cause))?.to_string())
-            }
-            None => None,
-        },
-        ..ProjectChange::default()
-    };
-    let mut after = at.project.clone();
-    after.apply(change.clone());
-    sms_text_of(&after).map_err(|cause| ApiRefusal::field("sms_text", cause))?;
-    apply(&at, change).await
+    apply(&at, body.into()).await
 }
 
 async fn reprice(at: Within, _: Nothing, body: PriceChange) -> Answered<ProjectSettings> {
@@ -254,13 +228,12 @@ async fn reprice(at: Within, _: Nothing, body: PriceChange) -> Answered<ProjectS
 }
 
 async fn apply(at: &Within, change: ProjectChange) -> Answered<ProjectSettings> {
-    let changed = at.console.projects.change(&at.by, at.project.id, change).await?;
-    Ok(settings(&changed.ok_or(AdminCode::NotFound)?))
+    Ok(settings(at.console.manage.projects.change(&at.by, at.project, change).await?))
 }
 
 async fn unlock(at: Within, _: Nothing, body: PhoneToUnlock) -> Answered<UnlockedPhone> {
     let Parsed(phone) = body.phone;
-    let unlocked = at.console.phones.unlock(&at.by, at.project.id, &phone).await?;
+    let unlocked = at.console.manage.phones.unlock(&at.by, at.project, &phone).await?;
     let (was, seconds) = match unlocked.pace {
         SendPace::Usual => ("usual", None),
         SendPace::OnePer(window) => ("slowed", Some(window.as_secs())),
@@ -276,55 +249,32 @@ async fn unlock(at: Within, _: Nothing, body: PhoneToUnlock) -> Answered<Unlocke
     })
 }
 
-impl Settings {
-    fn messages(&self, project: &Project) -> Messages {
-        let mut messages = project.messages.clone();
-        let given = [
-            (&self.brand, &mut messages.brand),
-            (&self.language, &mut messages.language),
-            (&self.sms_text, &mut messages.text),
-            (&self.sms_template_id, &mut messages.template_id),
-            (&self.webotp_domain, &mut messages.domain),
-            (&self.app_hash, &mut messages.app_hash),
-        ];
-        for (given, setting) in given {
-            if let Some(own) = given {
-                setting.clone_from(own);
-            }
+impl From<Settings> for ProjectChange {
+    fn from(body: Settings) -> Self {
+        Self {
+            name: body.name,
+            identity_lookup: body.identity_lookup,
+            identity_delete: body.identity_delete,
+            brand: body.brand,
+            language: body.language,
+            sms_text: body.sms_text,
+            sms_template_id: body.sms_template_id,
+            webotp_domain: body.webotp_domain,
+            app_hash: body.app_hash,
+            whatsapp_providers: body.whatsapp_providers,
+            sms_providers: body.sms_providers,
+            fallback_seconds: body.fallback_seconds,
+            ..Self::default()
         }
-        messages
-    }
-
-    fn routing(&self, at: &Within) -> Answered<Routing> {
-        let mut routing = at.project.routing.clone();
-        let given = [
-            (
-                Channel::Whatsapp,
-                "whatsapp_providers",
-                &self.whatsapp_providers,
-                &mut routing.whatsapp,
-            ),
-            (Channel::Sms, "sms_providers", &self.sms_providers, &mut routing.sms),
-        ];
-        for (channel, field, given, setting) in given {
-            let Some(own) = given else { continue };
-            setting.clone_from(own);
-            let names = setting.as_deref().unwrap_or_default();
-            if let Some(objection) = at.console.providers.objection(channel, names) {
-                return Err(ApiRefusal::field(field, objection));
-            }
-        }
-        routing.fallback_seconds = self.fallback_seconds.unwrap_or(routing.fallback_seconds);
-        Ok(routing)
     }
 }
 
-fn settings(project: &Project) -> ProjectSettings {
-    let (messages, routing) = (project.messages.clone(), project.routing.clone());
+fn settings(project: Project) -> ProjectSettings {
+    let (messages, routing) = (project.messages, project.routing);
     let paise = |own: Option<Paise>| own.map(|paise| paise.0);
     ProjectSettings {
         project_id: id(project.id),
-        name: project.name.clone(),
+        name: project.name,
         identity_lookup: project.identity_lookup,
         identity_delete: project.identity_delete,
         whatsapp_price_paise: paise(project.prices.whatsapp),

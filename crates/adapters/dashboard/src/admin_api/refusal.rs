@@ -1,7 +1,8 @@
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, failed};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
+use dwar_app::ManageError;
 use dwar_kernel::StoreError;
 use dwar_wire::{RETRY_AN_OUTAGE, Refused};
 use std::borrow::Cow;
@@ -141,40 +142,23 @@ impl From<AdminCode> for ApiRefusal {
     }
 }
 
-/// What pages refuse, the API refuses.
-impl From<Refusal> for ApiRefusal {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::SignIn => AdminCode::InvalidAdminToken,
-            Refusal::Misdirected => AdminCode::MisdirectedRequest,
-            Refusal::Foreign | Refusal::Stale => AdminCode::ForeignOrigin,
-            Refusal::Forbidden => AdminCode::Forbidden,
-            Refusal::NotFound => AdminCode::NotFound,
-            Refusal::Unreadable => AdminCode::InvalidRequest,
-            Refusal::Busy | Refusal::Unavailable | Refusal::TooMany => {
-                AdminCode::ServiceUnavailable
-            }
-            Refusal::Failed => AdminCode::InternalError,
+impl From<ManageError> for ApiRefusal {
+    fn from(cause: ManageError) -> Self {
+        match cause {
+            ManageError::Forbidden => AdminCode::Forbidden.into(),
+            ManageError::NoSuchProject | ManageError::NotFound(_) => AdminCode::NotFound.into(),
+            ManageError::Invalid { field, reason } => Self::field(field, reason),
+            ManageError::Conflict(sentence) => Self::saying(AdminCode::Conflict, sentence),
+            ManageError::Store(cause) => cause.into(),
         }
-        .into()
     }
 }
 
-/// Use cases whose refusals are said as pages say them.
-macro_rules! as_pages {
-    ($($error:ty),+) => {$(
-        impl From<$error> for ApiRefusal {
-            fn from(cause: $error) -> Self {
-                Refusal::from(cause).into()
-            }
+impl From<StoreError> for ApiRefusal {
+    fn from(cause: StoreError) -> Self {
+        match failed(&cause) {
+            Refusal::Unavailable => AdminCode::ServiceUnavailable.into(),
+            _ => AdminCode::InternalError.into(),
         }
-    )+};
+    }
 }
-
-as_pages!(
-    StoreError,
-    dwar_app::AdminError,
-    dwar_app::RegenerateKeyError,
-    dwar_app::EraseIdentityError,
-    dwar_app::UnlockPhoneError
-);

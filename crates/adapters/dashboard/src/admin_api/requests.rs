@@ -3,54 +3,46 @@ use super::body::{Nothing, Parsed};
 use super::call::Within;
 use super::operation::{Operation, get, post};
 use super::query::{no_cursor, word};
-use super::refusal::AdminCode;
 use super::story::{PhoneStory, story};
 use crate::texts::activity as texts;
 use dwar_app::{RequestFilter, RequestLine};
 use dwar_kernel::{KeyMode, OtpId, Phone};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-
-const SEE: Permission = Permission::See(Area::Activity);
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/projects/{project}/requests",
-            "list_requests",
+            Command::ListRequests,
             "Codes that were asked for, newest first, numbers masked",
         )
-        .within(SEE)
         .to(list),
         get(
             "/projects/{project}/requests/refused",
-            "list_refused_requests",
+            Command::ListRefusedRequests,
             "What was refused in the last hour, by mode and reason",
         )
-        .within(SEE)
         .to(refused),
         post(
             "/projects/{project}/requests/search",
-            "search_requests",
+            Command::SearchRequests,
             "Why codes did or did not arrive at a number, which is masked in the answer",
         )
-        .within(SEE)
         .to(search),
         get(
             "/projects/{project}/requests/{request}",
-            "show_request",
+            Command::ShowRequest,
             "The same for the number of one request",
         )
-        .within(SEE)
         .to(show),
         post(
             "/projects/{project}/requests/{request}/unmask",
-            "unmask_request",
+            Command::UnmaskRequest,
             "The number of a request; that it was looked at is in the audit log",
         )
-        .within(Permission::Unmask)
         .to(unmask),
     ]
 }
@@ -148,7 +140,7 @@ struct UnmaskedRequest {
 
 async fn list(at: Within, wanted: Wanted, _: Nothing) -> Answered<RequestPage> {
     let (filter, before) = (wanted.filter()?, wanted.before()?);
-    let page = at.console.activity.requests(at.project.id, &filter, before).await?;
+    let page = at.console.manage.activity.requests(&at.by, at.project, &filter, before).await?;
     Ok(RequestPage {
         items: page.lines.into_iter().map(view).collect(),
         looked_through: page.looked_through,
@@ -157,32 +149,29 @@ async fn list(at: Within, wanted: Wanted, _: Nothing) -> Answered<RequestPage> {
 }
 
 async fn refused(at: Within, _: Nothing, _: Nothing) -> Answered<RefusedRequests> {
-    let refused = at.console.activity.refused_lately(at.project.id).await?;
+    let refused = at.console.manage.activity.refused_lately(&at.by, at.project).await?;
     Ok(RefusedRequests { items: refused.iter().map(count).collect() })
 }
 
 async fn search(at: Within, _: Nothing, body: PhoneToSearch) -> Answered<PhoneStory> {
     let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
-    story(&at, mode, &phone).await
+    let world = (at.project, mode);
+    let timeline = at.console.manage.activity.search(&at.by, world, &phone).await?;
+    Ok(story(mode, &phone, timeline))
 }
 
 async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<PhoneStory> {
-    let (_, mode, phone) = whose(&at).await?;
-    story(&at, mode, &phone).await
+    let request = at.part("request")?;
+    let (mode, phone, timeline) =
+        at.console.manage.activity.story(&at.by, at.project, request).await?;
+    Ok(story(mode, &phone, timeline))
 }
 
 async fn unmask(at: Within, _: Nothing, _: Nothing) -> Answered<UnmaskedRequest> {
-    let (request, mode, phone) = whose(&at).await?;
-    at.console.activity.audit.unmask(&at.by, at.project.id, &phone).await?;
+    let request: OtpId = at.part("request")?;
+    let (mode, phone) =
+        at.console.manage.activity.unmask_request(&at.by, at.project, request).await?;
     Ok(UnmaskedRequest { request_id: id(request), mode: id(mode), phone: phone.e164() })
-}
-
-/// The request of the path, and its number.
-async fn whose(at: &Within) -> Answered<(OtpId, KeyMode, Phone)> {
-    let request = at.part("request")?;
-    let found = at.console.activity.whose(at.project.id, request).await?;
-    let (mode, phone) = found.ok_or(AdminCode::NotFound)?;
-    Ok((request, mode, phone))
 }
 
 impl Wanted {

@@ -3,6 +3,7 @@ use super::body::Nothing;
 use super::call::Call;
 use super::operation::{Operation, get, post};
 use super::query::Paging;
+use dwar_operator::Command;
 use dwar_session::{KeyState, SigningKey};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,18 +12,16 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/signing-keys",
-            "list_signing_keys",
+            Command::ListSigningKeys,
             "The keys that sign, will sign or did sign tokens that still count, oldest first",
         )
-        .of_installation()
         .to(list),
         post(
             "/signing-keys/rotate",
-            "rotate_signing_key",
+            Command::RotateSigningKey,
             "Publishes a new key now; it takes over when verifiers have had time to see it",
         )
         .makes()
-        .of_installation()
         .to(rotate),
     ]
 }
@@ -46,13 +45,12 @@ struct SigningKeyBody {
 }
 
 async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<SigningKeyBody>> {
-    let keys = call.console.signing_keys.list().await?;
+    let keys = call.console.manage.signing_keys.list(&call.by).await?;
     Page::of(keys, &paging, |(key, _)| id(&key.kid), |(key, state)| view(&key, state))
 }
 
 async fn rotate(call: Call, _: Nothing, _: Nothing) -> Answered<SigningKeyBody> {
-    call.console.signing_keys.ensure().await?;
-    let key = call.console.signing_keys.rotate(&call.by).await?;
+    let key = call.console.manage.signing_keys.rotate(&call.by).await?;
     Ok(view(&key, KeyState::Next))
 }
 

@@ -1,7 +1,6 @@
 //! All that is on record about one number, as facts for programs and as sentences for people.
 
-use super::answer::{Answered, id, instant};
-use super::call::Within;
+use super::answer::{id, instant};
 use crate::texts::activity as texts;
 use dwar_app::{Entry, Fact, FellBack, NextSend, Refused, Story, Timeline};
 use dwar_kernel::{KeyMode, Phone, Timestamp};
@@ -115,8 +114,7 @@ struct RefusedRun {
 }
 
 /// Tells what is on record about a number, whose owner is masked whoever asks.
-pub(super) async fn story(at: &Within, mode: KeyMode, phone: &Phone) -> Answered<PhoneStory> {
-    let timeline = at.console.activity.timeline((at.project.id, mode), phone).await?;
+pub(super) fn story(mode: KeyMode, phone: &Phone, timeline: Timeline) -> PhoneStory {
     let Timeline { next, guesses, entries } = timeline;
     let (mut requests, mut refused) = (Vec::new(), Vec::new());
     for entry in entries {
@@ -125,7 +123,7 @@ pub(super) async fn story(at: &Within, mode: KeyMode, phone: &Phone) -> Answered
             Entry::Refused(run) => refused.push(refusals(&run)),
         }
     }
-    Ok(PhoneStory {
+    PhoneStory {
         phone: phone.to_string(),
         mode: id(mode),
         next_send: next_send(next),
@@ -133,7 +131,7 @@ pub(super) async fn story(at: &Within, mode: KeyMode, phone: &Phone) -> Answered
         wrong_in_period: guesses.period.map_or(0, |period| period.wrong),
         requests,
         refused,
-    })
+    }
 }
 
 fn next_send(next: NextSend) -> NextSendBody {

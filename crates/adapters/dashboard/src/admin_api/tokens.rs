@@ -4,31 +4,28 @@ use super::call::Call;
 use super::operation::{Operation, delete, get, post};
 use super::operators::AccessBody;
 use super::query::Paging;
-use super::refusal::ApiRefusal;
-use crate::refusal::Refusal;
-use dwar_app::AdminTokenError;
 use dwar_kernel::AdminTokenId;
-use dwar_operator::AdminToken;
+use dwar_operator::{AdminToken, Command};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use utoipa::ToSchema;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/tokens", "list_tokens", "Every token of this API, oldest first")
-            .of_installation()
-            .to(list),
+        get("/tokens", Command::ListTokens, "Every token of this API, oldest first").to(list),
         post(
             "/tokens",
-            "make_token",
+            Command::MakeToken,
             "A new token, which ends no later than the one that makes it; shown in this one answer",
         )
         .makes()
-        .of_installation()
         .to(make),
-        delete("/tokens/{token}", "revoke_token", "Revokes a token, for its very next request")
-            .of_installation()
-            .to(revoke),
+        delete(
+            "/tokens/{token}",
+            Command::RevokeToken,
+            "Revokes a token, for its very next request",
+        )
+        .to(revoke),
     ]
 }
 
@@ -81,21 +78,21 @@ struct RevokedToken {
 }
 
 async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<Token>> {
-    let tokens = call.console.admin.tokens.list(&call.by).await?;
+    let tokens = call.console.manage.tokens.list(&call.by).await?;
     Page::of(tokens, &paging, |token| id(token.id), |token| view(&call, token))
 }
 
 async fn make(call: Call, _: Nothing, body: NewToken) -> Answered<MadeToken> {
     let (access, lifetime) =
         (body.access.read()?, Duration::from_secs(body.lifetime_seconds.into()));
-    let made = call.console.admin.tokens.make(&call.by, &body.name, access, lifetime).await;
+    let made = call.console.manage.tokens.make(&call.by, &body.name, access, lifetime).await;
     let (token, secret) = made?;
     Ok(MadeToken { token: view(&call, token), secret: secret.expose().to_owned() })
 }
 
 async fn revoke(call: Call, _: Nothing, _: Nothing) -> Answered<RevokedToken> {
     let token: AdminTokenId = call.part("token")?;
-    call.console.admin.tokens.revoke(&call.by, token).await?;
+    call.console.manage.tokens.revoke(&call.by, token).await?;
     Ok(RevokedToken { token_id: id(token), revoked: true })
 }
 
@@ -109,18 +106,5 @@ fn view(call: &Call, token: AdminToken) -> Token {
         expires_at: instant(token.expires_at),
         used_at: token.used_at.map(instant),
         used_from: token.used_from.map(id),
-    }
-}
-
-impl From<AdminTokenError> for ApiRefusal {
-    fn from(cause: AdminTokenError) -> Self {
-        match cause {
-            AdminTokenError::Name => Self::field("name", cause),
-            AdminTokenError::Lifetime | AdminTokenError::Outlives => {
-                Self::field("lifetime_seconds", cause)
-            }
-            AdminTokenError::NoSuchProject => Self::field("project_id", cause),
-            cause => Refusal::from(cause).into(),
-        }
     }
 }

@@ -3,16 +3,12 @@ use super::body::{Nothing, Parsed};
 use super::call::{Call, Within};
 use super::operation::{Operation, get, post};
 use super::refusal::{AdminCode, ApiRefusal};
-use crate::refusal::Refusal;
-use dwar_app::CreditError;
 use dwar_kernel::OtpId;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_wallet::{Adjusted, Paise, Refunded};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-const SEE: Permission = Permission::See(Area::Money);
-const CHANGE: Permission = Permission::Change(Area::Money);
 const LONGEST_REFERENCE: usize = 200;
 /// Paise in one movement: a thousand crore rupees. What is more is a slip, and far from what a ledger
 /// can hold.
@@ -20,28 +16,26 @@ const LARGEST: i64 = 1_000_000_000_000;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects/{project}/wallet", "show_wallet", "The wallet as it stands")
-            .within(SEE)
-            .to(show),
-        post("/projects/{project}/wallet/credits", "credit_wallet", "Pays in, once per reference")
-            .within(CHANGE)
-            .to(credit),
+        get("/projects/{project}/wallet", Command::ShowWallet, "The wallet as it stands").to(show),
+        post(
+            "/projects/{project}/wallet/credits",
+            Command::CreditWallet,
+            "Pays in, once per reference",
+        )
+        .to(credit),
         post(
             "/projects/{project}/wallet/refunds",
-            "refund_send",
+            Command::RefundSend,
             "Gives back what was charged for a send, once",
         )
-        .within(CHANGE)
         .to(refund),
         post(
             "/projects/{project}/wallet/adjustments",
-            "adjust_wallet",
+            Command::AdjustWallet,
             "Corrects the balance, once per reference",
         )
-        .within(CHANGE)
         .to(adjust),
-        post("/wallets/proof", "prove_wallets", "Recomputes every wallet from its ledger")
-            .of_installation()
+        post("/wallets/proof", Command::ProveWallets, "Recomputes every wallet from its ledger")
             .to(prove),
     ]
 }
@@ -113,13 +107,13 @@ async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<Wallet> {
 async fn credit(at: Within, _: Nothing, body: NewCredit) -> Answered<MovedWallet> {
     let reference = Some(reference(&body.reference)?);
     let amount = amount("amount_paise", body.amount_paise)?;
-    let booked = at.console.wallets.credit(&at.by, at.project.id, amount, reference).await?;
+    let booked = at.console.manage.wallets.credit(&at.by, at.project, amount, reference).await?;
     Ok(MovedWallet { booked, wallet: wallet(&at).await? })
 }
 
 async fn refund(at: Within, _: Nothing, body: NewRefund) -> Answered<MovedWallet> {
     let Parsed(send) = body.otp_id;
-    let booked = match at.console.wallets.refund(&at.by, at.project.id, send).await? {
+    let booked = match at.console.manage.wallets.refund(&at.by, at.project, send).await? {
         Refunded::Refunded(_) => true,
         Refunded::Already => false,
         Refunded::NothingCaptured => {
@@ -136,26 +130,27 @@ async fn adjust(at: Within, _: Nothing, body: NewAdjustment) -> Answered<MovedWa
         return Err(ApiRefusal::field("amount_paise", "not zero"));
     }
     let amount = amount("amount_paise", body.amount_paise)?;
-    let booked = match at.console.wallets.adjust(&at.by, at.project.id, amount, reference).await? {
-        Adjusted::Booked => true,
-        Adjusted::Known => false,
-        Adjusted::Insufficient => {
-            let sentence = "The balance, less open holds, does not cover that.";
-            return Err(ApiRefusal::saying(AdminCode::Conflict, sentence));
-        }
-    };
+    let booked =
+        match at.console.manage.wallets.adjust(&at.by, at.project, amount, reference).await? {
+            Adjusted::Booked => true,
+            Adjusted::Known => false,
+            Adjusted::Insufficient => {
+                let sentence = "The balance, less open holds, does not cover that.";
+                return Err(ApiRefusal::saying(AdminCode::Conflict, sentence));
+            }
+        };
     Ok(MovedWallet { booked, wallet: wallet(&at).await? })
 }
 
 async fn prove(call: Call, _: Nothing, _: Nothing) -> Answered<WalletProof> {
-    let audit = call.console.wallets.audit().await?;
+    let audit = call.console.manage.wallets.audit(&call.by).await?;
     Ok(WalletProof { projects: audit.projects, difference_paise: audit.difference.0 })
 }
 
 async fn wallet(at: &Within) -> Answered<Wallet> {
-    let balance = at.console.wallets.balance(at.project.id).await?;
+    let balance = at.console.manage.wallets.balance(&at.by, at.project).await?;
     Ok(Wallet {
-        project_id: id(at.project.id),
+        project_id: id(at.project),
         balance_paise: balance.balance.0,
         held_paise: balance.held.0,
         available_paise: balance.available().0,
@@ -176,14 +171,5 @@ fn reference(text: &str) -> Answered<String> {
         Ok(text.to_owned())
     } else {
         Err(ApiRefusal::field("reference", "1 to 200 characters"))
-    }
-}
-
-impl From<CreditError> for ApiRefusal {
-    fn from(cause: CreditError) -> Self {
-        match cause {
-            CreditError::NotPositive => Self::field("amount_paise", "more than zero"),
-            cause => Refusal::from(cause).into(),
-        }
     }
 }

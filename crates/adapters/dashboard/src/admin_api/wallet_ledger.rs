@@ -6,45 +6,38 @@ use super::query::{instant_of, limit, place, word};
 use super::refusal::ApiRefusal;
 use crate::statement_csv;
 use dwar_app::Scope;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_wallet::{
     EntryKind, LedgerProof, ProofRun, ProofStart, StatementCursor, StatementFilter, StatementLine,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-const SEE: Permission = Permission::See(Area::Money);
-const CHANGE: Permission = Permission::Change(Area::Money);
-
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/projects/{project}/wallet/entries",
-            "list_wallet_entries",
+            Command::ListWalletEntries,
             "The movements that are asked for, newest first",
         )
-        .within(SEE)
         .to(entries),
         get(
             "/projects/{project}/wallet/statement.csv",
-            "download_statement",
+            Command::DownloadStatement,
             "The same as CSV, however many",
         )
-        .within(SEE)
         .to(download),
         get(
             "/projects/{project}/wallet/proof",
-            "show_wallet_proof",
+            Command::ShowWalletProof,
             "The last proof that the ledger sums, and the one that is being made",
         )
-        .within(SEE)
         .to(proof),
         post(
             "/projects/{project}/wallet/proof",
-            "begin_wallet_proof",
+            Command::BeginWalletProof,
             "Begins a proof, unless one is being made",
         )
-        .within(CHANGE)
         .to(begin),
     ]
 }
@@ -154,7 +147,8 @@ async fn entries(at: Within, wanted: Wanted, _: Nothing) -> Answered<Page<Wallet
     let place = place(wanted.cursor.as_deref())?;
     let after = place.map(|(at, position)| StatementCursor { at, position });
     // One more than is shown tells whether there are more.
-    let lines = at.console.ledger.lines(at.project.id, filter, after, limit + 1).await?;
+    let lines =
+        at.console.manage.ledger.lines(&at.by, at.project, filter, after, limit + 1).await?;
     Ok(Page::cut(lines, limit, cursor, view))
 }
 
@@ -164,18 +158,18 @@ async fn download(at: Within, wanted: Wanted, _: Nothing) -> Answered<Csv> {
             return Err(ApiRefusal::field(field, "a download is whole"));
         }
     }
-    let (ledger, filter) = (at.console.ledger.clone(), wanted.filter()?);
-    Ok(Csv(statement_csv::download(ledger, at.project.id, filter)))
+    let (ledger, filter) = (at.console.manage.ledger.clone(), wanted.filter()?);
+    Ok(Csv(statement_csv::download(ledger, at.by.clone(), at.project, filter)))
 }
 
 async fn proof(at: Within, _: Nothing, _: Nothing) -> Answered<LedgerProofs> {
-    let proven = at.console.ledger.proven(at.project.id).await?;
+    let proven = at.console.manage.ledger.proven(&at.by, at.project).await?;
     Ok(LedgerProofs { last: proven.last.map(found), running: proven.running.map(running) })
 }
 
 async fn begin(at: Within, _: Nothing, body: ProofToBegin) -> Answered<BegunProof> {
     let scope = if body.everything { Scope::Everything } else { Scope::Newer };
-    Ok(match at.console.begin_proof(&at.by, at.project.id, scope).await? {
+    Ok(match at.console.begin_proof(&at.by, at.project, scope).await? {
         ProofStart::Begun(run) => BegunProof { begun: true, running: running(run) },
         ProofStart::Running(run) => BegunProof { begun: false, running: running(run) },
     })

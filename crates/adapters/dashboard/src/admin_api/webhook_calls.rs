@@ -7,35 +7,29 @@ use super::refusal::{AdminCode, ApiRefusal};
 use crate::texts::webhook as texts;
 use dwar_event::{Call, CallFilter, LoggedCall, Resend};
 use dwar_kernel::{CallId, EndpointId};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-
-const SEE: Permission = Permission::See(Area::Settings);
-const CHANGE: Permission = Permission::Change(Area::Settings);
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get(
             "/projects/{project}/webhooks/{webhook}/calls",
-            "list_webhook_calls",
+            Command::ListWebhookCalls,
             "What an address was told, newest first",
         )
-        .within(SEE)
         .to(list),
         post(
             "/projects/{project}/webhooks/{webhook}/test",
-            "test_webhook",
+            Command::TestWebhook,
             "Calls an address once, now, and says what came of it",
         )
-        .within(CHANGE)
         .to(test),
         post(
             "/projects/{project}/webhooks/{webhook}/resend",
-            "resend_event",
+            Command::ResendEvent,
             "Sends an event again to an address that was called with it",
         )
-        .within(CHANGE)
         .to(resend),
     ]
 }
@@ -111,23 +105,23 @@ async fn list(at: Within, wanted: Wanted, _: Nothing) -> Answered<Page<LoggedWeb
     let before = wanted.cursor.as_deref().map(str::parse::<CallId>);
     let before = before.transpose().map_err(|_| no_cursor())?;
     let (filter, limit) = (CallFilter { failed: wanted.failed, before }, limit(wanted.limit)?);
-    let log = &at.console.endpoint_log;
+    let log = &at.console.manage.endpoint_log;
     // One more than is shown tells whether there are more.
-    let calls = log.calls(at.project.id, webhook, filter, limit + 1).await?;
+    let calls = log.calls(&at.by, at.project, webhook, filter, limit + 1).await?;
     Ok(Page::cut(calls, limit, |logged| id(logged.call.id), logged))
 }
 
 async fn test(at: Within, _: Nothing, _: Nothing) -> Answered<WebhookCall> {
     let webhook = at.part("webhook")?;
-    let call = at.console.endpoint_log.test(&at.by, at.project.id, webhook).await?;
+    let call = at.console.manage.endpoint_log.test(&at.by, at.project, webhook).await?;
     let soon = || ApiRefusal::saying(AdminCode::Conflict, texts::TESTED_BEFORE);
     call.map(|call| view(&call)).ok_or_else(soon)
 }
 
 async fn resend(at: Within, _: Nothing, body: EventToResend) -> Answered<ResentEvent> {
     let (webhook, event) = (at.part("webhook")?, body.event_id);
-    let log = &at.console.endpoint_log;
-    let answer = log.resend(&at.by, at.project.id, webhook, &event).await?;
+    let log = &at.console.manage.endpoint_log;
+    let answer = log.resend(&at.by, at.project, webhook, &event).await?;
     let refused = |code| Err(ApiRefusal::saying(code, texts::refused(answer)));
     match answer {
         Resend::Queued => {
@@ -141,7 +135,7 @@ async fn resend(at: Within, _: Nothing, body: EventToResend) -> Answered<ResentE
 /// The address of the path, if the project has it.
 async fn known(at: &Within) -> Answered<EndpointId> {
     let webhook = at.part("webhook")?;
-    Ok(at.console.endpoint_log.endpoint(at.project.id, webhook).await?.id)
+    Ok(at.console.manage.endpoint_log.endpoint(&at.by, at.project, webhook).await?.id)
 }
 
 fn logged(LoggedCall { call, on_record }: LoggedCall) -> LoggedWebhookCall {

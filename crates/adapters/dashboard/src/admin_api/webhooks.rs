@@ -3,50 +3,39 @@ use super::body::Nothing;
 use super::call::Within;
 use super::operation::{Operation, delete, get, post};
 use super::query::Paging;
-use super::refusal::ApiRefusal;
-use crate::refusal::Refusal;
-use dwar_app::EndpointError;
 use dwar_event::Endpoint;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-const SEE: Permission = Permission::See(Area::Settings);
-const CHANGE: Permission = Permission::Change(Area::Settings);
-
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects/{project}/webhooks", "list_webhooks", "Where events go, oldest first")
-            .within(SEE)
+        get("/projects/{project}/webhooks", Command::ListWebhooks, "Where events go, oldest first")
             .to(list),
         post(
             "/projects/{project}/webhooks",
-            "add_webhook",
+            Command::AddWebhook,
             "A new address for events; its secret is in this one answer",
         )
         .makes()
-        .within(CHANGE)
         .to(add),
         post(
             "/projects/{project}/webhooks/{webhook}/rotate-secret",
-            "rotate_webhook_secret",
+            Command::RotateWebhookSecret,
             "A new secret; the old one signs along for a day",
         )
-        .within(CHANGE)
         .to(rotate),
         post(
             "/projects/{project}/webhooks/{webhook}/enable",
-            "enable_webhook",
+            Command::EnableWebhook,
             "Switches on what was switched off for failing",
         )
-        .within(CHANGE)
         .to(enable),
         delete(
             "/projects/{project}/webhooks/{webhook}",
-            "remove_webhook",
+            Command::RemoveWebhook,
             "Removes an address, and what it has not been told yet",
         )
-        .within(CHANGE)
         .to(remove),
     ]
 }
@@ -117,32 +106,32 @@ struct RemovedWebhook {
 }
 
 async fn list(at: Within, paging: Paging, _: Nothing) -> Answered<Page<Webhook>> {
-    let endpoints = at.console.endpoints.list(at.project.id).await?;
+    let endpoints = at.console.manage.endpoints.list(&at.by, at.project).await?;
     Page::of(endpoints, &paging, |endpoint| id(endpoint.id), view)
 }
 
 async fn add(at: Within, _: Nothing, body: NewWebhook) -> Answered<AddedWebhook> {
     let url = body.url.trim();
-    let added = at.console.endpoints.add(&at.by, at.project.id, url, body.full_phone).await;
+    let added = at.console.manage.endpoints.add(&at.by, at.project, url, body.full_phone).await;
     let (endpoint, secret) = added?;
     Ok(AddedWebhook { webhook: view(endpoint), secret: secret.expose().to_string() })
 }
 
 async fn rotate(at: Within, _: Nothing, _: Nothing) -> Answered<WebhookSecret> {
     let webhook = at.part("webhook")?;
-    let secret = at.console.endpoints.rotate_secret(&at.by, at.project.id, webhook).await?;
+    let secret = at.console.manage.endpoints.rotate_secret(&at.by, at.project, webhook).await?;
     Ok(WebhookSecret { webhook_id: id(webhook), secret: secret.expose().to_string() })
 }
 
 async fn enable(at: Within, _: Nothing, _: Nothing) -> Answered<EnabledWebhook> {
     let webhook = at.part("webhook")?;
-    at.console.endpoints.enable(&at.by, at.project.id, webhook).await?;
+    at.console.manage.endpoints.enable(&at.by, at.project, webhook).await?;
     Ok(EnabledWebhook { webhook_id: id(webhook), enabled: true })
 }
 
 async fn remove(at: Within, _: Nothing, _: Nothing) -> Answered<RemovedWebhook> {
     let webhook = at.part("webhook")?;
-    at.console.endpoints.remove(&at.by, at.project.id, webhook).await?;
+    at.console.manage.endpoints.remove(&at.by, at.project, webhook).await?;
     Ok(RemovedWebhook { webhook_id: id(webhook), removed: true })
 }
 
@@ -156,14 +145,5 @@ fn view(endpoint: Endpoint) -> Webhook {
         failing_since: endpoint.failing.map(|failing| instant(failing.since)),
         disabled_at: endpoint.disabled_at.map(instant),
         created_at: instant(endpoint.created_at),
-    }
-}
-
-impl From<EndpointError> for ApiRefusal {
-    fn from(cause: EndpointError) -> Self {
-        match cause {
-            EndpointError::Forbidden => Self::field("url", cause),
-            cause => Refusal::from(cause).into(),
-        }
     }
 }

@@ -11,14 +11,13 @@ use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{RequestFilter, RequestLine, RequestPage};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 use texts::Tone;
 
-pub(super) const SEE: Permission = Permission::See(Area::Activity);
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// The fields of the filter; one that says nothing, or nothing known, wants all.
@@ -50,11 +49,12 @@ impl FilterForm {
 
 /// `GET /p/{project}/activity`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterForm>) -> Page {
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::ListRequests).await?;
     let filter = form.filter();
     let before = form.before.parse::<OtpId>().ok();
-    let page = visit.console.activity.requests(project.id, &filter, before).await?;
-    let refused = visit.console.activity.refused_lately(project.id).await?;
+    let page =
+        visit.console.manage.activity.requests(&visit.by, project.id, &filter, before).await?;
+    let refused = visit.console.manage.activity.refused_lately(&visit.by, project.id).await?;
     let is_live = before.is_none() && filter == RequestFilter::default();
     let content = html! {
         div.stack {
@@ -82,7 +82,7 @@ pub(crate) async fn live(
     request: HttpRequest,
     after: Query<After>,
 ) -> Page {
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::ListRequests).await?;
     let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let last = last.unwrap_or(&after.after).parse::<OtpId>().ok();
     let watcher = (visit.present.operator.id, visit.token().to_owned());
@@ -111,11 +111,15 @@ pub(crate) struct PhoneForm {
 /// `POST /p/{project}/activity/phone`: all about one number.
 pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::SearchRequests).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let phone = form.phone.replace([' ', '-'], "").parse::<Phone>();
     match phone {
-        Ok(phone) => show_story(&visit, &project, (mode, &phone), None).await,
+        Ok(phone) => {
+            let activity = &visit.console.manage.activity;
+            let told = activity.search(&visit.by, (project.id, mode), &phone).await?;
+            show_story(&visit, &project, (mode, &phone), told, None).await
+        }
         Err(_) => {
             let content = html! { (search(&visit, &project, mode, Some(texts::INVALID_PHONE))) };
             let frame = Frame {
@@ -227,7 +231,7 @@ fn refused_lately(refused: &[RefusedSends]) -> Markup {
 fn list(visit: &Visit, project: &Project, page: &RequestPage, is_live: bool) -> Markup {
     let newest = page.lines.first().map(|line| line.otp.to_string()).unwrap_or_default();
     let address = format!("/p/{}/activity/live?after={newest}", project.id);
-    let playground = Permission::See(Area::Playground);
+    let playground = Command::Play;
     html! {
         @if page.lines.is_empty() {
             section.empty #nothing-yet {

@@ -1,4 +1,4 @@
-use super::activity::{SEE, pill, sign};
+use super::activity::{pill, sign};
 use super::parts::{Danger, notice};
 use crate::format::{clock, moment, time};
 use crate::layout::{Frame, Page, csrf};
@@ -9,22 +9,20 @@ use actix_web::HttpResponse;
 use actix_web::web::Path;
 use dwar_app::{Entry, Fact, NextSend, Refused, Story, Timeline};
 use dwar_kernel::{GuessBudget, KeyMode, Phone, Sealed, Timestamp};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 use texts::Tone;
 
-const CHANGE: Permission = Permission::Change(Area::Activity);
-
 /// `GET /p/{project}/activity/{otp}`: all about the number of one request.
 pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Page {
     let (project, otp) = path.into_inner();
-    let project = visit.project(&project, SEE).await?;
+    let project = visit.project(&project, Command::ShowRequest).await?;
     let otp = otp.parse().map_err(|_| Refusal::NotFound)?;
-    let found = visit.console.activity.whose(project.id, otp).await?;
-    let (mode, phone) = found.ok_or(Refusal::NotFound)?;
-    show_story(&visit, &project, (mode, &phone), None).await
+    let (mode, phone, told) =
+        visit.console.manage.activity.story(&visit.by, project.id, otp).await?;
+    show_story(&visit, &project, (mode, &phone), told, None).await
 }
 
 /// A number that a page is about, as its forms carry it: sealed for the project, since the page is
@@ -50,25 +48,25 @@ impl SealedForm {
 /// `POST /p/{project}/activity/unmask`: the number, once, for who may; written down before.
 pub(crate) async fn unmask(posted: Posted<SealedForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, Permission::Unmask).await?;
+    let project = visit.project(&path, Command::UnmaskRequest).await?;
     let (mode, phone) = form.open(&visit, &project)?;
-    visit.console.activity.audit.unmask(&visit.by, project.id, &phone).await?;
+    visit.console.manage.activity.unmask(&visit.by, project.id, &phone).await?;
     let shown = phone.e164();
-    show_story(&visit, &project, (mode, &phone), Some(Above::Number(&shown))).await
+    again(&visit, &project, (mode, &phone), Above::Number(&shown)).await
 }
 
 /// `POST /p/{project}/activity/unlock`: the wrong codes of a number count no more.
 pub(crate) async fn unlock(posted: Posted<SealedForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
+    let project = visit.project(&path, Command::UnlockPhone).await?;
     let (mode, phone) = form.open(&visit, &project)?;
     let above = if form.word.trim() == texts::LIFT_WORD {
-        visit.console.phones.unlock(&visit.by, project.id, &phone).await?;
+        visit.console.manage.phones.unlock(&visit.by, project.id, &phone).await?;
         Above::Lifted
     } else {
         Above::NotLifted
     };
-    show_story(&visit, &project, (mode, &phone), Some(above)).await
+    again(&visit, &project, (mode, &phone), above).await
 }
 
 /// What was just done.
@@ -78,14 +76,26 @@ pub(super) enum Above<'a> {
     NotLifted,
 }
 
+/// The page about a number that the page before was about.
+async fn again(
+    visit: &Visit,
+    project: &Project,
+    (mode, phone): (KeyMode, &Phone),
+    above: Above<'_>,
+) -> Page {
+    let activity = &visit.console.manage.activity;
+    let told = activity.timeline(&visit.by, (project.id, mode), phone).await?;
+    show_story(visit, project, (mode, phone), told, Some(above)).await
+}
+
 /// The page about a number.
 pub(super) async fn show_story(
     visit: &Visit,
     project: &Project,
     (mode, phone): (KeyMode, &Phone),
+    timeline: Timeline,
     above: Option<Above<'_>>,
 ) -> Page {
-    let timeline = visit.console.activity.timeline((project.id, mode), phone).await?;
     let sealed = visit.console.tools.vault.seal_phone(project.id, phone);
     let number = base16ct::lower::encode_string(&sealed.0);
     let hidden = [("mode", mode.as_str()), ("number", number.as_str())];
@@ -108,7 +118,7 @@ pub(super) async fn show_story(
                         dd { (wrong_codes(&timeline.guesses)) }
                     }
                 }
-                @if timeline.guesses != GuessBudget::default() && visit.may(project, CHANGE) {
+                @if timeline.guesses != GuessBudget::default() && visit.may(project, Command::UnlockPhone) {
                     (lift(visit, project, &hidden))
                 }
             }
@@ -139,7 +149,7 @@ fn whose(
             strong #unmasked { (number) }
         } @else {
             (phone)
-            @if visit.may(project, Permission::Unmask) {
+            @if visit.may(project, Command::UnmaskRequest) {
                 form.inline method="post" action={ "/p/" (project.id) "/activity/unmask" } {
                     (csrf(visit))
                     @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }

@@ -4,7 +4,7 @@ use crate::texts::audit as texts;
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
-use dwar_operator::{Area, AuditCursor, AuditEntry, AuditFilter, Permission};
+use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, Command};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -25,13 +25,12 @@ pub(crate) struct From {
 
 /// `GET /audit`: everything, for owners of the installation.
 pub(crate) async fn all(visit: Visit, from: Query<From>) -> Page {
-    visit.owner()?;
     page(&visit, None, &from).await
 }
 
 /// `GET /p/{project}/audit`: what was changed in one project.
 pub(crate) async fn of_project(visit: Visit, path: Path<String>, from: Query<From>) -> Page {
-    let project = visit.project(&path, Permission::See(Area::Team)).await?;
+    let project = visit.project(&path, Command::ListProjectAudit).await?;
     page(&visit, Some(project), &from).await
 }
 
@@ -44,7 +43,8 @@ async fn page(visit: &Visit, project: Option<Project>, from: &From) -> Page {
             id: from.id.as_ref()?.parse().ok()?,
         })
     };
-    let entries = visit.console.admin.audit.page(&visit.by, filter, parse(from), LINES).await?;
+    let entries =
+        visit.console.manage.audit_log.page(&visit.by, filter, parse(from), LINES).await?;
     let names = visit.projects().await?.into_iter().map(|one| (one.id, one.name));
     let names: BTreeMap<_, _> = names.collect();
     let next = entries.last().filter(|_| entries.len() == LINES as usize);

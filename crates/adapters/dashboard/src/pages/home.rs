@@ -5,7 +5,7 @@ use crate::texts::projects as texts;
 use crate::visit::{Posted, Theme, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::Query;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -17,7 +17,7 @@ pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
     let only = projects.first().filter(|_| projects.len() == 1);
     let starts = request.query_string() == "start";
     let page = only.and_then(|project| {
-        let plays = starts && visit.may(project, Permission::See(Area::Playground));
+        let plays = starts && visit.may(project, Command::Play);
         let playground = || format!("/p/{}/playground", project.id);
         if plays { Some(playground()) } else { first_page(&visit, project) }
     });
@@ -56,9 +56,8 @@ pub(crate) async fn projects(visit: Visit, wanted: Query<Wanted>) -> Page {
     let all = visit.projects().await?;
     let many = all.len() > SHOWN;
     let (projects, more) = wanted.page(all);
-    let open = projects.iter().filter(|it| visit.may(it, Permission::See(Area::Money)));
-    let open = open.map(|project| project.id).collect();
-    let balances = visit.console.wallets.balances(open).await?;
+    let shown = projects.iter().map(|project| project.id).collect();
+    let balances = visit.console.manage.wallets.balances(&visit.by, shown).await?;
     let card = |project: Project| {
         let available = balances.get(&project.id).map(|it| it.available());
         let page = first_page(&visit, &project).unwrap_or_else(|| "/projects".to_owned());

@@ -3,23 +3,20 @@ use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::identities as texts;
-use crate::visit::{Posted, Visit, caller};
+use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use dwar_app::{FindIdentityError, FoundIdentity};
+use dwar_app::{FoundIdentity, ManageError};
 use dwar_kernel::{KeyMode, Phone};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-const SEE: Permission = Permission::See(Area::Identities);
-const CHANGE: Permission = Permission::Change(Area::Identities);
-
 /// `GET /p/{project}/identities`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::FindIdentity).await?;
     let empty = html! { section.empty { p { (texts::START) } } };
     page(&visit, &project, KeyMode::Live, StatusCode::OK, &empty)
 }
@@ -34,25 +31,27 @@ pub(crate) struct LookUpForm {
 /// `POST /p/{project}/identities`: who is behind a number or an id.
 pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::FindIdentity).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let wanted = form.wanted.trim();
-    let caller = caller(&visit.console, &project, mode).await?;
-    let finder = &visit.console.identities;
-    let found = match wanted.replace([' ', '-'], "").parse::<Phone>() {
-        Ok(phone) => finder.by_phone(&caller, &phone).await,
-        Err(_) => finder.by_id(&caller, wanted).await,
+    let (finder, world) = (&visit.console.manage.identities, (project.id, mode));
+    let found = match (wanted.replace([' ', '-'], "").parse::<Phone>(), wanted.parse()) {
+        (Ok(phone), _) => {
+            finder.find(&visit.by, world, &phone).await.map(|it| (it.phone.e164(), it))
+        }
+        (_, Ok(id)) => finder.show(&visit.by, world, id).await.map(|it| (it.phone.to_string(), it)),
+        _ => Err(ManageError::NotFound("such identity")),
     };
     match found {
-        Ok(found) => {
-            let below = card(&visit, &project, mode, &found, wanted);
+        Ok((number, found)) => {
+            let below = card(&visit, &project, mode, &found, &number);
             page(&visit, &project, mode, StatusCode::OK, &below)
         }
-        Err(FindIdentityError::Store(cause)) => Err(cause.into()),
-        Err(_) => {
+        Err(ManageError::NotFound(_)) => {
             let below = html! { section.empty { p { (texts::NOBODY) } } };
             page(&visit, &project, mode, StatusCode::OK, &below)
         }
+        Err(cause) => Err(cause.into()),
     }
 }
 
@@ -66,14 +65,14 @@ pub(crate) struct EraseForm {
 /// `POST /p/{project}/identities/erase`.
 pub(crate) async fn erase(posted: Posted<EraseForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
+    let project = visit.project(&path, Command::EraseIdentity).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     if form.word.trim() != texts::ERASE_WORD {
         let below = notice("bad", texts::WRONG_WORD);
         return page(&visit, &project, mode, StatusCode::UNPROCESSABLE_ENTITY, &below);
     }
     let id = form.id.parse().map_err(|_| Refusal::NotFound)?;
-    let erased = visit.console.erase.erase(&visit.by, project.id, mode, id).await?;
+    let erased = visit.console.manage.identities.erase(&visit.by, (project.id, mode), id).await?;
     let below = notice("good", &format!("{} {}", texts::ERASED, erased.sessions_revoked));
     page(&visit, &project, mode, StatusCode::OK, &below)
 }
@@ -127,10 +126,9 @@ fn card(
     project: &Project,
     mode: KeyMode,
     found: &FoundIdentity,
-    wanted: &str,
+    number: &str,
 ) -> Markup {
     let id = found.id.to_string();
-    let number = if wanted == id { found.phone.to_string() } else { found.phone.e164() };
     let action = format!("/p/{}/identities/erase", project.id);
     let danger = Danger {
         id: "erase",
@@ -153,7 +151,7 @@ fn card(
                     (texts::SESSIONS)
                 }
             }
-            @if visit.may(project, CHANGE) {
+            @if visit.may(project, Command::EraseIdentity) {
                 (danger.show(visit, &[("mode", mode.as_str()), ("id", &id)]))
             }
         }

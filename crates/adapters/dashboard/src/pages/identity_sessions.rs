@@ -9,15 +9,14 @@ use actix_web::HttpRequest;
 use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
+use dwar_app::ManageError;
 use dwar_kernel::{IdentityId, KeyMode, Timestamp};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_session::{Session, SessionCursor};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-const SEE: Permission = Permission::See(Area::Identities);
-const CHANGE: Permission = Permission::Change(Area::Identities);
 /// Sessions on one page.
 const LINES: u32 = 50;
 
@@ -39,9 +38,9 @@ struct Owner {
 }
 
 impl Owner {
-    async fn of(visit: &Visit, whose: &Whose, permission: Permission) -> Result<Self, Refusal> {
+    async fn of(visit: &Visit, whose: &Whose, command: Command) -> Result<Self, Refusal> {
         let (project, mode, identity) = &**whose;
-        let project = visit.project(project, permission).await?;
+        let project = visit.project(project, command).await?;
         let mode = mode.parse().map_err(|_| Refusal::NotFound)?;
         let identity = identity.parse().map_err(|_| Refusal::NotFound)?;
         Ok(Self { project, mode, identity })
@@ -60,7 +59,7 @@ pub(crate) async fn show(
     from: Query<From>,
     request: HttpRequest,
 ) -> Page {
-    let owner = Owner::of(&visit, &whose, SEE).await?;
+    let owner = Owner::of(&visit, &whose, Command::ListSessions).await?;
     page(&visit, &owner, HttpResponse::Ok().finish(), &done(&request, texts::DONE), &from).await
 }
 
@@ -76,13 +75,17 @@ pub(crate) struct EndForm {
 /// `POST /p/{project}/identities/{mode}/{identity}/sessions/end`: ends one session, or all.
 pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
     let Posted { visit, form } = posted;
-    let owner = Owner::of(&visit, &whose, CHANGE).await?;
-    let (world, sessions) = ((owner.project.id, owner.mode), &visit.console.sessions);
+    let owner = Owner::of(&visit, &whose, Command::EndSessions).await?;
+    let (world, sessions) = ((owner.project.id, owner.mode), &visit.console.manage.identities);
     let ended = if !form.session.is_empty() {
         let session = form.session.parse().map_err(|_| Refusal::NotFound)?;
-        u64::from(sessions.end_one(&visit.by, world, owner.identity, session).await?)
+        match sessions.end_session(&visit.by, world, owner.identity, session).await {
+            Ok(()) => 1,
+            Err(ManageError::NotFound(_)) => 0,
+            Err(cause) => return Err(cause.into()),
+        }
     } else if form.word.trim() == texts::END_WORD {
-        sessions.end_all(&visit.by, world, owner.identity).await?
+        sessions.end_sessions(&visit.by, world, owner.identity).await?
     } else {
         let answer = HttpResponse::UnprocessableEntity().finish();
         let above = notice("bad", texts::WRONG_WORD);
@@ -104,9 +107,9 @@ async fn page(
         Some(SessionCursor { at, session: from.session.as_ref()?.parse().ok()? })
     };
     let world = (owner.project.id, owner.mode);
-    let list = &visit.console.sessions;
-    let sessions = list.list(world, owner.identity, after(from), LINES).await?;
-    let may = visit.may(&owner.project, CHANGE);
+    let list = &visit.console.manage.identities;
+    let sessions = list.sessions(&visit.by, world, owner.identity, after(from), LINES).await?;
+    let may = visit.may(&owner.project, Command::EndSessions);
     let content = html! {
         div.stack {
             (above)

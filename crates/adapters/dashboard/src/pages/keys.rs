@@ -6,18 +6,16 @@ use crate::texts::keys as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::web::Path;
+use dwar_app::ManageError;
 use dwar_kernel::KeyMode;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::{ApiKey, KeyRecord, Project};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-const SEE: Permission = Permission::See(Area::Keys);
-const CHANGE: Permission = Permission::Change(Area::Keys);
-
 /// `GET /p/{project}/keys`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::ListKeys).await?;
     page(&visit, &project, HttpResponse::Ok().finish(), &html! {}).await
 }
 
@@ -32,17 +30,23 @@ pub(crate) struct RegenerateForm {
 /// `POST /p/{project}/keys/regenerate`: a new key, shown once; the old one is over.
 pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
+    let project = visit.project(&path, Command::RegenerateKey).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
-    let keys = visit.console.projects.projects.keys(project.id).await?;
-    let present = keys.iter().any(|key| key.mode == mode && key.id.to_string() == form.key);
-    if form.word.trim() != project.name || !present {
-        let answer = HttpResponse::UnprocessableEntity().finish();
-        let sentence = if present { texts::WRONG_WORD } else { texts::REPLACED_BEFORE };
-        return page(&visit, &project, answer, &notice("bad", sentence)).await;
+    let replaces = form.key.parse().map_err(|_| Refusal::Unreadable)?;
+    if form.word.trim() != project.name {
+        return refused(&visit, &project, texts::WRONG_WORD).await;
     }
-    let key = visit.console.projects.regenerate_key(&visit.by, project.id, mode).await?;
-    page(&visit, &project, HttpResponse::Ok().finish(), &fresh(&key)).await
+    let projects = &visit.console.manage.projects;
+    match projects.regenerate_key(&visit.by, project.id, mode, Some(replaces)).await {
+        Ok(key) => page(&visit, &project, HttpResponse::Ok().finish(), &fresh(&key)).await,
+        Err(ManageError::Conflict(_)) => refused(&visit, &project, texts::REPLACED_BEFORE).await,
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+async fn refused(visit: &Visit, project: &Project, sentence: &str) -> Page {
+    let answer = HttpResponse::UnprocessableEntity().finish();
+    page(visit, project, answer, &notice("bad", sentence)).await
 }
 
 fn fresh(key: &ApiKey) -> Markup {
@@ -56,7 +60,7 @@ fn fresh(key: &ApiKey) -> Markup {
 }
 
 async fn page(visit: &Visit, project: &Project, answer: HttpResponse, above: &Markup) -> Page {
-    let keys = visit.console.projects.projects.keys(project.id).await?;
+    let keys = visit.console.manage.projects.keys(&visit.by, project.id).await?;
     let content = html! {
         div.stack {
             (above)
@@ -106,7 +110,7 @@ fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
                     }
                 }
             }
-            @if visit.may(project, CHANGE) {
+            @if visit.may(project, Command::RegenerateKey) {
                 (danger.show(visit, &[("mode", key.mode.as_str()), ("key", &key.id.to_string())]))
             }
         }

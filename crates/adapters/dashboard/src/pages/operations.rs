@@ -5,12 +5,13 @@ use crate::texts::operations as texts;
 use crate::visit::Visit;
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
+use dwar_operator::Command;
 use maud::{Markup, html};
 use std::cmp::Reverse;
 
 /// `GET /operations`: how the installation is doing, for its owners.
 pub(crate) async fn show(visit: Visit) -> Page {
-    visit.owner()?;
+    visit.console.manage.control.admit(&visit.by, Command::ShowOperations, None)?;
     let mut look = visit.console.operations.look().await;
     look.checks.sort_by_key(|check| Reverse(check.health));
     look.loops.sort_by_key(|it| (it.running, Reverse(it.restarts)));

@@ -8,13 +8,12 @@ use actix_web::web::{Path, Query};
 use dwar_activity::{Change, Counts, Overview, Period};
 use dwar_app::Figures;
 use dwar_kernel::{Channel, KeyMode, Paise, Timestamp};
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 use std::time::Duration;
 
-const SEE: Permission = Permission::See(Area::Overview);
 /// From this age on figures are late.
 const STALE: Duration = Duration::from_secs(60);
 
@@ -34,10 +33,11 @@ struct View<'a> {
 
 /// `GET /p/{project}/overview?mode=&period=`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, wanted: Query<Wanted>) -> Page {
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::ShowFigures).await?;
     let mode = wanted.mode.as_deref().and_then(KeyMode::from_word).unwrap_or(KeyMode::Live);
     let period = wanted.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
-    let figures = visit.console.figures.overview(project.id, mode, period).await?;
+    let figures =
+        visit.console.manage.figures.overview(&visit.by, (project.id, mode), period).await?;
     let view = View { visit: &visit, project: &project, mode, period };
     let content = html! {
         div.stack.overview {
@@ -99,16 +99,16 @@ impl View<'_> {
 
     fn empty(&self) -> Markup {
         let page = |page: &str| format!("/p/{}/{page}", self.project.id);
-        let may = |area| self.visit.may(self.project, Permission::See(area));
+        let may = |command| self.visit.may(self.project, command);
         html! {
             section.empty {
                 @if self.mode == KeyMode::Live { p { (texts::EMPTY_LIVE) } } @else { p { (texts::EMPTY_TEST) } }
                 div.actions {
-                    @if may(Area::Playground) {
+                    @if may(Command::Play) {
                         a.button.primary href=(page("playground")) { (texts::TO_PLAYGROUND) }
                     }
                     @if self.mode == KeyMode::Live {
-                        @if may(Area::Keys) { a.button.plain href=(page("keys")) { (texts::TO_KEYS) } }
+                        @if may(Command::ListKeys) { a.button.plain href=(page("keys")) { (texts::TO_KEYS) } }
                         a.button.plain href=(self.link(KeyMode::Test, self.period)) { (texts::TO_TEST) }
                     }
                 }

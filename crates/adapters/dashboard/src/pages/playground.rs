@@ -6,7 +6,7 @@ use crate::texts::playground::{self as texts, STEPS, Step};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::web::Path;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_otp::sandbox::Scenario;
 use dwar_project::Project;
 use maud::{Markup, html};
@@ -17,12 +17,9 @@ use std::time::Instant;
 /// What the playground may ask; all of it in test mode.
 const ROUTES: [&str; 2] = ["/v1/", "/.well-known/jwks.json"];
 
-/// Looking at it is running it.
-const RUN: Permission = Permission::Change(Area::Playground);
-
 /// `GET /p/{project}/playground`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
-    let project = visit.project(&path, RUN).await?;
+    let project = visit.project(&path, Command::Play).await?;
     let content = html! {
         noscript { p.notice { (texts::NO_SCRIPT) } }
         div #playground.playground
@@ -189,7 +186,7 @@ pub(crate) struct CallForm {
 /// `POST /p/{project}/playground/call`: asks the API, and tells all of its answer.
 pub(crate) async fn call(posted: Posted<CallForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, RUN).await?;
+    let project = visit.project(&path, Command::Play).await?;
     if !ROUTES.iter().any(|route| form.target.starts_with(route)) {
         return Err(Refusal::NotFound);
     }

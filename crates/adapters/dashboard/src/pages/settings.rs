@@ -3,25 +3,21 @@ use super::parts::{Field, check, done, notice};
 use super::{settings_messages as messages, settings_webhooks as webhooks};
 use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
-use crate::refusal::Refusal;
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_operator::{Area, Permission};
+use dwar_app::ManageError;
+use dwar_operator::Command;
 use dwar_otp::Channel;
-use dwar_project::{Project, ProjectChange, Routing};
+use dwar_project::{Project, ProjectChange};
 use dwar_wallet::Paise;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-pub(crate) const SEE: Permission = Permission::See(Area::Settings);
-pub(crate) const CHANGE: Permission = Permission::Change(Area::Settings);
-const MONEY: Permission = Permission::Change(Area::Money);
-
 /// `GET /p/{project}/settings`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, request: HttpRequest) -> Page {
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::ShowProject).await?;
     page(&visit, &project, &done(&request, texts::DONE)).await
 }
 
@@ -36,7 +32,7 @@ pub(crate) struct SwitchesForm {
 /// `POST /p/{project}/settings/identities`: look-up and deletion on or off.
 pub(crate) async fn switches(posted: Posted<SwitchesForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
+    let project = visit.project(&path, Command::ChangeProject).await?;
     let change = ProjectChange {
         identity_lookup: Some(form.lookup.is_some()),
         identity_delete: Some(form.delete.is_some()),
@@ -55,20 +51,16 @@ pub(crate) struct RoutingForm {
 /// `POST /p/{project}/settings/routing`: who carries messages, and when the next channel is tried.
 pub(crate) async fn routing(posted: Posted<RoutingForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
-    let (whatsapp, sms) = (names(&form.whatsapp), names(&form.sms));
-    for (channel, names) in [(Channel::Whatsapp, &whatsapp), (Channel::Sms, &sms)] {
-        let names = names.as_deref().unwrap_or_default();
-        if let Some(objection) = visit.console.providers.objection(channel, names) {
-            return refused(&visit, &project, &objection).await;
-        }
-    }
-    let fallback = form.fallback.trim();
-    let Ok(fallback_seconds) = optional(fallback, str::parse::<u32>) else {
+    let project = visit.project(&path, Command::ChangeProject).await?;
+    let Ok(seconds) = optional(form.fallback.trim(), str::parse::<u32>) else {
         return refused(&visit, &project, texts::NO_SECONDS).await;
     };
-    let routing = Routing { whatsapp, sms, fallback_seconds };
-    let change = ProjectChange { routing: Some(routing), ..ProjectChange::default() };
+    let change = ProjectChange {
+        whatsapp_providers: Some(names(&form.whatsapp)),
+        sms_providers: Some(names(&form.sms)),
+        fallback_seconds: Some(seconds),
+        ..ProjectChange::default()
+    };
     apply(&visit, &project, change).await
 }
 
@@ -82,7 +74,7 @@ pub(crate) struct MoneyForm {
 /// `POST /p/{project}/settings/money`: prices, and the balance that is low.
 pub(crate) async fn money(posted: Posted<MoneyForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, MONEY).await?;
+    let project = visit.project(&path, Command::ChangePrices).await?;
     let amount = |text: &str| optional(text.trim(), Paise::from_rupees);
     let all = (amount(&form.whatsapp_price), amount(&form.sms_price), amount(&form.low_balance));
     let (Ok(whatsapp), Ok(sms), Ok(low)) = all else {
@@ -114,9 +106,11 @@ fn names(text: &str) -> Option<Vec<String>> {
 
 /// Changes what the form asks for, and shows the page anew.
 pub(crate) async fn apply(visit: &Visit, project: &Project, change: ProjectChange) -> Page {
-    let changed = visit.console.projects.change(&visit.by, project.id, change).await?;
-    changed.ok_or(Refusal::NotFound)?;
-    Ok(go(&format!("/p/{}/settings?done=saved", project.id)))
+    match visit.console.manage.projects.change(&visit.by, project.id, change).await {
+        Ok(_) => Ok(go(&format!("/p/{}/settings?done=saved", project.id))),
+        Err(ManageError::Invalid { reason, .. }) => refused(visit, project, &reason).await,
+        Err(cause) => Err(cause.into()),
+    }
 }
 
 /// The page as it was, with why nothing changed.
@@ -128,11 +122,12 @@ pub(crate) async fn refused(visit: &Visit, project: &Project, sentence: &str) ->
 
 /// The whole page.
 pub(crate) async fn page(visit: &Visit, project: &Project, above: &Markup) -> Page {
-    let endpoints = visit.console.endpoints.list(project.id).await?;
+    let endpoints = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
+    let messages = messages::card(visit, project).await?;
     let content = html! {
         div.stack {
             (above)
-            (messages::card(visit, project))
+            (messages)
             (switches_card(visit, project))
             (routing_card(visit, project))
             (money_card(visit, project))
@@ -153,11 +148,11 @@ pub(crate) async fn page(visit: &Visit, project: &Project, above: &Markup) -> Pa
 pub(crate) fn form(
     visit: &Visit,
     project: &Project,
-    (part, permission): (&str, Permission),
+    (part, command): (&str, Command),
     (title, about): (&str, &str),
     fields: &Markup,
 ) -> Markup {
-    let allowed = visit.may(project, permission);
+    let allowed = visit.may(project, command);
     html! {
         form.card method="post" action={ "/p/" (project.id) "/settings/" (part) } {
             (csrf(visit))
@@ -176,7 +171,7 @@ fn switches_card(visit: &Visit, project: &Project) -> Markup {
             (check("delete", texts::DELETE, texts::DELETE_HINT, project.identity_delete))
         }
     };
-    form(visit, project, ("identities", CHANGE), texts::IDENTITIES, &fields)
+    form(visit, project, ("identities", Command::ChangeProject), texts::IDENTITIES, &fields)
 }
 
 fn routing_card(visit: &Visit, project: &Project) -> Markup {
@@ -198,7 +193,7 @@ fn routing_card(visit: &Visit, project: &Project) -> Markup {
             (Field { name: "fallback", label: texts::FALLBACK, value: &seconds, hint: texts::FALLBACK_HINT, ..own }.show())
         }
     };
-    form(visit, project, ("routing", CHANGE), texts::ROUTING, &fields)
+    form(visit, project, ("routing", Command::ChangeProject), texts::ROUTING, &fields)
 }
 
 fn money_card(visit: &Visit, project: &Project) -> Markup {
@@ -217,5 +212,5 @@ fn money_card(visit: &Visit, project: &Project) -> Markup {
             (Field { name: "low_balance", label: texts::LOW, value: &low, hint: texts::LOW_HINT, placeholder: texts::TELLS_NOTHING, ..Field::TEXT }.show())
         }
     };
-    form(visit, project, ("money", MONEY), texts::MONEY, &fields)
+    form(visit, project, ("money", Command::ChangePrices), texts::MONEY, &fields)
 }

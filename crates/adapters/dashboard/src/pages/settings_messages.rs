@@ -1,14 +1,17 @@
 use super::parts::Field;
-use super::settings::{self, CHANGE, SEE};
+use super::settings;
 use crate::format::rupees;
 use crate::layout::{HTML, Page, csrf};
+use crate::refusal::Refusal;
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::web::Path;
-use dwar_app::sms_text_of;
+use dwar_app::ManageError;
+use dwar_kernel::ProjectId;
+use dwar_operator::Command;
 use dwar_otp::{Channel, SmsText};
-use dwar_project::{Messages, Project, ProjectChange};
+use dwar_project::{Project, ProjectChange};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -29,18 +32,19 @@ pub(crate) struct MessagesForm {
 
 impl MessagesForm {
     /// Nothing stands for the default.
-    fn messages(&self) -> Messages {
+    fn change(&self) -> ProjectChange {
         let own = |text: &str| {
             let text = text.trim().replace("\r\n", "\n");
-            (!text.is_empty()).then_some(text)
+            Some((!text.is_empty()).then_some(text))
         };
-        Messages {
+        ProjectChange {
             brand: own(&self.brand),
             language: own(&self.language),
-            text: own(&self.text),
-            template_id: own(&self.template_id),
-            domain: own(&self.domain),
+            sms_text: own(&self.text),
+            sms_template_id: own(&self.template_id),
+            webotp_domain: own(&self.domain),
             app_hash: own(&self.app_hash),
+            ..ProjectChange::default()
         }
     }
 }
@@ -48,44 +52,43 @@ impl MessagesForm {
 /// `POST /p/{project}/settings/messages`.
 pub(crate) async fn save(posted: Posted<MessagesForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
-    let messages = form.messages();
-    if let Err(cause) = sms_text_of(&Project { messages: messages.clone(), ..project.clone() }) {
-        return settings::refused(&visit, &project, &cause.to_string()).await;
-    }
-    let change = ProjectChange { messages: Some(messages), ..ProjectChange::default() };
-    settings::apply(&visit, &project, change).await
+    let project = visit.project(&path, Command::ChangeProject).await?;
+    settings::apply(&visit, &project, form.change()).await
 }
 
 /// `POST /p/{project}/settings/preview`: what the form as it stands would send; changes nothing.
 pub(crate) async fn preview(posted: Posted<MessagesForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, SEE).await?;
-    let project = Project { messages: form.messages(), ..project };
-    let shown = look(&visit, &project).into_string();
+    let project = visit.project(&path, Command::ShowProject).await?;
+    let shown = look(&visit, project.id, form.change()).await?.into_string();
     Ok(HttpResponse::Ok().content_type(HTML).body(shown))
 }
 
-/// What a phone shows of this project's SMS, and what it costs.
-fn look(visit: &Visit, project: &Project) -> Markup {
-    let text = match sms_text_of(project) {
-        Ok(text) => text,
-        Err(cause) => return html! { p.notice.bad { (cause.to_string()) } },
-    };
+/// What a phone would show of this project's SMS, and what it would cost.
+async fn look(visit: &Visit, project: ProjectId, change: ProjectChange) -> Result<Markup, Refusal> {
+    let (project, text) =
+        match visit.console.manage.projects.preview(&visit.by, project, change).await {
+            Ok(shown) => shown,
+            Err(ManageError::Invalid { reason, .. }) => {
+                return Ok(html! { p.notice.bad { (reason) } });
+            }
+            Err(cause) => return Err(cause.into()),
+        };
     let segments = text.segments(MINUTES);
-    let price = visit.console.prices.price(project, Channel::Sms);
+    let price = visit.console.prices.price(&project, Channel::Sms);
     let sample = EXAMPLE.parse().map(|code| text.compose(&code, MINUTES)).unwrap_or_default();
-    html! {
+    Ok(html! {
         div.bubble.sms { (sample) }
         p.muted {
             (segments) " · " (rupees(price)) " " (texts::PER_CODE)
             @if segments.parts > 1 { " · " strong { (texts::SEVERAL_PARTS) } }
         }
-    }
+    })
 }
 
 /// The texts with their preview.
-pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
+pub(crate) async fn card(visit: &Visit, project: &Project) -> Result<Markup, Refusal> {
+    let preview = look(visit, project.id, ProjectChange::default()).await?;
     let messages = &project.messages;
     let text = |own: &Option<String>| own.clone().unwrap_or_default();
     let (brand, language, template_id) =
@@ -93,8 +96,8 @@ pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
     let (domain, app_hash) = (text(&messages.domain), text(&messages.app_hash));
     let default = SmsText::default_template(messages.language.as_deref().unwrap_or("en"));
     let base = format!("/p/{}/settings", project.id);
-    let allowed = visit.may(project, CHANGE);
-    html! {
+    let allowed = visit.may(project, Command::ChangeProject);
+    Ok(html! {
         form.card.texts method="post" action={ (base) "/messages" } data-preview={ (base) "/preview" }
             data-target="preview" {
             (csrf(visit))
@@ -120,10 +123,10 @@ pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
                 }
                 div.preview {
                     h3 { (texts::PREVIEW) }
-                    div #preview aria-live="polite" { (look(visit, project)) }
+                    div #preview aria-live="polite" { (preview) }
                 }
             }
             @if allowed { button.primary type="submit" { (texts::SAVE) } }
         }
-    }
+    })
 }

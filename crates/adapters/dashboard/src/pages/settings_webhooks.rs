@@ -1,12 +1,13 @@
 use super::parts::{Field, check};
-use super::settings::{self, CHANGE};
+use super::settings;
 use super::webhook;
 use crate::layout::{Page, csrf};
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::web::Path;
-use dwar_app::EndpointError;
+use dwar_app::ManageError;
 use dwar_event::Endpoint;
+use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -21,11 +22,11 @@ pub(crate) struct AddForm {
 /// `POST /p/{project}/settings/webhooks`: a new address, and its secret this once.
 pub(crate) async fn add(posted: Posted<AddForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
-    let (url, full) = (form.url.trim(), form.full_phone.is_some());
-    match visit.console.endpoints.add(&visit.by, project.id, url, full).await {
+    let project = visit.project(&path, Command::AddWebhook).await?;
+    let (url, full) = (&form.url, form.full_phone.is_some());
+    match visit.console.manage.endpoints.add(&visit.by, project.id, url, full).await {
         Ok((_, secret)) => settings::page(&visit, &project, &webhook::fresh(&secret)).await,
-        Err(EndpointError::Forbidden) => {
+        Err(ManageError::Invalid { .. }) => {
             settings::refused(&visit, &project, texts::BAD_ADDRESS).await
         }
         Err(cause) => Err(cause.into()),
@@ -34,7 +35,7 @@ pub(crate) async fn add(posted: Posted<AddForm>, path: Path<String>) -> Page {
 
 /// The addresses, and a form for one more.
 pub(crate) fn card(visit: &Visit, project: &Project, endpoints: &[Endpoint]) -> Markup {
-    let allowed = visit.may(project, CHANGE);
+    let allowed = visit.may(project, Command::AddWebhook);
     let url = Field {
         name: "url",
         label: texts::ADDRESS,

@@ -8,9 +8,9 @@ use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_app::{Invited, OperatorError};
+use dwar_app::{Invited, ManageError};
 use dwar_kernel::OperatorId;
-use dwar_operator::{Access, Area, Operator, Permission, Role};
+use dwar_operator::{Access, Operator, Role};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -41,11 +41,10 @@ pub(crate) struct InviteForm {
 /// `POST /team`: somebody new, with a link that is shown this once.
 pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
     let Posted { visit, form } = posted;
-    may_see(&visit)?;
     let access = access_of(&form.project, &form.role)?;
-    match visit.console.admin.operators.invite(&visit.by, &form.name, access).await {
+    match visit.console.manage.operators.invite(&visit.by, &form.name, access).await {
         Ok(invited) => page(&visit, StatusCode::OK, &fresh(&visit, &invited)).await,
-        Err(cause @ (OperatorError::NameTaken | OperatorError::Name(_))) => {
+        Err(cause @ (ManageError::Conflict(_) | ManageError::Invalid { .. })) => {
             let above = notice("bad", &cause.to_string());
             page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above).await
         }
@@ -81,7 +80,7 @@ pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Pa
             access
         }
     };
-    visit.console.admin.operators.change_access(&visit.by, id, access).await?;
+    visit.console.manage.operators.change_access(&visit.by, id, access).await?;
     Ok(go("/team?done=changed"))
 }
 
@@ -99,7 +98,7 @@ pub(crate) async fn remove(posted: Posted<RemoveForm>, path: Path<String>) -> Pa
         let above = notice("bad", texts::WRONG_WORD);
         return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above).await;
     }
-    visit.console.admin.operators.remove(&visit.by, id).await?;
+    visit.console.manage.operators.remove(&visit.by, id).await?;
     Ok(go("/team?done=removed"))
 }
 
@@ -108,7 +107,7 @@ fn id_of(path: &Path<String>) -> Result<OperatorId, Refusal> {
 }
 
 async fn find(visit: &Visit, id: OperatorId) -> Result<Operator, Refusal> {
-    let all = visit.console.admin.operators.list(&visit.by).await?;
+    let all = visit.console.manage.operators.list(&visit.by).await?;
     all.into_iter().find(|operator| operator.id == id).ok_or(Refusal::NotFound)
 }
 
@@ -118,15 +117,6 @@ fn access_of(project: &str, role: &str) -> Result<Access, Refusal> {
     }
     let project = project.parse().map_err(|_| Refusal::Unreadable)?;
     Ok(Access::one(project, Role::from_word(role).ok_or(Refusal::Unreadable)?))
-}
-
-/// Whether there is anything about teams that this operator may see.
-pub(crate) fn is_visible(visit: &Visit) -> bool {
-    visit.by.access.sees_a_team()
-}
-
-fn may_see(visit: &Visit) -> Result<(), Refusal> {
-    if is_visible(visit) { Ok(()) } else { Err(Refusal::Forbidden) }
 }
 
 async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
@@ -140,11 +130,9 @@ async fn list(
     above: &Markup,
     changed: Option<OperatorId>,
 ) -> Page {
-    may_see(visit)?;
-    let operators = visit.console.admin.operators.list(&visit.by).await?;
-    let team = Permission::Change(Area::Team);
+    let operators = visit.console.manage.operators.list(&visit.by).await?;
     let mut projects = visit.projects().await?;
-    projects.retain(|project| visit.may(project, team));
+    projects.retain(|project| visit.by.access.grants(&Access::one(project.id, Role::Viewer)));
     let content = html! {
         div.stack {
             (above)

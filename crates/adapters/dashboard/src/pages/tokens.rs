@@ -8,7 +8,7 @@ use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_app::AdminTokenError;
+use dwar_app::ManageError;
 use dwar_kernel::AdminTokenId;
 use dwar_operator::{Access, AdminSecret, AdminToken, Role};
 use dwar_project::Project;
@@ -26,7 +26,6 @@ const LONGEST: u64 = 365;
 
 /// `GET /tokens`: for owners of the installation.
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
-    visit.owner()?;
     page(&visit, StatusCode::OK, &done(&request, texts::DONE)).await
 }
 
@@ -61,7 +60,6 @@ impl MakeForm {
 /// `POST /tokens`: a new token, shown this once.
 pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
     let Posted { visit, form } = posted;
-    visit.owner()?;
     let access = form.access()?;
     let Some(lifetime) = form.lifetime() else {
         return refused(&visit, texts::NO_DAYS).await;
@@ -69,9 +67,9 @@ pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
     if access == Access::default() {
         return refused(&visit, texts::NO_PROJECT).await;
     }
-    match visit.console.admin.tokens.make(&visit.by, &form.name, access, lifetime).await {
+    match visit.console.manage.tokens.make(&visit.by, &form.name, access, lifetime).await {
         Ok((token, secret)) => page(&visit, StatusCode::OK, &fresh(&token, &secret)).await,
-        Err(cause @ AdminTokenError::Name) => refused(&visit, &cause.to_string()).await,
+        Err(ManageError::Invalid { reason, .. }) => refused(&visit, &reason).await,
         Err(cause) => Err(cause.into()),
     }
 }
@@ -84,14 +82,13 @@ pub(crate) struct RevokeForm {
 /// `POST /tokens/{token}/revoke`.
 pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    visit.owner()?;
     let id: AdminTokenId = path.parse().map_err(|_| Refusal::NotFound)?;
-    let tokens = visit.console.admin.tokens.list(&visit.by).await?;
+    let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let token = tokens.iter().find(|token| token.id == id).ok_or(Refusal::NotFound)?;
     if form.word.trim() != token.name {
         return refused(&visit, texts::WRONG_WORD).await;
     }
-    visit.console.admin.tokens.revoke(&visit.by, id).await?;
+    visit.console.manage.tokens.revoke(&visit.by, id).await?;
     Ok(go("/tokens?done=revoked"))
 }
 
@@ -100,7 +97,7 @@ async fn refused(visit: &Visit, sentence: &str) -> Page {
 }
 
 async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
-    let tokens = visit.console.admin.tokens.list(&visit.by).await?;
+    let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let projects = visit.projects().await?;
     let content = html! {
         div.stack {

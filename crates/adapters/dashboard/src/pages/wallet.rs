@@ -7,15 +7,12 @@ use crate::texts::wallet as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_app::CreditError;
-use dwar_operator::{Area, Permission};
+use dwar_app::ManageError;
+use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::Paise;
 use maud::{Markup, html};
 use serde::Deserialize;
-
-const SEE: Permission = Permission::See(Area::Money);
-const CHANGE: Permission = Permission::Change(Area::Money);
 
 /// `GET /p/{project}/wallet`.
 pub(crate) async fn show(
@@ -24,7 +21,7 @@ pub(crate) async fn show(
     wanted: Query<Wanted>,
     request: HttpRequest,
 ) -> Page {
-    let project = visit.project(&path, SEE).await?;
+    let project = visit.project(&path, Command::ShowWallet).await?;
     let above = done(&request, texts::DONE);
     page(&visit, &project, HttpResponse::Ok().finish(), &above, &wanted).await
 }
@@ -38,18 +35,18 @@ pub(crate) struct CreditForm {
 /// `POST /p/{project}/wallet/credit`: pays money in, once per reference.
 pub(crate) async fn credit(posted: Posted<CreditForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
-    let project = visit.project(&path, CHANGE).await?;
+    let project = visit.project(&path, Command::CreditWallet).await?;
     let back = |word: &str| Ok(go(&format!("/p/{}/wallet?done={word}", project.id)));
     let reference = form.reference.trim().to_owned();
     let refused = match Paise::from_rupees(form.rupees.trim()) {
         _ if reference.is_empty() => texts::NO_REFERENCE,
         Err(_) => texts::NO_AMOUNT,
         Ok(amount) => {
-            let wallets = &visit.console.wallets;
+            let wallets = &visit.console.manage.wallets;
             match wallets.credit(&visit.by, project.id, amount, Some(reference)).await {
                 Ok(true) => return back("credited"),
                 Ok(false) => texts::KNOWN,
-                Err(CreditError::NotPositive) => texts::NO_AMOUNT,
+                Err(ManageError::Invalid { .. }) => texts::NO_AMOUNT,
                 Err(cause) => return Err(cause.into()),
             }
         }
@@ -65,7 +62,7 @@ async fn page(
     above: &Markup,
     wanted: &Wanted,
 ) -> Page {
-    let balance = visit.console.wallets.balance(project.id).await?;
+    let balance = visit.console.manage.wallets.balance(&visit.by, project.id).await?;
     let statement = wallet_statement::section(visit, project, wanted).await?;
     let proof = wallet_proof::section(visit, project).await?;
     let figures = [
@@ -81,7 +78,7 @@ async fn page(
                     div.card { dt { (label) } dd { (rupees(amount)) } }
                 }
             }
-            @if visit.may(project, CHANGE) { (credit_form(visit, project)) }
+            @if visit.may(project, Command::CreditWallet) { (credit_form(visit, project)) }
             (proof)
             (statement)
         }

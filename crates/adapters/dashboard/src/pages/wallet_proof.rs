@@ -6,24 +6,22 @@ use crate::texts::wallet_proof as texts;
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
 use dwar_app::Scope;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::LedgerProof;
 use maud::{Markup, html};
 
-const CHANGE: Permission = Permission::Change(Area::Money);
-
 /// `POST /p/{project}/wallet/proof`: begins a proof of the project's ledger, unless one is being made.
 pub(crate) async fn prove(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
-    let project = visit.project(&path, CHANGE).await?;
+    let project = visit.project(&path, Command::BeginWalletProof).await?;
     visit.console.begin_proof(&visit.by, project.id, Scope::Newer).await?;
     Ok(go(&format!("/p/{}/wallet#proof", project.id)))
 }
 
 /// The last proof, and how to get another.
 pub(crate) async fn section(visit: &Visit, project: &Project) -> Result<Markup, Refusal> {
-    let proven = visit.console.ledger.proven(project.id).await?;
+    let proven = visit.console.manage.ledger.proven(&visit.by, project.id).await?;
     Ok(html! {
         section.card #proof {
             h2 { (texts::TITLE) }
@@ -36,7 +34,7 @@ pub(crate) async fn section(visit: &Visit, project: &Project) -> Result<Markup, 
                     (texts::RUNNING) " " (time(run.since)) ", " (texts::BY) " " (run.by) ". "
                     a href={ "/p/" (project.id) "/wallet#proof" } { (texts::LOOK_AGAIN) }
                 }
-            } @else if visit.may(project, CHANGE) {
+            } @else if visit.may(project, Command::BeginWalletProof) {
                 form method="post" action={ "/p/" (project.id) "/wallet/proof" } {
                     (csrf(visit))
                     button.plain type="submit" { (texts::PROVE) }

@@ -7,13 +7,12 @@ use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
 use chrono::{NaiveDate, SecondsFormat, TimeDelta};
 use dwar_kernel::Timestamp;
-use dwar_operator::{Area, Permission};
+use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::{EntryKind, Paise, StatementCursor, StatementFilter, StatementLine};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-const SEE: Permission = Permission::See(Area::Money);
 /// Lines on one page.
 const LINES: u32 = 50;
 
@@ -95,7 +94,8 @@ pub(crate) async fn section(
 ) -> Result<Markup, Refusal> {
     let (filter, after) = (wanted.filter()?, wanted.after()?);
     let everything = filter == StatementFilter::default() && after.is_none();
-    let lines = visit.console.ledger.lines(project.id, filter, after, LINES).await?;
+    let lines =
+        visit.console.manage.ledger.lines(&visit.by, project.id, filter, after, LINES).await?;
     let more = lines.last().filter(|_| lines.len() == LINES as usize);
     let query = wanted.query();
     Ok(html! {
@@ -195,8 +195,13 @@ pub(crate) async fn download(
     path: Path<String>,
     wanted: Query<Wanted>,
 ) -> Result<HttpResponse, Refusal> {
-    let project = visit.project(&path, SEE).await?;
-    Ok(statement_csv::download(visit.console.ledger.clone(), project.id, wanted.filter()?))
+    let project = visit.project(&path, Command::DownloadStatement).await?;
+    Ok(statement_csv::download(
+        visit.console.manage.ledger.clone(),
+        visit.by.clone(),
+        project.id,
+        wanted.filter()?,
+    ))
 }
 
 #[cfg(test)]

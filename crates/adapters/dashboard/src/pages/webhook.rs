@@ -1,6 +1,5 @@
 use super::go;
 use super::parts::{Danger, done, notice, secret};
-use super::settings::{CHANGE, SEE};
 use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
@@ -11,6 +10,7 @@ use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_event::{CallFilter, Endpoint, LoggedCall, Resend, WebhookSecret};
 use dwar_kernel::EndpointId;
+use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub(crate) async fn show(
     wanted: Query<Wanted>,
     request: HttpRequest,
 ) -> Page {
-    let project = visit.project(&path.0, SEE).await?;
+    let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
     let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
     let above = done(&request, texts::DONE);
     page(&visit, &project, id, &wanted, StatusCode::OK, &above).await
@@ -45,8 +45,8 @@ pub(crate) async fn show(
 
 /// `POST …/test`: calls it once, and says what came of it.
 pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path).await?;
-    let call = visit.console.endpoint_log.test(&visit.by, project.id, id).await?;
+    let (visit, project, id) = changing(posted.visit, &path, Command::TestWebhook).await?;
+    let call = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await?;
     let (status, above) = match call.map(|call| call.outcome) {
         None => (StatusCode::TOO_MANY_REQUESTS, html! { (notice("warn", texts::TESTED_BEFORE)) }),
         Some(Ok(status)) => {
@@ -68,8 +68,8 @@ pub(crate) struct ResendForm {
 
 /// `POST …/resend`: sends an event of the log again.
 pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path).await?;
-    let log = &visit.console.endpoint_log;
+    let (visit, project, id) = changing(posted.visit, &path, Command::ResendEvent).await?;
+    let log = &visit.console.manage.endpoint_log;
     match log.resend(&visit.by, project.id, id, &posted.form.event).await? {
         Resend::Queued => Ok(go(&format!("{}?done=resent", address(&project, id)))),
         answer => refused(&visit, &project, id, texts::refused(answer)).await,
@@ -78,15 +78,15 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
 
 /// `POST …/rotate`: a new secret; the old one signs along.
 pub(crate) async fn rotate(posted: Posted<NoFields>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path).await?;
-    let secret = visit.console.endpoints.rotate_secret(&visit.by, project.id, id).await?;
+    let (visit, project, id) = changing(posted.visit, &path, Command::RotateWebhookSecret).await?;
+    let secret = visit.console.manage.endpoints.rotate_secret(&visit.by, project.id, id).await?;
     page(&visit, &project, id, &Wanted::default(), StatusCode::OK, &fresh(&secret)).await
 }
 
 /// `POST …/enable`: switches it on again.
 pub(crate) async fn enable(posted: Posted<NoFields>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path).await?;
-    visit.console.endpoints.enable(&visit.by, project.id, id).await?;
+    let (visit, project, id) = changing(posted.visit, &path, Command::EnableWebhook).await?;
+    visit.console.manage.endpoints.enable(&visit.by, project.id, id).await?;
     Ok(go(&format!("{}?done=enabled", address(&project, id))))
 }
 
@@ -97,11 +97,11 @@ pub(crate) struct RemoveForm {
 
 /// `POST …/remove`, with a word to type.
 pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path).await?;
+    let (visit, project, id) = changing(posted.visit, &path, Command::RemoveWebhook).await?;
     if posted.form.word.trim() != common::REMOVE_WORD {
         return refused(&visit, &project, id, common::WRONG_WORD).await;
     }
-    visit.console.endpoints.remove(&visit.by, project.id, id).await?;
+    visit.console.manage.endpoints.remove(&visit.by, project.id, id).await?;
     Ok(go(&format!("/p/{}/settings?done=removed", project.id)))
 }
 
@@ -121,8 +121,12 @@ pub(crate) fn fresh(fresh: &WebhookSecret) -> Markup {
     }
 }
 
-async fn changing(visit: Visit, path: &At) -> Result<(Visit, Project, EndpointId), Refusal> {
-    let project = visit.project(&path.0, CHANGE).await?;
+async fn changing(
+    visit: Visit,
+    path: &At,
+    command: Command,
+) -> Result<(Visit, Project, EndpointId), Refusal> {
+    let project = visit.project(&path.0, command).await?;
     let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
     Ok((visit, project, id))
 }
@@ -140,11 +144,11 @@ async fn page(
     status: StatusCode,
     above: &Markup,
 ) -> Page {
-    let log = &visit.console.endpoint_log;
-    let endpoint = log.endpoint(project.id, id).await?;
+    let log = &visit.console.manage.endpoint_log;
+    let endpoint = log.endpoint(&visit.by, project.id, id).await?;
     let before = wanted.before.as_deref().and_then(|id| id.parse().ok());
     let failed = wanted.show.as_deref() == Some("failed");
-    let calls = log.calls(project.id, id, CallFilter { failed, before }, LINES).await?;
+    let calls = log.calls(&visit.by, project.id, id, CallFilter { failed, before }, LINES).await?;
     let content = html! {
         div.stack {
             (above)
@@ -192,7 +196,7 @@ fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
                 dt { (texts::FULL) } dd { (if endpoint.full_phone { texts::YES } else { texts::NO }) }
                 dt { (texts::ADDED) } dd { (time(endpoint.created_at)) }
             }
-            @if visit.may(project, CHANGE) {
+            @if visit.may(project, Command::TestWebhook) {
                 div.row {
                     (button(visit, &base, "test", "primary", texts::TEST))
                     @if endpoint.disabled_at.is_some() {
@@ -236,7 +240,7 @@ fn told(
     failed: bool,
 ) -> Markup {
     let base = address(project, id);
-    let may = visit.may(project, CHANGE);
+    let may = visit.may(project, Command::TestWebhook);
     let more = calls.last().filter(|_| calls.len() == LINES as usize);
     let here = |on: bool| on.then_some("true");
     html! {

@@ -232,7 +232,7 @@ async fn a_stream_ends_with_the_session_or_the_role() {
     let mut events = sita.events(&path, None).await;
     tokio::time::pause();
     assert!(next(&mut events).await.starts_with(':'));
-    let operators = &house.admin.operators;
+    let operators = &house.manage.operators;
     let elsewhere = Access::one(house.other, Role::Support);
     operators.change_access(&By::command_line(), signed_in.operator.id, elsewhere).await.unwrap();
     assert!(next(&mut events).await.contains("event: over"));

@@ -238,7 +238,7 @@ async fn bodies_are_bounded_json_and_name_the_field_that_is_wrong() {
 async fn wrong_tokens_are_counted_per_address_and_a_good_one_still_opens() {
     let house = House::new().await;
     let program = Program::owner(&house).await;
-    let (tokens, by) = (&house.admin.tokens, By::command_line());
+    let (tokens, by) = (&house.manage.tokens, By::command_line());
     let (gone, secret) = tokens.make(&by, "x", Access::everything(), minutes(5)).await.unwrap();
     tokens.revoke(&by, gone.id).await.unwrap();
     let ask = |token: String, host: u8| {
@@ -449,7 +449,7 @@ async fn somebody_is_invited_changed_and_removed_and_never_reset() {
         404
     );
     assert_eq!(owner.ask(Method::DELETE, &one, json!({})).await.status, 200);
-    assert!(house.admin.operators.named("ravi").await.is_err());
+    assert!(house.manage.operators.named("ravi").await.is_err());
 }
 
 #[actix_web::test]
@@ -531,7 +531,7 @@ async fn the_log_is_paged_filtered_and_exported_whole() {
     for number in 0..1_100 {
         let reference = Some(format!("r{number}"));
         let amount = dwar_wallet::Paise(1);
-        house.parts.manage_wallets().credit(&by, house.project, amount, reference).await.unwrap();
+        house.manage.wallets.credit(&by, house.project, amount, reference).await.unwrap();
     }
     let (mut cursor, mut seen) = (String::new(), Vec::new());
     loop {

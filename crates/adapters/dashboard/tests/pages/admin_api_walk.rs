@@ -80,7 +80,7 @@ fn permission(right: &str) -> Permission {
 impl House {
     /// A token of the admin API.
     pub async fn token(&self, name: &str, access: Access) -> String {
-        let made = self.admin.tokens.make(&By::command_line(), name, access, DAY).await.unwrap();
+        let made = self.manage.tokens.make(&By::command_line(), name, access, DAY).await.unwrap();
         made.1.expose().to_owned()
     }
 }

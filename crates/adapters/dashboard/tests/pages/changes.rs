@@ -132,15 +132,15 @@ async fn somebody_is_invited_changed_and_removed_and_the_log_tells_it() {
     let invited = owner.post("/team", &fields).await;
     assert!(invited.body.contains("http://127.0.0.1:8081/invite#"), "{}", invited.body);
     assert_eq!(owner.post("/team", &fields).await.status, 422, "the name is taken");
-    let ravi = house.admin.operators.named("ravi").await.unwrap();
+    let ravi = house.manage.operators.named("ravi").await.unwrap();
     let path = format!("/team/{}", ravi.id);
     let access = [("project", project.as_str()), ("role", "viewer")];
     assert_eq!(owner.post(&format!("{path}/access"), &access).await.status, 303);
-    let ravi = house.admin.operators.named("ravi").await.unwrap();
+    let ravi = house.manage.operators.named("ravi").await.unwrap();
     assert_eq!(ravi.access.projects.get(&house.project), Some(&Role::Viewer));
     assert_eq!(owner.post(&format!("{path}/remove"), &[("word", "x")]).await.status, 422);
     assert_eq!(owner.post(&format!("{path}/remove"), &[("word", "ravi")]).await.status, 303);
-    assert!(house.admin.operators.named("ravi").await.is_err());
+    assert!(house.manage.operators.named("ravi").await.is_err());
     let log = owner.get("/audit").await.body;
     assert!(log.contains("<span class=\"muted\">access</span>"), "{log}");
     for action in ["operator.invited", "operator.changed", "operator.removed"] {
@@ -160,7 +160,7 @@ async fn the_team_lists_the_projects_for_one_member_at_a_time_however_many_there
     let choice = format!("<option value=\"{project}\">");
     let lists = |page: &str| page.matches(&choice).count();
     assert_eq!(lists(&owner.get("/team").await.body), 1, "of the invitation alone");
-    let ravi = house.admin.operators.named("ravi").await.unwrap().id;
+    let ravi = house.manage.operators.named("ravi").await.unwrap().id;
     let page = owner.get(&format!("/team?change={ravi}")).await.body;
     assert_eq!(lists(&page), 2);
     assert!(page.contains(&format!("action=\"/team/{ravi}/access\"")), "{page}");

@@ -98,9 +98,9 @@ async fn another_sites_form_changes_nothing_even_with_the_right_token() {
             site.into_iter().fold(request, |it, site| it.insert_header(("Sec-Fetch-Site", site)));
         assert_eq!(house.send(request).await.status, 403, "{origin:?} {site:?}");
     }
-    assert!(house.admin.operators.named("mallory").await.is_err());
+    assert!(house.manage.operators.named("mallory").await.is_err());
     assert_eq!(house.send(owner.form("/team", &fields)).await.status, 200);
-    assert!(house.admin.operators.named("mallory").await.is_ok());
+    assert!(house.manage.operators.named("mallory").await.is_ok());
 }
 
 #[actix_web::test]

@@ -5,11 +5,12 @@ use dwar_wallet::Paise;
 #[actix_web::test]
 async fn many_projects_are_looked_for_by_name_and_leafed_through() {
     let house = House::new().await;
-    let (projects, by) = (house.parts.manage_projects(), By::command_line());
+    let (projects, by) = (&house.manage.projects, By::command_line());
     let owner = house.owner().await;
     assert!(!owner.get("/projects").await.body.contains("type=\"search\""), "two need no search");
     for number in 0..70 {
-        projects.create(&by, &format!("Shop & {number:02}"), Paise(0)).await.unwrap();
+        let name = format!("Shop & {number:02}").parse().unwrap();
+        projects.create(&by, &name, Paise(0)).await.unwrap();
     }
 
     let first = owner.get("/projects").await.body;

@@ -30,7 +30,7 @@ async fn nobody_without_a_session_sees_a_page_and_an_api_key_opens_none() {
 async fn the_first_link_opens_once_and_within_its_hour() {
     let house = House::new().await;
     let invited =
-        house.admin.operators.invite_first("you".parse().unwrap()).await.unwrap().unwrap();
+        house.manage.operators.invite_first("you".parse().unwrap()).await.unwrap().unwrap();
     let secret = invited.secret.expose();
     let stranger = house.stranger();
     assert_eq!(stranger.get("/start").await.status, 200, "looking spends nothing");
@@ -44,7 +44,8 @@ async fn the_first_link_opens_once_and_within_its_hour() {
     assert_eq!((again.status, again.header("set-cookie")), (403, ""));
 
     let late = House::new().await;
-    let invited = late.admin.operators.invite_first("you".parse().unwrap()).await.unwrap().unwrap();
+    let invited =
+        late.manage.operators.invite_first("you".parse().unwrap()).await.unwrap().unwrap();
     late.clock.advance(minutes(60));
     let form = late.stranger().form("/start", &[("secret", invited.secret.expose())]);
     assert_eq!(late.send(form).await.status, 403);
@@ -54,7 +55,7 @@ async fn the_first_link_opens_once_and_within_its_hour() {
 async fn an_invitation_sets_a_password_once_and_refuses_a_weak_one() {
     let house = House::new().await;
     let by = By::command_line();
-    let invited = house.admin.operators.invite(&by, "asha", Access::everything()).await.unwrap();
+    let invited = house.manage.operators.invite(&by, "asha", Access::everything()).await.unwrap();
     let secret = invited.secret.expose();
     let accept = |password: &'static str, again: &'static str| {
         let fields = [("secret", secret), ("password", password), ("again", again)];

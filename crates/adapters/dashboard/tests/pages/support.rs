@@ -6,10 +6,10 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::test::{TestRequest, init_service};
 use actix_web::web::Data;
 use async_trait::async_trait;
-use dwar_app::{Administration, FindIdentity, PriceList, SignedIn, Stores};
+use dwar_app::{Administration, Management, PriceList, SignedIn, Stores};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Check, Console, Door, Health, Live, Look, Loop, Names,
-    NoAnswer, Operations, Process, Provider, Providers, Settings, app,
+    NoAnswer, Operations, Process, Provider, Settings, app,
 };
 use dwar_installation::{Backlog, Instance, Queues};
 use dwar_kernel::{OtpId, ProjectId};
@@ -18,9 +18,10 @@ use dwar_operator::{
     Access, By, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned, PasskeySite,
     PasskeyVerifier, PasswordHasher, Role,
 };
-use dwar_otp::Channel;
 use dwar_project::{ApiKey, KeyRecord};
-use dwar_testkit::{FixedClock, Fixtures, PlainHasher, Post, START, parts, seconds};
+use dwar_testkit::{
+    Carriers, FixedClock, Fixtures, PlainHasher, Post, START, management, parts, seconds,
+};
 use dwar_wallet::Paise;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -36,6 +37,7 @@ pub struct House {
     pub clock: Arc<FixedClock>,
     pub parts: dwar_app::Parts,
     pub admin: Administration,
+    pub manage: Management,
     pub project: ProjectId,
     pub other: ProjectId,
     pub live_key: String,
@@ -56,19 +58,6 @@ impl ApiRoutes for Asked {
         self.0.lock().unwrap().push((project, request));
         let headers = vec![("ratelimit-limit".to_owned(), "20".to_owned())];
         Ok(ApiAnswer { status: 200, headers, body: br#"{"ok":true}"#.to_vec() })
-    }
-}
-
-struct Msg91;
-
-impl Providers for Msg91 {
-    fn names(&self, _: Channel) -> Vec<String> {
-        vec!["msg91".to_owned()]
-    }
-
-    fn objection(&self, _: Channel, names: &[String]) -> Option<String> {
-        let unknown = names.iter().find(|name| *name != "msg91")?;
-        Some(format!("`{unknown}` is not configured"))
     }
 }
 
@@ -162,38 +151,26 @@ impl House {
         let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
         let parts = parts(Stores::of(&store), &clock);
         let admin = parts.administration(&hasher);
-        let (by, projects) = (By::command_line(), parts.manage_projects());
-        let made = projects.create(&by, "Acme", Paise(12_345_650)).await.unwrap();
-        let other = projects.create(&by, "Other", Paise(0)).await.unwrap();
         let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
-        let (tools, identities) = (|| parts.tools.clone(), || parts.stores.identities.clone());
+        let (by, manage) = (By::command_line(), management(&parts, &post));
+        let named = |name: &str| name.parse().unwrap();
+        let made = manage.projects.create(&by, &named("Acme"), Paise(12_345_650)).await.unwrap();
+        let other = manage.projects.create(&by, &named("Other"), Paise(0)).await.unwrap();
         let settings = Settings {
             address: HOST.to_owned(),
             public_url: String::new(),
             behind_tls_proxy: tls,
             hosts: vec!["ops.example.com".to_owned()],
         };
-        let activity = Arc::new(parts.activity());
         let console = Console {
             prepared: Arc::new(SetOnce::new_with(Some(()))),
-            tools: tools(),
+            tools: parts.tools.clone(),
             admin: admin.clone(),
             passkeys: parts.passkeys(hasher, Arc::new(Fitting)),
-            projects: parts.manage_projects(),
-            wallets: parts.manage_wallets(),
-            ledger: parts.manage_ledger(),
-            endpoints: parts.manage_endpoints(Arc::<Post>::default()),
-            endpoint_log: parts.endpoint_log(post.clone()),
-            identities: FindIdentity { tools: tools(), identities: identities() },
-            erase: parts.erase_identity(),
-            phones: parts.unlock_phone(),
-            signing_keys: parts.manage_signing_keys(),
+            manage: manage.clone(),
             door: Door::default(),
-            figures: parts.read_figures(),
-            live: Live::new(activity.clone(), admin.sign_in.clone()),
-            activity,
-            sessions: parts.manage_sessions(),
-            providers: Arc::new(Msg91),
+            live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
+            providers: Arc::new(Carriers),
             operations: Arc::new(Ailing),
             api: asked.clone(),
             api_url: "http://127.0.0.1:8080".to_owned(),
@@ -203,12 +180,13 @@ impl House {
         };
         let live_key = made.live_key.expose().to_owned();
         let (project, other, console) = (made.id, other.id, Data::new(console));
-        Self { clock, parts, admin, project, other, live_key, asked, post, console, store }
+        Self { clock, parts, admin, manage, project, other, live_key, asked, post, console, store }
     }
 
     /// Invites somebody, who accepts.
     pub async fn joined(&self, name: &str, access: Access) -> SignedIn {
-        let invited = self.admin.operators.invite(&By::command_line(), name, access).await.unwrap();
+        let invited =
+            self.manage.operators.invite(&By::command_line(), name, access).await.unwrap();
         let secret = invited.secret.expose();
         self.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await.unwrap()
     }

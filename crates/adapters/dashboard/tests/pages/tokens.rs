@@ -18,7 +18,7 @@ async fn a_token_is_made_shown_once_listed_and_revoked_by_its_name() {
     let made = owner.post("/tokens", &form("365")).await;
     let start = made.body.find("svc_adm_").unwrap();
     let shown = &made.body[start..start + made.body[start..].find('<').unwrap()];
-    let token = house.admin.tokens.authenticate(shown, None).await.unwrap().unwrap();
+    let token = house.manage.tokens.authenticate(shown, None).await.unwrap().unwrap();
     assert_eq!(token.access, Access::one(house.project, Role::Member));
     assert_eq!(token.expires_at - token.made_at, chrono_days(365));
 
@@ -26,9 +26,9 @@ async fn a_token_is_made_shown_once_listed_and_revoked_by_its_name() {
     assert!(!list.contains(shown) && list.contains("deploy") && list.contains("Acme: Member"));
     let revoke = format!("/tokens/{}/revoke", token.id);
     assert_eq!(owner.post(&revoke, &[("word", "Deploy")]).await.status, 422, "to the letter");
-    assert!(house.admin.tokens.authenticate(shown, None).await.unwrap().is_some());
+    assert!(house.manage.tokens.authenticate(shown, None).await.unwrap().is_some());
     assert_eq!(owner.post(&revoke, &[("word", "deploy")]).await.status, 303);
-    assert!(house.admin.tokens.authenticate(shown, None).await.unwrap().is_none());
+    assert!(house.manage.tokens.authenticate(shown, None).await.unwrap().is_none());
     assert_eq!(owner.post(&revoke, &[("word", "deploy")]).await.status, 404);
     let log = owner.get("/audit").await.body;
     assert!(log.contains("token.made") && log.contains("token.revoked") && !log.contains(shown));
@@ -43,7 +43,7 @@ async fn tokens_are_for_owners_of_the_installation_alone() {
     let house = House::new().await;
     let by = By::command_line();
     let day = Duration::from_secs(86_400);
-    let made = house.admin.tokens.make(&by, "ci", Access::one(house.project, Role::Viewer), day);
+    let made = house.manage.tokens.make(&by, "ci", Access::one(house.project, Role::Viewer), day);
     let (token, _) = made.await.unwrap();
     let form = [("name", "mine"), ("role", "everything"), ("days", "1")];
     for role in Role::ALL {
@@ -54,6 +54,6 @@ async fn tokens_are_for_owners_of_the_installation_alone() {
         let revoke = format!("/tokens/{}/revoke", token.id);
         assert_eq!(browser.post(&revoke, &[("word", "ci")]).await.status, 403, "{role:?}");
     }
-    assert_eq!(house.admin.tokens.list(&by).await.unwrap().len(), 1);
+    assert_eq!(house.manage.tokens.list(&by).await.unwrap().len(), 1);
     assert!(house.owner().await.get("/account").await.body.contains(r#"href="/tokens""#));
 }

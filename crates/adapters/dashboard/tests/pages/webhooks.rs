@@ -10,7 +10,7 @@ pub async fn told(house: &House) -> (Endpoint, String) {
     let (make, stores) = (Fixtures::seeded(5), &house.parts.stores);
     let (endpoint, secret) = {
         let by = dwar_operator::By::command_line();
-        let endpoints = house.parts.manage_endpoints(house.post.clone());
+        let endpoints = &house.manage.endpoints;
         endpoints.add(&by, house.project, "https://example.com/x?key=hush", false).await.unwrap()
     };
     drop(secret);

@@ -1,10 +1,10 @@
-use dwar_app::{Administration, Credentials, Invited, Parts, SignInError, SignedIn, Stores};
+use dwar_app::{Administration, Credentials, Invited, Management, SignInError, SignedIn, Stores};
 use dwar_kernel::{Clock, ProjectId};
 use dwar_memory::MemoryStore;
 use dwar_operator::{
     Access, Action, AuditEntry, AuditFilter, BrowserToken, By, PasswordHasher, TotpSecret,
 };
-use dwar_testkit::{FixedClock, Fixtures, PlainHasher, START, parts};
+use dwar_testkit::{FixedClock, Fixtures, PlainHasher, START, management, parts};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub struct Office {
     pub hasher: Arc<PlainHasher>,
     pub stores: Stores,
     pub admin: Administration,
-    pub parts: Parts,
+    pub manage: Management,
     pub make: Fixtures,
 }
 
@@ -29,7 +29,8 @@ impl Office {
         let parts = parts(stores.clone(), &clock);
         let asked: Arc<dyn PasswordHasher> = Arc::clone(&hasher) as _;
         let admin = parts.administration(&asked);
-        Self { clock, store, hasher, stores, admin, parts, make: Fixtures::seeded(4) }
+        let manage = management(&parts, &Arc::default());
+        Self { clock, store, hasher, stores, admin, manage, make: Fixtures::seeded(4) }
     }
 
     pub async fn project(&self) -> ProjectId {
@@ -41,7 +42,7 @@ impl Office {
 
     /// Invited by the command line.
     pub async fn invite(&self, name: &str, access: Access) -> Invited {
-        self.admin.operators.invite(&By::command_line(), name, access).await.unwrap()
+        self.manage.operators.invite(&By::command_line(), name, access).await.unwrap()
     }
 
     /// Invited, and in.
@@ -96,7 +97,7 @@ impl Office {
     /// The whole log, newest first.
     pub async fn log(&self) -> Vec<AuditEntry> {
         let all = AuditFilter::default();
-        self.admin.audit.page(&By::command_line(), all, None, 1_000).await.unwrap()
+        self.manage.audit_log.page(&By::command_line(), all, None, 1_000).await.unwrap()
     }
 
     pub async fn actions(&self) -> Vec<Action> {

@@ -1,4 +1,4 @@
-use dwar_app::{Audit, Limits, PriceList, SessionPolicy, Tally, Tokens, Toolbox};
+use dwar_app::{Audit, Control, Limits, PriceList, SessionPolicy, Tally, Tokens, Toolbox};
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_memory::MemoryStore;
 use dwar_operator::By;
@@ -88,6 +88,12 @@ impl World {
     /// A log that takes every line.
     pub fn audit(&self) -> Audit {
         Audit { tools: self.tools(), entries: Arc::new(MemoryStore::default()) }
+    }
+
+    /// What commands go through: the mocked projects, and a log that takes every line.
+    pub fn control(&mut self) -> Control {
+        let projects = Arc::new(take(&mut self.projects));
+        Control { tools: self.tools(), projects, audit: self.audit() }
     }
 
     /// Counts that nobody looks at.

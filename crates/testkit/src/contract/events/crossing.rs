@@ -1,7 +1,7 @@
 use crate::contract::wallet::checked_ledger;
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
-use crate::{START, Stores, race, seconds};
+use crate::{START, Stores, any_project, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{EntryId, KeyMode, OtpId, ProjectId, Timestamp};
 use dwar_project::ProjectChange;
@@ -23,7 +23,9 @@ impl Scene {
     async fn low_under(&self, threshold: Option<i64>) {
         let change =
             ProjectChange { low_balance: Some(threshold.map(Paise)), ..ProjectChange::default() };
-        assert!(self.stores.projects.change(self.project, change).await.unwrap().is_some());
+        let changed =
+            self.stores.projects.change(self.project, change, any_project()).await.unwrap();
+        assert!(changed.done().is_some());
     }
 
     /// Holds `held`, captures `spent` of it a second later; gives the capture's id.

@@ -1,5 +1,5 @@
 use crate::scene::Scene;
-use crate::{MS, START, SeededEntropy, Stores};
+use crate::{MS, START, SeededEntropy, Stores, any_project};
 use dwar_kernel::{Entropy, EntryId, Event, OtpId, Timestamp};
 use dwar_project::ProjectChange;
 use dwar_wallet::{
@@ -152,8 +152,8 @@ async fn ask(scene: &Scene, draw: &Draw, books: &mut Books, now: Timestamp) -> (
             let change =
                 ProjectChange { low_balance: Some(low_balance), ..ProjectChange::default() };
             books.wallet.low_balance = low_balance;
-            let said = scene.stores.projects.change(project, change).await;
-            (format!("{:?}", said.unwrap().unwrap().low_balance), format!("{low_balance:?}"))
+            let said = scene.stores.projects.change(project, change, any_project()).await;
+            (format!("{:?}", said.unwrap().done().unwrap().low_balance), format!("{low_balance:?}"))
         }
     }
 }

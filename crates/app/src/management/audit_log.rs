@@ -1,0 +1,28 @@
+use crate::{Control, ManageError};
+use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, By, Command};
+
+/// Shows what those who run the service changed.
+#[derive(Clone)]
+pub struct AuditLog {
+    pub control: Control,
+}
+
+impl AuditLog {
+    /// The log, newest first, at most `limit` entries from after `after` on: of the project that the
+    /// filter names, or of the whole installation.
+    pub async fn page(
+        &self,
+        by: &By,
+        filter: AuditFilter,
+        after: Option<AuditCursor>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, ManageError> {
+        match filter.project {
+            Some(project) => {
+                self.control.project(by, Command::ListProjectAudit, project).await?;
+            }
+            None => self.control.admit(by, Command::ListAudit, None)?,
+        }
+        Ok(self.control.audit.entries.page(filter, after, limit).await?)
+    }
+}

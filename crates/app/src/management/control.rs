@@ -1,0 +1,61 @@
+use crate::{Audit, Change, ManageError, Toolbox};
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_operator::{By, Command, Verdict};
+use dwar_project::{Project, ProjectStore};
+use std::sync::Arc;
+
+/// What every command of those who run the service goes through: who may give it, about which project;
+/// and its entry in the audit log.
+#[derive(Clone)]
+pub struct Control {
+    pub tools: Toolbox,
+    pub projects: Arc<dyn ProjectStore>,
+    pub audit: Audit,
+}
+
+impl Control {
+    /// Lets a command through that is about no single project, or whose project is known to be there.
+    ///
+    /// # Errors
+    /// [`ManageError::Forbidden`] for want of a right, [`ManageError::NoSuchProject`] where whoever asks
+    /// may not even know of the project.
+    pub fn admit(
+        &self,
+        by: &By,
+        command: Command,
+        project: Option<ProjectId>,
+    ) -> Result<(), ManageError> {
+        match by.judge(command, project) {
+            Verdict::Allowed => Ok(()),
+            Verdict::Unknown => Err(ManageError::NoSuchProject),
+            Verdict::Forbidden => {
+                tracing::warn!(%command, actor = %by.actor, "refused for want of a right");
+                Err(ManageError::Forbidden)
+            }
+        }
+    }
+
+    /// The project that a command is about.
+    ///
+    /// # Errors
+    /// As [`Control::admit`]; [`ManageError::NoSuchProject`] also where there is none.
+    pub async fn project(
+        &self,
+        by: &By,
+        command: Command,
+        project: ProjectId,
+    ) -> Result<Project, ManageError> {
+        match by.judge(command, Some(project)) {
+            Verdict::Unknown => Err(ManageError::NoSuchProject),
+            _ => {
+                let found = self.projects.find(project).await?.ok_or(ManageError::NoSuchProject)?;
+                self.admit(by, command, Some(project)).map(|()| found)
+            }
+        }
+    }
+
+    /// Writes a change down before it is made. Where this fails the change MUST NOT be made.
+    pub async fn record(&self, by: &By, change: Change) -> Result<(), StoreError> {
+        self.audit.record(by, change).await
+    }
+}

@@ -1,0 +1,159 @@
+use crate::{
+    Activity, Audit, AuditLog, Control, EndpointLog, ManageAccount, ManageAdminTokens,
+    ManageEndpoints, ManageIdentities, ManageLedger, ManageOperators, ManageProjects,
+    ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SignIn, UnlockPhone,
+    project_rules,
+};
+use dwar_event::WebhookSender;
+use dwar_operator::{PasskeyVerifier, PasswordHasher};
+use dwar_otp::Providers;
+use std::sync::Arc;
+
+/// What those who run the service ask of it: the command line, the admin API and the dashboard call
+/// this and nothing else. Each method names who asks, and decides whether they may.
+#[derive(Clone)]
+pub struct Management {
+    pub projects: ManageProjects,
+    pub wallets: ManageWallets,
+    pub ledger: ManageLedger,
+    pub endpoints: ManageEndpoints,
+    /// What endpoints were told, and telling it again.
+    pub endpoint_log: EndpointLog,
+    pub identities: ManageIdentities,
+    /// Lifts the locks of phones.
+    pub phones: UnlockPhone,
+    /// What was sent, and what became of it.
+    pub activity: Activity,
+    pub figures: ReadFigures,
+    pub signing_keys: ManageSigningKeys,
+    pub operators: ManageOperators,
+    pub tokens: ManageAdminTokens,
+    pub audit_log: AuditLog,
+    /// For a door that has to know whether somebody may before it reads what they ask.
+    pub control: Control,
+}
+
+/// What managing needs beside [`Parts`]: the ways to the world outside.
+#[derive(Clone)]
+pub struct ManagementOutside {
+    /// Says which addresses events may go to, and calls them.
+    pub sender: Arc<dyn WebhookSender>,
+    /// The providers that projects may name.
+    pub providers: Arc<dyn Providers>,
+}
+
+/// How operators get in, and what they change of their own account.
+#[derive(Clone)]
+pub struct Administration {
+    pub sign_in: Arc<SignIn>,
+    pub account: Arc<ManageAccount>,
+}
+
+impl Parts {
+    /// Writes down what is changed.
+    pub fn audit(&self) -> Audit {
+        Audit { tools: self.tools.clone(), entries: self.stores.audit.clone() }
+    }
+
+    fn control(&self) -> Control {
+        let (tools, projects) = (self.tools.clone(), self.stores.projects.clone());
+        Control { tools, projects, audit: self.audit() }
+    }
+
+    /// All that those who run the service can ask for.
+    pub fn management(&self, outside: ManagementOutside) -> Management {
+        let Self { stores, policies, .. } = self.clone();
+        let ManagementOutside { sender, providers } = outside;
+        let control = || self.control();
+        Management {
+            projects: ManageProjects {
+                control: control(),
+                wallets: stores.wallets.clone(),
+                rules: project_rules(providers),
+            },
+            wallets: ManageWallets { control: control(), wallets: stores.wallets },
+            ledger: ManageLedger { control: control(), ledger: stores.ledger },
+            endpoints: ManageEndpoints {
+                control: control(),
+                events: stores.events,
+                sender: sender.clone(),
+            },
+            endpoint_log: EndpointLog {
+                control: control(),
+                tell: Arc::new(self.tell_events(sender)),
+            },
+            identities: ManageIdentities {
+                control: control(),
+                identities: stores.identities,
+                sessions: stores.identity_sessions,
+            },
+            phones: UnlockPhone {
+                control: control(),
+                otps: stores.otps.clone(),
+                limits: policies.limits,
+            },
+            activity: Activity {
+                control: control(),
+                activity: stores.activity,
+                refusals: stores.refusals,
+                otps: stores.otps,
+                sends: stores.sends,
+                charges: stores.charges,
+                limits: policies.limits,
+            },
+            figures: ReadFigures { control: control(), store: stores.figures },
+            signing_keys: self.manage_signing_keys(),
+            operators: ManageOperators { control: control(), operators: stores.operators },
+            tokens: ManageAdminTokens { control: control(), tokens: stores.admin_tokens },
+            audit_log: AuditLog { control: control() },
+            control: control(),
+        }
+    }
+
+    /// Makes and rotates signing keys, also at the start of a service.
+    pub fn manage_signing_keys(&self) -> ManageSigningKeys {
+        let Self { stores, signer, policies, .. } = self.clone();
+        ManageSigningKeys {
+            control: self.control(),
+            keys: stores.signing_keys,
+            signer,
+            policy: policies.signing_keys,
+        }
+    }
+
+    /// Adds passkeys, removes them, and lets operators in by them.
+    pub fn passkeys(
+        &self,
+        hasher: Arc<dyn PasswordHasher>,
+        verifier: Arc<dyn PasskeyVerifier>,
+    ) -> Passkeys {
+        let Self { tools, stores, .. } = self.clone();
+        Passkeys {
+            tools,
+            operators: stores.operators,
+            passkeys: stores.passkeys,
+            verifier,
+            hasher,
+            audit: self.audit(),
+        }
+    }
+
+    /// How operators get in, and what they change of their own account.
+    pub fn administration(&self, hasher: &Arc<dyn PasswordHasher>) -> Administration {
+        let Self { tools, stores, .. } = self;
+        Administration {
+            sign_in: Arc::new(SignIn {
+                tools: tools.clone(),
+                operators: stores.operators.clone(),
+                hasher: hasher.clone(),
+                audit: self.audit(),
+            }),
+            account: Arc::new(ManageAccount {
+                tools: tools.clone(),
+                operators: stores.operators.clone(),
+                hasher: hasher.clone(),
+                audit: self.audit(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+use crate::{Change, Control, FoundIdentity, ManageError};
+use dwar_identity::{Erased, Identity, IdentityStore};
+use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId};
+use dwar_operator::{Action, By, Command, Facts};
+use dwar_session::{IdentitySessions, Session, SessionCursor};
+use std::sync::Arc;
+
+const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
+
+/// Shows identities and their sessions to those who run the service, erases and ends them; whatever the
+/// project lets its API keys do.
+#[derive(Clone)]
+pub struct ManageIdentities {
+    pub control: Control,
+    pub identities: Arc<dyn IdentityStore>,
+    pub sessions: Arc<dyn IdentitySessions>,
+}
+
+impl ManageIdentities {
+    /// An identity by its id.
+    pub async fn show(
+        &self,
+        by: &By,
+        world: (ProjectId, KeyMode),
+        id: IdentityId,
+    ) -> Result<FoundIdentity, ManageError> {
+        self.control.project(by, Command::ShowIdentity, world.0).await?;
+        let found = self.known(world, id).await?;
+        Ok(FoundIdentity::open(self.control.tools.vault.as_ref(), found)?)
+    }
+
+    /// An identity by its phone number.
+    pub async fn find(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        phone: &Phone,
+    ) -> Result<FoundIdentity, ManageError> {
+        self.control.project(by, Command::FindIdentity, project).await?;
+        let vault = self.control.tools.vault.as_ref();
+        let index = vault.phone_index(project, mode, phone);
+        let found = self.identities.find_by_phone(project, mode, index).await?;
+        Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
+    }
+
+    /// Erases every trace of an identity (docs/contract.md, Identities).
+    pub async fn erase(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        id: IdentityId,
+    ) -> Result<Erased, ManageError> {
+        self.control.project(by, Command::EraseIdentity, project).await?;
+        let found = self.known((project, mode), id).await?;
+        let facts = Facts::new()
+            .word("mode", mode)
+            .word("created_at", found.created_at.to_rfc3339())
+            .word("last_verified_at", found.last_verified_at.to_rfc3339());
+        let change = Change::new(Action::IdentityErased, id).within(project).before(facts);
+        self.control.record(by, change).await?;
+        let now = self.control.tools.now();
+        self.identities.erase(project, mode, id, now).await?.ok_or(NO_IDENTITY)
+    }
+
+    /// The sessions of an identity, newest first, from after `after` on, at most `limit`: those that
+    /// ended too, as long as they are on record.
+    pub async fn sessions(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        id: IdentityId,
+        after: Option<SessionCursor>,
+        limit: u32,
+    ) -> Result<Vec<Session>, ManageError> {
+        self.control.project(by, Command::ListSessions, project).await?;
+        self.known((project, mode), id).await?;
+        Ok(self.sessions.of_identity(project, mode, id, after, limit).await?)
+    }
+
+    /// Ends one session. Neither of its tokens works for any request that begins after this returns.
+    ///
+    /// # Errors
+    /// [`ManageError::NotFound`] if the identity has none of this id that counts.
+    pub async fn end_session(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        id: IdentityId,
+        session: SessionId,
+    ) -> Result<(), ManageError> {
+        self.control.project(by, Command::EndSession, project).await?;
+        self.known((project, mode), id).await?;
+        self.record(by, project, id, Facts::new().word("mode", mode).word("session", session))
+            .await?;
+        let now = self.control.tools.now();
+        let ended = self.sessions.end_one(project, mode, id, session, now).await?;
+        if ended { Ok(()) } else { Err(ManageError::NotFound("such session")) }
+    }
+
+    /// Ends every session of an identity, as [`ManageIdentities::end_session`] does; gives how many
+    /// ended.
+    pub async fn end_sessions(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        id: IdentityId,
+    ) -> Result<u64, ManageError> {
+        self.control.project(by, Command::EndSessions, project).await?;
+        self.known((project, mode), id).await?;
+        self.record(by, project, id, Facts::new().word("mode", mode).word("session", "all"))
+            .await?;
+        let now = self.control.tools.now();
+        Ok(self.sessions.end_all(project, mode, id, now).await?)
+    }
+
+    async fn known(
+        &self,
+        (project, mode): (ProjectId, KeyMode),
+        id: IdentityId,
+    ) -> Result<Identity, ManageError> {
+        self.identities.find(project, mode, id).await?.ok_or(NO_IDENTITY)
+    }
+
+    async fn record(
+        &self,
+        by: &By,
+        project: ProjectId,
+        identity: IdentityId,
+        ended: Facts,
+    ) -> Result<(), ManageError> {
+        let change = Change::new(Action::SessionsEnded, identity).within(project);
+        Ok(self.control.record(by, change.before(ended)).await?)
+    }
+}

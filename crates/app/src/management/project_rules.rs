@@ -1,0 +1,83 @@
+use crate::sms_text_of;
+use dwar_kernel::Paise;
+use dwar_otp::{Channel, InvalidText, Providers};
+use dwar_project::{InvalidSetting, Project, ProjectName, ProjectRules};
+use std::sync::Arc;
+
+/// The longest id of a registered text; DLT content templates have 19 digits.
+const TEMPLATE_ID: usize = 64;
+
+/// Whether a project can work as it is set, with these providers: the one judgement of it. Stores ask it
+/// before they keep a change; start-up asks it, and previews.
+pub fn project_rules(providers: Arc<dyn Providers>) -> ProjectRules {
+    Arc::new(move |project| judge(project, providers.as_ref()))
+}
+
+/// The first of `names` that carries nothing over `channel`, as a sentence.
+pub fn unknown_provider(
+    providers: &dyn Providers,
+    channel: Channel,
+    names: &[String],
+) -> Option<String> {
+    let serve = providers.names(channel);
+    let name = names.iter().find(|name| !serve.contains(name))?;
+    let others = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
+    let channel = channel.as_str();
+    Some(format!(
+        "`{name}` is not configured to carry {channel}; of those that are there: {others}"
+    ))
+}
+
+fn judge(project: &Project, providers: &dyn Providers) -> Result<(), InvalidSetting> {
+    let invalid = |field, reason: String| InvalidSetting { field, reason };
+    let name = project.name.parse::<ProjectName>();
+    name.map_err(|cause| invalid("name", cause.to_string()))?;
+    sms_text_of(project).map_err(|cause| invalid(field_of(&cause), cause.to_string()))?;
+    if !project.messages.template_id.as_deref().is_none_or(is_template_id) {
+        let reason = format!("a template id has 1 to {TEMPLATE_ID} visible ASCII characters");
+        return Err(invalid("sms_template_id", reason));
+    }
+    let routing = &project.routing;
+    for (field, channel, names) in [
+        ("whatsapp_providers", Channel::Whatsapp, &routing.whatsapp),
+        ("sms_providers", Channel::Sms, &routing.sms),
+    ] {
+        let names = names.as_deref().unwrap_or_default();
+        if let Some(reason) = unknown_provider(providers, channel, names) {
+            return Err(invalid(field, reason));
+        }
+    }
+    if routing.fallback_seconds.is_some_and(|seconds| seconds > Project::LONGEST_FALLBACK) {
+        let reason = format!("{} seconds are the longest", Project::LONGEST_FALLBACK);
+        return Err(invalid("fallback_seconds", reason));
+    }
+    for (field, amount) in [
+        ("whatsapp_price_paise", project.prices.whatsapp),
+        ("sms_price_paise", project.prices.sms),
+        ("low_balance_paise", project.low_balance),
+    ] {
+        if amount.is_some_and(|amount| amount < Paise::ZERO) {
+            return Err(invalid(field, "an amount is 0 or more".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn is_template_id(id: &str) -> bool {
+    (1..=TEMPLATE_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Which setting a text fails by.
+const fn field_of(cause: &InvalidText) -> &'static str {
+    match cause {
+        InvalidText::Brand => "brand",
+        InvalidText::Language(_) => "language",
+        InvalidText::Domain => "webotp_domain",
+        InvalidText::AppHash | InvalidText::TwoEndings => "app_hash",
+        InvalidText::Code
+        | InvalidText::Placeholder(_)
+        | InvalidText::Control
+        | InvalidText::TooLongForApp(_)
+        | InvalidText::TooManySegments(_) => "sms_text",
+    }
+}

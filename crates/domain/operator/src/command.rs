@@ -1,0 +1,243 @@
+use crate::{Access, Area, Permission};
+use dwar_kernel::{ProjectId, words};
+use std::fmt;
+
+/// What somebody needs to give a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing: the answer holds what they may know of.
+    Any,
+    /// To be signed in: it is about their own account.
+    Own,
+    /// To see the team of some project; whom it is about decides the rest.
+    Team,
+    /// To be an owner of the installation.
+    Installation,
+    /// To have the machine: the command line alone.
+    Machine,
+    /// This permission in the project that it is about.
+    Project(Permission),
+}
+
+/// One enum of all commands, and the one table of what each needs.
+macro_rules! commands {
+    ($($(#[$doc:meta])* $variant:ident = $word:literal, $need:expr;)+) => {
+        words! {
+            /// What those who run the service can ask of it, through whichever door: the command line,
+            /// the admin API, the dashboard. The words are the operation ids of the admin API.
+            Command { $($(#[$doc])* $variant = $word,)+ }
+        }
+
+        impl Command {
+            /// Every command.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// What it takes to give it; the one table of it.
+            pub const fn needs(self) -> Need {
+                match self { $(Self::$variant => $need,)+ }
+            }
+        }
+    };
+}
+
+const fn see(area: Area) -> Need {
+    Need::Project(Permission::See(area))
+}
+
+const fn change(area: Area) -> Need {
+    Need::Project(Permission::Change(area))
+}
+
+commands! {
+    /// The projects that one may know of.
+    ListProjects = "list_projects", Need::Any;
+    /// Makes a project.
+    CreateProject = "create_project", Need::Installation;
+    /// A project with its settings.
+    ShowProject = "show_project", see(Area::Settings);
+    /// Changes switches, texts and providers of a project.
+    ChangeProject = "change_project", change(Area::Settings);
+    /// Changes what codes cost, and which balance is low.
+    ChangePrices = "change_prices", change(Area::Money);
+    /// Forgets the wrong codes of a phone.
+    UnlockPhone = "unlock_phone", change(Area::Activity);
+    /// Figures of what was sent.
+    ShowFigures = "show_figures", see(Area::Overview);
+    /// The codes that were asked for.
+    ListRequests = "list_requests", see(Area::Activity);
+    /// What was refused lately.
+    ListRefusedRequests = "list_refused_requests", see(Area::Activity);
+    /// Why codes did or did not arrive at a number.
+    SearchRequests = "search_requests", see(Area::Activity);
+    /// The same for the number of one request.
+    ShowRequest = "show_request", see(Area::Activity);
+    /// The number of a request, in full.
+    UnmaskRequest = "unmask_request", Need::Project(Permission::Unmask);
+    /// The present API keys.
+    ListKeys = "list_keys", see(Area::Keys);
+    /// Replaces an API key.
+    RegenerateKey = "regenerate_key", change(Area::Keys);
+    /// A wallet as it is.
+    ShowWallet = "show_wallet", see(Area::Money);
+    /// Pays in.
+    CreditWallet = "credit_wallet", change(Area::Money);
+    /// Gives a charge back.
+    RefundSend = "refund_send", change(Area::Money);
+    /// Corrects a balance.
+    AdjustWallet = "adjust_wallet", change(Area::Money);
+    /// Recomputes every wallet from its ledger.
+    ProveWallets = "prove_wallets", Need::Installation;
+    /// The entries of a ledger.
+    ListWalletEntries = "list_wallet_entries", see(Area::Money);
+    /// The same as CSV.
+    DownloadStatement = "download_statement", see(Area::Money);
+    /// The last proof of a ledger.
+    ShowWalletProof = "show_wallet_proof", see(Area::Money);
+    /// Begins a proof of a ledger.
+    BeginWalletProof = "begin_wallet_proof", change(Area::Money);
+    /// Where events go.
+    ListWebhooks = "list_webhooks", see(Area::Settings);
+    /// Adds an address for events.
+    AddWebhook = "add_webhook", change(Area::Settings);
+    /// Gives an address a new secret.
+    RotateWebhookSecret = "rotate_webhook_secret", change(Area::Settings);
+    /// Switches an address on again.
+    EnableWebhook = "enable_webhook", change(Area::Settings);
+    /// Removes an address.
+    RemoveWebhook = "remove_webhook", change(Area::Settings);
+    /// What an address was told.
+    ListWebhookCalls = "list_webhook_calls", see(Area::Settings);
+    /// Calls an address with a test.
+    TestWebhook = "test_webhook", change(Area::Settings);
+    /// Sends an event again.
+    ResendEvent = "resend_event", change(Area::Settings);
+    /// An identity by its id.
+    ShowIdentity = "show_identity", see(Area::Identities);
+    /// An identity by its phone number.
+    FindIdentity = "find_identity", see(Area::Identities);
+    /// Erases an identity.
+    EraseIdentity = "erase_identity", change(Area::Identities);
+    /// The sessions of an identity.
+    ListSessions = "list_sessions", see(Area::Identities);
+    /// Ends every session of an identity.
+    EndSessions = "end_sessions", change(Area::Identities);
+    /// Ends one session.
+    EndSession = "end_session", change(Area::Identities);
+    /// Goes through the whole flow in test mode.
+    Play = "play", change(Area::Playground);
+    /// Those who run the service.
+    ListOperators = "list_operators", Need::Team;
+    /// Invites somebody.
+    InviteOperator = "invite_operator", Need::Team;
+    /// Changes what somebody may do.
+    ChangeOperator = "change_operator", Need::Team;
+    /// Takes away what somebody signs in with: whoever could do this from a page could become anybody.
+    ResetOperator = "reset_operator", Need::Machine;
+    /// Removes somebody.
+    RemoveOperator = "remove_operator", Need::Team;
+    /// The tokens of the admin API.
+    ListTokens = "list_tokens", Need::Installation;
+    /// Makes a token.
+    MakeToken = "make_token", Need::Installation;
+    /// Revokes a token.
+    RevokeToken = "revoke_token", Need::Installation;
+    /// The whole audit log.
+    ListAudit = "list_audit", Need::Installation;
+    /// The same, an object a line.
+    ExportAudit = "export_audit", Need::Installation;
+    /// What was changed in a project.
+    ListProjectAudit = "list_project_audit", see(Area::Team);
+    /// The same, an object a line.
+    ExportProjectAudit = "export_project_audit", see(Area::Team);
+    /// The keys that sign access tokens.
+    ListSigningKeys = "list_signing_keys", Need::Installation;
+    /// Makes a new one that takes over.
+    RotateSigningKey = "rotate_signing_key", Need::Installation;
+    /// How the installation is doing.
+    ShowOperations = "show_operations", Need::Installation;
+}
+
+/// What is said to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Allowed,
+    /// There is such a project, but not for whoever asks.
+    Unknown,
+    Forbidden,
+}
+
+impl Command {
+    /// Whether somebody with this access may give the command, about this project if it is about one.
+    pub fn judge(self, access: &Access, project: Option<ProjectId>) -> Verdict {
+        let allowed = match (self.needs(), project) {
+            (Need::Any | Need::Own, _) => true,
+            (Need::Team, _) => access.sees_a_team(),
+            (Need::Installation, _) => access.may_installation(),
+            (Need::Machine, _) => false,
+            (Need::Project(_), Some(project)) if !access.knows(project) => {
+                return Verdict::Unknown;
+            }
+            (Need::Project(permission), Some(project)) => access.may(project, permission),
+            (Need::Project(_), None) => access.may_installation(),
+        };
+        if allowed { Verdict::Allowed } else { Verdict::Forbidden }
+    }
+}
+
+/// As the document of the admin API has it: `see keys`, `change money`, `installation`.
+impl fmt::Display for Need {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => out.write_str("any"),
+            Self::Own => out.write_str("own"),
+            Self::Team => out.write_str("team"),
+            Self::Installation => out.write_str("installation"),
+            Self::Machine => out.write_str("machine"),
+            Self::Project(Permission::See(area)) => write!(out, "see {}", area.as_str()),
+            Self::Project(Permission::Change(area)) => write!(out, "change {}", area.as_str()),
+            Self::Project(Permission::Unmask) => out.write_str("unmask"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Role;
+
+    fn project(number: u32) -> ProjectId {
+        format!("00000000-0000-7000-8000-{number:012}").parse().unwrap()
+    }
+
+    #[test]
+    fn a_role_gives_the_commands_of_its_own_project() {
+        for command in Command::ALL {
+            for role in Role::ALL {
+                let access = Access::one(project(1), role);
+                let own = command.judge(&access, Some(project(1)));
+                let other = command.judge(&access, Some(project(2)));
+                match command.needs() {
+                    Need::Project(permission) => {
+                        let wanted = if role.may(permission) {
+                            Verdict::Allowed
+                        } else {
+                            Verdict::Forbidden
+                        };
+                        assert_eq!((own, other), (wanted, Verdict::Unknown), "{command} {role}");
+                    }
+                    Need::Installation | Need::Machine => assert_eq!(own, Verdict::Forbidden),
+                    Need::Team => assert_eq!(own == Verdict::Allowed, role == Role::Owner),
+                    Need::Any | Need::Own => assert_eq!(own, Verdict::Allowed),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_owner_of_the_installation_gives_all_but_those_of_the_machine() {
+        for command in Command::ALL {
+            let verdict = command.judge(&Access::everything(), Some(project(1)));
+            assert_eq!(verdict == Verdict::Allowed, command.needs() != Need::Machine, "{command}");
+        }
+    }
+}
