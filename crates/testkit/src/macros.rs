@@ -159,6 +159,7 @@ macro_rules! shared_store_contract_tests {
             }
             otp {
                 issue_keeps_everything
+                which_code_is_in_force_says_the_code
                 a_request_without_its_place_and_hold_is_not_issued
                 find_stays_inside_project_and_mode
                 issue_supersedes_the_present_code

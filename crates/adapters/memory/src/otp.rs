@@ -3,22 +3,20 @@ use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
-    Route, Step, Verdict,
+    Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported, Route, Step,
+    Verdict,
 };
 use std::time::Duration;
 
-/// Whether it is the code of the phone that is neither used nor replaced.
+/// Whether it is the open code of the phone.
 fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool {
-    (otp.project, otp.mode, otp.phone) == line
-        && matches!(otp.state, OtpState::Active | OtpState::Locked)
+    (otp.project, otp.mode, otp.phone) == line && otp.state.is_open()
 }
 
 /// Puts a new code in the place of the phone's present one.
 fn supersede(otps: &mut Vec<Otp>, otp: Otp) {
     let line = (otp.project, otp.mode, otp.phone);
-    let old = otps.iter_mut().filter(|old| is_open(old, line));
-    old.for_each(|old| old.state = OtpState::Superseded);
+    otps.iter_mut().filter(|old| is_open(old, line)).for_each(Otp::supersede);
     otps.push(otp);
 }
 

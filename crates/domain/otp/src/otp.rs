@@ -23,6 +23,16 @@ words! {
     }
 }
 
+impl OtpState {
+    /// Of the states that a phone has one code in at most: neither used up, replaced nor given up.
+    pub const OPEN: [Self; 2] = [Self::Active, Self::Locked];
+
+    /// Whether it is among [`OtpState::OPEN`].
+    pub fn is_open(self) -> bool {
+        Self::OPEN.contains(&self)
+    }
+}
+
 /// One request to send a code, its code and its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otp {
@@ -129,9 +139,16 @@ impl Otp {
         [ids.as_slice(), mode.as_str().as_bytes(), &phone.0].concat()
     }
 
-    /// Whether the code is in force at `now`: active or locked, and not expired.
+    /// Whether the code is in force at `now`: open, and not expired.
     pub fn in_force(&self, now: Timestamp) -> bool {
-        matches!(self.state, OtpState::Active | OtpState::Locked) && now < self.expires_at
+        self.state.is_open() && now < self.expires_at
+    }
+
+    /// Makes room for a newer code of the phone: an open one, expired or not, is superseded.
+    pub fn supersede(&mut self) {
+        if self.state.is_open() {
+            self.state = OtpState::Superseded;
+        }
     }
 
     /// Judges a guess (docs/contract.md, Verify).

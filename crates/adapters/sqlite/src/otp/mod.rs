@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// Puts a new code in the place of the phone's present one.
 fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> Result<(), Failure> {
-    if let Some(present) = in_force(connection, otp.project, otp.mode, otp.phone)? {
+    if let Some(present) = open(connection, otp.project, otp.mode, otp.phone)? {
         let mut superseded = present.clone();
-        superseded.state = OtpState::Superseded;
+        superseded.supersede();
         row::save(connection, &present, &superseded)?;
     }
     Ok(row::insert(connection, otp)?)
@@ -60,7 +60,7 @@ impl OtpStore for SqliteStore {
     ) -> Result<Verdict, StoreError> {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
-                let Some(before) = in_force(connection, project, mode, phone)? else {
+                let Some(before) = open(connection, project, mode, phone)? else {
                     return Ok(Verdict::NotFound);
                 };
                 let counted = row::budget(connection, project, mode, phone)?;
@@ -227,16 +227,16 @@ impl OtpStore for SqliteStore {
     }
 }
 
-/// The phone's active or locked code, expired or not; the schema allows one.
-fn in_force(
+/// The phone's open code, expired or not; the schema allows one.
+fn open(
     connection: &mut SqliteConnection,
     project: ProjectId,
     mode: KeyMode,
     phone: BlindIndex,
 ) -> Result<Option<Otp>, Failure> {
-    let active = otps::state.eq(OtpState::Active.as_str());
+    let [active, locked] = OtpState::OPEN.map(|state| otps::state.eq(state.as_str()));
     let found = of_phone!(otps of project, mode, phone.0.as_slice())
-        .filter(active.or(otps::state.eq(OtpState::Locked.as_str())))
+        .filter(active.or(locked))
         .select(OtpRow::as_select())
         .get_result(connection)
         .optional()?;

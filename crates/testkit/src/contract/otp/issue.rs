@@ -3,7 +3,7 @@ use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, StoreError};
-use dwar_otp::{Delivery, GuessPolicy, Otp, OtpState, Route};
+use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, OtpState, Route, Verdict};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_wallet::{Credit, HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
@@ -27,6 +27,26 @@ pub async fn issue_keeps_everything(stores: &Stores) {
     };
     let bare = scene.issue(bare).await;
     assert_eq!(stored(stores, &bare).await, Some(bare));
+}
+
+/// Which code a guess finds and which one a newer code replaces is what the code itself says, in
+/// every state and up to the instant at which it expires.
+pub async fn which_code_is_in_force_says_the_code(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let states =
+        [OtpState::Active, OtpState::Locked, OtpState::Used, OtpState::Superseded, OtpState::Void];
+    for (state, expired) in states.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let line = scene.line();
+        let mut otp = scene.issue(Otp { state, ..scene.make.otp(&line) }).await;
+        let at = if expired { otp.expires_at } else { otp.expires_at - seconds(1) };
+        let verdict = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, at).await;
+        let (guess, mut budget) = (scene.make.guess(WRONG_CODE), GuessBudget::default());
+        assert_eq!(verdict, otp.judge(&guess, &mut budget, &GuessPolicy::OFF, at), "{state:?}");
+        assert_eq!(verdict == Verdict::NotFound, expired || !state.is_open(), "{state:?}");
+        scene.issued(&line).await;
+        otp.supersede();
+        assert_eq!(stored(stores, &otp).await, Some(otp), "{state:?}, expired: {expired}");
+    }
 }
 
 /// Where a place is needed and money has to be held, nothing is issued without them: the present code
