@@ -1,5 +1,6 @@
+use crate::PostgresStore;
 use crate::connection::error::Failure;
-use crate::{PostgresStore, SWEEP_BATCH};
+use crate::connection::sweep::SWEEP_BATCH;
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;

@@ -8,9 +8,6 @@
 #[macro_use]
 mod connection;
 mod activity;
-mod admin_token;
-mod audit;
-mod call;
 mod caller;
 mod charge;
 mod event;
@@ -21,20 +18,31 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
-mod ledger;
 mod operator;
 #[macro_use]
 mod otp;
 mod passkey;
 mod project;
-mod queue;
 mod quota_lease;
 mod receipt;
 mod send_limiter;
 mod session;
-mod signing_key;
 mod test_quota;
 mod wallet;
+
+// Said once for both databases, and compiled for each.
+#[path = "../../sql/ports/admin_token.rs"]
+mod admin_token;
+#[path = "../../sql/ports/audit.rs"]
+mod audit;
+#[path = "../../sql/ports/call.rs"]
+mod call;
+#[path = "../../sql/ports/ledger.rs"]
+mod ledger;
+#[path = "../../sql/ports/queue.rs"]
+mod queue;
+#[path = "../../sql/ports/signing_key.rs"]
+mod signing_key;
 
 pub use connection::error::InvalidUrl;
 pub use connection::settings::Settings;
@@ -47,11 +55,13 @@ use dwar_session::Login;
 use connection::look_up::LookUps;
 use connection::pool::Pool;
 use connection::project_queue::ProjectQueue;
-use connection::sweep::SWEEP_BATCH;
 use otp::report::Change;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use wallet::step::Step;
+
+/// As the ports that are said once call it.
+use PostgresStore as Store;
 
 /// Every store port on one PostgreSQL database. Clones share the connections.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
+use crate::PostgresStore;
 use crate::connection::error::Failure;
 use crate::connection::lock::Lock;
-use crate::{PostgresStore, SWEEP_BATCH};
+use crate::connection::sweep::SWEEP_BATCH;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};

@@ -56,7 +56,7 @@ impl QuotaLeases for PostgresStore {
                      SELECT api_key_id, scope FROM quota_shares WHERE over_at <= clock_timestamp() \
                      LIMIT $1 FOR UPDATE SKIP LOCKED)",
             )
-            .bind::<BigInt, _>(crate::SWEEP_BATCH)
+            .bind::<BigInt, _>(crate::connection::sweep::SWEEP_BATCH)
             .execute(conn)
         })
         .await

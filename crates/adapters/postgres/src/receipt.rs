@@ -1,5 +1,6 @@
+use crate::PostgresStore;
 use crate::connection::statement::each;
-use crate::{PostgresStore, SWEEP_BATCH};
+use crate::connection::sweep::SWEEP_BATCH;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text};

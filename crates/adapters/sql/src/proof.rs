@@ -40,7 +40,7 @@ pub struct ProofRunRow {
 /// holds are those of sends under way, too few for an index that every send would pay for.
 pub const STAND: &str = "SELECT w.entries, w.balance, w.held, \
      (SELECT CAST(coalesce(sum(h.amount), 0) AS bigint) FROM wallet_holds h \
-      WHERE h.project_id = w.project_id) AS open FROM wallets w WHERE w.project_id = ";
+      WHERE h.project_id = w.project_id) AS open FROM wallets w WHERE w.project_id = $1";
 
 /// A row of [`STAND`].
 #[derive(QueryableByName)]
@@ -55,16 +55,12 @@ pub struct StandRow {
     open: i64,
 }
 
-/// What some entries come to: a [`SumRow`]. Project, position before the first and position of the
-/// last are bound in place of the letters.
-pub const SUM: [&str; 4] = [
-    "SELECT count(*) AS entries, CAST(coalesce(max(position), 0) AS bigint) AS position, \
+/// What some entries come to: a [`SumRow`], of a project, beyond a position and through another.
+pub const SUM: &str = "SELECT count(*) AS entries, \
+     CAST(coalesce(max(position), 0) AS bigint) AS position, \
      CAST(coalesce(sum(amount), 0) AS bigint) AS amount, \
-     CAST(coalesce(sum(held), 0) AS bigint) AS held FROM ledger_entries WHERE project_id = ",
-    " AND position > ",
-    " AND position <= ",
-    "",
-];
+     CAST(coalesce(sum(held), 0) AS bigint) AS held \
+     FROM ledger_entries WHERE project_id = $1 AND position > $2 AND position <= $3";
 
 /// A row of [`SUM`].
 #[derive(QueryableByName)]

@@ -1,6 +1,6 @@
 use crate::connection::command::snapshot;
 use crate::connection::error::Failure;
-use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::connection::pool::SqliteStore;
 use crate::connection::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -127,16 +127,6 @@ impl RefusalStore for SqliteStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let before = At::from(before);
-        self.drain(move |connection| {
-            diesel::sql_query(
-                "DELETE FROM refused_sends WHERE rowid IN \
-                 (SELECT rowid FROM refused_sends WHERE minute < ? LIMIT ?)",
-            )
-            .bind::<At, _>(before)
-            .bind::<Integer, _>(i32::from(SWEEP.cast_signed()))
-            .execute(connection)
-        })
-        .await
+        self.drop_before("refused_sends", "minute", before).await
     }
 }

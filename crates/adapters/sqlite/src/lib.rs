@@ -3,10 +3,8 @@
 //! One thread writes, several connections read; see [`SqliteStore`].
 
 mod activity;
-mod admin_token;
-mod audit;
-mod call;
 mod charge;
+#[macro_use]
 mod connection;
 mod event;
 mod figures;
@@ -16,18 +14,32 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
-mod ledger;
 mod operator;
 mod otp;
 mod passkey;
 mod project;
-mod queue;
 mod receipt;
 mod send_limiter;
 mod session;
-mod signing_key;
 mod test_quota;
 mod wallet;
 
+// Said once for both databases, and compiled for each.
+#[path = "../../sql/ports/admin_token.rs"]
+mod admin_token;
+#[path = "../../sql/ports/audit.rs"]
+mod audit;
+#[path = "../../sql/ports/call.rs"]
+mod call;
+#[path = "../../sql/ports/ledger.rs"]
+mod ledger;
+#[path = "../../sql/ports/queue.rs"]
+mod queue;
+#[path = "../../sql/ports/signing_key.rs"]
+mod signing_key;
+
 pub use connection::error::OpenError;
 pub use connection::pool::{Settings, SqliteStore, Synchronous};
+
+/// As the ports that are said once call it.
+use SqliteStore as Store;

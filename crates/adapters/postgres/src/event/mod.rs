@@ -3,10 +3,10 @@
 //! Rows are locked in this order: an endpoint, its events, their deliveries, calls. Whoever records holds
 //! the project's endpoints, so that none of them goes before the event is on record.
 
+pub(crate) mod call;
 mod claim;
 
 use crate::PostgresStore;
-use crate::call;
 use crate::connection::error::Failure;
 use crate::connection::statement::Statement;
 use crate::connection::sweep::{SWEEP_BATCH, Turn};

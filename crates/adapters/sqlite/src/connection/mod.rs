@@ -4,6 +4,7 @@
 pub(crate) mod cautions;
 pub(crate) mod command;
 pub(crate) mod error;
+pub(crate) mod lock;
 pub(crate) mod migrations;
 pub(crate) mod pace;
 pub(crate) mod pool;
@@ -12,3 +13,26 @@ pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod writer;
 pub(crate) mod writes;
+
+pub(crate) use diesel::SqliteConnection as Conn;
+pub(crate) use diesel::sqlite::Sqlite as Backend;
+
+/// How many rows a turn of a sweep drops at most.
+pub(crate) const SWEEP_BATCH: i64 = pool::SWEEP as i64;
+
+/// One thread writes, so a query of a port that is said once takes no locks here.
+macro_rules! for_update {
+    ($query:expr) => {
+        $query
+    };
+}
+macro_rules! for_no_key_update {
+    ($query:expr) => {
+        $query
+    };
+}
+macro_rules! for_key_share {
+    ($query:expr) => {
+        $query
+    };
+}

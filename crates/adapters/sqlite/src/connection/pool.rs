@@ -5,8 +5,8 @@ use crate::connection::writer::{Beside, Writer};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
-use dwar_kernel::{ProjectId, StoreError};
-use dwar_sql::{Flow, WAITING};
+use dwar_kernel::{ProjectId, StoreError, Timestamp};
+use dwar_sql::{At, Flow, WAITING};
 use dwar_turns::AdmissionQueue;
 use serde::Deserialize;
 use std::fs::OpenOptions;
@@ -206,6 +206,15 @@ impl SqliteStore {
         self.write_that(Changes::Anything, work).await
     }
 
+    /// As [`SqliteStore::write`], for a step that is one statement.
+    pub(crate) async fn write_one<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.write(work).await
+    }
+
     /// As [`SqliteStore::write`], for a step of which it is known what it [`Changes`].
     pub(crate) async fn write_that<T, F>(&self, changes: Changes, work: F) -> Result<T, StoreError>
     where
@@ -242,6 +251,24 @@ impl SqliteStore {
         };
         let done = tokio::task::spawn_blocking(job).await;
         done.unwrap_or_else(|cause| Err(StoreError::Failed(Box::new(cause))))
+    }
+
+    /// Drops the rows of `table` whose `age` is before an instant. It has to have row ids, and an index
+    /// that begins with `age`.
+    pub(crate) async fn drop_before(
+        &self,
+        table: &'static str,
+        age: &'static str,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let before = At::from(before);
+        self.drain(move |connection| {
+            let some = format!("SELECT rowid FROM {table} WHERE {age} < ? LIMIT {SWEEP}");
+            diesel::sql_query(format!("DELETE FROM {table} WHERE rowid IN ({some})"))
+                .bind::<At, _>(before)
+                .execute(connection)
+        })
+        .await
     }
 
     /// Repeats a deletion of [`SWEEP`] rows until fewer are left and gives how many rows went.

@@ -1,4 +1,5 @@
-use crate::call;
+pub(crate) mod call;
+
 use crate::connection::error::Failure;
 use crate::connection::pool::{SWEEP, SqliteStore};
 use crate::connection::remembered::Changes;

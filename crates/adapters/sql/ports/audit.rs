@@ -1,18 +1,22 @@
-use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::Store;
+use crate::connection::Backend;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sqlite::Sqlite;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, AuditStore};
 use dwar_sql::schema::audit_entries::{self, action, happened_at, id, project_id};
 use dwar_sql::{At, AuditEntryRow, Id, read_all};
 
 #[async_trait]
-impl AuditStore for SqliteStore {
+impl AuditStore for Store {
     async fn append(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        let row = AuditEntryRow::from(entry);
-        self.write(move |connection| {
-            diesel::insert_into(audit_entries::table).values(row).execute(connection)?;
+        self.write_one(move |conn| {
+            // Repeated after a lost answer, it is there already.
+            diesel::insert_into(audit_entries::table)
+                .values(AuditEntryRow::from(entry.clone()))
+                .on_conflict(id)
+                .do_nothing()
+                .execute(conn)?;
             Ok(())
         })
         .await
@@ -24,8 +28,8 @@ impl AuditStore for SqliteStore {
         after: Option<AuditCursor>,
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError> {
-        self.scan(move |connection| {
-            let mut wanted = audit_entries::table.into_boxed::<Sqlite>();
+        self.scan(move |conn| {
+            let mut wanted = audit_entries::table.into_boxed::<Backend>();
             if let Some(project) = filter.project {
                 wanted = wanted.filter(project_id.eq(Id::from(project)));
             }
@@ -44,18 +48,12 @@ impl AuditStore for SqliteStore {
                 wanted = wanted.filter(happened_at.le(at)).filter(follows);
             }
             let query = wanted.order((happened_at.desc(), id.desc())).limit(limit.into());
-            Ok(read_all!(AuditEntryRow of query, connection))
+            Ok(read_all!(AuditEntryRow of query, conn))
         })
         .await
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let before = At::from(before);
-        self.drain(move |connection| {
-            let old = audit_entries::table.filter(happened_at.lt(before));
-            let old = old.select(id).limit(SWEEP.into()).load::<Id>(connection)?;
-            diesel::delete(audit_entries::table.filter(id.eq_any(old))).execute(connection)
-        })
-        .await
+        self.drop_before("audit_entries", "happened_at", before).await
     }
 }

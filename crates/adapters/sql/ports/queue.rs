@@ -1,4 +1,4 @@
-use crate::connection::pool::SqliteStore;
+use crate::Store;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
@@ -12,13 +12,13 @@ const LONGEST: &str = "SELECT id, project_id FROM ( \
      SELECT e.id, e.project_id, \
             (SELECT min(d.due_at) FROM event_deliveries d WHERE d.endpoint_id = e.id) AS due_at \
      FROM webhook_endpoints e \
- ) WHERE due_at <= ? ORDER BY due_at LIMIT ?";
+ ) waiting WHERE due_at <= $1 ORDER BY due_at LIMIT $2";
 
 /// As many rows as are counted, and one to tell that there are more.
 const READ: i64 = COUNTED as i64 + 1;
 
 #[async_trait]
-impl QueueStore for SqliteStore {
+impl QueueStore for Store {
     async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError> {
         let now = At::from(now);
         self.scan(move |conn| {

@@ -1,8 +1,9 @@
-use crate::connection::pool::SqliteStore;
+use crate::Store;
+use crate::connection::error::Failure;
+use crate::connection::{Backend, Conn};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use diesel::sqlite::Sqlite;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{ledger_proof_runs, ledger_proofs};
 use dwar_sql::{
@@ -15,7 +16,7 @@ use dwar_wallet::{
 };
 
 #[async_trait]
-impl LedgerStore for SqliteStore {
+impl LedgerStore for Store {
     async fn lines(
         &self,
         project: ProjectId,
@@ -24,12 +25,11 @@ impl LedgerStore for SqliteStore {
         limit: u32,
     ) -> Result<Vec<StatementLine>, StoreError> {
         self.of(project)
-            .scan(move |connection| {
+            .scan(move |conn| {
                 let mut found = Vec::new();
                 for kind in filter.kinds() {
-                    let query = lines_of!(Sqlite, project, kind, &filter, after, limit);
-                    let rows: Vec<EntryRow> =
-                        query.select(EntryRow::as_select()).load(connection)?;
+                    let query = lines_of!(Backend, project, kind, &filter, after, limit);
+                    let rows: Vec<EntryRow> = query.select(EntryRow::as_select()).load(conn)?;
                     found.extend(all::<_, StatementLine>(rows)?);
                 }
                 Ok(StatementFilter::merge(found, limit))
@@ -39,9 +39,9 @@ impl LedgerStore for SqliteStore {
 
     async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError> {
         self.of(project)
-            .read(move |connection| {
-                let query = diesel::sql_query(STAND).sql("?").bind::<Id, _>(Id::from(project));
-                let found: Option<StandRow> = query.get_result(connection).optional()?;
+            .read(move |conn| {
+                let query = diesel::sql_query(STAND).bind::<Id, _>(Id::from(project));
+                let found: Option<StandRow> = query.get_result(conn).optional()?;
                 Ok(found.map(WalletStand::from).unwrap_or_default())
             })
             .await
@@ -54,12 +54,12 @@ impl LedgerStore for SqliteStore {
         through: u64,
     ) -> Result<LedgerSum, StoreError> {
         self.of(project)
-            .scan(move |connection| {
-                let query = diesel::sql_query(SUM.join("?"))
+            .scan(move |conn| {
+                let query = diesel::sql_query(SUM)
                     .bind::<Id, _>(Id::from(project))
                     .bind::<BigInt, _>(stored_position(after))
                     .bind::<BigInt, _>(stored_position(through));
-                let row: SumRow = query.get_result(connection)?;
+                let row: SumRow = query.get_result(conn)?;
                 Ok(row.into())
             })
             .await
@@ -67,16 +67,35 @@ impl LedgerStore for SqliteStore {
 
     async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError> {
         self.of(run.project)
-            .write(move |connection| {
-                let query = ledger_proof_runs::table.find(Id::from(run.project));
-                let present: Option<ProofRun> = read_one!(ProofRunRow of query, connection);
-                let start = ProofRun::or_running(present, run);
-                if let ProofStart::Begun(run) = &start {
-                    diesel::replace_into(ledger_proof_runs::table)
+            .write(move |conn| {
+                // A row has to be there to be locked: the first of several puts its own.
+                loop {
+                    let made = diesel::insert_into(ledger_proof_runs::table)
                         .values(ProofRunRow::from(run.clone()))
-                        .execute(connection)?;
+                        .on_conflict_do_nothing()
+                        .execute(conn)?;
+                    if made == 1 {
+                        return Ok(ProofStart::Begun(run.clone()));
+                    }
+                    let place = ledger_proof_runs::table.find(Id::from(run.project));
+                    let query = for_update!(place);
+                    let present: Option<ProofRun> = read_one!(ProofRunRow of query, conn);
+                    // It ended while it was waited for, and another may stand there already.
+                    if present.is_none() {
+                        continue;
+                    }
+                    let start = ProofRun::or_running(present, run.clone());
+                    if matches!(start, ProofStart::Begun(_)) {
+                        let next = ProofRunRow::from(run.clone());
+                        let columns = (
+                            ledger_proof_runs::begun_at.eq(next.begun_at),
+                            ledger_proof_runs::made_by.eq(next.made_by),
+                            ledger_proof_runs::seen_at.eq(next.seen_at),
+                        );
+                        diesel::update(place).set(columns).execute(conn)?;
+                    }
+                    return Ok(start);
                 }
-                Ok(start)
             })
             .await
     }
@@ -89,29 +108,29 @@ impl LedgerStore for SqliteStore {
     ) -> Result<bool, StoreError> {
         // Lost with the power, so is the run.
         self.of(project)
-            .write_ahead_of_disk(move |connection| {
+            .write_ahead_of_disk(move |conn| {
                 let run = ledger_proof_runs::table
                     .find(Id::from(project))
                     .filter(ledger_proof_runs::begun_at.eq(At::from(since)));
                 let seen = ledger_proof_runs::seen_at.eq(At::from(now));
-                Ok(diesel::update(run).set(seen).execute(connection)? == 1)
+                Ok(diesel::update(run).set(seen).execute(conn)? == 1)
             })
             .await
     }
 
     async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError> {
         self.of(proof.project)
-            .write(move |connection| {
+            .write(move |conn| {
                 let project = Id::from(proof.project);
                 let run = ledger_proof_runs::table
                     .find(project)
                     .filter(ledger_proof_runs::begun_at.eq(At::from(proof.since)));
-                if diesel::delete(run).execute(connection)? == 0 {
+                if diesel::delete(run).execute(conn)? == 0 {
                     return Ok(false);
                 }
-                let row = ProofRow::from(proof);
-                diesel::insert_into(ledger_proofs::table).values(row).execute(connection)?;
-                trim(connection, project)?;
+                let row = ProofRow::from(proof.clone());
+                diesel::insert_into(ledger_proofs::table).values(row).execute(conn)?;
+                trim(conn, project)?;
                 Ok(true)
             })
             .await
@@ -119,12 +138,12 @@ impl LedgerStore for SqliteStore {
 
     async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError> {
         self.of(project)
-            .read(move |connection| {
+            .read(move |conn| {
                 let query = ledger_proofs::table
                     .filter(ledger_proofs::project_id.eq(Id::from(project)))
                     .order(ledger_proofs::begun_at.desc())
                     .limit(1);
-                Ok(read_one!(ProofRow of query, connection))
+                Ok(read_one!(ProofRow of query, conn))
             })
             .await
     }
@@ -134,42 +153,42 @@ impl LedgerStore for SqliteStore {
         project: ProjectId,
     ) -> Result<Option<LedgerProof>, StoreError> {
         self.of(project)
-            .read(move |connection| {
+            .read(move |conn| {
                 let query = ledger_proofs::table
                     .filter(ledger_proofs::project_id.eq(Id::from(project)))
                     .filter(ledger_proofs::sound)
                     .order(ledger_proofs::begun_at.desc())
                     .limit(1);
-                Ok(read_one!(ProofRow of query, connection))
+                Ok(read_one!(ProofRow of query, conn))
             })
             .await
     }
 
     async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError> {
         self.of(project)
-            .read(move |connection| {
+            .read(move |conn| {
                 let query = ledger_proof_runs::table.find(Id::from(project));
-                Ok(read_one!(ProofRunRow of query, connection))
+                Ok(read_one!(ProofRunRow of query, conn))
             })
             .await
     }
 }
 
 /// Drops what is beyond the newest few, but for the last sound one.
-fn trim(connection: &mut SqliteConnection, project: Id) -> QueryResult<()> {
+fn trim(conn: &mut Conn, project: Id) -> Result<(), Failure> {
     let own = || ledger_proofs::table.filter(ledger_proofs::project_id.eq(project));
     let newest: Vec<At> = own()
         .order(ledger_proofs::begun_at.desc())
         .limit(LedgerProof::KEPT.into())
         .select(ledger_proofs::begun_at)
-        .load(connection)?;
+        .load(conn)?;
     let sound: Vec<At> = own()
         .filter(ledger_proofs::sound)
         .order(ledger_proofs::begun_at.desc())
         .limit(1)
         .select(ledger_proofs::begun_at)
-        .load(connection)?;
+        .load(conn)?;
     let kept = newest.into_iter().chain(sound);
-    diesel::delete(own().filter(ledger_proofs::begun_at.ne_all(kept))).execute(connection)?;
+    diesel::delete(own().filter(ledger_proofs::begun_at.ne_all(kept))).execute(conn)?;
     Ok(())
 }

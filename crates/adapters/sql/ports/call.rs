@@ -1,44 +1,20 @@
+//! What endpoints were told, and what they are told again.
+//!
+//! A call is the last in the order of locks: after its endpoint, its event and the delivery.
+
+use crate::Store;
 use crate::connection::error::Failure;
-use crate::connection::pool::{SWEEP, SqliteStore};
-use crate::connection::remembered::Changes;
-use crate::event::{by_id, drop_told};
+use crate::connection::{Conn, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use dwar_event::{Call, CallFilter, CallLog, Event, LoggedCall, Resend, Standing};
+use dwar_event::{Call, CallFilter, CallLog, Endpoint, Event, LoggedCall, Resend, Standing};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
-use dwar_sql::{At, CallRow, EventRow, Id, Row};
-
-/// Puts the last call of a series on record.
-pub(crate) fn over(connection: &mut SqliteConnection, call: &Call) -> QueryResult<()> {
-    let delivery = event_deliveries::table.find((&call.event, Id::from(call.endpoint)));
-    diesel::delete(delivery).execute(connection)?;
-    log(connection, call)
-}
-
-/// Puts a call on record that there is another one after.
-pub(crate) fn put_off(
-    connection: &mut SqliteConnection,
-    call: &Call,
-    again: Timestamp,
-) -> QueryResult<()> {
-    diesel::update(event_deliveries::table.find((&call.event, Id::from(call.endpoint))))
-        .set((
-            event_deliveries::failures.eq(event_deliveries::failures + 1),
-            event_deliveries::due_at.eq(At::from(again)),
-        ))
-        .execute(connection)?;
-    log(connection, call)
-}
-
-fn log(connection: &mut SqliteConnection, call: &Call) -> QueryResult<()> {
-    diesel::insert_into(webhook_calls::table).values(CallRow::from(call)).execute(connection)?;
-    Ok(())
-}
+use dwar_sql::{At, CallRow, EndpointRow, EventRow, Id, Row, read_one};
 
 #[async_trait]
-impl CallLog for SqliteStore {
+impl CallLog for Store {
     async fn calls(
         &self,
         project: ProjectId,
@@ -47,7 +23,7 @@ impl CallLog for SqliteStore {
         limit: u32,
     ) -> Result<Vec<LoggedCall>, StoreError> {
         self.of(project)
-            .scan(move |connection| {
+            .scan(move |conn| {
                 let on_record =
                     exists(events::table.filter(events::id.eq(webhook_calls::event_id)));
                 let mut wanted = webhook_calls::table
@@ -65,7 +41,7 @@ impl CallLog for SqliteStore {
                     .order(webhook_calls::id.desc())
                     .limit(limit.into())
                     .select((CallRow::as_select(), on_record))
-                    .load(connection)?;
+                    .load(conn)?;
                 let logged =
                     |(row, on_record)| Ok(LoggedCall { call: Call::try_from(row)?, on_record });
                 Ok(rows.into_iter().map(logged).collect::<Result<_, StoreError>>()?)
@@ -80,11 +56,7 @@ impl CallLog for SqliteStore {
         event: String,
         now: Timestamp,
     ) -> Result<Resend, StoreError> {
-        self.of(project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                resend(connection, project, endpoint, &event, now)
-            })
-            .await
+        self.of(project).write(move |conn| resend(conn, project, endpoint, &event, now)).await
     }
 
     async fn address(
@@ -94,74 +66,80 @@ impl CallLog for SqliteStore {
         due_at: Timestamp,
     ) -> Result<bool, StoreError> {
         self.of(event.project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                let Some(known) = by_id(connection, event.project, endpoint)? else {
-                    return Ok(false);
-                };
+            .write(move |conn| {
+                let known = webhook_endpoints::table
+                    .find(Id::from(endpoint))
+                    .filter(webhook_endpoints::project_id.eq(Id::from(event.project)))
+                    .select(webhook_endpoints::id);
+                let known: Option<Id> = for_key_share!(known).first(conn).optional()?;
+                let Some(known) = known else { return Ok(false) };
                 let row = EventRow::from(&event);
+                let id = row.id.clone();
                 let fresh = diesel::insert_into(events::table)
-                    .values(&row)
+                    .values(row)
                     .on_conflict_do_nothing()
-                    .execute(connection)?;
+                    .execute(conn)?;
                 if fresh == 0 {
                     return Ok(false);
                 }
-                insert_delivery(connection, &row.id, known.id, due_at)?;
+                insert_delivery(conn, &id, known, due_at)?;
                 Ok(true)
             })
             .await
     }
 
     async fn trim_calls(&self, endpoint: EndpointId, kept: u32) -> Result<u64, StoreError> {
-        self.drain(move |connection| {
-            let beyond: Vec<(Id, String)> = webhook_calls::table
+        self.drop_calls(move |conn| {
+            webhook_calls::table
                 .filter(webhook_calls::endpoint_id.eq(Id::from(endpoint)))
                 .order(webhook_calls::id.desc())
                 .offset(kept.into())
-                .limit(SWEEP.into())
+                .limit(SWEEP_BATCH)
                 .select((webhook_calls::id, webhook_calls::event_id))
-                .load(connection)?;
-            drop_calls(connection, &beyond)
+                .load(conn)
         })
         .await
     }
 
     async fn sweep_calls(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.drain(move |connection| {
-            let old: Vec<(Id, String)> = webhook_calls::table
+        self.drop_calls(move |conn| {
+            webhook_calls::table
                 .filter(webhook_calls::called_at.lt(At::from(before)))
                 .order(webhook_calls::called_at)
-                .limit(SWEEP.into())
+                .limit(SWEEP_BATCH)
                 .select((webhook_calls::id, webhook_calls::event_id))
-                .load(connection)?;
-            drop_calls(connection, &old)
+                .load(conn)
         })
         .await
     }
 }
 
 fn resend(
-    connection: &mut SqliteConnection,
+    conn: &mut Conn,
     project: ProjectId,
     endpoint: EndpointId,
     event: &str,
     now: Timestamp,
 ) -> Result<Resend, Failure> {
-    let Some(known) = by_id(connection, project, endpoint)? else { return Ok(Resend::Gone) };
-    let on_record: Option<String> = events::table
+    let known = webhook_endpoints::table
+        .find(Id::from(endpoint))
+        .filter(webhook_endpoints::project_id.eq(Id::from(project)));
+    let known: Option<Endpoint> = read_one!(EndpointRow of for_no_key_update!(known), conn);
+    let Some(known) = known else { return Ok(Resend::Gone) };
+    let on_record = events::table
         .find(event)
         .filter(events::project_id.eq(Id::from(project)))
-        .select(events::id)
-        .first(connection)
-        .optional()?;
-    let delivery = event_deliveries::table.find((event, known.id));
-    let due: Option<At> = delivery.select(event_deliveries::due_at).first(connection).optional()?;
+        .select(events::id);
+    let on_record: Option<String> = for_key_share!(on_record).first(conn).optional()?;
+    let delivery = event_deliveries::table.find((event, Id::from(endpoint)));
+    let due = delivery.select(event_deliveries::due_at);
+    let due: Option<At> = for_update!(due).first(conn).optional()?;
     let last: Option<At> = webhook_calls::table
         .filter(webhook_calls::event_id.eq(event))
-        .filter(webhook_calls::endpoint_id.eq(known.id))
+        .filter(webhook_calls::endpoint_id.eq(Id::from(endpoint)))
         .select(webhook_calls::called_at)
         .order(webhook_calls::called_at.desc())
-        .first(connection)
+        .first(conn)
         .optional()?;
     let read = Row::new("event_deliveries", event);
     let standing = Standing {
@@ -172,10 +150,10 @@ fn resend(
     };
     let answer = standing.resend(now);
     match (answer, due) {
-        (Resend::Queued, None) => insert_delivery(connection, event, known.id, now)?,
+        (Resend::Queued, None) => insert_delivery(conn, event, known.id.into(), now)?,
         (Resend::Queued, Some(_)) => {
             let due_at = event_deliveries::due_at.eq(At::from(now));
-            diesel::update(delivery).set(due_at).execute(connection)?;
+            diesel::update(delivery).set(due_at).execute(conn)?;
         }
         _ => {}
     }
@@ -183,7 +161,7 @@ fn resend(
 }
 
 fn insert_delivery(
-    connection: &mut SqliteConnection,
+    conn: &mut Conn,
     event: &str,
     endpoint: Id,
     due_at: Timestamp,
@@ -194,15 +172,6 @@ fn insert_delivery(
         event_deliveries::failures.eq(0),
         event_deliveries::due_at.eq(At::from(due_at)),
     );
-    diesel::insert_into(event_deliveries::table).values(delivery).execute(connection)?;
+    diesel::insert_into(event_deliveries::table).values(delivery).execute(conn)?;
     Ok(())
-}
-
-/// Drops these calls, and the events that nothing else keeps.
-fn drop_calls(connection: &mut SqliteConnection, calls: &[(Id, String)]) -> QueryResult<usize> {
-    let ids = calls.iter().map(|(id, _)| *id);
-    diesel::delete(webhook_calls::table.filter(webhook_calls::id.eq_any(ids)))
-        .execute(connection)?;
-    drop_told(connection, calls.iter().map(|(_, event)| event))?;
-    Ok(calls.len())
 }

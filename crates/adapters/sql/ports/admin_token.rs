@@ -1,0 +1,77 @@
+use crate::Store;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{AdminTokenId, Digest, StoreError, Timestamp};
+use dwar_operator::{AdminToken, AdminTokenStore};
+use dwar_sql::schema::admin_tokens;
+use dwar_sql::{AdminTokenRow, At, Id, read_all, read_one};
+use std::net::IpAddr;
+use std::time::Duration;
+
+#[async_trait]
+impl AdminTokenStore for Store {
+    async fn add(&self, token: AdminToken) -> Result<(), StoreError> {
+        self.write_one(move |conn| {
+            // Repeated after a lost answer, it is there already.
+            diesel::insert_into(admin_tokens::table)
+                .values(AdminTokenRow::from(token.clone()))
+                .on_conflict(admin_tokens::id)
+                .do_nothing()
+                .execute(conn)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn tokens(&self) -> Result<Vec<AdminToken>, StoreError> {
+        self.scan(move |conn| {
+            let query = admin_tokens::table.order((admin_tokens::made_at, admin_tokens::id));
+            Ok(read_all!(AdminTokenRow of query, conn))
+        })
+        .await
+    }
+
+    async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError> {
+        self.read(move |conn| {
+            let query = admin_tokens::table.filter(admin_tokens::digest.eq(token.0.as_slice()));
+            Ok(read_one!(AdminTokenRow of query, conn))
+        })
+        .await
+    }
+
+    async fn note_token(
+        &self,
+        token: AdminTokenId,
+        from: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        // The rule as a guard: never used, or a minute has passed since the last note. Lost with the
+        // power, it is noted again.
+        let noted_before = At::from(now - AdminToken::NOTED_EVERY);
+        self.write_ahead_of_disk(move |conn| {
+            let due = admin_tokens::used_at.is_null().or(admin_tokens::used_at.le(noted_before));
+            diesel::update(admin_tokens::table.find(Id::from(token)).filter(due))
+                .set((
+                    admin_tokens::used_at.eq(At::from(now)),
+                    admin_tokens::used_from.eq(from.map(|address| address.to_string())),
+                ))
+                .execute(conn)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn revoke(&self, token: AdminTokenId) -> Result<bool, StoreError> {
+        self.write(move |conn| {
+            let row = admin_tokens::table.find(Id::from(token));
+            Ok(diesel::delete(row).execute(conn)? == 1)
+        })
+        .await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        // One that ends at an instant is over at it; instants are whole milliseconds.
+        let before = before + Duration::from_millis(1);
+        self.drop_before("admin_tokens", "expires_at", before).await
+    }
+}

@@ -1,0 +1,57 @@
+use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::event::drop_told;
+use diesel::prelude::*;
+use dwar_event::Call;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_sql::schema::{event_deliveries, webhook_calls};
+use dwar_sql::{At, CallRow, Id};
+
+/// Puts the last call of a series on record.
+pub(crate) fn over(connection: &mut SqliteConnection, call: &Call) -> QueryResult<()> {
+    let delivery = event_deliveries::table.find((&call.event, Id::from(call.endpoint)));
+    diesel::delete(delivery).execute(connection)?;
+    log(connection, call)
+}
+
+/// Puts a call on record that there is another one after.
+pub(crate) fn put_off(
+    connection: &mut SqliteConnection,
+    call: &Call,
+    again: Timestamp,
+) -> QueryResult<()> {
+    diesel::update(event_deliveries::table.find((&call.event, Id::from(call.endpoint))))
+        .set((
+            event_deliveries::failures.eq(event_deliveries::failures + 1),
+            event_deliveries::due_at.eq(At::from(again)),
+        ))
+        .execute(connection)?;
+    log(connection, call)
+}
+
+fn log(connection: &mut SqliteConnection, call: &Call) -> QueryResult<()> {
+    diesel::insert_into(webhook_calls::table).values(CallRow::from(call)).execute(connection)?;
+    Ok(())
+}
+
+impl SqliteStore {
+    /// Drops the calls that `find` gives, some at a time, until it finds fewer.
+    pub(crate) async fn drop_calls<F>(&self, find: F) -> Result<u64, StoreError>
+    where
+        F: Fn(&mut SqliteConnection) -> QueryResult<Vec<(Id, String)>> + Clone + Send + 'static,
+    {
+        self.drain_by(SWEEP, move |connection| {
+            let found = find(connection)?;
+            drop_calls(connection, &found)
+        })
+        .await
+    }
+}
+
+/// Drops these calls, and the events that nothing else keeps.
+fn drop_calls(connection: &mut SqliteConnection, calls: &[(Id, String)]) -> QueryResult<usize> {
+    let ids = calls.iter().map(|(id, _)| *id);
+    diesel::delete(webhook_calls::table.filter(webhook_calls::id.eq_any(ids)))
+        .execute(connection)?;
+    drop_told(connection, calls.iter().map(|(_, event)| event))?;
+    Ok(calls.len())
+}
