@@ -509,14 +509,14 @@ CREATE TABLE operator_standings (
     last_at      bigint NOT NULL,
     locked_until bigint,
     PRIMARY KEY (operator_id, subject)
-) WITHOUT ROWID;
+);
 CREATE INDEX operator_standings_by_age ON operator_standings (last_at);
 
 -- Challenges that passkeys have answered, until they are over.
 CREATE TABLE used_challenges (
     digest     blob NOT NULL PRIMARY KEY,
     expires_at bigint NOT NULL
-) WITHOUT ROWID;
+);
 CREATE INDEX used_challenges_by_end ON used_challenges (expires_at);
 
 CREATE TABLE admin_tokens (

@@ -18,10 +18,8 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
-mod operator;
 #[macro_use]
 mod otp;
-mod passkey;
 mod project;
 mod quota_lease;
 mod receipt;
@@ -39,6 +37,10 @@ mod audit;
 mod call;
 #[path = "../../sql/ports/ledger.rs"]
 mod ledger;
+#[path = "../../sql/ports/operator.rs"]
+mod operator;
+#[path = "../../sql/ports/passkey.rs"]
+mod passkey;
 #[path = "../../sql/ports/queue.rs"]
 mod queue;
 #[path = "../../sql/ports/signing_key.rs"]

@@ -14,9 +14,7 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
-mod operator;
 mod otp;
-mod passkey;
 mod project;
 mod receipt;
 mod send_limiter;
@@ -33,6 +31,10 @@ mod audit;
 mod call;
 #[path = "../../sql/ports/ledger.rs"]
 mod ledger;
+#[path = "../../sql/ports/operator.rs"]
+mod operator;
+#[path = "../../sql/ports/passkey.rs"]
+mod passkey;
 #[path = "../../sql/ports/queue.rs"]
 mod queue;
 #[path = "../../sql/ports/signing_key.rs"]

@@ -5,6 +5,7 @@ use diesel::QueryResult;
 #[derive(Clone, Copy)]
 pub(crate) enum Lock {
     SigningKeys,
+    FirstOperator,
 }
 
 impl Lock {
