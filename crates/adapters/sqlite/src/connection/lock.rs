@@ -10,7 +10,6 @@ pub(crate) enum Lock {
 
 impl Lock {
     /// One thread writes: whoever does has it.
-    #[allow(clippy::unnecessary_wraps, reason = "as on PostgreSQL")]
     pub(crate) const fn take(self, _conn: &mut Conn) -> QueryResult<()> {
         Ok(())
     }
