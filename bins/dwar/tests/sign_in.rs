@@ -320,6 +320,8 @@ async fn instances_share_what_was_asked_and_answered(database: Database) {
     for _ in 0..5 {
         let (mut here, mut there) = (Browser::tunnelled(port), Browser::tunnelled(twins));
         let asked = here.question(ASK, "").await;
+        assert_eq!(there.answer(&passkey, &asked, TUNNEL).await, StatusCode::SEE_OTHER);
+        let asked = here.question(ASK, "").await;
         let answers = [here.clone(), there.clone(), here.clone(), there.clone()].map(|mut one| {
             let (passkey, asked) = (&passkey, &asked);
             async move { one.answer(passkey, asked, TUNNEL).await }
