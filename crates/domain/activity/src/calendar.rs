@@ -21,6 +21,7 @@ const INDIA: i64 = 19_800;
 words! {
     /// How long a stretch of time one figure is about.
     Grain {
+        /// Of any clock: minutes are the same everywhere.
         Minute = "minute",
         /// Of the clock in India.
         Hour = "hour",
@@ -32,14 +33,18 @@ words! {
 /// A stretch of time, from its first instant to the first one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
+    /// Its first instant.
     pub from: Timestamp,
+    /// The first instant after it.
     pub until: Timestamp,
 }
 
 /// Figures of one grain that begin within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// Figures of a minute, an hour or a day.
     pub grain: Grain,
+    /// Between which they begin.
     pub window: Window,
 }
 

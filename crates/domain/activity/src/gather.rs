@@ -6,13 +6,17 @@ use std::ops::ControlFlow;
 /// What is on record of one request, as far as figures go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
+    /// Its id.
     pub id: OtpId,
+    /// Whose key asked for it.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
     /// When it was asked for.
     pub at: Timestamp,
     /// Whether it is known to have reached the phone.
     pub delivered: bool,
+    /// Whether its code was used.
     pub verified: bool,
     /// When it was verified, where that is on record.
     pub verified_at: Option<Timestamp>,
@@ -25,7 +29,9 @@ pub struct Sent {
 /// A message handed over to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
+    /// What was to carry it.
     pub channel: Channel,
+    /// The name of whoever was asked to.
     pub provider: String,
     /// Whether it took the message.
     pub accepted: bool,
@@ -40,19 +46,26 @@ pub struct Tried {
 /// What figures are kept apart by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
+    /// Whose sends are counted.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
+    /// Over which channel.
     pub channel: Channel,
+    /// By which provider.
     pub provider: String,
 }
 
 /// What happened in one stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
+    /// What is counted apart.
     pub key: Key,
+    /// How long the stretch is.
     pub grain: Grain,
     /// When that stretch began.
     pub began: Timestamp,
+    /// How often each thing happened.
     pub counts: Counts,
 }
 
@@ -61,6 +74,7 @@ pub struct Figure {
 pub struct Chunk {
     /// The minutes that these are all figures of.
     pub window: Window,
+    /// At most one per minute and key.
     pub minutes: Vec<Figure>,
 }
 

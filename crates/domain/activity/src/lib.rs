@@ -3,6 +3,8 @@
 //! A request counts in the minute in which it was asked for, whatever becomes of it later: so of
 //! every hundred sends in a figure it can be said how many arrived and how many were verified.
 
+#![warn(missing_docs)]
+
 mod calendar;
 mod counts;
 mod gather;

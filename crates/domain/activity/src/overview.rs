@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 /// What a project's first page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview {
+    /// How far it looks back.
     pub period: Period,
     /// Of the whole period.
     pub total: Counts,

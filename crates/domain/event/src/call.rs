@@ -13,10 +13,13 @@ pub const CALL_LEASE: Duration = Duration::from_secs(60);
 /// sent or of what was answered is in it but the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
+    /// Its id.
     pub id: CallId,
+    /// Who was called.
     pub endpoint: EndpointId,
     /// The `webhook-id` of what was told.
     pub event: String,
+    /// What the event says.
     pub kind: EventKind,
     /// 1 is the first of a series; an event that is sent again begins another one.
     pub number: u32,
@@ -47,6 +50,7 @@ impl Call {
 /// A call on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
+    /// The call.
     pub call: Call,
     /// Whether its event is still there to be sent again.
     pub on_record: bool,

@@ -5,7 +5,9 @@ use std::time::Duration;
 /// An address that a project's events go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
+    /// Its id.
     pub id: EndpointId,
+    /// Whose events it is told.
     pub project: ProjectId,
     /// Where events are posted.
     pub url: String,
@@ -15,6 +17,7 @@ pub struct Endpoint {
     pub secret: Sealed,
     /// The secret before, while both sign.
     pub previous: Option<PreviousSecret>,
+    /// When it was added.
     pub created_at: Timestamp,
     /// How it fails, if the last call to it failed.
     pub failing: Option<Failing>,

@@ -1,5 +1,7 @@
 //! What happened, told to the addresses that a project names (webhooks out).
 
+#![warn(missing_docs)]
+
 mod call;
 mod call_log;
 mod endpoint;

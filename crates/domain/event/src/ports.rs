@@ -11,6 +11,7 @@ use std::time::Duration;
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EventStore: Send + Sync {
+    /// Puts a new endpoint on record.
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError>;
 
     /// The endpoints of a project, oldest first, equals by id.
@@ -85,7 +86,9 @@ pub trait EventStore: Send + Sync {
 /// One event to be told to one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
+    /// Who is to be told.
     pub endpoint: Endpoint,
+    /// What happened.
     pub event: Event,
     /// How often it failed so far.
     pub failures: u32,
@@ -94,6 +97,7 @@ pub struct Dispatch {
 /// A signed request to an endpoint (Standard Webhooks). No `Debug`: the body may name a phone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookRequest {
+    /// Where it is posted.
     pub url: String,
     /// `webhook-id`.
     pub id: String,

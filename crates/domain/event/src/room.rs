@@ -23,6 +23,7 @@ pub struct Room {
 /// An endpoint that something is due for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingEndpoint {
+    /// Which one.
     pub endpoint: EndpointId,
     /// Whether its last call failed.
     pub failing: bool,

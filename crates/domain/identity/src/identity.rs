@@ -5,12 +5,15 @@ use dwar_kernel::{Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed, Subj
 pub struct Identity {
     /// The `sub` of its access tokens.
     pub id: IdentityId,
+    /// Who verified it.
     pub project: ProjectId,
     /// The world it was seen in.
     pub mode: KeyMode,
     /// The phone number, unreadable at rest.
     pub phone: Sealed,
+    /// When it was verified for the first time.
     pub created_at: Timestamp,
+    /// When it was verified for the last time.
     pub last_verified_at: Timestamp,
 }
 
@@ -22,6 +25,7 @@ pub struct Erased {
 }
 
 impl Erased {
+    /// What is told of it.
     pub const fn event(
         self,
         project: ProjectId,

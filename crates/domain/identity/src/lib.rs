@@ -1,5 +1,7 @@
 //! The same phone number seen again.
 
+#![warn(missing_docs)]
+
 mod identity;
 mod ports;
 

@@ -12,7 +12,9 @@ pub const FORGOTTEN: Duration = Duration::from_secs(24 * 3_600);
 /// A process that runs the service, as it says itself; nothing in it is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
+    /// Its id, made when it started.
     pub id: InstanceId,
+    /// When it started.
     pub started_at: Timestamp,
     /// When it said so last.
     pub seen_at: Timestamp,

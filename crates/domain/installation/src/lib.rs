@@ -1,5 +1,7 @@
 //! What runs the service on one database, and what waits there to be done.
 
+#![warn(missing_docs)]
+
 mod instance;
 mod queue;
 

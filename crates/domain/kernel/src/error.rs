@@ -13,7 +13,9 @@ pub enum StoreError {
     /// What is stored cannot be what we wrote: names the table, the column and the row.
     #[error("inconsistent data in {table}.{column} of row {row}")]
     Inconsistent {
+        /// Where it was found.
         table: &'static str,
+        /// In which column of it.
         column: &'static str,
         /// Primary key of the row.
         row: String,

@@ -36,22 +36,28 @@ words! {
 pub enum Subject {
     /// A request to send a code.
     Otp {
+        /// Which request.
         otp: OtpId,
         /// The channel that carried it, or the one tried last; none once it is not known.
         channel: Option<Channel>,
         /// The phone it went to; gone with the identity.
         phone: Option<EventPhone>,
     },
+    /// A login.
     Session {
+        /// Which session.
         session: SessionId,
         /// Whose it was.
         identity: IdentityId,
     },
+    /// The person behind a phone number.
     Identity {
+        /// Which identity.
         identity: IdentityId,
         /// How many of its sessions ended with it.
         sessions_revoked: u64,
     },
+    /// What a project owns.
     Wallet {
         /// The ledger entry after which the balance was low.
         entry: EntryId,
@@ -62,6 +68,7 @@ pub enum Subject {
     },
     /// An endpoint of the project.
     Endpoint {
+        /// Which one.
         endpoint: EndpointId,
         /// How many calls to it failed in a row.
         failures: u32,
@@ -78,7 +85,10 @@ pub enum Subject {
         receipts: u32,
     },
     /// Nothing but whether the endpoint takes it.
-    Test { endpoint: EndpointId },
+    Test {
+        /// Which one.
+        endpoint: EndpointId,
+    },
 }
 
 /// The phone an event is about.
@@ -93,11 +103,15 @@ pub struct EventPhone {
 /// Something that happened, as it is kept until everybody has been told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
+    /// Whose endpoints are told.
     pub project: ProjectId,
     /// The world; wallets belong to the live one.
     pub mode: KeyMode,
+    /// What happened.
     pub kind: EventKind,
+    /// What it happened to.
     pub subject: Subject,
+    /// When.
     pub at: Timestamp,
 }
 

@@ -24,6 +24,7 @@ macro_rules! ids {
                 Self(entropy.uuid(now))
             }
 
+            /// The UUID that it is.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }

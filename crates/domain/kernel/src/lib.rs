@@ -1,5 +1,7 @@
 //! Shared vocabulary of the domain, and nothing else.
 
+#![warn(missing_docs)]
+
 mod channel;
 mod clock;
 mod entropy;

@@ -11,6 +11,7 @@ const EVERYTHING: &str = "everything";
 pub struct Access {
     /// An owner of the installation: every project, and what belongs to none of them.
     pub everything: bool,
+    /// What they may do in which project; one that is not here is not there for them.
     pub projects: BTreeMap<ProjectId, Role>,
 }
 

@@ -48,6 +48,7 @@ pub struct Count {
     pub operator: OperatorId,
     /// Which of their counts it is.
     pub subject: Digest,
+    /// How it is judged.
     pub rule: Rule,
 }
 

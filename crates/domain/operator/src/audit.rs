@@ -81,13 +81,18 @@ words! {
 pub enum Actor {
     /// Whoever has the machine.
     CommandLine,
+    /// Somebody who was signed in.
     Operator {
+        /// Its id.
         id: OperatorId,
+        /// What it was called then.
         name: String,
     },
     /// A program with a token of the admin API.
     Token {
+        /// Its id.
         id: AdminTokenId,
+        /// What it was called then.
         name: String,
     },
 }
@@ -107,13 +112,17 @@ impl fmt::Display for Actor {
 /// line; a change that then fails has one all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
+    /// Its id, which settles the order of equal times.
     pub id: AuditId,
+    /// When it was written.
     pub at: Timestamp,
+    /// Who asked for the change.
     pub actor: Actor,
     /// The address the request came from, as far as it is known.
     pub from: Option<IpAddr>,
     /// The project it is about; none where it is about the installation.
     pub project: Option<ProjectId>,
+    /// What was asked for.
     pub action: Action,
     /// What was changed: an id, a name, a masked number.
     pub subject: String,
@@ -128,6 +137,7 @@ pub struct AuditEntry {
 pub struct AuditFilter {
     /// Those of one project; `None` gives all, those of the installation too.
     pub project: Option<ProjectId>,
+    /// Of this kind; `None` is any.
     pub action: Option<Action>,
     /// From this instant on.
     pub since: Option<Timestamp>,
@@ -138,7 +148,9 @@ pub struct AuditFilter {
 /// Where a page ended; the next begins after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditCursor {
+    /// The time of the last entry that was given.
     pub at: Timestamp,
+    /// Its id, which settles equal times.
     pub id: AuditId,
 }
 

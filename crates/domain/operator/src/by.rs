@@ -5,9 +5,11 @@ use std::net::IpAddr;
 /// Who asks for a change, from where, and what they may do; every change takes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
+    /// Who it is, as the audit log says it.
     pub actor: Actor,
     /// The address the request came from, as far as it is known.
     pub from: Option<IpAddr>,
+    /// What they may do.
     pub access: Access,
 }
 

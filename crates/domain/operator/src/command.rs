@@ -160,9 +160,11 @@ commands! {
 /// What is said to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// It may be given.
     Allowed,
     /// There is such a project, but not for whoever asks.
     Unknown,
+    /// The project is known to them, and this is beyond their role.
     Forbidden,
 }
 

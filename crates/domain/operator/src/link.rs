@@ -15,10 +15,15 @@ words! {
 /// A link that works once: its secret is in the fragment of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
+    /// Of its secret.
     pub digest: Digest,
+    /// Whom it is for.
     pub operator: OperatorId,
+    /// What it lets them do.
     pub kind: LinkKind,
+    /// When it was made.
     pub made_at: Timestamp,
+    /// The first instant at which it opens nothing.
     pub expires_at: Timestamp,
 }
 

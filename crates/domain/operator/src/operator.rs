@@ -4,14 +4,17 @@ use dwar_kernel::{OperatorId, Timestamp};
 /// Somebody who runs the service, or part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
+    /// Their id.
     pub id: OperatorId,
     /// What they sign in with; nobody else has it.
     pub name: OperatorName,
+    /// What they may do.
     pub access: Access,
     /// None until they have chosen one by their link.
     pub password: Option<PasswordHash>,
     /// The second factor, if they added one.
     pub totp: Option<Totp>,
+    /// When they were invited.
     pub created_at: Timestamp,
     /// The last time.
     pub signed_in_at: Option<Timestamp>,

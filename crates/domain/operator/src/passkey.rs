@@ -33,6 +33,7 @@ impl PasskeyAlgorithm {
 /// The part of a passkey that is ours to keep; the secret part never leaves its authenticator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasskeyKey {
+    /// How it signs.
     pub algorithm: PasskeyAlgorithm,
     /// SubjectPublicKeyInfo (RFC 5280), DER.
     pub spki: Vec<u8>,
@@ -43,15 +44,19 @@ pub struct PasskeyKey {
 pub struct Passkey {
     /// Of its credential id; nobody else has it.
     pub digest: Digest,
+    /// Whose it is.
     pub operator: OperatorId,
     /// What its owner calls it.
     pub name: String,
     /// What its authenticator calls it.
     pub credential: Vec<u8>,
+    /// What its signatures are checked by.
     pub key: PasskeyKey,
     /// The signature counter as it was last seen; zero where the authenticator has none.
     pub counter: u32,
+    /// When it was added.
     pub made_at: Timestamp,
+    /// When it signed in for the last time.
     pub used_at: Option<Timestamp>,
 }
 
@@ -74,6 +79,7 @@ impl Passkey {
 /// The answer to a passkey that is to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyAdded {
+    /// It is on record now.
     Added,
     /// It is on record already, whoever has it.
     Known,
@@ -155,9 +161,13 @@ pub struct PasskeySite<'a> {
 /// What a browser answers when a passkey was made, each part as the authenticator gave it.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeyMade<'a> {
+    /// The id of the new credential.
     pub credential: &'a [u8],
+    /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
+    /// What the authenticator says of itself and the key.
     pub authenticator_data: &'a [u8],
+    /// The public key, as SubjectPublicKeyInfo (RFC 5280).
     pub spki: &'a [u8],
     /// As COSE numbers it.
     pub algorithm: i32,
@@ -166,8 +176,11 @@ pub struct PasskeyMade<'a> {
 /// What a browser answers when a passkey signs in.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeySigned<'a> {
+    /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
+    /// What the authenticator says of itself.
     pub authenticator_data: &'a [u8],
+    /// Over both.
     pub signature: &'a [u8],
 }
 

@@ -185,6 +185,7 @@ pub trait AuditStore: Send + Sync {
 /// What became of a password that was to be hashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hashing<T> {
+    /// It was worked on.
     Done(T),
     /// As many wait as may, most of them of the same origin; the same call may succeed in a moment.
     Busy,

@@ -5,13 +5,17 @@ use std::time::Duration;
 /// One signed-in browser of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorSession {
+    /// Of its token.
     pub digest: Digest,
+    /// Who is signed in.
     pub operator: OperatorId,
     /// Where it was begun, as far as that is known.
     pub from: Option<IpAddr>,
+    /// When they signed in.
     pub created_at: Timestamp,
     /// The last request, to within a minute.
     pub seen_at: Timestamp,
+    /// The first instant at which it is over, used or not.
     pub expires_at: Timestamp,
 }
 

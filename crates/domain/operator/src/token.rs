@@ -6,14 +6,19 @@ use std::time::Duration;
 /// What is kept of a bearer token of the admin API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdminToken {
+    /// Its id, for lists and the audit log.
     pub id: AdminTokenId,
+    /// Of its text.
     pub digest: Digest,
     /// What a person calls it.
     pub name: String,
+    /// What it may do.
     pub access: Access,
     /// Who made it, as the audit log names them.
     pub made_by: String,
+    /// When it was made.
     pub made_at: Timestamp,
+    /// The first instant at which it counts for nothing.
     pub expires_at: Timestamp,
     /// The last use, to within a minute.
     pub used_at: Option<Timestamp>,

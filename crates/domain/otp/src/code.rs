@@ -64,6 +64,7 @@ impl FromStr for Code {
 pub struct CodeDigest {
     /// Which of the server's secrets was used.
     pub key: i32,
+    /// HMAC-SHA-256 of the code and its request.
     pub mac: [u8; 32],
 }
 

@@ -86,7 +86,9 @@ impl Reason {
 /// One hop of a route: a channel and who serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
+    /// What carries the message.
     pub channel: Channel,
+    /// The name of whoever serves it.
     pub provider: String,
 }
 
@@ -107,10 +109,13 @@ pub struct Route {
 pub struct DeliveryAttempt {
     /// Its id; also what we call it when we talk to the provider.
     pub id: AttemptId,
+    /// What carries the message.
     pub channel: Channel,
+    /// The name of whoever was asked to.
     pub provider: String,
     /// What the provider calls it.
     pub provider_ref: Option<String>,
+    /// How far it has come.
     pub status: AttemptStatus,
     /// Whether the provider ever took it, whatever it reported later.
     pub accepted: bool,

@@ -38,7 +38,9 @@ impl OtpState {
 pub struct Otp {
     /// The `otp_id` of the answer.
     pub id: OtpId,
+    /// Whose key asked for it.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
     /// The phone's look-up form.
     pub phone: BlindIndex,
@@ -61,6 +63,7 @@ pub struct Otp {
     pub created_at: Timestamp,
     /// The first instant at which it no longer works.
     pub expires_at: Timestamp,
+    /// What became of its messages.
     pub delivery: Delivery,
 }
 

@@ -160,12 +160,17 @@ pub trait ReceiptStore: Send + Sync {
 #[derive(Clone, Debug)]
 #[debug("Message({otp} over {channel} to {phone})")]
 pub struct Message {
+    /// The request whose code it carries.
     pub otp: OtpId,
     /// The attempt; a provider that takes a client reference gets this one.
     pub attempt: AttemptId,
+    /// Whose message it is.
     pub project: ProjectId,
+    /// In which world; messages of test keys go to the sandbox alone.
     pub mode: KeyMode,
+    /// What is to carry it.
     pub channel: Channel,
+    /// To whom it goes.
     pub phone: Phone,
     /// The phone's look-up form.
     pub phone_index: BlindIndex,
@@ -191,6 +196,7 @@ pub struct Message {
 pub enum Outcome {
     /// It took the message.
     Accepted {
+        /// What the provider calls it, for receipts; `None` if it gave no name.
         #[debug("{:?}", provider_ref.as_ref().map(|_| "…"))]
         provider_ref: Option<String>,
         /// Whether it will report what became of it.

@@ -5,8 +5,11 @@ use std::time::Duration;
 /// What a provider reports about a message it had accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
+    /// Who reports.
     pub provider: String,
+    /// What the provider calls the message.
     pub provider_ref: String,
+    /// What became of it.
     pub report: Report,
 }
 
@@ -42,17 +45,24 @@ impl Receipt {
 /// The attempt that a receipt, or another report from outside, is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptTarget {
+    /// Whose message it was.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
+    /// The request whose code it carried.
     pub otp: OtpId,
+    /// Which try to deliver it.
     pub attempt: AttemptId,
 }
 
 /// A receipt on record until it has been applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptReceipt {
+    /// Its id, made when it came.
     pub id: ReceiptId,
+    /// What the provider said.
     pub receipt: Receipt,
+    /// When it came.
     pub received_at: Timestamp,
 }
 
@@ -87,6 +97,7 @@ impl KeptReceipt {
 pub struct ReceiptRoom {
     /// How many that [may call the next provider](KeptReceipt::may_call_on).
     pub calling: u32,
+    /// How many of the rest.
     pub others: u32,
 }
 
@@ -102,6 +113,7 @@ pub struct Reviewed {
 /// Receipts on record about messages that are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnknownReceipts {
+    /// How many there are.
     pub count: u64,
     /// When the oldest came.
     pub oldest: Option<Timestamp>,
@@ -137,6 +149,7 @@ impl WebhookHead {
 /// No `Debug`: bodies name phone numbers, and queries may hold secrets.
 #[derive(Clone)]
 pub struct WebhookCall {
+    /// What came before the body.
     pub head: WebhookHead,
     /// The raw body; signatures are over exactly these bytes.
     pub body: Vec<u8>,

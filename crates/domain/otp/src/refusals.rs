@@ -35,10 +35,13 @@ impl Refusal {
 /// Sends that were refused for one reason within one minute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedSends {
+    /// Whose key asked.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
     /// Whose; `None` if that is not known, or was not kept since there were too many.
     pub phone: Option<BlindIndex>,
+    /// Why they were refused.
     pub reason: Refusal,
     /// When the minute began.
     pub minute: Timestamp,

@@ -44,6 +44,7 @@ impl Scenario {
 /// A message that a test key would have sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxMessage {
+    /// The request whose code it carries.
     pub otp: OtpId,
     /// The phone's look-up form.
     pub phone: BlindIndex,
@@ -51,6 +52,7 @@ pub struct InboxMessage {
     pub channel: Channel,
     /// Code and text, unreadable at rest: six digits, then the text.
     pub content: Sealed,
+    /// When it would have been sent.
     pub at: Timestamp,
 }
 
@@ -92,6 +94,7 @@ fn context(project: ProjectId, otp: OtpId) -> Vec<u8> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[debug("Content(…)")]
 pub struct Content {
+    /// The code, as a template would have taken it.
     pub code: Code,
     /// The whole text, as the phone would have shown it.
     pub text: String,

@@ -35,24 +35,34 @@ pub enum Ending {
 /// Why a text cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidText {
+    /// `{code}` is missing, or there twice.
     #[error("the text has to contain {{code}} exactly once")]
     Code,
+    /// A placeholder that nothing stands for.
     #[error("the text knows the placeholders {{code}}, {{brand}} and {{minutes}}, not {0}")]
     Placeholder(String),
+    /// A control character but a line break.
     #[error("the text contains a control character")]
     Control,
+    /// The brand is empty, too long, or of several lines.
     #[error("a brand has 1 to 30 characters on one line, as a DLT variable has")]
     Brand,
+    /// The domain is no host name.
     #[error("the domain is a host name such as login.example.com")]
     Domain,
+    /// The app hash is none.
     #[error("an app hash has 11 characters of base64")]
     AppHash,
+    /// Both a domain and an app hash.
     #[error("an SMS has one last line: set a domain or an app hash, not both")]
     TwoEndings,
+    /// More than the 140 bytes that the SMS Retriever reads; how many there are.
     #[error("with an app hash the text has at most 140 bytes; this one has {0}")]
     TooLongForApp(usize),
+    /// More than three parts; how many there are.
     #[error("the text takes {0} parts; 3 are the most")]
     TooManySegments(usize),
+    /// The language is none.
     #[error(transparent)]
     Language(#[from] InvalidLanguage),
 }
@@ -135,6 +145,7 @@ impl SmsText {
 #[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
 #[display("{parts} part{} ({units} units, {encoding})", if *parts == 1 { "" } else { "s" })]
 pub struct Segments {
+    /// How its characters are written.
     pub encoding: Encoding,
     /// Its length in septets (GSM-7) or 16-bit units (UCS-2).
     pub units: usize,

@@ -83,11 +83,13 @@ const fn prefix(mode: KeyMode) -> &'static str {
 pub struct KeyRecord {
     /// Names the key in logs and limits.
     pub id: ApiKeyId,
+    /// Which world it opens.
     pub mode: KeyMode,
     /// Keyed digest of the plaintext.
     pub digest: Digest,
     /// Its last characters, so that a person can tell two keys apart.
     pub ending: String,
+    /// When it was made.
     pub created_at: Timestamp,
     /// Its last use, to the minute; `None` before the first.
     pub used: Option<Used>,
@@ -96,6 +98,7 @@ pub struct KeyRecord {
 /// When a key was used, and from where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used {
+    /// When, to the minute.
     pub at: Timestamp,
     /// The address that called; of a request through a proxy, the proxy's.
     pub from: Option<IpAddr>,
@@ -104,7 +107,9 @@ pub struct Used {
 /// That a key was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyUse {
+    /// Which key.
     pub key: ApiKeyId,
+    /// Its newest use.
     pub used: Used,
 }
 

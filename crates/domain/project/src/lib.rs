@@ -1,5 +1,7 @@
 //! Who is calling: an API key names a project, a mode and the project's switches.
 
+#![warn(missing_docs)]
+
 mod api_key;
 mod name;
 mod ports;

@@ -14,10 +14,13 @@ pub struct Project {
     pub identity_delete: bool,
     /// Prices that differ from the configured ones.
     pub prices: Prices,
+    /// How its messages read.
     pub messages: Messages,
+    /// Who carries them.
     pub routing: Routing,
     /// A balance that falls below this is told as an event; `None` tells nothing.
     pub low_balance: Option<Paise>,
+    /// When it was made.
     pub created_at: Timestamp,
 }
 
@@ -52,16 +55,20 @@ pub struct Routing {
 /// Prices of one delivered code per channel; `None` means the configured price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
+    /// Of one delivered over WhatsApp.
     pub whatsapp: Option<Paise>,
+    /// Of one delivered over SMS, however many parts it has.
     pub sms: Option<Paise>,
 }
 
 /// A project to be created, its switches off (docs/contract.md, Identities).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProject {
+    /// Its id, made by the caller.
     pub id: ProjectId,
     /// What a person calls it.
     pub name: String,
+    /// When it is made.
     pub created_at: Timestamp,
 }
 
@@ -69,19 +76,33 @@ pub struct NewProject {
 /// installation's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectChange {
+    /// A new name.
     pub name: Option<String>,
+    /// Whether `GET /v1/identity…` answers.
     pub identity_lookup: Option<bool>,
+    /// Whether `DELETE /v1/identity/…` deletes.
     pub identity_delete: Option<bool>,
+    /// What a code delivered over WhatsApp costs.
     pub whatsapp_price: Option<Option<Paise>>,
+    /// What a code delivered over SMS costs.
     pub sms_price: Option<Option<Paise>>,
+    /// Who sends, as recipients know them.
     pub brand: Option<Option<String>>,
+    /// The language of its texts, a BCP 47 tag.
     pub language: Option<Option<String>>,
+    /// The text of an SMS with its placeholders.
     pub sms_text: Option<Option<String>>,
+    /// The id under which that text is registered (DLT content template).
     pub sms_template_id: Option<Option<String>>,
+    /// The site that may read the code out of the SMS (WebOTP).
     pub webotp_domain: Option<Option<String>>,
+    /// The Android app that may read it (SMS Retriever).
     pub app_hash: Option<Option<String>>,
+    /// Providers over WhatsApp in order.
     pub whatsapp_providers: Option<Option<Vec<String>>>,
+    /// Providers over SMS in order.
     pub sms_providers: Option<Option<Vec<String>>>,
+    /// Seconds without a receipt after which the next channel is tried.
     pub fallback_seconds: Option<Option<u32>>,
     /// `Some(None)` tells nothing any more.
     pub low_balance: Option<Option<Paise>>,

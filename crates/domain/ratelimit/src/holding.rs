@@ -48,8 +48,13 @@ struct Short {
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It was admitted; `low` tells that places should be asked for before there are none.
-    Admitted { admission: Admission, low: bool },
+    /// It was admitted.
+    Admitted {
+        /// How the key stands now.
+        admission: Admission,
+        /// Whether places should be asked for before there are none.
+        low: bool,
+    },
     /// It is refused, and nobody has to be asked about it.
     Refused(Admission),
     /// There are no places here, and perhaps there are some on record.
@@ -59,8 +64,11 @@ pub enum Step {
 /// What a renewal is made with: whose it is, which number it has, and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
+    /// Which instance asks.
     pub holder: InstanceId,
+    /// Grows from wish to wish.
     pub number: u64,
+    /// By the clock of that instance.
     pub now: Timestamp,
 }
 

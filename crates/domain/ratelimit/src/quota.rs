@@ -6,6 +6,7 @@ use std::time::Duration;
 pub struct Quota {
     /// How many are admitted; 0 admits none.
     pub limit: u32,
+    /// How long an admission counts.
     pub window: Duration,
 }
 
@@ -27,13 +28,16 @@ pub enum RequestScope {
 pub struct RequestKey {
     /// The API key, not the project: a regenerated key starts anew.
     pub key: ApiKeyId,
+    /// Which of its windows.
     pub scope: RequestScope,
 }
 
 /// Whose sends are counted together: one phone of one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendKey {
+    /// Who sends.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
     /// The phone, as its look-up form only.
     pub phone: BlindIndex,

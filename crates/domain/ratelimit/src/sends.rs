@@ -24,6 +24,7 @@ pub enum SendBound {
 /// When the next send is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
+    /// From this instant on.
     pub at: Timestamp,
     /// How many are admitted then.
     pub remaining: u32,
@@ -34,6 +35,7 @@ pub struct Opening {
 /// A send on record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendSlot {
+    /// When it was admitted.
     pub at: Timestamp,
     /// Whether its place was given back: a provider was asked, and nobody was reached.
     pub forgiven: bool,

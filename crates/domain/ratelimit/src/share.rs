@@ -19,6 +19,7 @@ pub struct Shares(Vec<Share>);
 /// One instance's part of a key's quota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
+    /// Which instance holds it.
     pub holder: InstanceId,
     /// Which of its holder's wishes was granted by it.
     pub number: u64,
@@ -39,9 +40,11 @@ pub struct Share {
 /// What an instance wants to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
+    /// Which instance asks.
     pub holder: InstanceId,
     /// Grows from wish to wish: an older one that arrives late changes nothing.
     pub number: u64,
+    /// The whole that it is a part of.
     pub quota: Quota,
     /// Its own admissions in the present window, by age; see [`slot_length`].
     pub uses: Vec<u32>,

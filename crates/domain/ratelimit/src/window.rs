@@ -8,6 +8,7 @@ use std::time::Duration;
 pub struct Admission {
     /// Whether it was let in; a refusal is never counted.
     pub admitted: bool,
+    /// How many are admitted in a window at most.
     pub limit: u32,
     /// How many more are admitted right now.
     pub remaining: u32,

@@ -5,7 +5,9 @@ use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timesta
 /// Where a page of sessions ended; the next begins after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionCursor {
+    /// When the last session that was given began.
     pub at: Timestamp,
+    /// Its id, which settles equal times.
     pub session: SessionId,
 }
 

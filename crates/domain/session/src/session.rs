@@ -11,10 +11,13 @@ use subtle::ConstantTimeEq;
 pub struct Session {
     /// The `session_id` of answers and the `sid` claim.
     pub id: SessionId,
+    /// Whose API key began it.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
     /// Whose session it is.
     pub identity: IdentityId,
+    /// When the code was verified.
     pub created_at: Timestamp,
     /// The first instant at which no refresh can prolong it any more.
     pub expires_at: Timestamp,
@@ -59,6 +62,7 @@ pub struct Replay {
 pub struct Presented {
     /// Its generation, as its MAC vouches for.
     pub generation: u32,
+    /// Its digest.
     pub refresh: Digest,
     /// Digest of the `Idempotency-Key` that came along and of the token: of two tokens with one
     /// key, neither gets the other's answer.
@@ -72,6 +76,7 @@ pub struct Successor {
     pub refresh: Digest,
     /// The first instant at which it no longer works.
     pub refresh_expires_at: Timestamp,
+    /// The access token that goes with it.
     pub access: CurrentAccess,
     /// The sealed pair, if the request came with an `Idempotency-Key`.
     pub replay: Option<Replay>,
@@ -105,6 +110,7 @@ pub enum Rotation {
 pub struct Sought {
     /// Which API key it was.
     pub key: ApiKeyId,
+    /// Whose key it is.
     pub project: ProjectId,
     /// Which world the key opens.
     pub mode: KeyMode,

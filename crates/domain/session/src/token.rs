@@ -16,8 +16,11 @@ const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 /// Where a refresh token stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The project of its session.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
+    /// The session it refreshes.
     pub session: SessionId,
     /// How many refresh tokens of the session came before it.
     pub generation: u32,
@@ -114,9 +117,11 @@ impl AccessToken {
 /// An access token as a client presents it, with what is known of it before anything was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresentedToken {
+    /// The token as it came.
     pub token: AccessToken,
     /// The session that it names: it tells where to look, and nobody need have checked it yet.
     pub session: Option<SessionId>,
+    /// What is known of its signature so far.
     pub signature: Signature,
 }
 
@@ -134,7 +139,12 @@ pub enum Signature {
     Unchecked,
     /// The key `kid` made it, over these claims. Whether key and claims still count is another
     /// question.
-    Good { kid: Arc<str>, claims: Claims },
+    Good {
+        /// Which key.
+        kid: Arc<str>,
+        /// What it signed.
+        claims: Claims,
+    },
     /// No key of ours made it.
     Bad,
 }
@@ -142,6 +152,7 @@ pub enum Signature {
 /// The public keys as a JWK Set (RFC 7517 section 5), serialised once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JwkSet {
+    /// The document.
     pub json: String,
     /// A strong validator that changes with the document (RFC 9110 section 8.8.3), unquoted.
     pub etag: String,

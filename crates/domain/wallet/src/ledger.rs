@@ -46,7 +46,9 @@ impl Balance {
 /// The sum of all `amount`s of a project is its balance, the sum of all `held` its open holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
+    /// Its id.
     pub id: EntryId,
+    /// What kind of movement.
     pub kind: EntryKind,
     /// What it adds to the balance; negative for a capture, zero for a hold or release.
     pub amount: Paise,
@@ -56,12 +58,14 @@ pub struct LedgerEntry {
     pub after: Balance,
     /// What it is for: the OTP request's id, or the reference given with a credit.
     pub reference: String,
+    /// When the step was asked for.
     pub at: Timestamp,
 }
 
 /// Money to be paid in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credit {
+    /// The id of its entry.
     pub id: EntryId,
     /// How much; more than zero.
     pub amount: Paise,
@@ -72,6 +76,7 @@ pub struct Credit {
 /// A correction of a balance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjustment {
+    /// The id of its entry.
     pub id: EntryId,
     /// What is added; less than zero takes away. Not zero.
     pub amount: Paise,
@@ -132,9 +137,13 @@ impl Settlement {
 /// A hold that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHold {
+    /// Whose money it is.
     pub project: ProjectId,
+    /// The request that it is for.
     pub send: OtpId,
+    /// How much.
     pub amount: Paise,
+    /// When it was put on hold.
     pub since: Timestamp,
 }
 

@@ -1,5 +1,7 @@
 //! Prepaid balance of a project: money, hold, ledger entry.
 
+#![warn(missing_docs)]
+
 mod ledger;
 mod ledger_store;
 mod ports;

@@ -18,6 +18,7 @@ pub struct LedgerSum {
 pub struct WalletStand {
     /// The position of the newest entry.
     pub position: u64,
+    /// What it says the project owns.
     pub balance: Balance,
     /// The sum of the open holds.
     pub open: Paise,
@@ -26,6 +27,7 @@ pub struct WalletStand {
 /// What a proof of one project's ledger found. It stays on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerProof {
+    /// Whose ledger was summed.
     pub project: ProjectId,
     /// When it was begun.
     pub since: Timestamp,
@@ -42,8 +44,11 @@ pub struct LedgerProof {
 /// A proof that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofRun {
+    /// Whose ledger is summed.
     pub project: ProjectId,
+    /// When it began.
     pub since: Timestamp,
+    /// Who asked for it, as the audit log names them.
     pub by: String,
     /// When it was last heard of.
     pub seen_at: Timestamp,

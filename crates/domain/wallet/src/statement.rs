@@ -4,13 +4,16 @@ use dwar_kernel::Timestamp;
 /// An entry, and which one of its project's ledger it is, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementLine {
+    /// Its place in the ledger, counted from 1.
     pub position: u64,
+    /// The entry itself.
     pub entry: LedgerEntry,
 }
 
 /// Which entries of a project are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementFilter {
+    /// Of this kind; `None` is any.
     pub kind: Option<EntryKind>,
     /// From this instant on.
     pub since: Option<Timestamp>,
@@ -26,7 +29,9 @@ pub struct StatementFilter {
 /// so those of two movements at once may be the other way round; position settles equal times alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementCursor {
+    /// The time of the last entry that was given.
     pub at: Timestamp,
+    /// Its place in the ledger.
     pub position: u64,
 }
 

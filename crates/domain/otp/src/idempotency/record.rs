@@ -31,7 +31,9 @@ impl FromStr for IdempotencyKey {
 /// Where a record lives: one key of one route in one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
+    /// Whose key asked.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
     /// The route, a word of ours.
     pub route: &'static str,
