@@ -60,9 +60,13 @@ pub fn phone(number: u32) -> Phone {
 /// A phone in one project and mode.
 #[derive(Clone, Debug)]
 pub struct Line {
+    /// The project that sends to it.
     pub project: ProjectId,
+    /// In which world.
     pub mode: KeyMode,
+    /// The number.
     pub phone: Phone,
+    /// Its look-up form.
     pub index: BlindIndex,
 }
 
