@@ -97,7 +97,7 @@ const TOLD: Duration = Duration::from_millis(500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_endpoint_takes_as_many_statements_as_documented() {
-    let level = "warn,dwar::cli=info,dwar_sqlite::statement=trace";
+    let level = "warn,dwar::cli=info,dwar_sqlite::connection::statement=trace";
     let world = World::new(Database::sqlite()).with("DWAR__LOG__LEVEL", level);
     let costs = Journey::start(world, Meter::Log).await.costs().await;
     assert_documented(&[2], &costs);
@@ -245,7 +245,7 @@ fn logged(service: &Service, request: &str) -> Vec<String> {
     let of_request = lines.iter().rev().take(500).filter(|line| line.contains(request));
     let statement = |line: &String| {
         let line: Value = serde_json::from_str(line).ok()?;
-        (line["target"] == "dwar_sqlite::statement")
+        (line["target"] == "dwar_sqlite::connection::statement")
             .then(|| line["sql"].as_str().map(str::to_owned))?
     };
     let mut found: Vec<String> = of_request.filter_map(statement).collect();
