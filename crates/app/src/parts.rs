@@ -134,6 +134,7 @@ impl Parts {
                 operators: stores.operators,
                 admin_tokens: stores.admin_tokens,
                 audit: stores.audit,
+                searches: stores.searches,
                 calls: stores.calls,
                 refusals: stores.refusals,
                 retention: policies.retention,

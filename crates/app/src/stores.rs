@@ -2,7 +2,7 @@ use dwar_activity::FiguresStore;
 use dwar_event::{CallLog, EventStore};
 use dwar_identity::IdentityStore;
 use dwar_installation::{InstanceStore, QueueStore};
-use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore};
+use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore, SearchStore};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::sandbox::SandboxInbox;
 use dwar_otp::{OtpHistory, OtpStore, ReceiptStore, RefusalStore, TestQuotaStore};
@@ -37,6 +37,8 @@ pub struct Stores {
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     /// What they changed.
     pub audit: Arc<dyn AuditStore>,
+    /// What those who see numbers masked searched for.
+    pub searches: Arc<dyn SearchStore>,
     /// The processes that run the service, and what waits for them.
     pub instances: Arc<dyn InstanceStore>,
     pub queues: Arc<dyn QueueStore>,
@@ -74,6 +76,7 @@ impl Stores {
             + PasskeyStore
             + AdminTokenStore
             + AuditStore
+            + SearchStore
             + InstanceStore
             + QueueStore
             + FiguresStore
@@ -103,6 +106,7 @@ impl Stores {
             passkeys: Arc::<S>::clone(store),
             admin_tokens: Arc::<S>::clone(store),
             audit: Arc::<S>::clone(store),
+            searches: Arc::<S>::clone(store),
             instances: Arc::<S>::clone(store),
             queues: Arc::<S>::clone(store),
             figures: Arc::<S>::clone(store),

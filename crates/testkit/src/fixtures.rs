@@ -1,8 +1,8 @@
 use crate::{ClearVault, SeededEntropy};
 use dwar_event::{Call, Endpoint, EventKind, SendFailure};
 use dwar_kernel::{
-    BlindIndex, Digest, EndpointId, Entropy, IdentityId, KeyMode, Phone, ProjectId, Purpose,
-    Sealed, Timestamp, Vault,
+    BlindIndex, Digest, EndpointId, Entropy, EntryId, IdentityId, KeyMode, Phone, ProjectId,
+    Purpose, Sealed, Timestamp, Vault,
 };
 use dwar_operator::{
     Access, Action, Actor, AdminToken, AuditEntry, Link, LinkKind, Operator, OperatorSession,
@@ -265,8 +265,9 @@ impl Fixtures {
 
     /// Money under a fresh reference.
     pub fn credit(&self, amount: Paise) -> Credit {
-        let id = self.id();
-        Credit { id, amount, reference: format!("receipt {id}") }
+        let id: EntryId = self.id();
+        let amount = amount.0.try_into().expect("an amount");
+        Credit { id, amount, reference: id.into() }
     }
 
     /// A report of "meta" on a message of its own, as it comes in at [`START`].
@@ -351,6 +352,7 @@ impl Fixtures {
             digest: self.digest(),
             name: "deploy".to_owned(),
             access: Access::everything(),
+            may_delegate: false,
             made_by: "Asha".to_owned(),
             made_at: START,
             expires_at: START + days(1),

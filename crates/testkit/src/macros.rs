@@ -145,6 +145,13 @@ macro_rules! shared_store_contract_tests {
                 pages_follow_one_another
                 a_page_is_what_the_filter_wants
             }
+            searches {
+                numbers_are_admitted_as_the_domain_says
+                numbers_of_a_day_are_admitted_as_the_domain_says
+                searchers_are_counted_by_themselves
+                searches_at_once_are_admitted_up_to_the_limit
+                one_number_at_once_counts_once
+            }
             activity {
                 requests_come_back_in_pages
                 requests_of_a_phone_stay_inside_it
@@ -237,6 +244,8 @@ macro_rules! shared_store_contract_tests {
                 a_project_without_a_wallet_has_nothing
                 balances_are_told_of_the_projects_asked_for
                 a_reference_pays_in_once
+                a_balance_stays_within_its_bound
+                credits_at_once_stay_within_the_bound
                 a_hold_needs_the_whole_amount
                 a_capture_spends_and_gives_the_rest_back
                 a_capture_spends_at_most_what_is_held
@@ -326,6 +335,9 @@ macro_rules! fresh_store_contract_tests {
             }
             audit {
                 sweep_drops_by_age_alone
+            }
+            searches {
+                sweep_drops_what_counts_no_more
             }
             activity {
                 sweep_drops_old_counts

@@ -1,12 +1,13 @@
 use crate::{ClearVault, FixedClock, SeededEntropy, minutes, seconds};
 use async_trait::async_trait;
 use dwar_app::{
-    Limits, ModeLimits, OtpPolicy, Parts, Policies, PriceList, Retention, SessionPolicy,
-    SigningKeyPolicy, Stores, Toolbox,
+    Limits, ModeLimits, NewAdminToken, OtpPolicy, Parts, Policies, PriceList, Retention,
+    SessionPolicy, SigningKeyPolicy, Stores, Toolbox,
 };
 use dwar_defaults::number;
 use dwar_event::SwitchOff;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_operator::Access;
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
@@ -184,4 +185,9 @@ impl TokenSigner for ListSigner {
             published_until: None,
         })
     }
+}
+
+/// A token of the admin API to be made, which may not delegate.
+pub const fn new_token(name: &str, access: Access, lifetime: Duration) -> NewAdminToken<'_> {
+    NewAdminToken { name, access, lifetime, may_delegate: false }
 }

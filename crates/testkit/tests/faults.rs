@@ -3,7 +3,7 @@
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_memory::{Fault, MemoryStore};
 use dwar_testkit::{Fixtures, START, Stores};
-use dwar_wallet::{HoldOutcome, Paise};
+use dwar_wallet::{Credited, HoldOutcome, Paise};
 use std::sync::Arc;
 
 fn open() -> (Arc<MemoryStore>, Stores, Fixtures) {
@@ -24,7 +24,8 @@ async fn the_next_call_of_a_step_fails_once_and_no_other() {
     let failed = stores.wallets.credit(id, credit.clone(), START).await;
     assert!(matches!(failed, Err(StoreError::Unavailable(said)) if said.contains("credit")));
     assert_eq!(stores.wallets.balance(id).await.unwrap().balance, Paise::ZERO);
-    assert!(stores.wallets.credit(id, credit, START).await.unwrap());
+    let credited = stores.wallets.credit(id, credit, START).await.unwrap();
+    assert_eq!(credited, Credited::Booked);
     assert_eq!(store.faults().calls("WalletStore::credit"), 2);
 }
 

@@ -38,6 +38,10 @@ broken_by_a_torn_store! {
         a_time_step_at_once_lets_in_once
         a_sign_in_and_a_reset_at_once_leave_no_session
     }
+    searches {
+        searches_at_once_are_admitted_up_to_the_limit
+        one_number_at_once_counts_once
+    }
     passkey {
         passkeys_at_once_are_bounded
         uses_at_once_with_one_counter_let_in_once

@@ -626,15 +626,16 @@ CREATE TABLE used_challenges (
 CREATE INDEX used_challenges_by_end ON used_challenges (expires_at);
 
 CREATE TABLE admin_tokens (
-    id         uuid PRIMARY KEY,
-    digest     bytea NOT NULL UNIQUE,
-    name       text NOT NULL,
-    access     text NOT NULL,
-    made_by    text NOT NULL,
-    made_at    timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL,
-    used_at    timestamptz,
-    used_from  text
+    id           uuid PRIMARY KEY,
+    digest       bytea NOT NULL UNIQUE,
+    name         text NOT NULL,
+    access       text NOT NULL,
+    may_delegate boolean NOT NULL,
+    made_by      text NOT NULL,
+    made_at      timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL,
+    used_at      timestamptz,
+    used_from    text
 );
 CREATE INDEX admin_tokens_by_end ON admin_tokens (expires_at);
 
@@ -660,6 +661,15 @@ CREATE FUNCTION audit_entries_stay() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'the audit log is never changed'; END $$;
 CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries
     FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_stay();
+
+-- The phone numbers that those who see them masked searched for in the last day.
+CREATE TABLE phone_searches (
+    searcher_id uuid NOT NULL,
+    searched_at timestamptz NOT NULL,
+    phone_index bytea NOT NULL,
+    PRIMARY KEY (searcher_id, searched_at, phone_index)
+);
+CREATE INDEX phone_searches_by_age ON phone_searches (searched_at);
 
 -- The processes that run the service, as they say themselves.
 CREATE TABLE instances (

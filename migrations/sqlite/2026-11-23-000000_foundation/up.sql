@@ -520,15 +520,16 @@ CREATE TABLE used_challenges (
 CREATE INDEX used_challenges_by_end ON used_challenges (expires_at);
 
 CREATE TABLE admin_tokens (
-    id         blob NOT NULL PRIMARY KEY,
-    digest     blob NOT NULL UNIQUE,
-    name       text NOT NULL,
-    access     text NOT NULL,
-    made_by    text NOT NULL,
-    made_at    bigint NOT NULL,
-    expires_at bigint NOT NULL,
-    used_at    bigint,
-    used_from  text
+    id           blob NOT NULL PRIMARY KEY,
+    digest       blob NOT NULL UNIQUE,
+    name         text NOT NULL,
+    access       text NOT NULL,
+    may_delegate boolean NOT NULL,
+    made_by      text NOT NULL,
+    made_at      bigint NOT NULL,
+    expires_at   bigint NOT NULL,
+    used_at      bigint,
+    used_from    text
 );
 CREATE INDEX admin_tokens_by_end ON admin_tokens (expires_at);
 
@@ -554,6 +555,15 @@ CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries
 BEGIN
     SELECT raise(ABORT, 'the audit log is never changed');
 END;
+
+-- The phone numbers that those who see them masked searched for in the last day.
+CREATE TABLE phone_searches (
+    searcher_id blob NOT NULL,
+    searched_at bigint NOT NULL,
+    phone_index blob NOT NULL,
+    PRIMARY KEY (searcher_id, searched_at, phone_index)
+) WITHOUT ROWID;
+CREATE INDEX phone_searches_by_age ON phone_searches (searched_at);
 
 -- The processes that run the service, as they say themselves.
 CREATE TABLE instances (

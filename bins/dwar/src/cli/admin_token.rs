@@ -3,7 +3,7 @@ use super::operator::{access_of, role};
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::ManageAdminTokens;
+use dwar_app::{ManageAdminTokens, NewAdminToken};
 use dwar_kernel::{AdminTokenId, ProjectId};
 use dwar_operator::{Access, AdminToken, By, Role};
 use serde_json::{Value, json};
@@ -30,6 +30,9 @@ pub enum Command {
         /// Days until it expires
         #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..=366))]
         days: u16,
+        /// May invite operators, change what they may do, and make tokens: what lives on when it is over
+        #[arg(long)]
+        may_delegate: bool,
     },
     /// List every token
     List,
@@ -45,14 +48,14 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List)).await?;
     let (tokens, by) = (core.management()?.tokens, By::command_line());
     match command {
-        Command::Add { name, project, role, days, .. } => {
+        Command::Add { name, project, role, days, may_delegate, .. } => {
             let access = role.map_or_else(Access::everything, |role| Access {
                 everything: false,
                 projects: project.into_iter().map(|project| (project, role)).collect(),
             });
             let lifetime = Duration::from_secs(u64::from(days) * DAY);
-            let made = tokens.make(&by, &name, access, lifetime).await;
-            let (token, secret) = made?;
+            let new = NewAdminToken { name: &name, access, lifetime, may_delegate };
+            let (token, secret) = tokens.make(&by, new).await?;
             let mut json = json_of(&token);
             json["secret"] = secret.expose().into();
             let text = format!("{}\n{}\n\nIt is shown this once.", line(&token), secret.expose());
@@ -79,6 +82,7 @@ fn json_of(token: &AdminToken) -> Value {
         "token_id": token.id.to_string(),
         "name": token.name,
         "access": access_of(&token.access),
+        "may_delegate": token.may_delegate,
         "made_by": token.made_by,
         "made_at": instant(token.made_at),
         "expires_at": instant(token.expires_at),
@@ -92,5 +96,6 @@ fn line(token: &AdminToken) -> String {
         .used_at
         .map_or_else(|| "never used".to_owned(), |at| format!("last used {}", instant(at)));
     let (name, ends) = (&token.name, instant(token.expires_at));
-    format!("{}  {name:<24} {}  until {ends}, {used}", token.id, token.access)
+    let delegates = if token.may_delegate { ", MAY DELEGATE" } else { "" };
+    format!("{}  {name:<24} {}{delegates}  until {ends}, {used}", token.id, token.access)
 }

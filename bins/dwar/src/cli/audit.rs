@@ -1,8 +1,7 @@
 use super::answer::instant;
 use super::{Failure, open};
 use crate::config::Config;
-use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
-use dwar_kernel::{ProjectId, Timestamp};
+use dwar_kernel::{ProjectId, Timestamp, read_instant};
 use dwar_operator::{Actor, AuditEntry, AuditFilter, By};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -79,7 +78,7 @@ fn text_of(entry: &AuditEntry) -> String {
 }
 
 fn when(text: &str) -> Result<Timestamp, String> {
-    let day = || text.parse::<NaiveDate>().map(|day| day.and_time(NaiveTime::MIN).and_utc());
-    let at = DateTime::parse_from_rfc3339(text).map(|at| at.with_timezone(&Utc));
-    at.or_else(|_| day()).map_err(|_| "a day (2026-11-24) or an instant (RFC 3339)".to_owned())
+    let day = || read_instant(&format!("{text}T00:00:00Z"));
+    let at = read_instant(text).or_else(day);
+    at.ok_or_else(|| "a day (2026-11-24) or an instant (RFC 3339)".to_owned())
 }

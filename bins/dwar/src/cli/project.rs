@@ -8,7 +8,7 @@ use dwar_kernel::{Phone, ProjectId};
 use dwar_operator::By;
 use dwar_otp::{GuessBudget, SendPace};
 use dwar_project::{KeyRecord, Project, ProjectName};
-use dwar_wallet::Paise;
+use dwar_wallet::{Amount, Paise};
 use serde_json::{Value, json};
 
 /// What the length of a text is shown for.
@@ -23,8 +23,8 @@ pub enum Command {
         #[arg(long)]
         name: ProjectName,
         /// Opening balance of its wallet, such as 100 or 99.50
-        #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Paise::from_rupees)]
-        balance_rupees: Paise,
+        #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Amount::from_rupees)]
+        balance_rupees: Amount,
     },
     /// List every project
     List,
@@ -77,7 +77,7 @@ fn created(project: &CreatedProject) -> Answer {
         "name": project.name,
         "live_key": project.live_key.expose(),
         "test_key": project.test_key.expose(),
-        "balance_paise": project.balance.0,
+        "balance_paise": project.balance.paise().0,
     });
     let text = format!(
         "Project   {} ({})\nBalance   {}\nLive key  {}\nTest key  {}\n\n\

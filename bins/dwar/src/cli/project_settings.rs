@@ -4,7 +4,7 @@ use crate::config;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dwar_project::ProjectChange;
-use dwar_wallet::{InvalidAmount, Paise};
+use dwar_wallet::{Amount, InvalidAmount, Paise};
 use std::convert::Infallible;
 use std::str::FromStr;
 
@@ -87,7 +87,7 @@ fn names(text: &str) -> Result<OrDefault<Vec<String>>, Infallible> {
 }
 
 fn rupees(text: &str) -> Result<OrDefault<Paise>, InvalidAmount> {
-    OrDefault::read(text, Paise::from_rupees)
+    OrDefault::read(text, |text| Amount::from_rupees(text).map(Amount::paise))
 }
 
 impl From<Settings> for ProjectChange {

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use dwar_app::{ManageWallets, Scope};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_operator::By;
-use dwar_wallet::{Adjusted, Balance, InvalidAmount, LedgerEntry, Paise, Refunded};
+use dwar_wallet::{Amount, Balance, Correction, LedgerEntry, Paise, Reference};
 use serde_json::{Value, json};
 
 #[derive(Subcommand)]
@@ -16,11 +16,11 @@ pub enum Command {
         #[command(flatten)]
         of: OneProject,
         /// How much, such as 100 or 99.50
-        #[arg(long, value_name = "RUPEES", value_parser = Paise::from_rupees)]
-        rupees: Paise,
+        #[arg(long, value_name = "RUPEES", value_parser = Amount::from_rupees)]
+        rupees: Amount,
         /// Your name for the payment; a second credit of the same reference changes nothing
         #[arg(long)]
-        reference: Option<String>,
+        reference: Option<Reference>,
     },
     /// Show what a project has
     Balance(OneProject),
@@ -45,11 +45,11 @@ pub enum Command {
         #[command(flatten)]
         of: OneProject,
         /// How much, such as 10 or -2.50
-        #[arg(long, value_name = "RUPEES", allow_hyphen_values = true, value_parser = signed)]
-        rupees: Paise,
+        #[arg(long, value_name = "RUPEES", allow_hyphen_values = true, value_parser = Correction::from_rupees)]
+        rupees: Correction,
         /// Why; a second adjustment of the same reference changes nothing
         #[arg(long)]
-        reference: String,
+        reference: Reference,
     },
     /// Recompute every wallet from its ledger; fails if one does not agree
     Verify,
@@ -61,14 +61,6 @@ pub enum Command {
         #[arg(long)]
         everything: bool,
     },
-}
-
-fn signed(text: &str) -> Result<Paise, InvalidAmount> {
-    let Paise(amount) = Paise::from_rupees(text.strip_prefix('-').unwrap_or(text))?;
-    match amount {
-        0 => Err(InvalidAmount),
-        amount => Ok(Paise(if text.starts_with('-') { -amount } else { amount })),
-    }
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
@@ -97,8 +89,8 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 async fn credited(
     wallets: &ManageWallets,
     project: ProjectId,
-    rupees: Paise,
-    reference: Option<String>,
+    rupees: Amount,
+    reference: Option<Reference>,
 ) -> Result<Answer, Failure> {
     let new = wallets.credit(&By::command_line(), project, rupees, reference).await;
     let new = new.map_err(of(project))?;
@@ -117,11 +109,8 @@ async fn refunded(
 ) -> Result<Answer, Failure> {
     let refunded = wallets.refund(&By::command_line(), project, otp).await;
     let (amount, news) = match refunded.map_err(of(project))? {
-        Refunded::Refunded(amount) => (amount, format!("Gave back {amount}.")),
-        Refunded::Already => (Paise::ZERO, "It was given back before.".to_owned()),
-        Refunded::NothingCaptured => {
-            return Err(Failure::Refused("nothing was charged for this send".to_owned()));
-        }
+        Some(amount) => (amount, format!("Gave back {amount}.")),
+        None => (Paise::ZERO, "It was given back before.".to_owned()),
     };
     moved(wallets, project, &news, ("refunded_paise", amount.0.into())).await
 }
@@ -129,21 +118,17 @@ async fn refunded(
 async fn adjusted(
     wallets: &ManageWallets,
     project: ProjectId,
-    rupees: Paise,
-    reference: String,
+    rupees: Correction,
+    reference: Reference,
 ) -> Result<Answer, Failure> {
     let adjusted = wallets.adjust(&By::command_line(), project, rupees, reference).await;
-    let adjusted = adjusted.map_err(of(project))?;
-    let news = match adjusted {
-        Adjusted::Booked => format!("Adjusted by {rupees}."),
-        Adjusted::Known => "This reference was booked before; nothing changed.".to_owned(),
-        Adjusted::Insufficient => {
-            return Err(Failure::Refused(
-                "the balance, less open holds, does not cover that".to_owned(),
-            ));
-        }
+    let booked = adjusted.map_err(of(project))?;
+    let news = if booked {
+        format!("Adjusted by {}.", rupees.paise())
+    } else {
+        "This reference was booked before; nothing changed.".to_owned()
     };
-    moved(wallets, project, &news, ("adjusted", (adjusted == Adjusted::Booked).into())).await
+    moved(wallets, project, &news, ("adjusted", booked.into())).await
 }
 
 /// What a movement did, and the balance after it.
@@ -205,7 +190,7 @@ fn entry_json(entry: &LedgerEntry) -> Value {
         "held_paise": entry.held.0,
         "balance_after_paise": entry.after.balance.0,
         "held_after_paise": entry.after.held.0,
-        "reference": entry.reference,
+        "reference": entry.reference.as_str(),
         "at": instant(entry.at),
     })
 }

@@ -3,7 +3,7 @@ use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_app::Management;
-use dwar_event::{Call, CallFilter, Endpoint, LoggedCall, Resend, WebhookSecret};
+use dwar_event::{Call, CallFilter, Endpoint, EventId, LoggedCall, Resend, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ pub enum Command {
         it: OneEndpoint,
         /// Its webhook-id, as the log shows it
         #[arg(long, value_name = "ID")]
-        event: String,
+        event: EventId,
     },
 }
 
@@ -130,7 +130,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let refuse = |sentence: &str| Err(Failure::Refused(sentence.to_owned()));
             match answer {
                 Resend::Queued => {
-                    let json = json!({ "event_id": event, "queued": true });
+                    let json = json!({ "event_id": event.as_str(), "queued": true });
                     Ok(Answer::new(json, "It goes out with what else is due.".to_owned()))
                 }
                 Resend::UnderWay => refuse("it is under way, or was sent a moment ago"),

@@ -9,18 +9,16 @@ use dwar_app::{About, CreatedProject, Outside};
 use dwar_http::{LoopHealth, Readiness, Server};
 use dwar_kernel::{InstanceId, StoreError};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
+use dwar_project::ProjectName;
 use dwar_ratelimit::{RequestLimiter, StandIn};
 use dwar_redis::{FallbackRequestLimiter, RedisRequestLimiter};
-use dwar_wallet::Paise;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::SetOnce;
 
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
-/// The name of the project of a first start.
-const DEMO: &str = "Demo";
-const DEMO_BALANCE: Paise = Paise(10_000);
+const DEMO_BALANCE: u32 = 10_000;
 
 /// Set once the database is up to date and there is a key to sign with.
 pub type Prepared = Arc<SetOnce<()>>;
@@ -152,9 +150,8 @@ pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> 
     if !core.config.demo || core.config.environment != RunMode::Development {
         return Ok(None);
     }
-    let Ok(name) = DEMO.parse() else { return Ok(None) };
     let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;
-    projects.create_first(&name, DEMO_BALANCE).await
+    projects.create_first(&ProjectName::demo(), DEMO_BALANCE.into()).await
 }
 
 /// Prepares again and again for as long as the database is out of reach.

@@ -5,6 +5,7 @@
 mod crowd;
 mod database;
 mod disk;
+mod staff;
 mod tap;
 mod vendor;
 mod wire;
@@ -14,6 +15,8 @@ pub use crowd::{Bystander, Resident, attacker, raise_descriptors};
 pub use database::Database;
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use disk::Disk;
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use staff::{Person, Program};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use tap::{Counted, Tap};
 #[allow(unused_imports, reason = "each test file uses its part")]

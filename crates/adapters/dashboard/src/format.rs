@@ -66,6 +66,12 @@ pub(crate) fn time(at: Timestamp) -> Markup {
     html! { time datetime=(exact) title=(plain) { (plain) } }
 }
 
+/// Whole seconds, at whose end the instant is there.
+pub(crate) fn seconds_until(at: Timestamp, now: Timestamp) -> u64 {
+    let ms = u64::try_from((at - now).num_milliseconds()).unwrap_or_default();
+    ms.div_ceil(1_000)
+}
+
 /// As [`time`], to the second.
 pub(crate) fn moment(at: Timestamp) -> Markup {
     let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);

@@ -4,7 +4,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{ManageError, SignInError};
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, Timestamp};
+use std::borrow::Cow;
 use std::fmt;
 
 /// To whoever meets a queue that is full; it moves within a second.
@@ -32,6 +33,8 @@ pub enum Refusal {
     TooMany,
     /// As many passwords are checked at this moment as can be.
     Busy,
+    /// Somebody who sees numbers masked searched for too many; from this instant on for one more.
+    SearchedTooMuch { until: Timestamp, seconds: u64 },
     /// A store or the API is out of reach.
     Unavailable,
     /// Our fault; the log says more.
@@ -56,6 +59,7 @@ impl Refusal {
             Self::Unreadable => texts::UNREADABLE,
             Self::TooMany => texts::TOO_MANY,
             Self::Busy => texts::BUSY,
+            Self::SearchedTooMuch { .. } => texts::SEARCHED_TOO_MUCH,
             Self::Unavailable => texts::UNAVAILABLE,
             Self::Failed => texts::FAILED,
         }
@@ -70,7 +74,7 @@ impl ResponseError for Refusal {
             Self::Foreign | Self::Stale | Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Unreadable => StatusCode::BAD_REQUEST,
-            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooMany | Self::SearchedTooMuch { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Busy | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -85,7 +89,13 @@ impl ResponseError for Refusal {
             answer.insert_header(RETRY_SOON);
         }
         let (title, sentence) = self.words();
-        answer.content_type(layout::HTML).body(layout::bare(title, sentence).into_string())
+        let mut sentence = Cow::from(sentence);
+        if let Self::SearchedTooMuch { until, seconds } = self {
+            answer.insert_header((header::RETRY_AFTER, *seconds));
+            sentence = format!("{sentence} {}.", until.format("%-d %b %Y, %H:%M:%S UTC")).into();
+        }
+        let page = layout::bare(title, &sentence).into_string();
+        answer.content_type(layout::HTML).body(page)
     }
 }
 
@@ -104,10 +114,13 @@ impl From<StoreError> for Refusal {
 impl From<ManageError> for Refusal {
     fn from(cause: ManageError) -> Self {
         match cause {
-            ManageError::Forbidden => Self::Forbidden,
+            ManageError::Forbidden | ManageError::MayNotDelegate(_) => Self::Forbidden,
             ManageError::NoSuchProject | ManageError::NotFound(_) => Self::NotFound,
             // The pages that ask for what can be wrong have words of their own for these.
             ManageError::Invalid { .. } | ManageError::Conflict(_) => Self::Unreadable,
+            ManageError::SearchedTooMuch { until, seconds } => {
+                Self::SearchedTooMuch { until, seconds }
+            }
             ManageError::Store(cause) => cause.into(),
         }
     }

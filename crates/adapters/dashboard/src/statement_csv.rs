@@ -74,7 +74,7 @@ fn csv_line(line: &StatementLine) -> String {
     let StatementLine { position, entry } = line;
     let LedgerEntry { id, kind, amount, held, after, reference, at } = entry;
     let at = at.to_rfc3339_opts(SecondsFormat::Millis, true);
-    let text = format!("{position},{id},{at},{},{}", kind.as_str(), cell(reference));
+    let text = format!("{position},{id},{at},{},{}", kind.as_str(), cell(reference.as_str()));
     let amounts = [*amount, *held, after.balance, after.held];
     let amounts: String = amounts.map(|paise| format!(",{},{}", decimal(paise), paise.0)).concat();
     format!("{text}{amounts}\r\n")

@@ -45,6 +45,11 @@ pub(crate) mod refusals {
         "Too many live lists",
         "Close one of the pages that go on by themselves, and reload this one.",
     );
+    pub(crate) const SEARCHED_TOO_MUCH: Words = (
+        "Too many numbers",
+        "Whoever sees phone numbers masked can search for 60 in an hour and 200 in a day, since four \
+         hidden digits could be tried. The next one is free at",
+    );
     pub(crate) const MISDIRECTED: Words = (
         "Not by this name",
         "This dashboard does not go by the name in the address bar. If the name is yours, add it to dashboard.hosts.",
@@ -320,10 +325,12 @@ pub(crate) mod wallet {
     pub(crate) const REFERENCE: &str = "Reference";
     pub(crate) const REFERENCE_EXAMPLE: &str = "Invoice 2026-11-17";
     pub(crate) const PAY_IN: &str = "Pay in";
-    pub(crate) const NO_AMOUNT: &str =
-        "The amount is rupees with at most two decimals, and more than zero. Nothing was paid in.";
-    pub(crate) const NO_REFERENCE: &str =
-        "A reference is needed, so that the same payment cannot be booked twice.";
+    pub(crate) const NO_AMOUNT: &str = "The amount is rupees with at most two decimals, more than zero and at most a thousand crore. \
+         Nothing was paid in.";
+    pub(crate) const NO_REFERENCE: &str = "A reference is needed, so that the same payment cannot be booked twice: 1 to 200 visible \
+         characters on one line.";
+    pub(crate) const TOO_MUCH: &str =
+        "No balance may be more than a thousand crore rupees. Nothing was paid in.";
     pub(crate) const KNOWN: &str = "This reference was booked before, so nothing was paid in.";
     pub(crate) const DONE: &[(&str, &str)] = &[("credited", "Paid in.")];
     pub(crate) const STATEMENT: &str = "Statement, newest first";
@@ -411,8 +418,7 @@ pub(crate) mod settings {
     pub(crate) const LOW: &str = "Low balance, ₹";
     pub(crate) const LOW_HINT: &str = "A balance below it raises the event wallet.low.";
     pub(crate) const TELLS_NOTHING: &str = "tells nothing";
-    pub(crate) const NO_AMOUNT: &str =
-        "Amounts are rupees with at most two decimals. Nothing was saved.";
+    pub(crate) const NO_AMOUNT: &str = "Amounts are rupees with at most two decimals, a thousand crore at most. Nothing was saved.";
     pub(crate) const WEBHOOKS: Words =
         ("Webhooks", "Addresses that are told what happens, signed by Standard Webhooks.");
     pub(crate) const NO_WEBHOOKS: &str =
@@ -601,6 +607,10 @@ pub(crate) mod tokens {
     pub(crate) const NO_DAYS: &str = "Days are a number from 1 to 365. Nothing was made.";
     pub(crate) const NO_PROJECT: &str =
         "A token needs a project at least, or everything. Nothing was made.";
+    pub(crate) const MAY_DELEGATE: &str = "may invite operators and make tokens";
+    pub(crate) const DELEGATE: &str = "It may invite operators and make tokens";
+    pub(crate) const DELEGATE_HINT: &str = "Whoever gets hold of such a token can keep the access they find when it expires or is revoked. \
+         Leave it off unless the program is there for that.";
     pub(crate) const MAKE_BUTTON: &str = "Make token";
     pub(crate) const REVOKE: &str = "Revoke";
     pub(crate) const REVOKE_STOPS: [&str; 2] = [

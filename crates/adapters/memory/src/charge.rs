@@ -1,7 +1,7 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{OtpId, ProjectId, StoreError};
-use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry};
+use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry, Reference};
 
 #[async_trait]
 impl ChargeStore for MemoryStore {
@@ -11,7 +11,7 @@ impl ChargeStore for MemoryStore {
         sends: Vec<OtpId>,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         let state = &*self.step("ChargeStore::charges").await?;
-        let sends: Vec<String> = sends.iter().map(OtpId::to_string).collect();
+        let sends: Vec<Reference> = sends.into_iter().map(Reference::from).collect();
         let own = state.ledger.iter().filter(|(owner, _)| *owner == project);
         let charges = own.map(|(_, entry)| entry).filter(|entry| {
             matches!(entry.kind, EntryKind::Capture | EntryKind::Refund)

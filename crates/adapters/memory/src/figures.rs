@@ -5,7 +5,7 @@ use dwar_activity::{
 };
 use dwar_kernel::{KeeperId, KeyMode, OtpId, Paise, ProjectId, StoreError, Timestamp};
 use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState};
-use dwar_wallet::EntryKind;
+use dwar_wallet::{EntryKind, Reference};
 use std::time::Duration;
 
 #[async_trait]
@@ -148,7 +148,7 @@ impl State {
 
     /// What was charged for a request, less what was given back.
     fn spent(&self, otp: &Otp) -> Paise {
-        let reference = otp.id.to_string();
+        let reference = Reference::from(otp.id);
         let moved = self.ledger.iter().filter(|(project, entry)| {
             let is_about = *project == otp.project && entry.reference == reference;
             is_about && matches!(entry.kind, EntryKind::Capture | EntryKind::Refund)

@@ -25,6 +25,7 @@ mod queue;
 mod quota_leases;
 mod receipt;
 mod request_limiter;
+mod search;
 mod send_limiter;
 mod session;
 mod shards;

@@ -5,9 +5,12 @@ use dwar_event::{Call, Endpoint, Event};
 use dwar_identity::Identity;
 use dwar_installation::Instance;
 use dwar_kernel::{
-    BlindIndex, Digest, KeyMode, OperatorId, OtpId, ProjectId, StoreError, TallyId, Timestamp,
+    BlindIndex, Digest, KeyMode, OperatorId, OtpId, ProjectId, SearcherId, StoreError, TallyId,
+    Timestamp,
 };
-use dwar_operator::{AdminToken, AuditEntry, Link, Operator, OperatorSession, Passkey, Standing};
+use dwar_operator::{
+    AdminToken, AuditEntry, Link, Operator, OperatorSession, Passkey, Searches, Standing,
+};
 use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, Otp, RefusedSends};
@@ -49,6 +52,7 @@ pub(crate) struct State {
     pub passkeys: Vec<Passkey>,
     pub admin_tokens: Vec<AdminToken>,
     pub audit: Vec<AuditEntry>,
+    pub searches: HashMap<SearcherId, Searches>,
     pub instances: Vec<Instance>,
     pub figures: BTreeMap<(Grain, Timestamp, Key), Counts>,
     pub tenure: Tenure,

@@ -2,8 +2,8 @@ use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, Impossible, LedgerEntry,
-    Movement, OpenHold, Paise, Refunded, Settlement, Wallet, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, Impossible,
+    LedgerEntry, Movement, OpenHold, Paise, Reference, Refunded, Settlement, Wallet, WalletStore,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +18,9 @@ impl State {
     }
 
     /// What the entry of this kind and reference added to the balance.
-    fn amount(&self, project: ProjectId, kind: EntryKind, reference: &str) -> Option<Paise> {
+    fn amount(&self, project: ProjectId, kind: EntryKind, reference: &Reference) -> Option<Paise> {
         let mut own = self.entries(project);
-        own.find(|entry| entry.kind == kind && entry.reference == reference).map(|e| e.amount)
+        own.find(|entry| entry.kind == kind && entry.reference == *reference).map(|e| e.amount)
     }
 
     fn apply<T>(
@@ -44,7 +44,7 @@ impl WalletStore for MemoryStore {
         project: ProjectId,
         credit: Credit,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Credited, StoreError> {
         let state = &mut *self.step("WalletStore::credit").await?;
         let known = state.amount(project, EntryKind::Credit, &credit.reference).is_some();
         state.apply(project, |wallet| wallet.credit(&credit, known, now))
@@ -88,7 +88,7 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
         let state = &mut *self.step("WalletStore::refund").await?;
-        let amount = |kind| state.amount(project, kind, &send.to_string());
+        let amount = |kind| state.amount(project, kind, &send.into());
         let captured = amount(EntryKind::Capture).map(|amount| Paise(-amount.0));
         let refunded = amount(EntryKind::Refund).is_some();
         state.apply(project, |wallet| wallet.refund(send, captured, refunded, entry, now))

@@ -23,6 +23,7 @@ mod otp;
 mod project;
 mod quota_lease;
 mod receipt;
+mod search;
 mod send_limiter;
 mod session;
 mod test_quota;

@@ -193,7 +193,7 @@ macro_rules! lines_of {
             query = query.filter(dsl::made_at.lt($crate::At::from(until)));
         }
         if let Some(reference) = &$filter.reference {
-            query = query.filter(dsl::reference.eq(reference.clone()));
+            query = query.filter(dsl::reference.eq(reference.to_string()));
         }
         if let Some(after) = $after {
             let (at, place) = ($crate::At::from(after.at), $crate::stored_position(after.position));

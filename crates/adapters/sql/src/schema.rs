@@ -369,6 +369,7 @@ diesel::table! {
         digest -> Binary,
         name -> Text,
         access -> Text,
+        may_delegate -> Bool,
         made_by -> Text,
         made_at -> At,
         expires_at -> At,
@@ -480,6 +481,16 @@ diesel::table! {
         counter -> BigInt,
         made_at -> At,
         used_at -> Nullable<At>,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
+
+    phone_searches (searcher_id, searched_at, phone_index) {
+        searcher_id -> Id,
+        searched_at -> At,
+        phone_index -> Binary,
     }
 }
 

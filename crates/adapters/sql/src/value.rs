@@ -8,8 +8,8 @@ use diesel::query_builder::QueryId;
 use diesel::sql_types::{SqlOrd, SqlType};
 use dwar_kernel::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, IdentityId,
-    InstanceId, KeeperId, OperatorId, OtpId, ProjectId, ReceiptId, SessionId, TallyId, Timestamp,
-    TokenId,
+    InstanceId, KeeperId, OperatorId, OtpId, ProjectId, ReceiptId, SearcherId, SessionId, TallyId,
+    Timestamp, TokenId,
 };
 use std::fmt;
 use uuid::Uuid;
@@ -81,7 +81,7 @@ macro_rules! ids {
 
 ids! {
     ProjectId ApiKeyId OtpId AttemptId SessionId TokenId IdentityId EntryId ReceiptId EndpointId
-    OperatorId AdminTokenId AuditId CallId InstanceId KeeperId TallyId
+    OperatorId AdminTokenId AuditId CallId InstanceId KeeperId TallyId SearcherId
 }
 
 #[cfg(feature = "postgres")]

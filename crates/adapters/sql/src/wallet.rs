@@ -85,7 +85,7 @@ impl EntryRow {
             held: entry.held.0,
             balance_after: entry.after.balance.0,
             held_after: entry.after.held.0,
-            reference: entry.reference.clone(),
+            reference: entry.reference.to_string(),
             made_at: entry.at.into(),
         }
     }
@@ -102,7 +102,7 @@ impl TryFrom<EntryRow> for LedgerEntry {
             amount: Paise(row.amount),
             held: Paise(row.held),
             after: balance(row.balance_after, row.held_after),
-            reference: row.reference,
+            reference: read.parse("reference", &row.reference)?,
             at: read.at("made_at", row.made_at)?,
         })
     }

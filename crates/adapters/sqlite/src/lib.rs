@@ -17,6 +17,7 @@ mod key_use;
 mod otp;
 mod project;
 mod receipt;
+mod search;
 mod send_limiter;
 mod session;
 mod test_quota;

@@ -10,7 +10,7 @@ use dwar_project::ProjectStore;
 use dwar_session::SessionStore;
 use dwar_sqlite::{OpenError, Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, race};
-use dwar_wallet::{Credit, HoldOutcome, Paise, WalletStore};
+use dwar_wallet::{Credited, HoldOutcome, Paise, WalletStore};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -144,8 +144,8 @@ async fn two_stores_on_one_file_hold_exactly_what_the_balance_covers() {
     let project = make.project();
     let id = project.id;
     stores[0].create(project, make.keys()).await.unwrap();
-    let credit = Credit { id: make.id(), amount: Paise(1_000), reference: "receipt".to_owned() };
-    assert!(stores[1].credit(id, credit, START).await.unwrap());
+    let credited = stores[1].credit(id, make.credit(Paise(1_000)), START).await.unwrap();
+    assert_eq!(credited, Credited::Booked);
     let outcomes = race(40, |number| {
         let (store, send, entry) = (stores[number % 2].clone(), make.id(), make.id());
         async move { store.hold(id, send, Paise(100), entry, START).await.unwrap() }

@@ -10,14 +10,14 @@ use diesel::query_dsl::RunQueryDsl;
 use diesel::sql_types::BigInt;
 use dwar_event::{CallLog, Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
-use dwar_kernel::{KeyMode, ProjectId, Sealed, StoreError};
+use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_operator::{AuditFilter, AuditStore};
 use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, Line, START, any_project, seconds};
-use dwar_wallet::{Adjusted, Adjustment, Credit, HoldOutcome, Paise, WalletStore};
+use dwar_wallet::{Adjusted, Adjustment, Credited, HoldOutcome, Paise, WalletStore};
 use tempfile::TempDir;
 
 struct Scene {
@@ -101,14 +101,14 @@ impl Scene {
     }
 
     async fn credit(&self, amount: i64) {
-        let (id, reference) = (self.make.id(), format!("receipt of {amount}"));
-        let credit = Credit { id, amount: Paise(amount), reference };
-        assert!(self.store.credit(self.project, credit, START).await.unwrap());
+        let credit = self.make.credit(Paise(amount));
+        let credited = self.store.credit(self.project, credit, START).await.unwrap();
+        assert_eq!(credited, Credited::Booked);
     }
 
     async fn adjust(&self, amount: i64) {
-        let (id, reference) = (self.make.id(), format!("correction of {amount}"));
-        let adjustment = Adjustment { id, amount: Paise(amount), reference };
+        let (id, amount): (EntryId, _) = (self.make.id(), amount.try_into().unwrap());
+        let adjustment = Adjustment { id, amount, reference: id.into() };
         let adjusted = self.store.adjust(self.project, adjustment, START).await.unwrap();
         assert_eq!(adjusted, Adjusted::Booked);
     }

@@ -1,12 +1,12 @@
 use super::timeline::{OnRecord, Timeline};
-use crate::{Change, Control, Limits, ManageError};
+use crate::{Change, Control, Limits, ManageError, SearchPhones};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, Timestamp};
-use dwar_operator::{Action, By, Command};
+use dwar_operator::{Action, By, Command, SearchAllowance};
 use dwar_otp::{
     Channel, DeliveryStatus, Otp, OtpHistory, OtpState, OtpStore, RefusalStore, RefusedSends,
 };
 use dwar_ratelimit::{SendKey, SendLimiter};
-use dwar_wallet::{ChargeStore, LedgerEntry};
+use dwar_wallet::{ChargeStore, LedgerEntry, Reference};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,8 @@ pub struct Activity {
     pub sends: Arc<dyn SendLimiter>,
     pub charges: Arc<dyn ChargeStore>,
     pub limits: Limits,
+    /// For whoever asks about a number, and sees numbers masked.
+    pub searches: SearchPhones,
 }
 
 /// Requests on one page.
@@ -129,7 +131,7 @@ impl Activity {
         project: ProjectId,
         found: Vec<Otp>,
     ) -> Result<Vec<RequestLine>, StoreError> {
-        let mut charged: HashMap<String, Paise> = HashMap::new();
+        let mut charged: HashMap<Reference, Paise> = HashMap::new();
         for entry in self.charges_of(project, &found).await? {
             charged.entry(entry.reference).or_default().0 -= entry.amount.0;
         }
@@ -144,7 +146,7 @@ impl Activity {
                 carrier: attempt.map(|it| (it.channel, it.provider.clone())),
                 status: delivery.status,
                 state: otp.state,
-                charged: charged.get(&otp.id.to_string()).copied().unwrap_or_default(),
+                charged: charged.get(&otp.id.into()).copied().unwrap_or_default(),
             }
         };
         Ok(found.into_iter().map(line).collect())
@@ -163,15 +165,17 @@ impl Activity {
         Ok(RefusedSends::added_up(counts))
     }
 
-    /// All that is on record about a phone, told, for whoever knows its number.
+    /// All that is on record about a phone, told, for whoever knows its number; and how many more they
+    /// may ask about, see [`SearchPhones::admit`].
     pub async fn search(
         &self,
         by: &By,
         (project, mode): (ProjectId, KeyMode),
         phone: &Phone,
-    ) -> Result<Timeline, ManageError> {
+    ) -> Result<(Timeline, Option<SearchAllowance>), ManageError> {
         self.control.project(by, Command::SearchRequests, project).await?;
-        Ok(self.told((project, mode), phone).await?)
+        let left = self.searches.admit(by, (project, mode), phone).await?;
+        Ok((self.told((project, mode), phone).await?, left))
     }
 
     /// The same about a phone whose requests whoever asks was shown before.

@@ -15,33 +15,40 @@ pub struct ManageAdminTokens {
     pub tokens: Arc<dyn AdminTokenStore>,
 }
 
-const NAME: &str = "a token's name is 1 to 60 letters, digits, single blanks and . - _ @ +";
 const LIFETIME: &str = "a token lives for at least one minute and at most 366 days";
 const OUTLIVES: &str = "a token that a token makes ends no later than that one";
 const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 
+/// A token to be made.
+#[derive(Clone, Debug)]
+pub struct NewAdminToken<'a> {
+    /// What a person calls it; as an operator could be called.
+    pub name: &'a str,
+    pub access: Access,
+    /// From now on; a minute at least, [`AdminToken::LONGEST`] at most.
+    pub lifetime: Duration,
+    /// Whether it may invite operators, change what they may do, and make tokens.
+    pub may_delegate: bool,
+}
+
 impl ManageAdminTokens {
-    /// Makes a token that may do what `access` says; its secret is in the clear here and never
-    /// again.
+    /// Makes a token; its secret is in the clear here and never again.
     ///
-    /// Nobody hands out more than they have, a token no more time either: one that leaked cannot
-    /// make itself another to live on by.
+    /// Nobody hands out more than they have ([`By::may_grant`]), and a token no more time than it has
+    /// left: one that leaked cannot make itself another to live on by.
     pub async fn make(
         &self,
         by: &By,
-        name: &str,
-        access: Access,
-        lifetime: Duration,
+        new: NewAdminToken<'_>,
     ) -> Result<(AdminToken, AdminSecret), ManageError> {
         self.control.admit(by, Command::MakeToken, None)?;
+        let NewAdminToken { name, access, lifetime, may_delegate } = new;
         let name = name.trim().parse::<OperatorName>();
-        let name = name.map_err(|_| ManageError::invalid("name", NAME))?;
+        let name = name.map_err(|cause| ManageError::invalid("name", cause))?;
         if lifetime < Duration::from_secs(60) || lifetime > AdminToken::LONGEST {
             return Err(ManageError::invalid("lifetime_seconds", LIFETIME));
         }
-        if !by.access.grants(&access) {
-            return Err(ManageError::Forbidden);
-        }
+        by.may_grant(&access)?;
         let now = self.control.tools.now();
         if let Actor::Token { id, .. } = by.actor {
             self.within_the_life_of(id, now + lifetime).await?;
@@ -57,6 +64,7 @@ impl ManageAdminTokens {
             digest: secret.digest(self.control.tools.vault.as_ref()),
             name: name.to_string(),
             access,
+            may_delegate,
             made_by: by.actor.to_string(),
             made_at: now,
             expires_at: now + lifetime,
@@ -75,7 +83,8 @@ impl ManageAdminTokens {
         Ok(self.tokens.tokens().await?)
     }
 
-    /// Revokes a token, for every request that begins after this returns.
+    /// Revokes a token, for every request that begins after this returns. A token may do so without the
+    /// right to delegate: what it takes away it cannot live on by.
     pub async fn revoke(&self, by: &By, token: AdminTokenId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RevokeToken, None)?;
         let tokens = self.tokens.tokens().await?;
@@ -133,5 +142,5 @@ fn about(token: &AdminToken, action: Action) -> Change {
 
 fn facts(token: &AdminToken) -> Facts {
     let facts = Facts::new().word("token_id", token.id).word("access", &token.access);
-    facts.word("expires_at", token.expires_at.to_rfc3339())
+    facts.flag("may_delegate", token.may_delegate).word("expires_at", token.expires_at.to_rfc3339())
 }

@@ -49,9 +49,14 @@ impl Audit {
     /// Writes a change down before it is made; every change goes through here. Where this fails the
     /// change MUST NOT be made.
     pub async fn record(&self, by: &By, change: Change) -> Result<(), StoreError> {
+        self.entries.append(self.entry(by, change)).await
+    }
+
+    /// The entry of a change, for a step that writes it down itself.
+    pub(crate) fn entry(&self, by: &By, change: Change) -> AuditEntry {
         let Change { action, subject, project, before, after } = change;
         let at = self.tools.now();
-        let entry = AuditEntry {
+        AuditEntry {
             id: AuditId::new(at, self.tools.entropy.as_ref()),
             at,
             actor: by.actor.clone(),
@@ -61,7 +66,6 @@ impl Audit {
             subject,
             before: before.map(|facts| facts.to_json()),
             after: after.map(|facts| facts.to_json()),
-        };
-        self.entries.append(entry).await
+        }
     }
 }

@@ -1,7 +1,8 @@
 use super::endpoints::NO_ENDPOINT;
 use crate::{Change, Control, ManageError, TellEvents};
 use dwar_event::{
-    CALL_LEASE, Call, CallFilter, Dispatch, Endpoint, Event, EventKind, LoggedCall, Resend, Subject,
+    CALL_LEASE, Call, CallFilter, Dispatch, Endpoint, Event, EventId, EventKind, LoggedCall,
+    Resend, Subject,
 };
 use dwar_kernel::{EndpointId, KeyMode, ProjectId};
 use dwar_operator::{Action, By, Command, Facts};
@@ -59,14 +60,14 @@ impl EndpointLog {
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-        event: &str,
+        event: &EventId,
     ) -> Result<Resend, ManageError> {
         let known = self.admitted(by, Command::ResendEvent, project, endpoint).await?;
         let facts = Facts::new().text("endpoint", &known.id.to_string());
         let change = Change::new(Action::EventResent, event).within(project).after(facts);
         self.control.record(by, change).await?;
         let now = self.tell.tools.now();
-        Ok(self.tell.calls.resend(project, endpoint, event.to_owned(), now).await?)
+        Ok(self.tell.calls.resend(project, endpoint, event.to_string(), now).await?)
     }
 
     /// Calls an endpoint with `webhook.test`, now and once, also one that is switched off. Gives

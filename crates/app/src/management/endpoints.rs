@@ -1,12 +1,16 @@
 use crate::{Change, Control, ManageError};
 use dwar_event::{Endpoint, EventStore, NewSecret, WebhookSecret, WebhookSender};
-use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed};
+use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed, is_line};
 use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
 use std::time::Duration;
 
 const REFUSED_URL: &str = "events go to https:// addresses of public hosts only; \
                            events.allow_private allows others";
+
+/// In characters; longer than any address of use.
+const LONGEST_URL: usize = 2_048;
+const MALFORMED_URL: &str = "an address is at most 2048 visible characters on one line";
 
 /// How long a replaced secret signs along, so that receivers can change over.
 const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
@@ -34,6 +38,9 @@ impl ManageEndpoints {
     ) -> Result<(Endpoint, WebhookSecret), ManageError> {
         self.control.project(by, Command::AddWebhook, project).await?;
         let url = url.trim();
+        if !is_line(url, LONGEST_URL) {
+            return Err(ManageError::invalid("url", MALFORMED_URL));
+        }
         self.sender.allows(url).map_err(|_| ManageError::invalid("url", REFUSED_URL))?;
         let now = self.control.tools.now();
         let id = EndpointId::new(now, self.control.tools.entropy.as_ref());

@@ -1,4 +1,5 @@
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_operator::CannotGrant;
 use dwar_project::InvalidSetting;
 use std::fmt::Display;
 
@@ -8,6 +9,9 @@ pub enum ManageError {
     /// Whoever asked may not do this.
     #[error("your role does not allow this")]
     Forbidden,
+    /// A token that was not made for this.
+    #[error(transparent)]
+    MayNotDelegate(CannotGrant),
     /// There is no such project, or whoever asked may not know of it.
     #[error("there is no project with this id")]
     NoSuchProject,
@@ -25,6 +29,14 @@ pub enum ManageError {
     /// It is not as whoever asked expects it to be.
     #[error("{0}")]
     Conflict(&'static str),
+    /// They searched for too many phone numbers that they see masked; from this instant on for one more.
+    #[error("whoever sees phone numbers masked can search for 60 in an hour and 200 in a day")]
+    SearchedTooMuch {
+        /// When one more is admitted.
+        until: Timestamp,
+        /// Until then, whole.
+        seconds: u64,
+    },
     /// The store failed: what was asked for may have been done or not.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -42,6 +54,15 @@ impl ManageError {
         match self {
             Self::Store(cause) => cause,
             refused => StoreError::Failed(Box::new(refused)),
+        }
+    }
+}
+
+impl From<CannotGrant> for ManageError {
+    fn from(cause: CannotGrant) -> Self {
+        match cause {
+            CannotGrant::Access => Self::Forbidden,
+            CannotGrant::Delegation => Self::MayNotDelegate(cause),
         }
     }
 }

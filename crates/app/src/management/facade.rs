@@ -1,8 +1,8 @@
 use crate::{
     Activity, Audit, AuditLog, Control, EndpointLog, ManageAccount, ManageAdminTokens,
     ManageEndpoints, ManageIdentities, ManageLedger, ManageOperators, ManageProjects,
-    ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SignIn, UnlockPhone,
-    project_rules,
+    ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SearchPhones, SignIn,
+    UnlockPhone, project_rules,
 };
 use dwar_event::WebhookSender;
 use dwar_operator::{PasskeyVerifier, PasswordHasher};
@@ -65,6 +65,7 @@ impl Parts {
         let Self { stores, policies, .. } = self.clone();
         let ManagementOutside { sender, providers } = outside;
         let control = || self.control();
+        let searches = SearchPhones { control: control(), searches: stores.searches };
         Management {
             projects: ManageProjects {
                 control: control(),
@@ -86,6 +87,7 @@ impl Parts {
                 control: control(),
                 identities: stores.identities,
                 sessions: stores.identity_sessions,
+                searches: searches.clone(),
             },
             phones: UnlockPhone {
                 control: control(),
@@ -100,6 +102,7 @@ impl Parts {
                 sends: stores.sends,
                 charges: stores.charges,
                 limits: policies.limits,
+                searches,
             },
             figures: ReadFigures { control: control(), store: stores.figures },
             signing_keys: self.manage_signing_keys(),

@@ -1,7 +1,7 @@
-use crate::{Change, Control, FoundIdentity, ManageError};
+use crate::{Change, Control, FoundIdentity, ManageError, SearchPhones};
 use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId};
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, By, Command, Facts, SearchAllowance};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub struct ManageIdentities {
     pub control: Control,
     pub identities: Arc<dyn IdentityStore>,
     pub sessions: Arc<dyn IdentitySessions>,
+    /// For whoever asks for a number, and sees numbers masked.
+    pub searches: SearchPhones,
 }
 
 impl ManageIdentities {
@@ -29,18 +31,20 @@ impl ManageIdentities {
         Ok(FoundIdentity::open(self.control.tools.vault.as_ref(), found)?)
     }
 
-    /// An identity by its phone number.
+    /// An identity by its phone number, and how many more numbers may be asked for, see
+    /// [`SearchPhones::admit`].
     pub async fn find(
         &self,
         by: &By,
         (project, mode): (ProjectId, KeyMode),
         phone: &Phone,
-    ) -> Result<FoundIdentity, ManageError> {
+    ) -> Result<(FoundIdentity, Option<SearchAllowance>), ManageError> {
         self.control.project(by, Command::FindIdentity, project).await?;
+        let left = self.searches.admit(by, (project, mode), phone).await?;
         let vault = self.control.tools.vault.as_ref();
         let index = vault.phone_index(project, mode, phone);
         let found = self.identities.find_by_phone(project, mode, index).await?;
-        Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
+        Ok((FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?, left))
     }
 
     /// Erases every trace of an identity (docs/contract.md, Identities).

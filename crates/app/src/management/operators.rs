@@ -34,7 +34,7 @@ impl ManageOperators {
     ) -> Result<Invited, ManageError> {
         self.control.admit(by, Command::InviteOperator, None)?;
         let name = named(name)?;
-        self.grants(by, &access)?;
+        by.may_grant(&access)?;
         self.projects_exist(&access).await?;
         if self.operators.find_by_name(name.clone()).await?.is_some() {
             return Err(NAME_TAKEN);
@@ -87,7 +87,7 @@ impl ManageOperators {
     ) -> Result<(), ManageError> {
         self.control.admit(by, Command::ChangeOperator, None)?;
         let before = self.find(by, operator).await?;
-        self.grants(by, &access)?;
+        by.may_grant(&access)?;
         self.projects_exist(&access).await?;
         let change = about(&before, Action::OperatorChanged)
             .before(Facts::new().word("access", &before.access))
@@ -129,12 +129,8 @@ impl ManageOperators {
     /// Somebody whom whoever asks may change.
     async fn find(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
         let found = self.operators.find(operator).await?.ok_or(NO_OPERATOR)?;
-        self.grants(by, &found.access)?;
+        by.may_grant(&found.access)?;
         Ok(found)
-    }
-
-    fn grants(&self, by: &By, access: &Access) -> Result<(), ManageError> {
-        if by.access.grants(access) { Ok(()) } else { Err(ManageError::Forbidden) }
     }
 
     async fn projects_exist(&self, access: &Access) -> Result<(), ManageError> {

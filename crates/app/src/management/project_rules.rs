@@ -1,5 +1,5 @@
 use crate::sms_text_of;
-use dwar_kernel::Paise;
+use dwar_kernel::Amount;
 use dwar_otp::{Channel, InvalidText, Providers};
 use dwar_project::{InvalidSetting, Project, ProjectName, ProjectRules};
 use std::sync::Arc;
@@ -56,8 +56,8 @@ fn judge(project: &Project, providers: &dyn Providers) -> Result<(), InvalidSett
         ("sms_price_paise", project.prices.sms),
         ("low_balance_paise", project.low_balance),
     ] {
-        if amount.is_some_and(|amount| amount < Paise::ZERO) {
-            return Err(invalid(field, "an amount is 0 or more".to_owned()));
+        if let Some(Err(cause)) = amount.map(|paise| Amount::try_from(paise.0)) {
+            return Err(invalid(field, cause.to_string()));
         }
     }
     Ok(())

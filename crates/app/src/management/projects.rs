@@ -6,7 +6,7 @@ use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
     ProjectRules,
 };
-use dwar_wallet::{Credit, Paise, WalletStore};
+use dwar_wallet::{Amount, Credit, Reference, WalletStore};
 use std::sync::Arc;
 
 /// Makes and changes projects and their keys.
@@ -25,7 +25,7 @@ pub struct CreatedProject {
     pub name: String,
     pub live_key: ApiKey,
     pub test_key: ApiKey,
-    pub balance: Paise,
+    pub balance: Amount,
 }
 
 impl ManageProjects {
@@ -34,7 +34,7 @@ impl ManageProjects {
         &self,
         by: &By,
         name: &ProjectName,
-        balance: Paise,
+        balance: Amount,
     ) -> Result<CreatedProject, ManageError> {
         self.control.admit(by, Command::CreateProject, None)?;
         let now = self.control.tools.now();
@@ -50,7 +50,7 @@ impl ManageProjects {
     pub async fn create_first(
         &self,
         name: &ProjectName,
-        balance: Paise,
+        balance: Amount,
     ) -> Result<Option<CreatedProject>, StoreError> {
         // Else each start would leave an entry.
         if !self.control.projects.list().await?.is_empty() {
@@ -178,7 +178,7 @@ impl ManageProjects {
     fn compose(
         &self,
         name: &ProjectName,
-        balance: Paise,
+        balance: Amount,
         now: Timestamp,
     ) -> (NewProject, CreatedProject) {
         let entropy = self.control.tools.entropy.as_ref();
@@ -203,9 +203,9 @@ impl ManageProjects {
         created: &CreatedProject,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        if created.balance > Paise::ZERO {
+        if created.balance > Amount::ZERO {
             let id = EntryId::new(now, self.control.tools.entropy.as_ref());
-            let reference = "opening balance".to_owned();
+            let reference = Reference::opening_balance();
             let credit = Credit { id, amount: created.balance, reference };
             self.wallets.credit(created.id, credit, now).await?;
         }
@@ -214,7 +214,8 @@ impl ManageProjects {
 }
 
 fn creation(created: &CreatedProject) -> Change {
-    let facts = Facts::new().text("name", &created.name).number("balance_paise", created.balance.0);
+    let facts =
+        Facts::new().text("name", &created.name).number("balance_paise", created.balance.paise().0);
     Change::new(Action::ProjectCreated, created.id).within(created.id).after(facts)
 }
 

@@ -5,7 +5,7 @@ use dwar_otp::{
     RefusedSends,
 };
 use dwar_ratelimit::{Quota, SendBound, SendLog};
-use dwar_wallet::{EntryKind, LedgerEntry};
+use dwar_wallet::{EntryKind, LedgerEntry, Reference};
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -240,7 +240,7 @@ fn money(otp: &Otp, charges: &[LedgerEntry]) -> Vec<(Option<Timestamp>, Fact)> {
     if otp.mode.is_test() {
         return vec![(None, Fact::Free)];
     }
-    let send = otp.id.to_string();
+    let send = Reference::from(otp.id);
     let mut own: Vec<_> = charges.iter().filter(|entry| entry.reference == send).collect();
     own.sort_by_key(|entry| entry.at);
     if own.is_empty() && otp.delivery.status == DeliveryStatus::Failed {

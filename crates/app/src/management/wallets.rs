@@ -2,7 +2,8 @@ use crate::{Change, Control, ManageError};
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
 use dwar_operator::{Action, By, Command, Facts, masked};
 use dwar_wallet::{
-    Adjusted, Adjustment, Balance, Credit, LedgerEntry, Paise, Refunded, WalletStore,
+    Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, LedgerEntry, Paise,
+    Reference, Refunded, WalletStore,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +15,12 @@ pub struct ManageWallets {
     pub wallets: Arc<dyn WalletStore>,
 }
 
+const INSUFFICIENT: ManageError =
+    ManageError::Conflict("The balance, less open holds, does not cover that.");
+const NOTHING_CAPTURED: ManageError = ManageError::Conflict("Nothing was charged for this send.");
+const TOO_MUCH: ManageError =
+    ManageError::Conflict("No balance may be more than a thousand crore rupees.");
+
 impl ManageWallets {
     /// Pays in; `false` if `reference` was used before, and nothing changed.
     ///
@@ -22,50 +29,65 @@ impl ManageWallets {
         &self,
         by: &By,
         project: ProjectId,
-        amount: Paise,
-        reference: Option<String>,
+        amount: Amount,
+        reference: Option<Reference>,
     ) -> Result<bool, ManageError> {
         self.control.project(by, Command::CreditWallet, project).await?;
-        if amount <= Paise::ZERO {
+        if amount == Amount::ZERO {
             return Err(ManageError::invalid("amount_paise", "more than zero"));
         }
         let now = self.control.tools.now();
         let id = EntryId::new(now, self.control.tools.entropy.as_ref());
-        let reference = reference.unwrap_or_else(|| id.to_string());
-        let movement = (Action::WalletCredited, reference.as_str(), Some(amount));
+        let reference = reference.unwrap_or_else(|| id.into());
+        let movement = (Action::WalletCredited, &reference, Some(amount.paise()));
         self.record(by, project, movement).await?;
-        Ok(self.wallets.credit(project, Credit { id, amount, reference }, now).await?)
+        match self.wallets.credit(project, Credit { id, amount, reference }, now).await? {
+            Credited::Booked => Ok(true),
+            Credited::Known => Ok(false),
+            Credited::TooMuch => Err(TOO_MUCH),
+        }
     }
 
-    /// Gives back what was charged for a send, once.
+    /// Gives back what was charged for a send, once; gives how much, or `None` if it had come back
+    /// before.
     pub async fn refund(
         &self,
         by: &By,
         project: ProjectId,
         send: OtpId,
-    ) -> Result<Refunded, ManageError> {
+    ) -> Result<Option<Paise>, ManageError> {
         self.control.project(by, Command::RefundSend, project).await?;
-        self.record(by, project, (Action::WalletRefunded, &send.to_string(), None)).await?;
+        self.record(by, project, (Action::WalletRefunded, &send.into(), None)).await?;
         let now = self.control.tools.now();
         let entry = EntryId::new(now, self.control.tools.entropy.as_ref());
-        Ok(self.wallets.refund(project, send, entry, now).await?)
+        match self.wallets.refund(project, send, entry, now).await? {
+            Refunded::Refunded(amount) => Ok(Some(amount)),
+            Refunded::Already => Ok(None),
+            Refunded::NothingCaptured => Err(NOTHING_CAPTURED),
+            Refunded::TooMuch => Err(TOO_MUCH),
+        }
     }
 
-    /// Corrects a balance, up or down; `reference` says why, and counts once.
+    /// Corrects a balance; `reference` says why. `false` if it was used before, and nothing changed.
     pub async fn adjust(
         &self,
         by: &By,
         project: ProjectId,
-        amount: Paise,
-        reference: String,
-    ) -> Result<Adjusted, ManageError> {
+        amount: Correction,
+        reference: Reference,
+    ) -> Result<bool, ManageError> {
         self.control.project(by, Command::AdjustWallet, project).await?;
         let now = self.control.tools.now();
         let id = EntryId::new(now, self.control.tools.entropy.as_ref());
-        let movement = (Action::WalletAdjusted, reference.as_str(), Some(amount));
+        let movement = (Action::WalletAdjusted, &reference, Some(amount.paise()));
         self.record(by, project, movement).await?;
         let adjustment = Adjustment { id, amount, reference };
-        Ok(self.wallets.adjust(project, adjustment, now).await?)
+        match self.wallets.adjust(project, adjustment, now).await? {
+            Adjusted::Booked => Ok(true),
+            Adjusted::Known => Ok(false),
+            Adjusted::Insufficient => Err(INSUFFICIENT),
+            Adjusted::TooMuch => Err(TOO_MUCH),
+        }
     }
 
     /// The wallet as it stands.
@@ -106,12 +128,12 @@ impl ManageWallets {
         &self,
         by: &By,
         project: ProjectId,
-        (action, reference, amount): (Action, &str, Option<Paise>),
+        (action, reference, amount): (Action, &Reference, Option<Paise>),
     ) -> Result<(), ManageError> {
         let Balance { balance, held } = self.wallets.balance(project).await?;
         let before = Facts::new().number("balance_paise", balance.0).number("held_paise", held.0);
         let after = Facts::new().maybe_number("amount_paise", amount.map(|paise| paise.0));
-        let change = Change::new(action, masked(reference)).within(project);
+        let change = Change::new(action, masked(reference.as_str())).within(project);
         Ok(self.control.record(by, change.before(before).after(after)).await?)
     }
 }

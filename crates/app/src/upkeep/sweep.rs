@@ -1,7 +1,7 @@
 use crate::Deliver;
 use dwar_event::CallLog;
 use dwar_kernel::{KeyMode, OtpId, StoreError};
-use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore};
+use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, SearchStore};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::{
     Charge, Otp, ReceiptTarget, RefusalStore, RefusedSends, Report, TestQuota, TestQuotaStore,
@@ -30,6 +30,7 @@ pub struct Sweep {
     pub operators: Arc<dyn OperatorStore>,
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     pub audit: Arc<dyn AuditStore>,
+    pub searches: Arc<dyn SearchStore>,
     pub calls: Arc<dyn CallLog>,
     pub refusals: Arc<dyn RefusalStore>,
     pub retention: Retention,
@@ -69,6 +70,8 @@ pub struct Swept {
     pub admin_tokens: u64,
     /// Lines of the audit log.
     pub audit: u64,
+    /// Phone numbers that were searched for.
+    pub searches: u64,
     /// Calls to endpoints.
     pub calls: u64,
     /// Counts of refused sends.
@@ -119,6 +122,7 @@ impl Sweep {
             operators: self.operators.sweep(now).await?,
             admin_tokens: self.admin_tokens.sweep(now - keep.audit).await?,
             audit: self.audit.sweep(now - keep.audit).await?,
+            searches: self.searches.sweep(now).await?,
             calls: self.calls.sweep_calls(now - keep.calls).await?,
             refusals: self.refusals.sweep(now - RefusedSends::KEPT).await?,
             tests: match keep.tests {

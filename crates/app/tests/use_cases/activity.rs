@@ -11,7 +11,7 @@ use dwar_testkit::{
     FixedClock, Fixtures, POLICIES, Postbox, START, management, minutes, outside, parts, phone,
     seconds,
 };
-use dwar_wallet::Paise;
+use dwar_wallet::Amount;
 use std::sync::Arc;
 
 /// A service, a project with one rupee, a caller with its live key, what support looks at.
@@ -25,7 +25,7 @@ struct House {
 }
 
 impl House {
-    async fn open(rupees: i64) -> Self {
+    async fn open(rupees: u32) -> Self {
         let store = Arc::new(MemoryStore::default());
         let (stores, clock) = (Stores::of(&store), Arc::new(FixedClock::at(START)));
         let (parts, postbox) = (parts(stores.clone(), &clock), Arc::<Postbox>::default());
@@ -33,7 +33,7 @@ impl House {
         let service = parts.service(outside(requests, &postbox, &Arc::default()));
         let manage = management(&parts, &Arc::default());
         let name = "Acme".parse().unwrap();
-        let made = manage.projects.create(&BY, &name, Paise(rupees * 100)).await.unwrap();
+        let made = manage.projects.create(&BY, &name, Amount::from(rupees * 100)).await.unwrap();
         let key = dwar_app::Claim::Key(made.live_key);
         let caller = service.use_cases.authenticate.caller(&key).await.unwrap();
         Self { clock, stores, service, postbox, activity: manage.activity, caller }
@@ -45,7 +45,8 @@ impl House {
 
     async fn timeline(&self, phone: &Phone) -> dwar_app::Timeline {
         self.service.tally.write().await.unwrap();
-        self.activity.search(&BY, (self.caller.project.id, KeyMode::Live), phone).await.unwrap()
+        let world = (self.caller.project.id, KeyMode::Live);
+        self.activity.search(&BY, world, phone).await.unwrap().0
     }
 }
 

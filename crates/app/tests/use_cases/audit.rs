@@ -1,13 +1,13 @@
 //! Every change has its line, before it is made.
 
 use crate::common::{Office, PASSWORD};
-use dwar_app::Present;
+use dwar_app::{ManageError, NewAdminToken, Present};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_memory::Fault;
 use dwar_operator::{Access, Action, By, Command, EndSessions, Role};
 use dwar_project::{ProjectChange, ProjectName};
-use dwar_testkit::{START, phone};
-use dwar_wallet::Paise;
+use dwar_testkit::{START, new_token, phone};
+use dwar_wallet::{Amount, Paise};
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Walk {
         let office = Office::open();
         let by = By::command_line();
         let (name, projects) = ("Chai".parse().unwrap(), &office.manage.projects);
-        let project = projects.create(&by, &name, Paise(500)).await.unwrap();
+        let project = projects.create(&by, &name, Amount::from(500)).await.unwrap();
         let (endpoint, _) = office.manage.endpoints.add(&by, project.id, URL, false).await.unwrap();
         let line = office.make.line(project.id, KeyMode::Live);
         let identity = office.stores.sessions.start(office.make.login(&line)).await.unwrap();
@@ -41,7 +41,7 @@ impl Walk {
         let other = office.join("Ravi", Access::everything()).await.operator.id;
         let link = office.invite("Meena", Access::everything()).await.secret.expose().to_owned();
         let tokens = &office.manage.tokens;
-        let (token, _) = tokens.make(&by, "deploy", Access::everything(), DAY).await.unwrap();
+        let (token, _) = tokens.make(&by, maker("deploy")).await.unwrap();
         Self {
             project: project.id,
             endpoint: endpoint.id,
@@ -97,24 +97,32 @@ fn prices() -> ProjectChange {
     ProjectChange { sms_price: Some(Some(Paise(9))), ..settings() }
 }
 
+fn maker(name: &str) -> NewAdminToken<'_> {
+    NewAdminToken { may_delegate: true, ..new_token(name, Access::everything(), DAY) }
+}
+
 /// Every change that somebody who runs the service can make; each succeeds on a fresh [`Walk`].
 #[rustfmt::skip]
 fn every_change() -> Vec<(Action, Option<Command>, Step)> {
     use Action::*;
     vec![
-        (ProjectCreated, Some(Command::CreateProject), step!(|w, by| w.office.manage.projects.create(by, &w.name, Paise(5)))),
+        (ProjectCreated, Some(Command::CreateProject), step!(|w, by| w.office.manage.projects.create(by, &w.name, Amount::from(5)))),
         (ProjectChanged, Some(Command::ChangeProject), step!(|w, by| w.office.manage.projects.change(by, w.project, settings()))),
         (ProjectRepriced, Some(Command::ChangePrices), step!(|w, by| w.office.manage.projects.change(by, w.project, prices()))),
         (KeyRegenerated, Some(Command::RegenerateKey), step!(|w, by| w.office.manage.projects.regenerate_key(by, w.project, KeyMode::Live, None))),
-        (WalletCredited, Some(Command::CreditWallet), step!(|w, by| w.office.manage.wallets.credit(by, w.project, Paise(5), Some("for 9876543210".to_owned())))),
-        (WalletRefunded, Some(Command::RefundSend), step!(|w, by| w.office.manage.wallets.refund(by, w.project, w.office.make.id()))),
-        (WalletAdjusted, Some(Command::AdjustWallet), step!(|w, by| w.office.manage.wallets.adjust(by, w.project, Paise(-1), "typo".to_owned()))),
+        (WalletCredited, Some(Command::CreditWallet), step!(|w, by| w.office.manage.wallets.credit(by, w.project, Amount::from(5), Some("for 9876543210".parse().unwrap())))),
+        // There is nothing to give back, which is found out after the line was written.
+        (WalletRefunded, Some(Command::RefundSend), |w, by| Box::pin(async move {
+            let answer = w.office.manage.wallets.refund(by, w.project, w.office.make.id()).await;
+            matches!(answer, Err(ManageError::Conflict(_)))
+        })),
+        (WalletAdjusted, Some(Command::AdjustWallet), step!(|w, by| w.office.manage.wallets.adjust(by, w.project, (-1).try_into().unwrap(), "typo".parse().unwrap()))),
         (EndpointAdded, Some(Command::AddWebhook), step!(|w, by| w.office.manage.endpoints.add(by, w.project, URL, true))),
         (EndpointRemoved, Some(Command::RemoveWebhook), step!(|w, by| w.office.manage.endpoints.remove(by, w.project, w.endpoint))),
         (EndpointEnabled, Some(Command::EnableWebhook), step!(|w, by| w.office.manage.endpoints.enable(by, w.project, w.endpoint))),
         (EndpointSecretRotated, Some(Command::RotateWebhookSecret), step!(|w, by| w.office.manage.endpoints.rotate_secret(by, w.project, w.endpoint))),
         (EndpointTested, Some(Command::TestWebhook), step!(|w, by| w.office.manage.endpoint_log.test(by, w.project, w.endpoint))),
-        (EventResent, Some(Command::ResendEvent), step!(|w, by| w.office.manage.endpoint_log.resend(by, w.project, w.endpoint, "otp_sent_1"))),
+        (EventResent, Some(Command::ResendEvent), step!(|w, by| w.office.manage.endpoint_log.resend(by, w.project, w.endpoint, &"otp_sent_1".parse().unwrap()))),
         (SigningKeyRotated, Some(Command::RotateSigningKey), step!(|w, by| w.office.manage.signing_keys.rotate(by))),
         (PhoneUnlocked, Some(Command::UnlockPhone), step!(|w, by| w.office.manage.phones.unlock(by, w.project, &phone(876_543_210)))),
         (PhoneUnmasked, Some(Command::UnmaskRequest), step!(|w, by| w.office.manage.activity.unmask(by, w.project, &phone(876_543_210)))),
@@ -133,7 +141,7 @@ fn every_change() -> Vec<(Action, Option<Command>, Step)> {
             w.office.admin.account.add_totp(by, &w.present, PASSWORD, (&pair.0, &pair.1)).await.is_ok()
         })),
         (TotpRemoved, None, step!(|w, by| w.office.admin.account.remove_totp(by, &w.present, PASSWORD))),
-        (TokenMade, Some(Command::MakeToken), step!(|w, by| w.office.manage.tokens.make(by, "other", Access::everything(), DAY))),
+        (TokenMade, Some(Command::MakeToken), step!(|w, by| w.office.manage.tokens.make(by, maker("other")))),
         (TokenRevoked, Some(Command::RevokeToken), step!(|w, by| w.office.manage.tokens.revoke(by, w.token))),
     ]
 }

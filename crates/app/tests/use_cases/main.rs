@@ -31,6 +31,7 @@ mod receive_webhook;
 mod refresh_session;
 mod routes;
 mod sandbox_messages;
+mod search_phones;
 mod send_otp;
 mod send_otp_fallback;
 mod send_otp_project;

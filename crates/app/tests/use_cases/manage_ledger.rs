@@ -1,19 +1,19 @@
 use crate::common::{BY, Office};
 use dwar_app::{ManageError, ManageLedger, Scope};
-use dwar_kernel::{EntryId, ProjectId};
+use dwar_kernel::ProjectId;
 use dwar_operator::{Access, Action, By, Role};
 use dwar_testkit::{FixedClock, START};
 use dwar_wallet::{
-    Balance, Credit, LedgerProof, LedgerSum, MockLedgerStore, Paise, ProofRun, ProofStart,
+    Balance, Credited, LedgerProof, LedgerSum, MockLedgerStore, Paise, ProofRun, ProofStart,
     WalletStand,
 };
 use std::sync::{Arc, Mutex};
 
 impl Office {
     async fn pay(&self, project: ProjectId, paise: i64) {
-        let id: EntryId = self.make.id();
-        let credit = Credit { id, amount: Paise(paise), reference: id.to_string() };
-        assert!(self.stores.wallets.credit(project, credit, START).await.unwrap());
+        let credit = self.make.credit(Paise(paise));
+        let credited = self.stores.wallets.credit(project, credit, START).await.unwrap();
+        assert_eq!(credited, Credited::Booked);
     }
 
     async fn proof(&self, project: ProjectId, scope: Scope) -> LedgerProof {

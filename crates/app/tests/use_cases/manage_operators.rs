@@ -1,8 +1,8 @@
 use crate::common::{Office, PASSWORD};
-use dwar_app::{ManageError, SignInError};
+use dwar_app::{ManageError, NewAdminToken, SignInError};
 use dwar_memory::Fault;
 use dwar_operator::{Access, Action, AdminToken, AuditFilter, By, LinkKind, Role};
-use dwar_testkit::{MS, START, minutes, phone, seconds};
+use dwar_testkit::{MS, START, minutes, new_token, phone, seconds};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -62,7 +62,8 @@ async fn members_support_and_viewers_change_no_team() {
         assert!(matches!(invited, Err(ManageError::Forbidden)));
         let list = office.manage.operators.list(&by).await;
         assert!(matches!(list, Err(ManageError::Forbidden)));
-        let made = office.manage.tokens.make(&by, "eve", operator.access.clone(), DAY).await;
+        let made =
+            office.manage.tokens.make(&by, new_token("eve", operator.access.clone(), DAY)).await;
         assert!(matches!(made, Err(ManageError::Forbidden)));
         let filter = AuditFilter { project: Some(project), ..AuditFilter::default() };
         let log = office.manage.audit_log.page(&by, filter, None, 9).await;
@@ -136,10 +137,10 @@ async fn tokens_may_what_their_maker_gave_them_until_they_end() {
     let (tokens, by) = (&office.manage.tokens, By::operator(&owner, None));
     let access = Access::one(ours, Role::Viewer);
     for lifetime in [Duration::ZERO, seconds(59), AdminToken::LONGEST + seconds(1)] {
-        let refused = tokens.make(&by, "deploy", access.clone(), lifetime).await;
+        let refused = tokens.make(&by, new_token("deploy", access.clone(), lifetime)).await;
         assert!(matches!(refused, Err(ManageError::Invalid { field: "lifetime_seconds", .. })));
     }
-    let (token, secret) = tokens.make(&by, "deploy", access.clone(), DAY).await.unwrap();
+    let (token, secret) = tokens.make(&by, new_token("deploy", access.clone(), DAY)).await.unwrap();
     assert_eq!((token.made_by.as_str(), &token.access), ("Asha", &access));
     let found = tokens.authenticate(secret.expose(), None).await.unwrap().unwrap();
     assert_eq!(found.used_at, Some(START));
@@ -150,11 +151,11 @@ async fn tokens_may_what_their_maker_gave_them_until_they_end() {
     office.clock.advance(minutes(1));
     tokens.authenticate(secret.expose(), None).await.unwrap().unwrap();
     assert_eq!(notes(), noted + 1);
-    let more = tokens.make(&By::token(&found, None), "more", access.clone(), DAY).await;
-    assert!(matches!(more, Err(ManageError::Forbidden)), "a viewer hands out nothing");
+    let more = tokens.make(&By::token(&found, None), new_token("more", access.clone(), DAY)).await;
+    assert!(matches!(more, Err(ManageError::Forbidden)), "a viewer makes none");
     assert!(tokens.authenticate("svc_adm_x", None).await.unwrap().is_none());
 
-    let (other, kept) = tokens.make(&by, "other", access, DAY).await.unwrap();
+    let (other, kept) = tokens.make(&by, new_token("other", access, DAY)).await.unwrap();
     tokens.revoke(&by, token.id).await.unwrap();
     assert!(tokens.authenticate(secret.expose(), None).await.unwrap().is_none());
     assert!(matches!(tokens.revoke(&by, token.id).await, Err(ManageError::NotFound(_))));
@@ -167,20 +168,56 @@ async fn a_token_hands_out_no_more_than_it_has_neither_access_nor_time() {
     let office = Office::open();
     let tokens = &office.manage.tokens;
     let own = Access::one(office.project().await, Role::Owner);
-    let (lesser, _) = tokens.make(&By::command_line(), "less", own.clone(), DAY).await.unwrap();
-    let refused = tokens.make(&By::token(&lesser, None), "more", own, seconds(60)).await;
+    let (lesser, _) =
+        tokens.make(&By::command_line(), new_token("less", own.clone(), DAY)).await.unwrap();
+    let refused = tokens.make(&By::token(&lesser, None), new_token("more", own, seconds(60))).await;
     assert!(matches!(refused, Err(ManageError::Forbidden)));
     let own = Access::everything();
-    let (token, _) = tokens.make(&By::command_line(), "ci", own.clone(), DAY).await.unwrap();
+    let new = NewAdminToken { may_delegate: true, ..new_token("ci", own.clone(), DAY) };
+    let (token, _) = tokens.make(&By::command_line(), new).await.unwrap();
     let by = By::token(&token, None);
     office.clock.advance(minutes(1));
-    let later = tokens.make(&by, "later", own.clone(), DAY - minutes(1) + MS).await;
+    let later = tokens.make(&by, new_token("later", own.clone(), DAY - minutes(1) + MS)).await;
     assert!(matches!(later, Err(ManageError::Invalid { field: "lifetime_seconds", .. })));
-    let (child, _) = tokens.make(&by, "child", own.clone(), DAY - minutes(1)).await.unwrap();
+    let (child, _) =
+        tokens.make(&by, new_token("child", own.clone(), DAY - minutes(1))).await.unwrap();
     assert_eq!((child.expires_at, child.made_by.as_str()), (token.expires_at, "token ci"));
     tokens.revoke(&By::command_line(), token.id).await.unwrap();
-    let late = tokens.make(&by, "late", own, seconds(60)).await;
+    let late = tokens.make(&by, new_token("late", own, seconds(60))).await;
     assert!(matches!(late, Err(ManageError::Forbidden)), "revoked since it was let in");
+}
+
+/// Whoever got hold of a token for a minute has nothing left when it is over.
+#[tokio::test]
+async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_that() {
+    let office = Office::open();
+    let all = Access::everything();
+    let asha = office.join("Asha", all.clone()).await.operator;
+    let (operators, tokens) = (&office.manage.operators, &office.manage.tokens);
+    let (owner, new) = (By::operator(&asha, None), new_token("ci", all.clone(), seconds(60)));
+    let (token, _) = tokens.make(&owner, new.clone()).await.unwrap();
+    let (by, entries) = (By::token(&token, None), office.log().await.len());
+    let invited = operators.invite(&by, "Eve", all.clone()).await;
+    assert!(matches!(invited, Err(ManageError::MayNotDelegate(_))));
+    let changed = operators.change_access(&by, asha.id, Access::default()).await;
+    assert!(matches!(changed, Err(ManageError::MayNotDelegate(_))));
+    assert!(matches!(operators.remove(&by, asha.id).await, Err(ManageError::MayNotDelegate(_))));
+    for may_delegate in [false, true] {
+        let made = tokens.make(&by, NewAdminToken { may_delegate, ..new.clone() }).await;
+        assert!(matches!(made, Err(ManageError::MayNotDelegate(_))));
+    }
+    assert_eq!(office.log().await.len(), entries, "nothing was written down");
+    assert_eq!(operators.list(&owner).await.unwrap().len(), 1);
+    assert_eq!(tokens.list(&owner).await.unwrap().len(), 1);
+    // What it takes away it cannot live on by.
+    tokens.revoke(&by, token.id).await.unwrap();
+
+    let maker = NewAdminToken { may_delegate: true, ..new };
+    let (made, _) = tokens.make(&owner, maker.clone()).await.unwrap();
+    let by = By::token(&made, None);
+    let (child, _) = tokens.make(&by, maker).await.unwrap();
+    assert!(child.may_delegate && child.expires_at == made.expires_at);
+    assert!(operators.invite(&by, "Eve", all).await.is_ok());
 }
 
 #[tokio::test]
@@ -225,7 +262,7 @@ async fn where_the_log_takes_no_line_nothing_changes() {
     fail();
     assert!(office.sign_in("Asha", PASSWORD, None).await.is_err());
     fail();
-    let made = office.manage.tokens.make(&by, "eve", Access::everything(), DAY).await;
+    let made = office.manage.tokens.make(&by, new_token("eve", Access::everything(), DAY)).await;
     assert!(made.is_err());
     assert_eq!(operators.list(&by).await.unwrap(), before);
     assert!(office.manage.tokens.list(&by).await.unwrap().is_empty());

@@ -4,7 +4,7 @@ use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::{Access, AuditFilter, By, Role};
 use dwar_project::{ApiKey, Changed, InvalidSetting, KeyRecord, ProjectChange, ProjectRules};
 use dwar_testkit::{ClearVault, START, any_project};
-use dwar_wallet::Paise;
+use dwar_wallet::{Amount, Credited};
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
@@ -30,11 +30,12 @@ fn has_keys(world: &mut World) -> &mut World {
 }
 
 /// The wallet of a new project takes its opening balance.
-fn opens_wallet(world: &mut World, amount: Paise) {
+fn opens_wallet(world: &mut World, amount: u32) {
     let credit = world.wallets.expect_credit().times(1).withf(move |_, credit, now| {
-        (credit.amount, credit.reference.as_str(), *now) == (amount, "opening balance", START)
+        (credit.amount, credit.reference.as_str(), *now)
+            == (Amount::from(amount), "opening balance", START)
     });
-    credit.returning(|_, _, _| Ok(true));
+    credit.returning(|_, _, _| Ok(Credited::Booked));
 }
 
 /// What a store may keep of a key.
@@ -54,12 +55,14 @@ async fn a_new_project_shows_its_keys_and_stores_their_digests() {
         *seen.lock().unwrap() = Some((new, keys));
         Ok(())
     });
-    opens_wallet(&mut world, Paise(10_000));
-    let created =
-        manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise(10_000)).await.unwrap();
+    opens_wallet(&mut world, 10_000);
+    let created = manage(&mut world)
+        .create(&BY, &"Chai".parse().unwrap(), Amount::from(10_000))
+        .await
+        .unwrap();
     let (new, [live, test]) = stored.lock().unwrap().take().unwrap();
     assert_eq!((created.id, &created.name), (new.id, &new.name));
-    assert_eq!((new.name.as_str(), created.balance), ("Chai", Paise(10_000)));
+    assert_eq!((new.name.as_str(), created.balance), ("Chai", Amount::from(10_000)));
     assert_eq!((created.live_key.mode(), created.test_key.mode()), (KeyMode::Live, KeyMode::Test));
     assert_is_record_of(&live, &created.live_key);
     assert_is_record_of(&test, &created.test_key);
@@ -71,7 +74,7 @@ async fn nothing_shows_a_key_in_debug() {
     let mut world = World::live();
     world.projects.expect_create().returning(|_, _| Ok(()));
     let created =
-        manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise::ZERO).await.unwrap();
+        manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Amount::ZERO).await.unwrap();
     let shown = format!("{created:?}");
     for key in [&created.live_key, &created.test_key] {
         assert!(!shown.contains(key.expose()), "{shown}");
@@ -82,14 +85,16 @@ async fn nothing_shows_a_key_in_debug() {
 async fn no_opening_balance_is_no_credit() {
     let mut world = World::live();
     world.projects.expect_create().times(1).returning(|_, _| Ok(()));
-    assert!(manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise::ZERO).await.is_ok());
+    assert!(manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Amount::ZERO).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_project_that_could_not_be_made_gets_no_money() {
     let mut world = World::live();
     world.projects.expect_create().returning(|_, _| Err(down()));
-    assert!(manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Paise(1)).await.is_err());
+    assert!(
+        manage(&mut world).create(&BY, &"Chai".parse().unwrap(), Amount::from(1)).await.is_err()
+    );
 }
 
 #[tokio::test]
@@ -101,9 +106,9 @@ async fn the_first_project_is_made_on_an_empty_store() {
         seen.lock().unwrap().extend(keys.map(|key| key.digest));
         Ok(true)
     });
-    opens_wallet(&mut world, Paise(500));
+    opens_wallet(&mut world, 500);
     let created =
-        manage(&mut world).create_first(&"Demo".parse().unwrap(), Paise(500)).await.unwrap();
+        manage(&mut world).create_first(&"Demo".parse().unwrap(), Amount::from(500)).await.unwrap();
     let CreatedProject { live_key, test_key, .. } = created.unwrap();
     let shown = [live_key, test_key].map(|key| key.digest(&ClearVault));
     assert_eq!(*digests.lock().unwrap(), shown);
@@ -115,7 +120,7 @@ async fn the_first_project_is_never_made_a_second_time() {
     empty(&mut world).projects.expect_create_first().times(1).returning(|_, _| Ok(false));
     assert!(
         manage(&mut world)
-            .create_first(&"Demo".parse().unwrap(), Paise(500))
+            .create_first(&"Demo".parse().unwrap(), Amount::from(500))
             .await
             .unwrap()
             .is_none()

@@ -13,7 +13,7 @@ use dwar_session::{PresentedToken, Sought};
 use dwar_testkit::{
     FixedClock, MS, POLICIES, Postbox, START, management, minutes, outside, parts, phone, seconds,
 };
-use dwar_wallet::{Balance, Paise};
+use dwar_wallet::{Amount, Balance, Paise};
 use std::sync::Arc;
 
 const RUPEE: Paise = Paise(100);
@@ -41,7 +41,7 @@ impl House {
         let requests = Arc::new(MemoryRequestLimiter::new());
         let service = parts.service(outside(requests, &postbox, &Arc::default()));
         let projects = management(&parts, &Arc::default()).projects;
-        let made = projects.create(&BY, &"Acme".parse().unwrap(), RUPEE).await.unwrap();
+        let made = projects.create(&BY, &"Acme".parse().unwrap(), Amount::from(100)).await.unwrap();
         let change = ProjectChange { identity_delete: Some(true), ..ProjectChange::default() };
         projects.change(&BY, made.id, change).await.unwrap();
         let key = Claim::Key(made.live_key);

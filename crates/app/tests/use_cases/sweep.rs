@@ -2,7 +2,7 @@ use crate::common::{World, accepted, broken, down};
 use dwar_app::{Retention, Sweep, Swept};
 use dwar_event::MockCallLog;
 use dwar_kernel::KeyMode;
-use dwar_operator::{MockAdminTokenStore, MockAuditStore, MockOperatorStore};
+use dwar_operator::{MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockSearchStore};
 use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, MockRefusalStore, MockTestQuotaStore, Otp,
@@ -37,6 +37,7 @@ fn sweep(world: &mut World) -> Sweep {
         operators: Arc::new(MockOperatorStore::new()),
         admin_tokens: Arc::new(MockAdminTokenStore::new()),
         audit: Arc::new(MockAuditStore::new()),
+        searches: Arc::new(MockSearchStore::new()),
         calls: Arc::new(MockCallLog::new()),
         refusals: Arc::new(MockRefusalStore::new()),
         retention: KEEP,
@@ -242,6 +243,8 @@ async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
     let ended = admin_tokens.expect_sweep().with(eq(START - KEEP.audit));
     ended.times(1).returning(|_| Ok(7));
     audit.expect_sweep().with(eq(START - KEEP.audit)).times(1).returning(|_| Ok(8));
+    let mut searches = MockSearchStore::new();
+    searches.expect_sweep().with(eq(START)).times(1).returning(|_| Ok(10));
     let mut calls = MockCallLog::new();
     calls.expect_sweep_calls().with(eq(START - KEEP.calls)).times(1).returning(|_| Ok(9));
     let mut refusals = MockRefusalStore::new();
@@ -251,6 +254,7 @@ async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
         operators: Arc::new(operators),
         admin_tokens: Arc::new(admin_tokens),
         audit: Arc::new(audit),
+        searches: Arc::new(searches),
         calls: Arc::new(calls),
         refusals: Arc::new(refusals),
         idempotency: Arc::new(idempotency),
@@ -267,6 +271,7 @@ async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
         operators: 6,
         admin_tokens: 7,
         audit: 8,
+        searches: 10,
         calls: 9,
         refusals: 9,
     };

@@ -42,7 +42,7 @@ impl Scene {
             amount: Paise(amount),
             held: Paise::ZERO,
             after: Balance::default(),
-            reference: otp.id.to_string(),
+            reference: otp.id.into(),
             at: at(second),
         }
     }

@@ -5,6 +5,7 @@
 mod call;
 mod call_log;
 mod endpoint;
+mod event_id;
 mod ports;
 mod retry;
 mod room;
@@ -14,6 +15,7 @@ pub use call::{CALL_LEASE, CALLS_KEPT, Call, CallFilter, LoggedCall, Resend, Sta
 pub use call_log::*;
 pub use dwar_kernel::{Event, EventKind, EventPhone, Subject};
 pub use endpoint::{Endpoint, Failing, NewSecret, PreviousSecret, SwitchOff};
+pub use event_id::{EventId, MalformedEventId};
 pub use ports::*;
 pub use retry::wait_after;
 pub use room::{Room, WaitingEndpoint};

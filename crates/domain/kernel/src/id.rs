@@ -82,6 +82,8 @@ ids! {
     AdminTokenId;
     /// One line of the audit log.
     AuditId;
+    /// Whoever searches for phone numbers: the id of an operator, or of a token.
+    SearcherId;
     /// One process that keeps the figures.
     KeeperId;
     /// One process that counts what it refuses.

@@ -9,6 +9,7 @@ mod error;
 mod event;
 mod guesses;
 mod id;
+mod line;
 mod mode;
 mod money;
 mod phone;
@@ -17,18 +18,19 @@ mod vault;
 mod words;
 
 pub use channel::Channel;
-pub use clock::{Clock, Timestamp};
+pub use clock::{Clock, Timestamp, read_instant};
 pub use entropy::Entropy;
 pub use error::StoreError;
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use id::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, IdentityId,
-    InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, SessionId, TallyId,
-    TokenId,
+    InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, SearcherId,
+    SessionId, TallyId, TokenId,
 };
+pub use line::is_line;
 pub use mode::{KeyMode, UnknownMode};
-pub use money::{InvalidAmount, Paise};
+pub use money::{Amount, InvalidAmount, Paise};
 pub use phone::{InvalidPhone, Phone};
 pub use secret_text::SecretText;
 pub use vault::{BlindIndex, Digest, Purpose, Sealed, Unsealable, Vault};

@@ -5,29 +5,77 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Paise(pub i64);
 
-/// The text is not an amount in rupees with at most two decimals.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an amount is rupees with at most two decimals, like 100 or 99.50")]
-pub struct InvalidAmount;
+/// An amount that somebody asks for: a payment, a price, a threshold. Nothing to [`Amount::MOST`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Amount(Paise);
+
+/// It is no amount that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidAmount {
+    /// The text is none.
+    #[error("an amount is rupees with at most two decimals, like 100 or 99.50")]
+    Text,
+    /// Less than nothing, or more than [`Amount::MOST`].
+    #[error("0 to 1000000000000 paise, which are a thousand crore rupees")]
+    Bounds,
+}
 
 impl Paise {
     /// Nothing.
     pub const ZERO: Self = Self(0);
+}
+
+impl Amount {
+    /// A thousand crore rupees. No amount is more, and no balance.
+    ///
+    /// What is more is a slip. Sums stay exact, too: nine thousand balances of this size add up to a
+    /// number that JSON carries (RFC 8259, section 6), nine million to one that an `i64` holds.
+    pub const MOST: Paise = Paise(1_000_000_000_000);
+    /// Nothing.
+    pub const ZERO: Self = Self(Paise::ZERO);
+
+    /// As money, which may be added up.
+    pub const fn paise(self) -> Paise {
+        self.0
+    }
 
     /// Reads rupees such as `100`, `99.5` or `99.50`, without passing through a float.
     ///
     /// # Errors
-    /// [`InvalidAmount`] for a sign, an exponent, more than two decimals or what exceeds `i64`.
+    /// [`InvalidAmount`] for a sign, an exponent, more than two decimals, or more than there may be.
     pub fn from_rupees(text: &str) -> Result<Self, InvalidAmount> {
         let (rupees, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         if !digits(rupees) || !digits(decimals) || decimals.len() > 2 {
-            return Err(InvalidAmount);
+            return Err(InvalidAmount::Text);
         }
-        let whole = i64::from_str(rupees).map_err(|_| InvalidAmount)?;
-        let part = i64::from_str(&format!("{decimals:0<2}")).map_err(|_| InvalidAmount)?;
+        // Nothing but digits, so what cannot be read is too large.
+        let whole = i64::from_str(rupees).map_err(|_| InvalidAmount::Bounds)?;
+        let part = i64::from_str(&format!("{decimals:0<2}")).map_err(|_| InvalidAmount::Text)?;
         let paise = whole.checked_mul(100).and_then(|paise| paise.checked_add(part));
-        paise.map(Self).ok_or(InvalidAmount)
+        paise.ok_or(InvalidAmount::Bounds)?.try_into()
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+/// As many paise.
+impl From<u32> for Amount {
+    fn from(paise: u32) -> Self {
+        Self(Paise(paise.into()))
+    }
+}
+
+impl TryFrom<i64> for Amount {
+    type Error = InvalidAmount;
+
+    fn try_from(paise: i64) -> Result<Self, InvalidAmount> {
+        let fits = (0..=Self::MOST.0).contains(&paise);
+        if fits { Ok(Self(Paise(paise))) } else { Err(InvalidAmount::Bounds) }
     }
 }
 
@@ -44,11 +92,28 @@ mod tests {
 
     #[test]
     fn reads_rupees_without_a_float() {
-        assert_eq!(Paise::from_rupees("100"), Ok(Paise(10_000)));
-        assert_eq!(Paise::from_rupees("0.1"), Ok(Paise(10)));
-        assert_eq!(Paise::from_rupees("99.05"), Ok(Paise(9_905)));
-        for text in ["", "-1", "1.", ".5", "1.234", "1e3", "1,000", "92233720368547758.08"] {
-            assert_eq!(Paise::from_rupees(text), Err(InvalidAmount), "{text:?}");
+        let paise = |text: &str| Amount::from_rupees(text).map(|amount| amount.paise().0);
+        assert_eq!(paise("100"), Ok(10_000));
+        assert_eq!(paise("0.1"), Ok(10));
+        assert_eq!(paise("99.05"), Ok(9_905));
+        for text in ["", "-1", "1.", ".5", "1.234", "1e3", "1,000", "1\0"] {
+            assert_eq!(paise(text), Err(InvalidAmount::Text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_amount_is_nothing_to_a_thousand_crore_rupees() {
+        let amount = |paise: i64| Amount::try_from(paise).map(|amount| amount.paise().0);
+        for paise in [0, 1, Amount::MOST.0] {
+            assert_eq!(amount(paise), Ok(paise));
+        }
+        for paise in [-1, Amount::MOST.0 + 1, i64::MIN, i64::MAX] {
+            assert_eq!(amount(paise), Err(InvalidAmount::Bounds));
+        }
+        let most = Amount::from_rupees("10000000000").map(Amount::paise);
+        assert_eq!(most, Ok(Amount::MOST));
+        for text in ["10000000000.01", "92233720368547758.08", &"9".repeat(400)] {
+            assert_eq!(Amount::from_rupees(text), Err(InvalidAmount::Bounds), "{text}");
         }
     }
 

@@ -39,6 +39,8 @@ words! {
         PhoneUnlocked = "phone.unlocked",
         /// Somebody looked at a phone number in full.
         PhoneUnmasked = "phone.unmasked",
+        /// Somebody who sees phone numbers masked searched for one.
+        PhoneSearched = "phone.searched",
         /// An identity was erased.
         IdentityErased = "identity.erased",
         /// Sessions of an identity were ended.

@@ -17,6 +17,7 @@ mod passkey;
 mod password;
 mod ports;
 mod role;
+mod searches;
 mod secrets;
 mod session;
 mod standing;
@@ -30,7 +31,7 @@ pub use access::{Access, MalformedAccess};
 pub use attempt::{Attempt, Count, Network, Origin, Rule};
 pub use audit::{Action, Actor, AuditCursor, AuditEntry, AuditFilter};
 pub use browser::BrowserToken;
-pub use by::By;
+pub use by::{By, CannotGrant};
 pub use command::{Command, Need, Verdict};
 pub use facts::{Facts, masked};
 pub use link::{Link, LinkKind};
@@ -43,10 +44,15 @@ pub use passkey::{
 #[cfg(feature = "mocks")]
 pub use passkey::{MockPasskeyStore, MockPasskeyVerifier};
 pub use password::{InvalidPassword, Password, PasswordHash};
-pub use ports::{AdminTokenStore, AuditStore, EndSessions, Hashing, OperatorStore, PasswordHasher};
+pub use ports::{
+    AdminTokenStore, AuditStore, EndSessions, Hashing, OperatorStore, PasswordHasher, SearchStore,
+};
 #[cfg(feature = "mocks")]
-pub use ports::{MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockPasswordHasher};
+pub use ports::{
+    MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockPasswordHasher, MockSearchStore,
+};
 pub use role::{Area, Permission, Role};
+pub use searches::{PhoneSearch, SearchAdmission, SearchAllowance, SearchQuota, Searches};
 pub use secrets::{AdminSecret, LinkSecret, MalformedSecret, SessionToken};
 pub use session::OperatorSession;
 pub use standing::{Admission, Standing};

@@ -10,7 +10,7 @@ pub struct OperatorName(String);
 
 /// The text is not a name for an operator.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an operator's name is 1 to 60 letters, digits, single blanks and . - _ @ +")]
+#[error("a name is 1 to 60 letters, digits, single blanks and . - _ @ +")]
 pub struct InvalidName;
 
 impl OperatorName {

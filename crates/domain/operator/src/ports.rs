@@ -1,6 +1,7 @@
 use crate::{
     AdminToken, Admission, Attempt, AuditCursor, AuditEntry, AuditFilter, Link, Operator,
-    OperatorChange, OperatorName, OperatorSession, Origin, Password, PasswordHash, Proof,
+    OperatorChange, OperatorName, OperatorSession, Origin, Password, PasswordHash, PhoneSearch,
+    Proof, SearchAdmission,
 };
 use async_trait::async_trait;
 use dwar_kernel::{AdminTokenId, Digest, OperatorId, StoreError, Timestamp};
@@ -180,6 +181,24 @@ pub trait AuditStore: Send + Sync {
 
     /// Drops entries from before `before`, in bounded steps; gives their number.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}
+
+/// Counts the phone numbers that those who see them masked search for.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SearchStore: Send + Sync {
+    /// Admits a search, by [`Searches::admit`](crate::Searches::admit) of the searcher. Where it counts,
+    /// its entry is in the audit log, in the same step, and on disk when this returns.
+    ///
+    /// Of any number at once, by any processes, no more MUST be admitted than of as many in turn.
+    async fn admit_search(
+        &self,
+        search: PhoneSearch,
+        now: Timestamp,
+    ) -> Result<SearchAdmission, StoreError>;
+
+    /// Drops what counts no more at `now`; gives its number.
+    async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }
 
 /// What became of a password that was to be hashed.

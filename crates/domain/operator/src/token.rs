@@ -14,6 +14,9 @@ pub struct AdminToken {
     pub name: String,
     /// What it may do.
     pub access: Access,
+    /// Whether it may invite operators, change what they may do, and make tokens: what lives on when
+    /// it is over.
+    pub may_delegate: bool,
     /// Who made it, as the audit log names them.
     pub made_by: String,
     /// When it was made.

@@ -1,3 +1,4 @@
+use dwar_kernel::is_line;
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,6 +15,11 @@ pub struct ProjectName(String);
 pub struct InvalidProjectName;
 
 impl ProjectName {
+    /// Of the project that an empty database begins with on a developer's machine.
+    pub fn demo() -> Self {
+        Self("Demo".to_owned())
+    }
+
     /// As it was written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -24,12 +30,7 @@ impl FromStr for ProjectName {
     type Err = InvalidProjectName;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fits = !text.trim().is_empty() && text.chars().count() <= LONGEST;
-        if fits && !text.chars().any(char::is_control) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidProjectName)
-        }
+        if is_line(text, LONGEST) { Ok(Self(text.to_owned())) } else { Err(InvalidProjectName) }
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::Paise;
+use crate::{Amount, InvalidAmount, Paise, Reference};
 use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp, words};
 
 words! {
@@ -57,7 +57,7 @@ pub struct LedgerEntry {
     /// The wallet right after it.
     pub after: Balance,
     /// What it is for: the OTP request's id, or the reference given with a credit.
-    pub reference: String,
+    pub reference: Reference,
     /// When the step was asked for.
     pub at: Timestamp,
 }
@@ -67,10 +67,61 @@ pub struct LedgerEntry {
 pub struct Credit {
     /// The id of its entry.
     pub id: EntryId,
-    /// How much; more than zero.
-    pub amount: Paise,
+    /// How much.
+    pub amount: Amount,
     /// Unique per project: a credit with a known reference changes nothing.
-    pub reference: String,
+    pub reference: Reference,
+}
+
+/// The answer to a credit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credited {
+    /// It is booked.
+    Booked,
+    /// Its reference was booked before, or it is nothing; nothing changed.
+    Known,
+    /// The balance would be more than [`Amount::MOST`]; nothing changed.
+    TooMuch,
+}
+
+/// What a balance is corrected by: up or down, not nothing, at most [`Amount::MOST`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Correction(Paise);
+
+/// It is nothing that a balance can be corrected by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidCorrection {
+    /// Nothing, or too much.
+    #[error("-1000000000000 to 1000000000000 paise, not zero")]
+    Bounds,
+    /// The text is no amount.
+    #[error(transparent)]
+    Amount(#[from] InvalidAmount),
+}
+
+impl Correction {
+    /// In paise.
+    pub const fn paise(self) -> Paise {
+        self.0
+    }
+
+    /// Reads rupees as [`Amount::from_rupees`] does, with a `-` before what is taken away.
+    ///
+    /// # Errors
+    /// [`InvalidCorrection`] for what cannot be read, nothing, and too much.
+    pub fn from_rupees(text: &str) -> Result<Self, InvalidCorrection> {
+        let (sign, amount) = text.strip_prefix('-').map_or((1, text), |amount| (-1, amount));
+        (sign * Amount::from_rupees(amount)?.paise().0).try_into()
+    }
+}
+
+impl TryFrom<i64> for Correction {
+    type Error = InvalidCorrection;
+
+    fn try_from(paise: i64) -> Result<Self, InvalidCorrection> {
+        let fits = paise != 0 && (-Amount::MOST.0..=Amount::MOST.0).contains(&paise);
+        if fits { Ok(Self(Paise(paise))) } else { Err(InvalidCorrection::Bounds) }
+    }
 }
 
 /// A correction of a balance.
@@ -78,10 +129,10 @@ pub struct Credit {
 pub struct Adjustment {
     /// The id of its entry.
     pub id: EntryId,
-    /// What is added; less than zero takes away. Not zero.
-    pub amount: Paise,
+    /// What is added; less than zero takes away.
+    pub amount: Correction,
     /// Unique per project: an adjustment with a known reference changes nothing.
-    pub reference: String,
+    pub reference: Reference,
 }
 
 /// The answer to an adjustment.
@@ -93,6 +144,8 @@ pub enum Adjusted {
     Known,
     /// It would take more than balance minus open holds; nothing changed.
     Insufficient,
+    /// The balance would be more than [`Amount::MOST`]; nothing changed.
+    TooMuch,
 }
 
 /// The answer to a refund.
@@ -104,6 +157,8 @@ pub enum Refunded {
     Already,
     /// Nothing was captured for this send; nothing changed.
     NothingCaptured,
+    /// The balance would be more than [`Amount::MOST`]; nothing changed.
+    TooMuch,
 }
 
 /// The answer to a hold.

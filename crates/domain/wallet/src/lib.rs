@@ -6,16 +6,18 @@ mod ledger;
 mod ledger_store;
 mod ports;
 mod proof;
+mod reference;
 mod statement;
 mod wallet;
 
-pub use dwar_kernel::{InvalidAmount, Paise};
+pub use dwar_kernel::{Amount, InvalidAmount, Paise};
 pub use ledger::{
-    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
-    Refunded, Settlement,
+    Adjusted, Adjustment, Audit, Balance, Correction, Credit, Credited, EntryKind, HoldOutcome,
+    InvalidCorrection, LedgerEntry, OpenHold, Refunded, Settlement,
 };
 pub use ledger_store::*;
 pub use ports::*;
 pub use proof::{LedgerProof, LedgerSum, ProofRun, ProofStart, WalletStand};
+pub use reference::{InvalidReference, Reference};
 pub use statement::{StatementCursor, StatementFilter, StatementLine};
 pub use wallet::{Impossible, Movement, Wallet};

@@ -1,6 +1,6 @@
 use crate::{
-    Adjusted, Adjustment, Audit, Balance, Credit, HoldOutcome, LedgerEntry, OpenHold, Paise,
-    Refunded, Settlement,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, HoldOutcome, LedgerEntry, OpenHold,
+    Paise, Refunded, Settlement,
 };
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 ///
 /// Every step is the rule of the same name in [`crate::Wallet`], applied to the wallet as it stands
 /// then and to what is on record, and the whole of its [`crate::Movement`] written down at once. After
-/// any number of calls at once, `0 <= held <= balance` and the sums of the entries MUST hold. A project
-/// that never was credited has nothing. Ids of entries are new.
+/// any number of calls at once, `0 <= held <= balance <= Amount::MOST` and the sums of the entries MUST
+/// hold. A project that never was credited has nothing. Ids of entries are new.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WalletStore: Send + Sync {
-    /// Pays money in, see [`crate::Wallet::credit`]; `false` means that nothing changed.
+    /// Pays money in, see [`crate::Wallet::credit`].
     async fn credit(
         &self,
         project: ProjectId,
         credit: Credit,
         now: Timestamp,
-    ) -> Result<bool, StoreError>;
+    ) -> Result<Credited, StoreError>;
 
     /// Sets `amount` aside for `send`, which has no hold yet and never had, see
     /// [`crate::Wallet::hold`].

@@ -1,4 +1,4 @@
-use crate::{EntryKind, LedgerEntry};
+use crate::{EntryKind, LedgerEntry, Reference};
 use dwar_kernel::Timestamp;
 
 /// An entry, and which one of its project's ledger it is, counted from 1.
@@ -20,7 +20,7 @@ pub struct StatementFilter {
     /// Before this instant.
     pub until: Option<Timestamp>,
     /// With this reference: the id of an OTP request, or what was given with a credit.
-    pub reference: Option<String>,
+    pub reference: Option<Reference>,
 }
 
 /// Where a page of a statement ended; the next begins after it.

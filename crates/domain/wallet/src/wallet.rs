@@ -1,6 +1,6 @@
 use crate::{
-    Adjusted, Adjustment, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, Refunded,
-    Settlement,
+    Adjusted, Adjustment, Amount, Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry,
+    Reference, Refunded, Settlement,
 };
 use dwar_kernel::{
     EntryId, Event, EventKind, KeyMode, OtpId, Paise, ProjectId, StoreError, Subject, Timestamp,
@@ -29,8 +29,7 @@ pub struct Movement<T> {
 }
 
 /// A movement whose wallet would break `0 <= held <= balance`, or not fit an `i64`. The rules below
-/// refuse what a caller may ask for, so this is a stored wallet that cannot be right, or more money
-/// than there is.
+/// refuse what a caller may ask for, so this is a stored wallet that cannot be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a movement exceeds what a wallet can hold")]
 pub struct Impossible;
@@ -51,20 +50,24 @@ struct Line {
 
 /// The rules, each of which gives [`Impossible`] rather than break the wallet.
 impl Wallet {
-    /// Pays in more than nothing, unless the reference is `known` from an earlier credit; `false`
-    /// if nothing changed.
+    /// Pays in more than nothing, unless the reference is `known` from an earlier credit, or the
+    /// balance would be too much.
     pub fn credit(
         &mut self,
         credit: &Credit,
         known: bool,
         at: Timestamp,
-    ) -> Result<Movement<bool>, Impossible> {
-        if known || credit.amount <= Paise::ZERO {
-            return Ok(Movement::nothing(false));
-        }
+    ) -> Result<Movement<Credited>, Impossible> {
         let Credit { id, amount, reference } = credit;
+        let amount = amount.paise();
+        if known || amount == Paise::ZERO {
+            return Ok(Movement::nothing(Credited::Known));
+        }
+        if !self.has_room_for(amount) {
+            return Ok(Movement::nothing(Credited::TooMuch));
+        }
         let line = Line { id: *id, kind: EntryKind::Credit, amount: amount.0, held: 0 };
-        self.book(true, [line], reference, at)
+        self.book(Credited::Booked, [line], reference, at)
     }
 
     /// Sets `amount` aside if balance minus open holds covers it. What costs nothing is covered and
@@ -83,7 +86,7 @@ impl Wallet {
             return Ok(Movement::nothing(HoldOutcome::Insufficient));
         }
         let line = Line { id: entry, kind: EntryKind::Hold, amount: 0, held: amount.0 };
-        self.book(HoldOutcome::Held, [line], &send.to_string(), at)
+        self.book(HoldOutcome::Held, [line], &send.into(), at)
     }
 
     /// Ends a hold of `held`: spends the price, at most what is held, and gives the rest back, with
@@ -104,7 +107,7 @@ impl Wallet {
             Line { id: release, kind: EntryKind::Release, amount: 0, held: -rest },
         ];
         let ends = ends.into_iter().filter(|line| line.held != 0);
-        self.book(true, ends, &send.to_string(), at)
+        self.book(true, ends, &send.into(), at)
     }
 
     /// Gives back what was `captured` for a send, unless it was `refunded` before.
@@ -122,8 +125,11 @@ impl Wallet {
         if refunded {
             return Ok(Movement::nothing(Refunded::Already));
         }
+        if !self.has_room_for(captured) {
+            return Ok(Movement::nothing(Refunded::TooMuch));
+        }
         let line = Line { id: entry, kind: EntryKind::Refund, amount: captured.0, held: 0 };
-        self.book(Refunded::Refunded(captured), [line], &send.to_string(), at)
+        self.book(Refunded::Refunded(captured), [line], &send.into(), at)
     }
 
     /// Corrects the balance, downwards by at most balance minus open holds, unless the reference is
@@ -135,14 +141,24 @@ impl Wallet {
         at: Timestamp,
     ) -> Result<Movement<Adjusted>, Impossible> {
         let Adjustment { id, amount, reference } = adjustment;
+        let amount = amount.paise();
         if known {
             return Ok(Movement::nothing(Adjusted::Known));
         }
         if self.balance.available().0.checked_add(amount.0).is_some_and(|left| left < 0) {
             return Ok(Movement::nothing(Adjusted::Insufficient));
         }
+        if !self.has_room_for(amount) {
+            return Ok(Movement::nothing(Adjusted::TooMuch));
+        }
         let line = Line { id: *id, kind: EntryKind::Adjustment, amount: amount.0, held: 0 };
         self.book(Adjusted::Booked, [line], reference, at)
+    }
+
+    /// Whether the balance may grow by that much.
+    fn has_room_for(&self, amount: Paise) -> bool {
+        let balance = self.balance.balance.0.checked_add(amount.0);
+        amount <= Paise::ZERO || balance.is_some_and(|balance| balance <= Amount::MOST.0)
     }
 
     /// Moves by every line, and tells if that took the balance below the threshold.
@@ -150,7 +166,7 @@ impl Wallet {
         &mut self,
         outcome: T,
         lines: impl IntoIterator<Item = Line>,
-        reference: &str,
+        reference: &Reference,
         at: Timestamp,
     ) -> Result<Movement<T>, Impossible> {
         let (before, mut entries) = (self.balance, Vec::new());
@@ -158,7 +174,7 @@ impl Wallet {
         for Line { id, kind, amount, held } in lines {
             after = after.plus(amount, held).ok_or(Impossible)?;
             let (amount, held) = (Paise(amount), Paise(held));
-            let reference = reference.to_owned();
+            let reference = reference.clone();
             entries.push(LedgerEntry { id, kind, amount, held, after, reference, at });
         }
         self.balance = after;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Audit;
+use crate::{Audit, Correction, InvalidAmount, InvalidCorrection};
 use proptest::prelude::*;
 
 const SEND: &str = "00000000-0000-7000-8000-000000000009";
@@ -26,16 +26,17 @@ fn wallet(owned: i64, held: i64) -> Wallet {
 }
 
 fn line(id: EntryId, kind: EntryKind, (amount, held): (i64, i64), after: Balance) -> LedgerEntry {
-    let (amount, held, reference) = (Paise(amount), Paise(held), SEND.to_owned());
+    let (amount, held, reference) = (Paise(amount), Paise(held), SEND.parse().unwrap());
     LedgerEntry { id, kind, amount, held, after, reference, at: at() }
 }
 
 fn credit(amount: i64) -> Credit {
-    Credit { id: entry(1), amount: Paise(amount), reference: SEND.to_owned() }
+    Credit { id: entry(1), amount: amount.try_into().unwrap(), reference: SEND.parse().unwrap() }
 }
 
 fn adjustment(amount: i64) -> Adjustment {
-    Adjustment { id: entry(1), amount: Paise(amount), reference: SEND.to_owned() }
+    let (amount, reference) = (amount.try_into().unwrap(), SEND.parse().unwrap());
+    Adjustment { id: entry(1), amount, reference }
 }
 
 fn hold(wallet: &mut Wallet, amount: i64) -> Movement<HoldOutcome> {
@@ -50,12 +51,12 @@ fn settle(wallet: &mut Wallet, held: i64, settlement: Settlement) -> Movement<bo
 #[test]
 fn a_credit_pays_in_more_than_nothing_and_once_per_reference() {
     let mut wallet = wallet(5, 5);
-    for (amount, known) in [(7, true), (0, false), (-1, false)] {
+    for (amount, known) in [(7, true), (0, false)] {
         let nothing = wallet.credit(&credit(amount), known, at()).unwrap();
-        assert_eq!(nothing, Movement::nothing(false), "{amount}");
+        assert_eq!(nothing, Movement::nothing(Credited::Known), "{amount}");
     }
     let paid = wallet.credit(&credit(1), false, at()).unwrap();
-    assert!(paid.outcome);
+    assert_eq!(paid.outcome, Credited::Booked);
     assert_eq!(paid.entries, [line(entry(1), EntryKind::Credit, (1, 0), balance(6, 5))]);
     assert_eq!(wallet.balance, balance(6, 5));
 }
@@ -140,11 +141,47 @@ fn a_correction_takes_what_no_hold_needs() {
 }
 
 #[test]
-fn more_money_than_there_is_changes_nothing() {
-    let mut wallet = wallet(i64::MAX, 0);
-    assert_eq!(wallet.credit(&credit(1), false, at()), Err(Impossible));
-    assert_eq!(wallet.adjust(&adjustment(1), false, at()), Err(Impossible));
-    assert_eq!(wallet.balance, balance(i64::MAX, 0));
+fn a_balance_grows_up_to_its_bound() {
+    let most = Amount::MOST.0;
+    let mut full = wallet(most - 5, 3);
+    assert_eq!(full.credit(&credit(6), false, at()).unwrap().outcome, Credited::TooMuch);
+    assert_eq!(full.adjust(&adjustment(6), false, at()).unwrap().outcome, Adjusted::TooMuch);
+    let mut refund = |captured| {
+        let captured = Some(Paise(captured));
+        full.refund(send(), captured, false, entry(1), at()).unwrap().outcome
+    };
+    assert_eq!(refund(6), Refunded::TooMuch);
+    assert_eq!(full.balance, balance(most - 5, 3));
+    assert_eq!(full.credit(&credit(5), false, at()).unwrap().outcome, Credited::Booked);
+    assert_eq!(full.balance, balance(most, 3));
+    for amount in [1, most] {
+        assert_eq!(full.credit(&credit(amount), false, at()).unwrap().outcome, Credited::TooMuch);
+        assert_eq!(full.credit(&credit(amount), true, at()).unwrap().outcome, Credited::Known);
+    }
+    assert_eq!(full.adjust(&adjustment(-1), false, at()).unwrap().outcome, Adjusted::Booked);
+}
+
+#[test]
+fn a_stored_wallet_that_cannot_be_right_is_not_moved() {
+    let mut broken = wallet(100, i64::MIN);
+    assert_eq!(broken.credit(&credit(1), false, at()), Err(Impossible));
+    assert_eq!(broken.balance, balance(100, i64::MIN));
+}
+
+#[test]
+fn a_correction_goes_up_or_down_and_is_bounded() {
+    let most = Amount::MOST.0;
+    let paise = |text: &str| Correction::from_rupees(text).map(|it| it.paise().0);
+    assert_eq!((paise("10"), paise("-2.50")), (Ok(1_000), Ok(-250)));
+    assert_eq!(paise("-10000000000"), Ok(-most));
+    assert_eq!(
+        (paise("0"), paise("-0.00")),
+        (Err(InvalidCorrection::Bounds), Err(InvalidCorrection::Bounds))
+    );
+    assert_eq!(paise("--1"), Err(InvalidCorrection::Amount(InvalidAmount::Text)));
+    for beyond in [most + 1, -most - 1, i64::MIN, i64::MAX] {
+        assert_eq!(Correction::try_from(beyond), Err(InvalidCorrection::Bounds));
+    }
 }
 
 #[test]
@@ -190,7 +227,7 @@ proptest! {
             let before = wallet.balance;
             let entries = [entry(2), entry(3)];
             let (entries, event) = match step {
-                0 => split(wallet.credit(&credit(amount), known, at())),
+                0 => split(wallet.credit(&credit(amount.max(0)), known, at())),
                 1 => {
                     let held = hold(&mut wallet, amount);
                     if !held.entries.is_empty() {
@@ -206,6 +243,7 @@ proptest! {
                     let release = Settlement::Release;
                     split(wallet.settle(send(), holds.pop(), release, entries, at()))
                 }
+                _ if amount == 0 => continue,
                 _ => split(wallet.adjust(&adjustment(amount), known, at())),
             };
             for entry in entries {

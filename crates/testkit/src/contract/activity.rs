@@ -7,7 +7,7 @@ use crate::{Line, MS, POLICIES, START, Stores, minutes, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, TallyId, Timestamp};
 use dwar_otp::{Otp, Refusal, RefusedSends, Report, Reported};
 use dwar_project::{KeyUse, Used};
-use dwar_wallet::{EntryKind, Settlement};
+use dwar_wallet::{EntryKind, Reference, Settlement};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
@@ -226,7 +226,7 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
     let found = stores.charges.charges(project, wanted.clone()).await.unwrap();
     let facts: HashSet<_> =
         found.into_iter().map(|it| (it.reference, it.kind.as_str(), it.amount.0)).collect();
-    let [first, second] = [sends[0], sends[1]].map(|send| send.to_string());
+    let [first, second] = [sends[0], sends[1]].map(Reference::from);
     let (capture, refund) = (EntryKind::Capture.as_str(), EntryKind::Refund.as_str());
     let told = [(first, capture, -20), (second.clone(), capture, -20), (second, refund, 20)];
     assert_eq!(facts, HashSet::from(told));

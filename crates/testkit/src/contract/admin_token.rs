@@ -13,6 +13,7 @@ pub async fn tokens_come_back_oldest_first(stores: &Stores) {
     let old = make.admin_token();
     let new = AdminToken {
         access: Access::one(make.id(), Role::Member),
+        may_delegate: true,
         made_at: START + MS,
         used_at: Some(START + MS),
         used_from: Some("2001:db8::1".parse().unwrap()),

@@ -99,7 +99,7 @@ impl Scene {
 
     async fn pay_in(&self, project: ProjectId) {
         let credit =
-            Credit { id: self.make.id(), amount: Paise(1_000_000), reference: "c".to_owned() };
+            Credit { reference: "c".parse().unwrap(), ..self.make.credit(Paise(1_000_000)) };
         self.stores.wallets.credit(project, credit, START).await.unwrap();
     }
 

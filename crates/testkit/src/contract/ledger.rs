@@ -5,16 +5,17 @@ use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{ProjectId, Timestamp};
 use dwar_wallet::{
-    Balance, Credit, EntryKind, LedgerProof, LedgerSum, Paise, ProofRun, ProofStart, Settlement,
-    StatementFilter, StatementLine, WalletStand,
+    Balance, Credit, Credited, EntryKind, LedgerProof, LedgerSum, Paise, ProofRun, ProofStart,
+    Settlement, StatementFilter, StatementLine, WalletStand,
 };
 use std::sync::Arc;
 
 impl Scene {
     async fn credit_at(&self, paise: i64, reference: &str, at: Timestamp) {
         let credit =
-            Credit { id: self.make.id(), amount: Paise(paise), reference: reference.to_owned() };
-        assert!(self.stores.wallets.credit(self.project, credit, at).await.unwrap());
+            Credit { reference: reference.parse().unwrap(), ..self.make.credit(Paise(paise)) };
+        let credited = self.stores.wallets.credit(self.project, credit, at).await.unwrap();
+        assert_eq!(credited, Credited::Booked);
     }
 
     /// Entries of several kinds, of which some have one time, and one is earlier than the one
@@ -92,7 +93,7 @@ pub async fn a_page_has_what_the_filter_wants(stores: &Stores) {
     let all = scene.booked().await;
     let [three, seven] = [3, 7].map(|later| START + seconds(later));
     let range = |since, until| StatementFilter { since, until, ..StatementFilter::default() };
-    let of = |reference: &str| Some(reference.to_owned());
+    let of = |reference: &str| Some(reference.parse().unwrap());
     let filters = [
         range(Some(three), Some(seven)),
         range(Some(three + MS), Some(seven + MS)),
@@ -100,7 +101,10 @@ pub async fn a_page_has_what_the_filter_wants(stores: &Stores) {
         range(None, Some(three)),
         StatementFilter { kind: Some(EntryKind::Credit), ..range(Some(three), None) },
         StatementFilter { reference: of("invoice 102"), ..StatementFilter::default() },
-        StatementFilter { reference: of(&all[19].entry.reference), ..range(None, Some(seven)) },
+        StatementFilter {
+            reference: Some(all[19].entry.reference.clone()),
+            ..range(None, Some(seven))
+        },
         StatementFilter { reference: of("invoice 1"), ..StatementFilter::default() },
     ];
     let kinds =

@@ -23,6 +23,7 @@ pub mod project;
 pub mod quota_leases;
 pub mod receipts;
 pub mod request_limiter;
+pub mod searches;
 pub mod sends;
 pub mod session;
 pub mod signing_key;

@@ -4,7 +4,7 @@
 use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, any_project, minutes, race, seconds};
 use dwar_event::{Endpoint, Event, EventKind, NewSecret, Room, Subject, SwitchOff};
-use dwar_kernel::{KeyMode, StoreError, Timestamp};
+use dwar_kernel::{EntryId, KeyMode, StoreError, Timestamp};
 use dwar_otp::idempotency::{Lifetimes, Slot};
 use dwar_otp::{
     AttemptStatus, GuessPolicy, MAX_UNKNOWN, Otp, Reason, ReceiptRoom, Report, Reported,
@@ -295,9 +295,9 @@ impl Stage {
                 wallets.refund(*project, self.old.id, make.id(), NOW).await.map(drop)
             }
             _ => {
-                let id = make.id();
-                let reference = format!("correction {id}");
-                let adjustment = Adjustment { id, amount: Paise(-1), reference };
+                let id: EntryId = make.id();
+                let (amount, reference) = ((-1).try_into().unwrap(), id.into());
+                let adjustment = Adjustment { id, amount, reference };
                 wallets.adjust(*project, adjustment, NOW).await.map(drop)
             }
         }

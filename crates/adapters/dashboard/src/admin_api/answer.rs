@@ -2,11 +2,14 @@ use super::body::reference;
 use super::operation::Schemas;
 use super::query::{Paging, limit, no_cursor};
 use super::refusal::ApiRefusal;
+use crate::format::seconds_until;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderName;
 use actix_web::web::Bytes;
 use chrono::SecondsFormat;
 use dwar_kernel::{StoreError, Timestamp};
+use dwar_operator::SearchAllowance;
 use dwar_wire::streamed;
 use futures_util::Stream;
 use serde::Serialize;
@@ -14,9 +17,14 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::pin::Pin;
+use std::str::FromStr;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Array, Object, Ref, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
 /// What a handler gives.
 pub(crate) type Answered<T> = Result<T, ApiRefusal>;
@@ -78,6 +86,32 @@ impl Answer for Csv {
     }
 }
 
+/// An answer that tells what is left of a limit, by the headers that the public API has for it; of
+/// none where nothing counts.
+pub(crate) struct Limited<T> {
+    pub(crate) body: T,
+    pub(crate) left: Option<SearchAllowance>,
+    pub(crate) now: Timestamp,
+}
+
+impl<T: Serialize + ToSchema + 'static> Answer for Limited<T> {
+    fn respond(self, status: StatusCode) -> HttpResponse {
+        let mut response = self.body.respond(status);
+        if let Some(SearchAllowance { quota, remaining, resets_at }) = self.left {
+            let headers = response.headers_mut();
+            let reset = seconds_until(resets_at, self.now);
+            headers.insert(RATE_LIMIT, quota.numbers.into());
+            headers.insert(RATE_LIMIT_REMAINING, remaining.into());
+            headers.insert(RATE_LIMIT_RESET, reset.into());
+        }
+        response
+    }
+
+    fn describe(schemas: &mut Schemas) -> (&'static str, Value) {
+        T::describe(schemas)
+    }
+}
+
 /// Part of a list.
 #[derive(Serialize)]
 pub(crate) struct Page<T: ToSchema> {
@@ -111,20 +145,21 @@ impl<T: ToSchema> PartialSchema for Page<T> {
 
 impl<T: ToSchema> Page<T> {
     /// The part that is asked for of a list that is short enough to be at hand; the cursor is the
-    /// id of the last entry, which need not be there any more.
-    pub(crate) fn of<O>(
+    /// id of the last entry.
+    pub(crate) fn of<O, I: FromStr + PartialEq + Display>(
         all: Vec<O>,
         paging: &Paging,
-        id: impl Fn(&O) -> String,
+        id: impl Fn(&O) -> I,
         view: impl Fn(O) -> T,
     ) -> Answered<Self> {
         let limit = limit(paging.limit)?;
         let mut rest = all;
         if let Some(cursor) = &paging.cursor {
-            let at = rest.iter().position(|one| id(one) == *cursor).ok_or_else(no_cursor)?;
+            let last: I = cursor.parse().map_err(|_| no_cursor())?;
+            let at = rest.iter().position(|one| id(one) == last).ok_or_else(no_cursor)?;
             rest.drain(..=at);
         }
-        Ok(Self::cut(rest, limit, id, view))
+        Ok(Self::cut(rest, limit, |one| id(one).to_string(), view))
     }
 
     /// The first `limit` of what was read, which is one more where there are more.

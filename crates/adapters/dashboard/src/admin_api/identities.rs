@@ -1,4 +1,4 @@
-use super::answer::{Answered, id, instant};
+use super::answer::{Answered, Limited, id, instant};
 use super::body::{Nothing, Parsed};
 use super::call::Within;
 use super::operation::{Operation, delete, get, post};
@@ -71,10 +71,12 @@ async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<Identity> {
     Ok(view(&found, mode, phone))
 }
 
-async fn find(at: Within, _: Nothing, body: PhoneToFind) -> Answered<Identity> {
+async fn find(at: Within, _: Nothing, body: PhoneToFind) -> Answered<Limited<Identity>> {
     let (mode, Parsed(phone)) = (at.part("mode")?, body.phone);
-    let found = at.console.manage.identities.find(&at.by, (at.project, mode), &phone).await?;
-    Ok(view(&found, mode, found.phone.e164()))
+    let world = (at.project, mode);
+    let (found, left) = at.console.manage.identities.find(&at.by, world, &phone).await?;
+    let now = at.console.tools.now();
+    Ok(Limited { body: view(&found, mode, found.phone.e164()), left, now })
 }
 
 async fn erase(at: Within, _: Nothing, _: Nothing) -> Answered<ErasedIdentity> {

@@ -62,7 +62,7 @@ struct NewKey {
 
 async fn list(at: Within, paging: Paging, _: Nothing) -> Answered<Page<Key>> {
     let keys = at.console.manage.projects.keys(&at.by, at.project).await?;
-    Page::of(keys, &paging, |key| id(key.id), view)
+    Page::of(keys, &paging, |key| key.id, view)
 }
 
 async fn regenerate(at: Within, _: Nothing, body: Replacement) -> Answered<NewKey> {

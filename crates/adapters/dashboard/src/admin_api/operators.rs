@@ -116,7 +116,7 @@ struct RemovedOperator {
 
 async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<OperatorBody>> {
     let operators = call.console.manage.operators.list(&call.by).await?;
-    Page::of(operators, &paging, |one| id(one.id), |one| view(&call, &one))
+    Page::of(operators, &paging, |one| one.id, |one| view(&call, &one))
 }
 
 async fn invite(call: Call, _: Nothing, body: Invitation) -> Answered<InvitedOperator> {

@@ -90,7 +90,7 @@ struct NewProject {
     name: String,
     /// What it has to begin with.
     #[serde(default)]
-    #[schema(minimum = 0)]
+    #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
     balance_paise: i64,
 }
 
@@ -189,21 +189,18 @@ async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<ProjectSu
         name: project.name,
         created_at: instant(project.created_at),
     };
-    Page::of(known, &paging, |project| id(project.id), view)
+    Page::of(known, &paging, |project| project.id, view)
 }
 
 async fn create(call: Call, _: Nothing, body: NewProject) -> Answered<CreatedProject> {
     let name: ProjectName = body.name.parse().map_err(|cause| ApiRefusal::field("name", cause))?;
-    if body.balance_paise < 0 {
-        return Err(ApiRefusal::field("balance_paise", "0 or more"));
-    }
     let balance = amount("balance_paise", body.balance_paise)?;
     let made = call.console.manage.projects.create(&call.by, &name, balance).await?;
     Ok(CreatedProject {
         project_id: id(made.id),
         live_key: made.live_key.expose().to_owned(),
         test_key: made.test_key.expose().to_owned(),
-        balance_paise: made.balance.0,
+        balance_paise: made.balance.paise().0,
         name: made.name,
     })
 }

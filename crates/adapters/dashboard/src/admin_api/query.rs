@@ -1,8 +1,7 @@
 use super::body::{Nothing, told};
 use super::refusal::{AdminCode, ApiRefusal};
 use actix_web::{HttpRequest, web};
-use chrono::DateTime;
-use dwar_kernel::Timestamp;
+use dwar_kernel::{Timestamp, read_instant};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -81,9 +80,8 @@ pub(crate) fn no_cursor() -> ApiRefusal {
 /// An instant of a query.
 pub(crate) fn instant_of(field: &str, text: Option<&str>) -> Result<Option<Timestamp>, ApiRefusal> {
     let Some(text) = text else { return Ok(None) };
-    let at = DateTime::parse_from_rfc3339(text);
-    let at = at.map_err(|_| ApiRefusal::field(field, "an instant, as RFC 3339 writes it"))?;
-    Ok(Some(at.to_utc()))
+    let wrong = || ApiRefusal::field(field, "an instant, as RFC 3339 writes it");
+    read_instant(text).map(Some).ok_or_else(wrong)
 }
 
 /// A word of a query.
@@ -103,6 +101,6 @@ pub(crate) fn place<T: FromStr>(
 ) -> Result<Option<(Timestamp, T)>, ApiRefusal> {
     let Some(text) = cursor else { return Ok(None) };
     let (at, rest) = text.split_once('_').ok_or_else(no_cursor)?;
-    let at = at.parse().map_err(|_| no_cursor())?;
+    let at = read_instant(at).ok_or_else(no_cursor)?;
     Ok(Some((at, rest.parse().map_err(|_| no_cursor())?)))
 }

@@ -36,6 +36,8 @@ dwar_wire::codes! {
             "This service does not go by the name in the Host header."
         TokenRateLimited "TOKEN_RATE_LIMITED" TOO_MANY_REQUESTS
             "Too many requests with wrong tokens from this address."
+        SearchRateLimited "SEARCH_RATE_LIMITED" TOO_MANY_REQUESTS
+            "Whoever sees phone numbers masked can search for 60 in an hour and 200 in a day."
         InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
             "Something went wrong on our side."
         ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE
@@ -149,6 +151,12 @@ impl From<ManageError> for ApiRefusal {
             ManageError::NoSuchProject | ManageError::NotFound(_) => AdminCode::NotFound.into(),
             ManageError::Invalid { field, reason } => Self::field(field, reason),
             ManageError::Conflict(sentence) => Self::saying(AdminCode::Conflict, sentence),
+            ManageError::MayNotDelegate(cause) => {
+                Self::saying(AdminCode::Forbidden, cause.to_string())
+            }
+            ManageError::SearchedTooMuch { seconds, .. } => {
+                Self { retry_after: Some(seconds), ..AdminCode::SearchRateLimited.into() }
+            }
             ManageError::Store(cause) => cause.into(),
         }
     }

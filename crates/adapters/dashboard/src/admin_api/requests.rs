@@ -1,4 +1,4 @@
-use super::answer::{Answered, id, instant};
+use super::answer::{Answered, Limited, id, instant};
 use super::body::{Nothing, Parsed};
 use super::call::Within;
 use super::operation::{Operation, get, post};
@@ -6,7 +6,7 @@ use super::query::{no_cursor, word};
 use super::story::{PhoneStory, story};
 use crate::texts::activity as texts;
 use dwar_app::{RequestFilter, RequestLine};
-use dwar_kernel::{KeyMode, OtpId, Phone};
+use dwar_kernel::{KeyMode, OtpId, Phone, is_line};
 use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
 use serde::{Deserialize, Serialize};
@@ -153,11 +153,12 @@ async fn refused(at: Within, _: Nothing, _: Nothing) -> Answered<RefusedRequests
     Ok(RefusedRequests { items: refused.iter().map(count).collect() })
 }
 
-async fn search(at: Within, _: Nothing, body: PhoneToSearch) -> Answered<PhoneStory> {
+async fn search(at: Within, _: Nothing, body: PhoneToSearch) -> Answered<Limited<PhoneStory>> {
     let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
     let world = (at.project, mode);
-    let timeline = at.console.manage.activity.search(&at.by, world, &phone).await?;
-    Ok(story(mode, &phone, timeline))
+    let (timeline, left) = at.console.manage.activity.search(&at.by, world, &phone).await?;
+    let now = at.console.tools.now();
+    Ok(Limited { body: story(mode, &phone, timeline), left, now })
 }
 
 async fn show(at: Within, _: Nothing, _: Nothing) -> Answered<PhoneStory> {
@@ -180,7 +181,7 @@ impl Wanted {
             mode: word("mode", self.mode.as_deref(), KeyMode::from_word)?,
             status: word("status", self.status.as_deref(), DeliveryStatus::from_word)?,
             channel: word("channel", self.channel.as_deref(), Channel::from_word)?,
-            provider: self.provider.clone(),
+            provider: word("provider", self.provider.as_deref(), provider)?,
         })
     }
 
@@ -188,6 +189,11 @@ impl Wanted {
         let cursor = self.cursor.as_deref().map(str::parse);
         cursor.transpose().map_err(|_| no_cursor())
     }
+}
+
+/// A name that a provider may have.
+fn provider(name: &str) -> Option<String> {
+    is_line(name, 60).then(|| name.to_owned())
 }
 
 fn view(line: RequestLine) -> Request {

@@ -46,7 +46,7 @@ struct SigningKeyBody {
 
 async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<SigningKeyBody>> {
     let keys = call.console.manage.signing_keys.list(&call.by).await?;
-    Page::of(keys, &paging, |(key, _)| id(&key.kid), |(key, state)| view(&key, state))
+    Page::of(keys, &paging, |(key, _)| key.kid.clone(), |(key, state)| view(&key, state))
 }
 
 async fn rotate(call: Call, _: Nothing, _: Nothing) -> Answered<SigningKeyBody> {

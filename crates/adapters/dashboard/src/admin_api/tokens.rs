@@ -4,6 +4,7 @@ use super::call::Call;
 use super::operation::{Operation, delete, get, post};
 use super::operators::AccessBody;
 use super::query::Paging;
+use dwar_app::NewAdminToken;
 use dwar_kernel::AdminTokenId;
 use dwar_operator::{AdminToken, Command};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ struct Token {
     token_id: String,
     name: String,
     access: AccessBody,
+    /// Whether it may invite operators, change what they may do, and make tokens: what lives on when it
+    /// is over.
+    may_delegate: bool,
     /// As the audit log names them.
     made_by: String,
     #[schema(format = "date-time")]
@@ -59,6 +63,9 @@ struct NewToken {
     /// From now on.
     #[schema(minimum = 60, maximum = 31_622_400)]
     lifetime_seconds: u32,
+    /// Whether it may invite operators, change what they may do, and make tokens.
+    #[serde(default)]
+    may_delegate: bool,
 }
 
 /// A token that was just made.
@@ -79,14 +86,17 @@ struct RevokedToken {
 
 async fn list(call: Call, paging: Paging, _: Nothing) -> Answered<Page<Token>> {
     let tokens = call.console.manage.tokens.list(&call.by).await?;
-    Page::of(tokens, &paging, |token| id(token.id), |token| view(&call, token))
+    Page::of(tokens, &paging, |token| token.id, |token| view(&call, token))
 }
 
 async fn make(call: Call, _: Nothing, body: NewToken) -> Answered<MadeToken> {
-    let (access, lifetime) =
-        (body.access.read()?, Duration::from_secs(body.lifetime_seconds.into()));
-    let made = call.console.manage.tokens.make(&call.by, &body.name, access, lifetime).await;
-    let (token, secret) = made?;
+    let new = NewAdminToken {
+        name: &body.name,
+        access: body.access.read()?,
+        lifetime: Duration::from_secs(body.lifetime_seconds.into()),
+        may_delegate: body.may_delegate,
+    };
+    let (token, secret) = call.console.manage.tokens.make(&call.by, new).await?;
     Ok(MadeToken { token: view(&call, token), secret: secret.expose().to_owned() })
 }
 
@@ -100,6 +110,7 @@ fn view(call: &Call, token: AdminToken) -> Token {
     Token {
         token_id: id(token.id),
         access: AccessBody::seen_by(call, &token.access),
+        may_delegate: token.may_delegate,
         name: token.name,
         made_by: token.made_by,
         made_at: instant(token.made_at),

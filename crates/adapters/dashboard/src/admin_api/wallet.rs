@@ -2,17 +2,12 @@ use super::answer::{Answered, id};
 use super::body::{Nothing, Parsed};
 use super::call::{Call, Within};
 use super::operation::{Operation, get, post};
-use super::refusal::{AdminCode, ApiRefusal};
+use super::refusal::ApiRefusal;
 use dwar_kernel::OtpId;
 use dwar_operator::Command;
-use dwar_wallet::{Adjusted, Paise, Refunded};
+use dwar_wallet::{Amount, InvalidAmount, InvalidCorrection, InvalidReference, Reference};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-const LONGEST_REFERENCE: usize = 200;
-/// Paise in one movement: a thousand crore rupees. What is more is a slip, and far from what a ledger
-/// can hold.
-const LARGEST: i64 = 1_000_000_000_000;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
@@ -113,32 +108,17 @@ async fn credit(at: Within, _: Nothing, body: NewCredit) -> Answered<MovedWallet
 
 async fn refund(at: Within, _: Nothing, body: NewRefund) -> Answered<MovedWallet> {
     let Parsed(send) = body.otp_id;
-    let booked = match at.console.manage.wallets.refund(&at.by, at.project, send).await? {
-        Refunded::Refunded(_) => true,
-        Refunded::Already => false,
-        Refunded::NothingCaptured => {
-            let sentence = "Nothing was charged for this send.";
-            return Err(ApiRefusal::saying(AdminCode::Conflict, sentence));
-        }
-    };
+    let refunded = at.console.manage.wallets.refund(&at.by, at.project, send).await?;
+    let booked = refunded.is_some();
     Ok(MovedWallet { booked, wallet: wallet(&at).await? })
 }
 
 async fn adjust(at: Within, _: Nothing, body: NewAdjustment) -> Answered<MovedWallet> {
     let reference = reference(&body.reference)?;
-    if body.amount_paise == 0 {
-        return Err(ApiRefusal::field("amount_paise", "not zero"));
-    }
-    let amount = amount("amount_paise", body.amount_paise)?;
-    let booked =
-        match at.console.manage.wallets.adjust(&at.by, at.project, amount, reference).await? {
-            Adjusted::Booked => true,
-            Adjusted::Known => false,
-            Adjusted::Insufficient => {
-                let sentence = "The balance, less open holds, does not cover that.";
-                return Err(ApiRefusal::saying(AdminCode::Conflict, sentence));
-            }
-        };
+    let amount = body.amount_paise.try_into();
+    let amount =
+        amount.map_err(|cause: InvalidCorrection| ApiRefusal::field("amount_paise", cause))?;
+    let booked = at.console.manage.wallets.adjust(&at.by, at.project, amount, reference).await?;
     Ok(MovedWallet { booked, wallet: wallet(&at).await? })
 }
 
@@ -157,19 +137,12 @@ async fn wallet(at: &Within) -> Answered<Wallet> {
     })
 }
 
-/// An amount that a movement may have.
-pub(super) fn amount(field: &str, paise: i64) -> Answered<Paise> {
-    let fits = paise.unsigned_abs() <= LARGEST.unsigned_abs();
-    let far = || ApiRefusal::field(field, format!("at most {LARGEST} paise at once"));
-    if fits { Ok(Paise(paise)) } else { Err(far()) }
+/// An amount of a body.
+pub(super) fn amount(field: &str, paise: i64) -> Answered<Amount> {
+    paise.try_into().map_err(|cause: InvalidAmount| ApiRefusal::field(field, cause))
 }
 
-fn reference(text: &str) -> Answered<String> {
-    let text = text.trim();
-    let fits = (1..=LONGEST_REFERENCE).contains(&text.chars().count());
-    if fits {
-        Ok(text.to_owned())
-    } else {
-        Err(ApiRefusal::field("reference", "1 to 200 characters"))
-    }
+/// A reference of a body or a query.
+pub(super) fn reference(text: &str) -> Answered<Reference> {
+    text.parse().map_err(|cause: InvalidReference| ApiRefusal::field("reference", cause))
 }

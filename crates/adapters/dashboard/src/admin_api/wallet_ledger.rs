@@ -4,6 +4,7 @@ use super::call::Within;
 use super::operation::{Operation, get, post};
 use super::query::{instant_of, limit, place, word};
 use super::refusal::ApiRefusal;
+use super::wallet::reference;
 use crate::statement_csv;
 use dwar_app::Scope;
 use dwar_operator::Command;
@@ -181,7 +182,7 @@ impl Wanted {
             kind: word("kind", self.kind.as_deref(), EntryKind::from_word)?,
             since: instant_of("since", self.since.as_deref())?,
             until: instant_of("until", self.until.as_deref())?,
-            reference: self.reference.clone(),
+            reference: self.reference.as_deref().map(reference).transpose()?,
         })
     }
 }
@@ -199,7 +200,7 @@ fn view(StatementLine { position, entry }: StatementLine) -> WalletEntry {
         held_paise: entry.held.0,
         balance_after_paise: entry.after.balance.0,
         held_after_paise: entry.after.held.0,
-        reference: entry.reference,
+        reference: id(entry.reference),
         at: instant(entry.at),
     }
 }

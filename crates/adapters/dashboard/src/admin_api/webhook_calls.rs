@@ -1,11 +1,11 @@
 use super::answer::{Answered, Page, id, instant};
-use super::body::Nothing;
+use super::body::{Nothing, Parsed};
 use super::call::Within;
 use super::operation::{Operation, get, post};
 use super::query::{limit, no_cursor};
 use super::refusal::{AdminCode, ApiRefusal};
 use crate::texts::webhook as texts;
-use dwar_event::{Call, CallFilter, LoggedCall, Resend};
+use dwar_event::{Call, CallFilter, EventId, LoggedCall, Resend};
 use dwar_kernel::{CallId, EndpointId};
 use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,8 @@ struct LoggedWebhookCall {
 #[serde(deny_unknown_fields)]
 struct EventToResend {
     /// The `event_id` of a call.
-    event_id: String,
+    #[schema(value_type = String)]
+    event_id: Parsed<EventId>,
 }
 
 /// What goes out with what else is due.
@@ -119,13 +120,13 @@ async fn test(at: Within, _: Nothing, _: Nothing) -> Answered<WebhookCall> {
 }
 
 async fn resend(at: Within, _: Nothing, body: EventToResend) -> Answered<ResentEvent> {
-    let (webhook, event) = (at.part("webhook")?, body.event_id);
+    let (webhook, Parsed(event)) = (at.part("webhook")?, body.event_id);
     let log = &at.console.manage.endpoint_log;
     let answer = log.resend(&at.by, at.project, webhook, &event).await?;
     let refused = |code| Err(ApiRefusal::saying(code, texts::refused(answer)));
     match answer {
         Resend::Queued => {
-            Ok(ResentEvent { webhook_id: id(webhook), event_id: event, queued: true })
+            Ok(ResentEvent { webhook_id: id(webhook), event_id: id(event), queued: true })
         }
         Resend::UnderWay | Resend::Off => refused(AdminCode::Conflict),
         Resend::Gone => refused(AdminCode::NotFound),

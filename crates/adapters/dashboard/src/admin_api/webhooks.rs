@@ -107,7 +107,7 @@ struct RemovedWebhook {
 
 async fn list(at: Within, paging: Paging, _: Nothing) -> Answered<Page<Webhook>> {
     let endpoints = at.console.manage.endpoints.list(&at.by, at.project).await?;
-    Page::of(endpoints, &paging, |endpoint| id(endpoint.id), view)
+    Page::of(endpoints, &paging, |endpoint| endpoint.id, view)
 }
 
 async fn add(at: Within, _: Nothing, body: NewWebhook) -> Answered<AddedWebhook> {

@@ -1,4 +1,4 @@
-use super::activity_story::show_story;
+use super::activity_story::{Above, show_story};
 use super::parts::notice;
 use crate::assets;
 use crate::format::{grouped, moment, rupees};
@@ -117,8 +117,8 @@ pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> P
     match phone {
         Ok(phone) => {
             let activity = &visit.console.manage.activity;
-            let told = activity.search(&visit.by, (project.id, mode), &phone).await?;
-            show_story(&visit, &project, (mode, &phone), told, None).await
+            let (told, left) = activity.search(&visit.by, (project.id, mode), &phone).await?;
+            show_story(&visit, &project, (mode, &phone), told, left.map(Above::Left)).await
         }
         Err(_) => {
             let content = html! { (search(&visit, &project, mode, Some(texts::INVALID_PHONE))) };

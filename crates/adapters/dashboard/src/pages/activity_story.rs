@@ -9,7 +9,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Path;
 use dwar_app::{Entry, Fact, NextSend, Refused, Story, Timeline};
 use dwar_kernel::{GuessBudget, KeyMode, Phone, Sealed, Timestamp};
-use dwar_operator::Command;
+use dwar_operator::{Command, SearchAllowance};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -74,6 +74,8 @@ pub(super) enum Above<'a> {
     Number(&'a str),
     Lifted,
     NotLifted,
+    /// It was searched for by somebody who may search for so many more.
+    Left(SearchAllowance),
 }
 
 /// The page about a number that the page before was about.
@@ -105,6 +107,9 @@ pub(super) async fn show_story(
             @match &above {
                 Some(Above::Lifted) => (notice("good", texts::LIFTED)),
                 Some(Above::NotLifted) => (notice("bad", texts::NOT_LIFTED)),
+                Some(Above::Left(left)) => {
+                    p.muted #searches-left { (texts::searches_left(left.remaining)) " " (moment(left.resets_at)) "." }
+                }
                 _ => {}
             }
             section.card {

@@ -4,6 +4,7 @@ use crate::texts::audit as texts;
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
+use dwar_kernel::read_instant;
 use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, Command};
 use dwar_project::Project;
 use maud::{Markup, html};
@@ -39,7 +40,7 @@ async fn page(visit: &Visit, project: Option<Project>, from: &From) -> Page {
     let filter = AuditFilter { project: id, ..AuditFilter::default() };
     let parse = |from: &From| {
         Some(AuditCursor {
-            at: from.at.as_ref()?.parse().ok()?,
+            at: read_instant(from.at.as_ref()?)?,
             id: from.id.as_ref()?.parse().ok()?,
         })
     };

@@ -5,6 +5,7 @@ use crate::texts::projects as texts;
 use crate::visit::{Posted, Theme, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::Query;
+use dwar_kernel::ProjectId;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
@@ -42,8 +43,9 @@ impl Wanted {
     fn page(&self, mut projects: Vec<Project>) -> (Vec<Project>, bool) {
         let name = self.name.trim().to_lowercase();
         projects.retain(|project| project.name.to_lowercase().contains(&name));
-        let is_last = |id: &String| projects.iter().position(|it| it.id.to_string() == *id);
-        let seen = self.after.as_ref().and_then(is_last).map_or(0, |last| last + 1);
+        let last = self.after.as_ref().and_then(|id| id.parse::<ProjectId>().ok());
+        let is_last = |id| projects.iter().position(|it| it.id == id);
+        let seen = last.and_then(is_last).map_or(0, |last| last + 1);
         projects.drain(..seen);
         let more = projects.len() > SHOWN;
         projects.truncate(SHOWN);

@@ -10,7 +10,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
 use dwar_app::ManageError;
-use dwar_kernel::{IdentityId, KeyMode, Timestamp};
+use dwar_kernel::{IdentityId, KeyMode, Timestamp, read_instant};
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_session::{Session, SessionCursor};
@@ -103,7 +103,7 @@ async fn page(
     from: &From,
 ) -> Page {
     let after = |from: &From| {
-        let at = from.at.as_ref()?.parse().ok()?;
+        let at = read_instant(from.at.as_ref()?)?;
         Some(SessionCursor { at, session: from.session.as_ref()?.parse().ok()? })
     };
     let world = (owner.project.id, owner.mode);

@@ -11,7 +11,7 @@ use dwar_app::ManageError;
 use dwar_operator::Command;
 use dwar_otp::Channel;
 use dwar_project::{Project, ProjectChange};
-use dwar_wallet::Paise;
+use dwar_wallet::{Amount, Paise};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -75,7 +75,8 @@ pub(crate) struct MoneyForm {
 pub(crate) async fn money(posted: Posted<MoneyForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ChangePrices).await?;
-    let amount = |text: &str| optional(text.trim(), Paise::from_rupees);
+    let rupees = |text: &str| Amount::from_rupees(text).map(Amount::paise);
+    let amount = |text: &str| optional(text.trim(), rupees);
     let all = (amount(&form.whatsapp_price), amount(&form.sms_price), amount(&form.low_balance));
     let (Ok(whatsapp), Ok(sms), Ok(low)) = all else {
         return refused(&visit, &project, texts::NO_AMOUNT).await;

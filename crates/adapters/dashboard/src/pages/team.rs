@@ -65,9 +65,11 @@ pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Pa
     let present = find(&visit, id).await?;
     let access = match form.role.as_str() {
         "none" => {
-            let project = form.project.parse().map_err(|_| Refusal::Unreadable)?;
             let mut access = present.access.clone();
-            access.projects.remove(&project);
+            if form.project != EVERYTHING {
+                let project = form.project.parse().map_err(|_| Refusal::Unreadable)?;
+                access.projects.remove(&project);
+            }
             access
         }
         role => {
@@ -200,14 +202,8 @@ fn member(
             }
             @if mine && !myself {
                 @if operator.access.everything {}
-                @else if changed == Some(operator.id) {
-                    form.row method="post" action={ "/team/" (operator.id) "/access" } {
-                        (csrf(visit))
-                        (project_choice("changed-project", projects, visit.by.access.everything))
-                        (role_choice("changed-role", true))
-                        button.plain type="submit" { (texts::SAVE) }
-                    }
-                } @else {
+                @else if changed == Some(operator.id) { (access_forms(visit, operator, projects)) }
+                @else {
                     p { a.button href={ "/team?change=" (operator.id) "#" (operator.id) }
                         aria-label={ (texts::CHANGE) " " (name) } { (texts::CHANGE) } }
                 }
@@ -217,7 +213,37 @@ fn member(
     }
 }
 
-fn project_choice(id: &str, projects: &[Project], all: bool) -> Markup {
+/// A form for each role that somebody has, which begins with it, so that saving it unread changes
+/// nothing; and one for projects in which they have none.
+fn access_forms(visit: &Visit, operator: &Operator, projects: &[Project]) -> Markup {
+    let role_in = |project: &Project| operator.access.projects.get(&project.id).copied();
+    let (with, without): (Vec<&Project>, Vec<_>) =
+        projects.iter().partition(|project| role_in(project).is_some());
+    let form = |fields: Markup| {
+        html! {
+            form.row method="post" action={ "/team/" (operator.id) "/access" } {
+                (csrf(visit)) (fields) button.plain type="submit" { (texts::SAVE) }
+            }
+        }
+    };
+    html! {
+        @for project in with {
+            @let id = format!("role-in-{}", project.id);
+            (form(html! {
+                input type="hidden" name="project" value=(project.id);
+                (role_choice(&id, &project.name, role_in(project), true))
+            }))
+        }
+        @if visit.by.access.everything || !without.is_empty() {
+            (form(html! {
+                (project_choice("changed-project", &without, visit.by.access.everything))
+                (role_choice("changed-role", texts::ROLE, None, true))
+            }))
+        }
+    }
+}
+
+fn project_choice(id: &str, projects: &[&Project], all: bool) -> Markup {
     html! {
         div.field {
             label for=(id) { (texts::WHERE) }
@@ -229,21 +255,23 @@ fn project_choice(id: &str, projects: &[Project], all: bool) -> Markup {
     }
 }
 
-fn role_choice(id: &str, none: bool) -> Markup {
+/// Begins with `present`; `none` is a choice where there may be no role.
+fn role_choice(id: &str, label: &str, present: Option<Role>, none: bool) -> Markup {
     html! {
         div.field {
-            label for=(id) { (texts::ROLE) }
+            label for=(id) { (label) }
             select id=(id) name="role" {
                 @for role in Role::ALL {
-                    option value=(role.as_str()) selected[role == Role::Member] { (texts::role(role)) }
+                    option value=(role.as_str()) selected[Some(role) == present] { (texts::role(role)) }
                 }
-                @if none { option value="none" { (texts::NO_ROLE) } }
+                @if none { option value="none" selected[present.is_none()] { (texts::NO_ROLE) } }
             }
         }
     }
 }
 
 fn invite_form(visit: &Visit, projects: &[Project]) -> Markup {
+    let all: Vec<&Project> = projects.iter().collect();
     let name = Field {
         name: "name",
         label: texts::NAME,
@@ -258,8 +286,8 @@ fn invite_form(visit: &Visit, projects: &[Project]) -> Markup {
             p.muted { (texts::INVITE_HINT) }
             div.row {
                 (name.show())
-                (project_choice("invite-project", projects, visit.by.access.everything))
-                (role_choice("invite-role", false))
+                (project_choice("invite-project", &all, visit.by.access.everything))
+                (role_choice("invite-role", texts::ROLE, Some(Role::Viewer), false))
                 button.primary type="submit" { (texts::INVITE_BUTTON) }
             }
             dl.facts.roles { @for role in Role::ALL { dt { (texts::role(role)) } dd.muted { (texts::role_means(role)) } } }

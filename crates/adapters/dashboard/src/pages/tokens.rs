@@ -1,5 +1,5 @@
 use super::go;
-use super::parts::{Danger, Field, done, notice, secret};
+use super::parts::{Danger, Field, check, done, notice, secret};
 use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
@@ -8,7 +8,7 @@ use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_app::ManageError;
+use dwar_app::{ManageError, NewAdminToken};
 use dwar_kernel::AdminTokenId;
 use dwar_operator::{Access, AdminSecret, AdminToken, Role};
 use dwar_project::Project;
@@ -35,7 +35,8 @@ pub(crate) struct MakeForm {
     /// A role, or everything.
     role: String,
     days: String,
-    /// The check boxes that are on, among other fields.
+    may_delegate: Option<String>,
+    /// The check boxes of projects that are on, among other fields.
     #[serde(flatten)]
     boxes: BTreeMap<String, String>,
 }
@@ -67,7 +68,9 @@ pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
     if access == Access::default() {
         return refused(&visit, texts::NO_PROJECT).await;
     }
-    match visit.console.manage.tokens.make(&visit.by, &form.name, access, lifetime).await {
+    let may_delegate = form.may_delegate.is_some();
+    let new = NewAdminToken { name: &form.name, access, lifetime, may_delegate };
+    match visit.console.manage.tokens.make(&visit.by, new).await {
         Ok((token, secret)) => page(&visit, StatusCode::OK, &fresh(&token, &secret)).await,
         Err(ManageError::Invalid { reason, .. }) => refused(&visit, &reason).await,
         Err(cause) => Err(cause.into()),
@@ -141,6 +144,7 @@ fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
                 @if !token.is_alive(visit.now()) { " " span.pill.bad { (texts::EXPIRED) } }
             }
             div.pills {
+                @if token.may_delegate { span.pill.bad { (texts::MAY_DELEGATE) } }
                 @if token.access.everything { span.pill.warn { (texts::EVERYTHING) } }
                 @for (project, role) in &token.access.projects {
                     span.pill {
@@ -214,6 +218,7 @@ fn form(visit: &Visit, projects: &[Project]) -> Markup {
                     }
                 }
             }
+            (check("may_delegate", texts::DELEGATE, texts::DELEGATE_HINT, false))
             div { button.primary type="submit" { (texts::MAKE_BUTTON) } }
         }
     }

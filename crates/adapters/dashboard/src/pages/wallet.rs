@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::ManageError;
 use dwar_operator::Command;
 use dwar_project::Project;
-use dwar_wallet::Paise;
+use dwar_wallet::Amount;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -37,16 +37,16 @@ pub(crate) async fn credit(posted: Posted<CreditForm>, path: Path<String>) -> Pa
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::CreditWallet).await?;
     let back = |word: &str| Ok(go(&format!("/p/{}/wallet?done={word}", project.id)));
-    let reference = form.reference.trim().to_owned();
-    let refused = match Paise::from_rupees(form.rupees.trim()) {
-        _ if reference.is_empty() => texts::NO_REFERENCE,
-        Err(_) => texts::NO_AMOUNT,
-        Ok(amount) => {
+    let refused = match (form.reference.parse(), Amount::from_rupees(form.rupees.trim())) {
+        (Err(_), _) => texts::NO_REFERENCE,
+        (_, Err(_)) => texts::NO_AMOUNT,
+        (Ok(reference), Ok(amount)) => {
             let wallets = &visit.console.manage.wallets;
             match wallets.credit(&visit.by, project.id, amount, Some(reference)).await {
                 Ok(true) => return back("credited"),
                 Ok(false) => texts::KNOWN,
                 Err(ManageError::Invalid { .. }) => texts::NO_AMOUNT,
+                Err(ManageError::Conflict(_)) => texts::TOO_MUCH,
                 Err(cause) => return Err(cause.into()),
             }
         }

@@ -5,8 +5,8 @@ use crate::texts::{wallet as words, wallet_statement as texts};
 use crate::visit::Visit;
 use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
-use chrono::{NaiveDate, SecondsFormat, TimeDelta};
-use dwar_kernel::Timestamp;
+use chrono::{Days, NaiveDate, SecondsFormat};
+use dwar_kernel::{Timestamp, read_instant};
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::{EntryKind, Paise, StatementCursor, StatementFilter, StatementLine};
@@ -37,11 +37,12 @@ impl Wanted {
             word => Some(EntryKind::from_word(word).ok_or(Refusal::Unreadable)?),
         };
         let reference = Some(self.reference.trim()).filter(|text| !text.is_empty());
+        let reference = reference.map(str::parse).transpose().map_err(|_| Refusal::Unreadable)?;
         Ok(StatementFilter {
             kind,
             since: instant(&self.from, 0)?,
             until: instant(&self.until, 1)?,
-            reference: reference.map(str::to_owned),
+            reference,
         })
     }
 
@@ -49,7 +50,7 @@ impl Wanted {
         if self.at.is_empty() {
             return Ok(None);
         }
-        let at = self.at.parse().map_err(|_| Refusal::Unreadable)?;
+        let at = read_instant(&self.at).ok_or(Refusal::Unreadable)?;
         let position = self.position.parse().map_err(|_| Refusal::Unreadable)?;
         Ok(Some(StatementCursor { at, position }))
     }
@@ -71,19 +72,18 @@ impl Wanted {
 }
 
 /// A day, so many days later, as it begins in India (UTC+05:30, all year); or an exact instant.
-fn instant(text: &str, days: i64) -> Result<Option<Timestamp>, Refusal> {
+fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
     }
-    if let Ok(instant) = text.parse::<Timestamp>() {
+    if let Some(instant) = read_instant(text) {
         return Ok(Some(instant));
     }
     let day: NaiveDate = text.parse().map_err(|_| Refusal::Unreadable)?;
-    let midnight = day.and_hms_opt(0, 0, 0).and_then(|midnight| {
-        midnight.checked_add_signed(TimeDelta::days(days) - TimeDelta::minutes(330))
-    });
-    Ok(Some(midnight.ok_or(Refusal::Unreadable)?.and_utc()))
+    let day = day.checked_add_days(Days::new(days)).ok_or(Refusal::Unreadable)?;
+    let midnight = read_instant(&format!("{day}T00:00:00+05:30"));
+    midnight.map(Some).ok_or(Refusal::Unreadable)
 }
 
 /// The statement with its filters.
@@ -215,7 +215,14 @@ mod tests {
         assert_eq!(at("2027-01-15", 1), "2027-01-15T18:30:00+00:00");
         assert_eq!(at("2027-01-15T08:00:00Z", 1), "2027-01-15T08:00:00+00:00");
         assert_eq!(instant(" ", 0).unwrap(), None);
-        for text in ["2027-02-30", "yesterday", "15/01/2027", "-262143-01-01"] {
+        for text in [
+            "2027-02-30",
+            "yesterday",
+            "15/01/2027",
+            "-262143-01-01",
+            "+12027-01-01",
+            "+12027-01-01T00:00:00Z",
+        ] {
             assert!(matches!(instant(text, 0), Err(Refusal::Unreadable)), "{text}");
         }
     }

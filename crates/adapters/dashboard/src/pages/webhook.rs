@@ -69,8 +69,9 @@ pub(crate) struct ResendForm {
 /// `POST …/resend`: sends an event of the log again.
 pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::ResendEvent).await?;
+    let event = posted.form.event.parse().map_err(|_| Refusal::NotFound)?;
     let log = &visit.console.manage.endpoint_log;
-    match log.resend(&visit.by, project.id, id, &posted.form.event).await? {
+    match log.resend(&visit.by, project.id, id, &event).await? {
         Resend::Queued => Ok(go(&format!("{}?done=resent", address(&project, id)))),
         answer => refused(&visit, &project, id, texts::refused(answer)).await,
     }

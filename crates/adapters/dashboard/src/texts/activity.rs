@@ -339,3 +339,12 @@ fn span(window: Duration) -> String {
         _ => format!("{seconds} seconds"),
     }
 }
+
+/// What is said to whoever sees numbers masked, before the instant at which one more is free.
+pub(crate) fn searches_left(remaining: u32) -> String {
+    let numbers = if remaining == 1 { "number" } else { "numbers" };
+    format!(
+        "Each number you search for is in the audit log. You can search for {remaining} more {numbers} \
+         now; another is free at"
+    )
+}

@@ -6,7 +6,7 @@ use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use dwar_kernel::{KeyMode, Phone};
 use dwar_operator::{Access, By, Role};
-use dwar_testkit::{Fixtures, Line, minutes, seconds};
+use dwar_testkit::{Fixtures, Line, minutes, new_token, seconds};
 use serde_json::{Value, json};
 
 /// A program with a token.
@@ -223,7 +223,10 @@ async fn bodies_are_bounded_json_and_name_the_field_that_is_wrong() {
             "amuont: unknown field `amuont`",
         ),
         (json!({"amount_paise": 0, "reference": "x"}), "amount_paise: more than zero"),
-        (json!({"amount_paise": 5, "reference": " "}), "reference: 1 to 200 characters"),
+        (
+            json!({"amount_paise": 5, "reference": " "}),
+            "reference: 1 to 200 visible characters on one line",
+        ),
     ] {
         let reply = program.post(&path, body).await;
         assert_eq!((reply.status, code(&reply).as_str()), (422, "INVALID_FIELD"), "{}", reply.body);
@@ -239,7 +242,8 @@ async fn wrong_tokens_are_counted_per_address_and_a_good_one_still_opens() {
     let house = House::new().await;
     let program = Program::owner(&house).await;
     let (tokens, by) = (&house.manage.tokens, By::command_line());
-    let (gone, secret) = tokens.make(&by, "x", Access::everything(), minutes(5)).await.unwrap();
+    let (gone, secret) =
+        tokens.make(&by, new_token("x", Access::everything(), minutes(5))).await.unwrap();
     tokens.revoke(&by, gone.id).await.unwrap();
     let ask = |token: String, host: u8| {
         let peer = std::net::SocketAddr::from(([192, 0, 2, host], 1));
@@ -529,8 +533,8 @@ async fn the_log_is_paged_filtered_and_exported_whole() {
     let owner = Program::owner(&house).await;
     let by = By::command_line();
     for number in 0..1_100 {
-        let reference = Some(format!("r{number}"));
-        let amount = dwar_wallet::Paise(1);
+        let reference = Some(format!("r{number}").parse().unwrap());
+        let amount = dwar_wallet::Amount::from(1);
         house.manage.wallets.credit(&by, house.project, amount, reference).await.unwrap();
     }
     let (mut cursor, mut seen) = (String::new(), Vec::new());

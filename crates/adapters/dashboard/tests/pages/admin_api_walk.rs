@@ -3,9 +3,11 @@
 use crate::support::{HOST, House, Reply};
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
+use dwar_app::NewAdminToken;
 use dwar_dashboard::document;
 use dwar_kernel::ProjectId;
 use dwar_operator::{Access, Area, By, Permission, Role};
+use dwar_testkit::new_token;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -78,9 +80,10 @@ fn permission(right: &str) -> Permission {
 }
 
 impl House {
-    /// A token of the admin API.
+    /// A token of the admin API, which may delegate.
     pub async fn token(&self, name: &str, access: Access) -> String {
-        let made = self.manage.tokens.make(&By::command_line(), name, access, DAY).await.unwrap();
+        let new = NewAdminToken { may_delegate: true, ..new_token(name, access, DAY) };
+        let made = self.manage.tokens.make(&By::command_line(), new).await.unwrap();
         made.1.expose().to_owned()
     }
 }

@@ -1,6 +1,6 @@
 use crate::support::House;
 use dwar_operator::By;
-use dwar_wallet::Paise;
+use dwar_wallet::Amount;
 
 #[actix_web::test]
 async fn many_projects_are_looked_for_by_name_and_leafed_through() {
@@ -10,7 +10,7 @@ async fn many_projects_are_looked_for_by_name_and_leafed_through() {
     assert!(!owner.get("/projects").await.body.contains("type=\"search\""), "two need no search");
     for number in 0..70 {
         let name = format!("Shop & {number:02}").parse().unwrap();
-        projects.create(&by, &name, Paise(0)).await.unwrap();
+        projects.create(&by, &name, Amount::ZERO).await.unwrap();
     }
 
     let first = owner.get("/projects").await.body;

@@ -22,7 +22,7 @@ use dwar_project::{ApiKey, KeyRecord};
 use dwar_testkit::{
     Carriers, FixedClock, Fixtures, PlainHasher, Post, START, management, parts, seconds,
 };
-use dwar_wallet::Paise;
+use dwar_wallet::{Amount, Paise};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -154,8 +154,9 @@ impl House {
         let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
         let (by, manage) = (By::command_line(), management(&parts, &post));
         let named = |name: &str| name.parse().unwrap();
-        let made = manage.projects.create(&by, &named("Acme"), Paise(12_345_650)).await.unwrap();
-        let other = manage.projects.create(&by, &named("Other"), Paise(0)).await.unwrap();
+        let made =
+            manage.projects.create(&by, &named("Acme"), Amount::from(12_345_650)).await.unwrap();
+        let other = manage.projects.create(&by, &named("Other"), Amount::ZERO).await.unwrap();
         let settings = Settings {
             address: HOST.to_owned(),
             public_url: String::new(),

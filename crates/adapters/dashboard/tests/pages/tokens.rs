@@ -1,5 +1,6 @@
 use crate::support::House;
 use dwar_operator::{Access, By, Role};
+use dwar_testkit::new_token;
 use std::time::Duration;
 
 #[actix_web::test]
@@ -34,6 +35,24 @@ async fn a_token_is_made_shown_once_listed_and_revoked_by_its_name() {
     assert!(log.contains("token.made") && log.contains("token.revoked") && !log.contains(shown));
 }
 
+#[actix_web::test]
+async fn a_token_that_may_delegate_is_made_by_a_box_of_its_own_and_shown_in_red() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let red = "pill bad\">may invite operators and make tokens";
+    let form = [("name", "plain"), ("role", "everything"), ("days", "1")];
+    assert_eq!(owner.post("/tokens", &form).await.status, 200);
+    assert!(!owner.get("/tokens").await.body.contains(red));
+    let form = [("name", "maker"), ("role", "everything"), ("days", "1"), ("may_delegate", "on")];
+    assert_eq!(owner.post("/tokens", &form).await.status, 200);
+    let page = owner.get("/tokens").await.body;
+    assert_eq!(page.matches(red).count(), 1, "{page}");
+    let tokens = house.manage.tokens.list(&By::command_line()).await.unwrap();
+    let mut may: Vec<_> = tokens.iter().map(|it| (it.name.as_str(), it.may_delegate)).collect();
+    may.sort_unstable();
+    assert_eq!(may, [("maker", true), ("plain", false)]);
+}
+
 fn chrono_days(days: u64) -> chrono::TimeDelta {
     chrono::TimeDelta::from_std(Duration::from_secs(days * 86_400)).unwrap()
 }
@@ -43,7 +62,8 @@ async fn tokens_are_for_owners_of_the_installation_alone() {
     let house = House::new().await;
     let by = By::command_line();
     let day = Duration::from_secs(86_400);
-    let made = house.manage.tokens.make(&by, "ci", Access::one(house.project, Role::Viewer), day);
+    let viewer = Access::one(house.project, Role::Viewer);
+    let made = house.manage.tokens.make(&by, new_token("ci", viewer, day));
     let (token, _) = made.await.unwrap();
     let form = [("name", "mine"), ("role", "everything"), ("days", "1")];
     for role in Role::ALL {

@@ -2,7 +2,7 @@ use crate::support::{Browser, House};
 use dwar_kernel::ProjectId;
 use dwar_operator::{Action, AuditFilter, Role};
 use dwar_testkit::START;
-use dwar_wallet::{Credit, LedgerProof, Paise, ProofRun};
+use dwar_wallet::{Credit, Credited, LedgerProof, ProofRun};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -10,10 +10,10 @@ const DAY: Duration = Duration::from_secs(86_400);
 impl House {
     /// Pays in, so many days after the start.
     pub async fn paid_in(&self, project: ProjectId, paise: i64, reference: &str, days: u32) {
-        let id = self.make_id();
-        let credit = Credit { id, amount: Paise(paise), reference: reference.to_owned() };
+        let (id, amount) = (self.make_id(), paise.try_into().unwrap());
+        let credit = Credit { id, amount, reference: reference.parse().unwrap() };
         let paid = self.parts.stores.wallets.credit(project, credit, START + DAY * days).await;
-        assert!(paid.unwrap());
+        assert_eq!(paid.unwrap(), Credited::Booked);
     }
 
     fn make_id(&self) -> dwar_kernel::EntryId {

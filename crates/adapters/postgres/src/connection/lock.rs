@@ -3,6 +3,7 @@
 use crate::connection::statement::Statement;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
+use dwar_kernel::SearcherId;
 
 /// What is locked.
 #[derive(Clone, Copy)]
@@ -13,6 +14,8 @@ pub(crate) enum Lock {
     SigningKeys,
     /// The making of the first operator.
     FirstOperator,
+    /// What somebody searched for.
+    Searcher(SearcherId),
 }
 
 impl Lock {
@@ -27,11 +30,16 @@ impl Lock {
     }
 
     /// Class and key: locks of different classes never meet.
-    const fn key(self) -> (i32, i32) {
+    fn key(self) -> (i32, i32) {
         match self {
             Self::FirstProject => (1, 0),
             Self::SigningKeys => (2, 0),
             Self::FirstOperator => (3, 0),
+            // Its last bytes are random. Two that are the same wait for each other, which does no harm.
+            Self::Searcher(id) => {
+                let [.., a, b, c, d] = *id.uuid().as_bytes();
+                (4, i32::from_be_bytes([a, b, c, d]))
+            }
         }
     }
 }

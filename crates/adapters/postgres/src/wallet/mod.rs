@@ -10,8 +10,8 @@ use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
 use dwar_sql::{AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balance, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
-    Paise, Refunded, Settlement, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry,
+    OpenHold, Paise, Refunded, Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl WalletStore for PostgresStore {
         project: ProjectId,
         credit: Credit,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Credited, StoreError> {
         self.pool
             .of(project)
             .transaction(move |conn| {
@@ -68,7 +68,7 @@ impl WalletStore for PostgresStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
-        let reference = send.to_string();
+        let reference = send.into();
         self.pool
             .of(project)
             .transaction(move |conn| {

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallets};
 use dwar_sql::{EntryRow, Id, WalletRow, balance};
-use dwar_wallet::{Balance, EntryKind, Impossible, Movement, Paise, Wallet};
+use dwar_wallet::{Balance, EntryKind, Impossible, Movement, Paise, Reference, Wallet};
 
 /// Applies a rule to a project's wallet, locked, and writes down what came of it.
 pub(crate) fn apply<T>(
@@ -74,12 +74,12 @@ pub(crate) fn amount_of(
     conn: &mut PgConnection,
     project: ProjectId,
     kind: EntryKind,
-    reference: &str,
+    reference: &Reference,
 ) -> QueryResult<Option<i64>> {
     ledger_entries::table
         .filter(ledger_entries::project_id.eq(Id::from(project)))
         .filter(ledger_entries::kind.eq(kind.as_str()))
-        .filter(ledger_entries::reference.eq(reference))
+        .filter(ledger_entries::reference.eq(reference.as_str()))
         .select(ledger_entries::amount)
         .get_result(conn)
         .optional()

@@ -9,8 +9,8 @@ use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
 use dwar_sql::{AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, OpenHold,
-    Paise, Refunded, Settlement, Wallet, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry,
+    OpenHold, Paise, Refunded, Settlement, Wallet, WalletStore,
 };
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl WalletStore for SqliteStore {
         project: ProjectId,
         credit: Credit,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Credited, StoreError> {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
                 let known = amount_of(connection, project, EntryKind::Credit, &credit.reference)?;
@@ -85,7 +85,7 @@ impl WalletStore for SqliteStore {
     ) -> Result<Refunded, StoreError> {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
-                let mut amount = |kind| amount_of(connection, project, kind, &send.to_string());
+                let mut amount = |kind| amount_of(connection, project, kind, &send.into());
                 let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
                 let refunded = amount(EntryKind::Refund)?.is_some();
                 let rule =

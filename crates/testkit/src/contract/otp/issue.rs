@@ -5,7 +5,7 @@ use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, StoreError};
 use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, OtpState, Route, Verdict};
 use dwar_ratelimit::{Quota, SendQuota};
-use dwar_wallet::{Credit, HoldOutcome, Paise, Settlement};
+use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
 
 /// A request is found again exactly as it was issued.
@@ -55,7 +55,7 @@ pub async fn a_request_without_its_place_and_hold_is_not_issued(stores: &Stores)
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let present = scene.issued(&line).await;
-    let credit = Credit { id: scene.make.id(), amount: Paise(100), reference: "paid".to_owned() };
+    let credit = scene.make.credit(Paise(100));
     stores.wallets.credit(scene.project, credit, START).await.unwrap();
     for (placed, held) in [(false, false), (true, false), (false, true)] {
         let otp = scene.prepared(&line, placed, held).await;

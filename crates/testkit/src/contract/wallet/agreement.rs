@@ -3,8 +3,8 @@ use crate::{MS, START, SeededEntropy, Stores, any_project};
 use dwar_kernel::{Entropy, EntryId, Event, OtpId, Timestamp};
 use dwar_project::ProjectChange;
 use dwar_wallet::{
-    Adjustment, Audit, Balance, Credit, EntryKind, HoldOutcome, Impossible, LedgerEntry, Movement,
-    OpenHold, Paise, Settlement, Wallet,
+    Adjustment, Audit, Balance, Correction, Credit, EntryKind, HoldOutcome, Impossible,
+    LedgerEntry, Movement, OpenHold, Paise, Reference, Settlement, Wallet,
 };
 use std::fmt::Debug;
 
@@ -29,11 +29,9 @@ impl Books {
     }
 
     /// What the one entry of this kind and reference added to the balance.
-    fn amount(&self, kind: EntryKind, reference: &str) -> Option<Paise> {
+    fn amount(&self, kind: EntryKind, reference: &Reference) -> Option<Paise> {
         let mut known = self.ledger.iter();
-        known
-            .find(|entry| (entry.kind, entry.reference.as_str()) == (kind, reference))
-            .map(|e| e.amount)
+        known.find(|entry| (entry.kind, &entry.reference) == (kind, reference)).map(|e| e.amount)
     }
 }
 
@@ -96,13 +94,14 @@ pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
 async fn ask(scene: &Scene, draw: &Draw, books: &mut Books, now: Timestamp) -> (String, String) {
     let (store, project) = (&scene.stores.wallets, scene.project);
     let (owned, free) = (books.wallet.balance.balance.0, books.wallet.balance.available().0);
-    let reference = format!("reference {}", draw.below(12));
+    let reference: Reference = format!("reference {}", draw.below(12)).parse().unwrap();
     let (id, entries): (EntryId, [EntryId; 2]) =
         (scene.make.id(), [(); 2].map(|()| scene.make.id()));
     match draw.below(12) {
         0..=1 => {
             let known = books.amount(EntryKind::Credit, &reference).is_some();
-            let credit = Credit { id, amount: Paise(draw.around(100)), reference };
+            let credit =
+                Credit { id, reference, ..scene.make.credit(Paise(draw.around(100).max(0))) };
             let said = store.credit(project, credit.clone(), now).await;
             let wanted = books.wallet.credit(&credit, known, now);
             both(said, books.enter(wanted))
@@ -132,16 +131,17 @@ async fn ask(scene: &Scene, draw: &Draw, books: &mut Books, now: Timestamp) -> (
         }
         9 => {
             let send = draw.of(&books.sends, scene.make.id());
-            let captured = books.amount(EntryKind::Capture, &send.to_string());
+            let captured = books.amount(EntryKind::Capture, &send.into());
             let captured = captured.map(|amount| Paise(-amount.0));
-            let refunded = books.amount(EntryKind::Refund, &send.to_string()).is_some();
+            let refunded = books.amount(EntryKind::Refund, &send.into()).is_some();
             let said = store.refund(project, send, id, now).await;
             let wanted = books.wallet.refund(send, captured, refunded, id, now);
             both(said, books.enter(wanted))
         }
         10 => {
             let known = books.amount(EntryKind::Adjustment, &reference).is_some();
-            let amount = Paise([draw.around(20), -draw.around(free)][usize::from(free > 50)]);
+            let amount = [draw.around(20), -draw.around(free)][usize::from(free > 50)];
+            let amount = Correction::try_from(if amount == 0 { 1 } else { amount }).unwrap();
             let adjustment = Adjustment { id, amount, reference };
             let said = store.adjust(project, adjustment.clone(), now).await;
             let wanted = books.wallet.adjust(&adjustment, known, now);

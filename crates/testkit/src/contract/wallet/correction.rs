@@ -4,7 +4,8 @@ use crate::scene::Scene;
 use crate::{START, Stores, race, seconds};
 use dwar_kernel::OtpId;
 use dwar_wallet::{
-    Adjusted, Adjustment, Credit, EntryKind, HoldOutcome, LedgerEntry, Paise, Refunded, Settlement,
+    Adjusted, Adjustment, Amount, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry, Paise,
+    Refunded, Settlement,
 };
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub async fn a_refund_gives_back_what_was_captured(stores: &Stores) {
         amount: Paise(30),
         held: Paise::ZERO,
         after: balance(90, 0),
-        reference: send.to_string(),
+        reference: send.into(),
         at: later,
     };
     assert_eq!(checked_ledger(stores, scene.project).await[0], wanted);
@@ -104,7 +105,7 @@ pub async fn a_known_reference_corrects_nothing(stores: &Stores) {
     let adjustment = scene.adjustment(50);
     assert_eq!(scene.adjust_by(adjustment.clone()).await, Adjusted::Booked);
     for amount in [50, 10, -10, -1_000] {
-        let (id, amount) = (scene.make.id(), Paise(amount));
+        let (id, amount) = (scene.make.id(), amount.try_into().unwrap());
         let again = Adjustment { id, amount, ..adjustment.clone() };
         assert_eq!(scene.adjust_by(again).await, Adjusted::Known);
     }
@@ -112,7 +113,8 @@ pub async fn a_known_reference_corrects_nothing(stores: &Stores) {
     assert_eq!(standing(stores, scene.project).await, balance(50, 0));
 
     let credit = Credit { reference: adjustment.reference.clone(), ..scene.make.credit(Paise(7)) };
-    assert!(stores.wallets.credit(scene.project, credit, START).await.unwrap());
+    let credited = stores.wallets.credit(scene.project, credit, START).await.unwrap();
+    assert_eq!(credited, Credited::Booked);
     assert_eq!(standing(stores, scene.project).await, balance(57, 0));
     let other = Adjustment { id: scene.make.id(), ..adjustment };
     let answer = stores.wallets.adjust(scene.another().await, other, START).await.unwrap();
@@ -200,4 +202,28 @@ pub async fn one_correction_at_once_is_booked_once(stores: &Stores) {
         assert_eq!(standing(stores, scene.project).await, balance(left, 0));
     }
     checked_ledger(stores, scene.project).await;
+}
+
+/// A balance grows up to [`Amount::MOST`] and not beyond: what would take it there, however it comes in,
+/// is refused and leaves no trace.
+pub async fn a_balance_stays_within_its_bound(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100).await;
+    let send = scene.captured(10).await;
+    let rest = Amount::MOST.0 - 90;
+    let (credit, adjustment) = (scene.make.credit(Paise(rest + 1)), scene.adjustment(rest + 1));
+    let pay_in = |credit| stores.wallets.credit(scene.project, credit, START);
+    assert_eq!(pay_in(credit.clone()).await.unwrap(), Credited::TooMuch);
+    assert_eq!(scene.adjust_by(adjustment.clone()).await, Adjusted::TooMuch);
+    assert_eq!(standing(stores, scene.project).await, balance(90, 0));
+    scene.credit(rest).await;
+    assert_eq!(scene.refund(send).await, Refunded::TooMuch);
+    assert_eq!(scene.adjust(1).await, Adjusted::TooMuch);
+    assert_eq!(standing(stores, scene.project).await, balance(Amount::MOST.0, 0));
+    assert_eq!(checked_ledger(stores, scene.project).await.len(), 4);
+    assert_eq!(scene.adjust(-Amount::MOST.0).await, Adjusted::Booked);
+    assert_eq!(scene.refund(send).await, Refunded::Refunded(Paise(10)));
+    assert_eq!(scene.adjust(-10).await, Adjusted::Booked);
+    assert_eq!(pay_in(credit).await.unwrap(), Credited::Booked, "its reference was not used up");
+    assert_eq!(checked_ledger(stores, scene.project).await.len(), 8);
 }

@@ -14,9 +14,9 @@ pub use races::*;
 
 use crate::scene::Scene;
 use crate::{START, Stores};
-use dwar_kernel::{OtpId, ProjectId};
+use dwar_kernel::{EntryId, OtpId, ProjectId};
 use dwar_wallet::{
-    Adjusted, Adjustment, Balance, HoldOutcome, LedgerEntry, Paise, Refunded, Settlement,
+    Adjusted, Adjustment, Balance, Credited, HoldOutcome, LedgerEntry, Paise, Refunded, Settlement,
 };
 
 const fn balance(balance: i64, held: i64) -> Balance {
@@ -43,7 +43,8 @@ pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<L
 impl Scene {
     pub(super) async fn credit(&self, paise: i64) {
         let credit = self.make.credit(Paise(paise));
-        assert!(self.stores.wallets.credit(self.project, credit, START).await.unwrap());
+        let credited = self.stores.wallets.credit(self.project, credit, START).await.unwrap();
+        assert_eq!(credited, Credited::Booked);
     }
 
     async fn hold(&self, send: OtpId, paise: i64) -> HoldOutcome {
@@ -85,7 +86,7 @@ impl Scene {
     }
 
     pub(super) fn adjustment(&self, paise: i64) -> Adjustment {
-        let id = self.make.id();
-        Adjustment { id, amount: Paise(paise), reference: format!("correction {id}") }
+        let id: EntryId = self.make.id();
+        Adjustment { id, amount: paise.try_into().unwrap(), reference: id.into() }
     }
 }

@@ -1,7 +1,9 @@
 use super::{balance, checked_ledger, standing};
 use crate::scene::Scene;
 use crate::{START, Stores, seconds};
-use dwar_wallet::{Balance, Credit, EntryKind, HoldOutcome, LedgerEntry, Paise, Settlement};
+use dwar_wallet::{
+    Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry, Paise, Settlement,
+};
 use std::collections::BTreeMap;
 
 /// A project that never was credited has nothing and can hold nothing.
@@ -21,7 +23,8 @@ pub async fn balances_are_told_of_the_projects_asked_for(stores: &Stores) {
     scene.held(200).await;
     let (poor, other) = (scene.another().await, scene.another().await);
     let credit = scene.make.credit(Paise(7));
-    assert!(stores.wallets.credit(other, credit, START).await.unwrap());
+    let credited = stores.wallets.credit(other, credit, START).await.unwrap();
+    assert_eq!(credited, Credited::Booked);
     let wallets = &stores.wallets;
     let told = wallets.balances(vec![poor, scene.project]).await.unwrap();
     let wanted = [(scene.project, balance(500, 200)), (poor, Balance::default())];
@@ -34,10 +37,11 @@ pub async fn a_reference_pays_in_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let credit = scene.make.credit(Paise(500));
     let pay_in = |project, credit| stores.wallets.credit(project, credit, START);
-    assert!(pay_in(scene.project, credit.clone()).await.unwrap());
-    let again = Credit { id: scene.make.id(), amount: Paise(900), ..credit.clone() };
-    assert!(!pay_in(scene.project, again.clone()).await.unwrap());
-    assert!(!pay_in(scene.project, credit.clone()).await.unwrap());
+    assert_eq!(pay_in(scene.project, credit.clone()).await.unwrap(), Credited::Booked);
+    let again = Credit { reference: credit.reference.clone(), ..scene.make.credit(Paise(900)) };
+    for known in [again.clone(), credit.clone()] {
+        assert_eq!(pay_in(scene.project, known).await.unwrap(), Credited::Known);
+    }
     assert_eq!(standing(stores, scene.project).await, balance(500, 0));
     let entry = LedgerEntry {
         id: credit.id,
@@ -50,7 +54,7 @@ pub async fn a_reference_pays_in_once(stores: &Stores) {
     };
     assert_eq!(checked_ledger(stores, scene.project).await, [entry]);
 
-    assert!(pay_in(scene.another().await, again).await.unwrap());
+    assert_eq!(pay_in(scene.another().await, again).await.unwrap(), Credited::Booked);
     assert_eq!(standing(stores, scene.project).await, balance(500, 0));
 }
 
@@ -86,7 +90,7 @@ pub async fn a_capture_spends_and_gives_the_rest_back(stores: &Stores) {
         amount: Paise(amount),
         held: Paise(held),
         after,
-        reference: send.to_string(),
+        reference: send.into(),
         at,
     };
     let wanted = [

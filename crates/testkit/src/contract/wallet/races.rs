@@ -3,7 +3,7 @@ use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, race};
 use dwar_kernel::OtpId;
-use dwar_wallet::{Credit, HoldOutcome, Paise, Settlement};
+use dwar_wallet::{Amount, Credit, Credited, HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
 
 /// Of two hundred holds at once exactly as many succeed as the balance covers; captured all at
@@ -74,7 +74,7 @@ pub async fn credits_at_once_pay_in_once_each(stores: &Stores) {
             async move { store.credit(project, credit, START).await.unwrap() }
         })
         .await;
-        assert_eq!(count(&answers, |paid| *paid), references.len());
+        assert_eq!(count(&answers, |paid| *paid == Credited::Booked), references.len());
         assert_eq!(standing(stores, scene.project).await, balance(500, 0));
         assert_eq!(checked_ledger(stores, scene.project).await.len(), references.len());
     }
@@ -91,7 +91,8 @@ pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
             let (hold, entries) = (scene.make.id(), [scene.make.id(), scene.make.id()]);
             async move {
                 if number % 3 == 0 {
-                    assert!(store.credit(project, credit, START).await.unwrap());
+                    let credited = store.credit(project, credit, START).await.unwrap();
+                    assert_eq!(credited, Credited::Booked);
                     return 0;
                 }
                 let held = store.hold(project, send, Paise(25), hold, START).await.unwrap();
@@ -106,5 +107,21 @@ pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
         let left = 300 + 20 * 10 - spent.iter().sum::<i64>();
         assert_eq!(standing(stores, scene.project).await, balance(left, 0));
         checked_ledger(stores, scene.project).await;
+    }
+}
+
+/// Of credits at once no more are booked than the balance may hold, however many there are.
+pub async fn credits_at_once_stay_within_the_bound(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        let answers = race(CROWD, |_| {
+            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let credit = scene.make.credit(Paise(Amount::MOST.0 / 7));
+            async move { store.credit(project, credit, START).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| *answer == Credited::Booked), 7);
+        assert_eq!(count(&answers, |answer| *answer == Credited::TooMuch), CROWD - 7);
+        assert_eq!(checked_ledger(stores, scene.project).await.len(), 7);
     }
 }

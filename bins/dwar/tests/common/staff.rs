@@ -1,0 +1,110 @@
+//! Those who run the service: programs with a token of the admin API, and people at the pages.
+
+use super::{Answer, Service, answer};
+use reqwest::{Client, Method, RequestBuilder, redirect};
+use serde_json::Value;
+
+/// A program with a token of the admin API.
+pub struct Program {
+    pub token: String,
+    base: String,
+    client: Client,
+}
+
+/// Somebody who is signed in to the dashboard.
+pub struct Person {
+    base: String,
+    client: Client,
+    cookie: String,
+    csrf: String,
+}
+
+impl Program {
+    /// With a token that `dwar admin-token add` makes of these arguments.
+    pub fn new(service: &Service, arguments: &[&str]) -> Self {
+        let made = service.world.cli(&[&["admin-token", "add"], arguments].concat());
+        Self::with(service, made["secret"].as_str().unwrap())
+    }
+
+    /// With a token that is known.
+    pub fn with(service: &Service, token: &str) -> Self {
+        let (base, client) = (service.dashboard(), Client::new());
+        Self { token: token.to_owned(), base, client }
+    }
+
+    /// One that may do everything, and delegate.
+    pub fn owner(service: &Service) -> Self {
+        Self::new(service, &["--name", "owner", "--everything", "--may-delegate"])
+    }
+
+    /// One with a role in a project.
+    pub fn in_project(service: &Service, project: &str, role: &str) -> Self {
+        Self::new(service, &["--name", role, "--project", project, "--role", role])
+    }
+
+    /// A call that is yet to be made, below `/admin/v1`.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("{}/admin/v1{path}", self.base);
+        self.client.request(method, url).bearer_auth(&self.token)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        answer(self.request(Method::GET, path)).await
+    }
+
+    pub async fn call(&self, method: Method, path: &str, body: &Value) -> Answer {
+        answer(self.request(method, path).json(body)).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.call(Method::POST, path, body).await
+    }
+}
+
+impl Person {
+    /// Invites somebody by `dwar operator invite` with these arguments, and accepts.
+    pub async fn join(service: &Service, arguments: &[&str]) -> Self {
+        let made = service.world.cli(&[&["operator", "invite"], arguments].concat());
+        let (_, secret) = made["link"].as_str().unwrap().split_once('#').unwrap();
+        let base = service.dashboard();
+        let client = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
+        let password = "correct horse battery staple";
+        let form = [("secret", secret), ("password", password), ("again", password)];
+        let request = client.post(format!("{base}/invite")).header("Origin", &base).form(&form);
+        let entered = answer(request).await;
+        let cookie = entered.header("set-cookie").split(';').next().unwrap().to_owned();
+        assert!(cookie.contains("dwar"), "{}: {}", entered.status, entered.text);
+        let mut person = Self { base, client, cookie, csrf: String::new() };
+        let page = person.get("/account").await.text;
+        let after = page.split(r#"name="csrf-token" content=""#).nth(1).unwrap();
+        after.split('"').next().unwrap().clone_into(&mut person.csrf);
+        person
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        let request = self.client.get(format!("{}{path}", self.base));
+        answer(request.header("Cookie", &self.cookie)).await
+    }
+
+    /// A form that is yet to be sent, as a page of this session sends it.
+    pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let fields = [fields, &[("csrf", self.csrf.as_str())]].concat();
+        let request = self.client.post(format!("{}{path}", self.base)).form(&fields);
+        request.header("Cookie", &self.cookie).header("Origin", &self.base)
+    }
+
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        answer(self.form(path, fields)).await
+    }
+}
+
+impl Service {
+    /// How many entries the audit log has of an action.
+    pub fn audited(&self, action: &str) -> usize {
+        let output = self.world.run(&["audit", "--json"]);
+        assert!(output.status.success());
+        let log = String::from_utf8(output.stdout).unwrap();
+        let entries = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.filter(|entry| action.is_empty() || entry["action"] == action).count()
+    }
+}

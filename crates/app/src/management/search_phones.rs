@@ -1,0 +1,51 @@
+use crate::{Change, Control, ManageError};
+use dwar_kernel::{KeyMode, Phone, ProjectId};
+use dwar_operator::{
+    Action, By, Facts, Permission, PhoneSearch, SearchAdmission, SearchAllowance, SearchStore,
+};
+use std::sync::Arc;
+
+/// Bounds what those who see phone numbers masked search for, and writes down each: whoever may try
+/// what four hidden digits can be has the number.
+#[derive(Clone)]
+pub struct SearchPhones {
+    pub control: Control,
+    pub searches: Arc<dyn SearchStore>,
+}
+
+impl SearchPhones {
+    /// Admits a search before it is made, wherever it is asked for, by somebody who may make it; gives
+    /// what is left, or `None` for whoever may see the number anyway, which neither counts nor is
+    /// written down.
+    ///
+    /// All searches of an operator, or of a token, count together, in whatever project. One for the
+    /// same number within the hour neither counts nor is written down again.
+    ///
+    /// # Errors
+    /// [`ManageError::SearchedTooMuch`].
+    pub async fn admit(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        phone: &Phone,
+    ) -> Result<Option<SearchAllowance>, ManageError> {
+        let Some(searcher) = by.searcher().filter(|_| !by.access.may(project, Permission::Unmask))
+        else {
+            return Ok(None);
+        };
+        let tools = &self.control.tools;
+        let change = Change::new(Action::PhoneSearched, phone).within(project);
+        let entry = self.control.audit.entry(by, change.after(Facts::new().word("mode", mode)));
+        let number = tools.vault.phone_index(project, mode, phone);
+        let search = PhoneSearch { searcher, number, entry };
+        let now = tools.now();
+        match self.searches.admit_search(search, now).await? {
+            SearchAdmission::Counted(left) | SearchAdmission::Repeated(left) => Ok(Some(left)),
+            SearchAdmission::Refused { until, .. } => {
+                tracing::warn!(actor = %by.actor, %project, "refused: too many numbers searched for");
+                let wait = u64::try_from((until - now).num_milliseconds()).unwrap_or_default();
+                Err(ManageError::SearchedTooMuch { until, seconds: wait.div_ceil(1_000) })
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+use crate::AuditEntry;
+use dwar_kernel::{BlindIndex, SearcherId, Timestamp};
+use std::time::Duration;
+
+/// So many numbers in so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchQuota {
+    /// So many.
+    pub numbers: u32,
+    /// In any span as long as this.
+    pub window: Duration,
+}
+
+/// Somebody who sees phone numbers masked asks about one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhoneSearch {
+    /// Whose search it is.
+    pub searcher: SearcherId,
+    /// The number, in one world of one project.
+    pub number: BlindIndex,
+    /// What the audit log is to say of it.
+    pub entry: AuditEntry,
+}
+
+/// The numbers that one searcher was admitted to in the last day, and when.
+///
+/// Four digits of a masked number are hidden, and whether somebody is known by a number is seen from
+/// the answer: who may try all ten thousand has the number. At 200 a day that takes 25 days on average
+/// and leaves an entry in the audit log for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searches(pub Vec<(BlindIndex, Timestamp)>);
+
+/// Whether a number may be searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchAdmission {
+    /// It was searched for within the hour: that says nothing new, and does not count.
+    Repeated(SearchAllowance),
+    /// It counts.
+    Counted(SearchAllowance),
+    /// Others were too many; at this instant one more is admitted.
+    Refused {
+        /// The quota that is used up for longest.
+        quota: SearchQuota,
+        /// When it admits another.
+        until: Timestamp,
+    },
+}
+
+/// What is left to search for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchAllowance {
+    /// The quota that is nearer to its end.
+    pub quota: SearchQuota,
+    /// So many more numbers.
+    pub remaining: u32,
+    /// When the first of those that count is over.
+    pub resets_at: Timestamp,
+}
+
+impl SearchQuota {
+    /// The windows slide: in any hour no more, and in any day no more.
+    pub const ALL: [Self; 2] = [
+        Self { numbers: 60, window: Duration::from_secs(3_600) },
+        Self { numbers: 200, window: Duration::from_secs(86_400) },
+    ];
+    /// For so long a number that was searched for can be searched for again.
+    pub const REPEATED: Duration = Self::ALL[0].window;
+    /// What is older counts no more.
+    pub const LONGEST: Duration = Self::ALL[1].window;
+}
+
+impl Searches {
+    /// Admits a number, or not. From the end of a window on, to the millisecond, a search counts no
+    /// more.
+    pub fn admit(&mut self, number: BlindIndex, now: Timestamp) -> SearchAdmission {
+        self.0.retain(|(_, at)| now < *at + SearchQuota::LONGEST);
+        let repeated = |(known, at): &(BlindIndex, Timestamp)| {
+            *known == number && now < *at + SearchQuota::REPEATED
+        };
+        if self.0.iter().any(repeated) {
+            return SearchAdmission::Repeated(self.allowance(now));
+        }
+        let left = SearchQuota::ALL.map(|quota| self.left(quota, now));
+        let full = left.into_iter().filter(|left| left.remaining == 0);
+        if let Some(SearchAllowance { quota, resets_at, .. }) = full.max_by_key(|it| it.resets_at) {
+            return SearchAdmission::Refused { quota, until: resets_at };
+        }
+        self.0.push((number, now));
+        SearchAdmission::Counted(self.allowance(now))
+    }
+
+    fn allowance(&self, now: Timestamp) -> SearchAllowance {
+        let [hour, day] = SearchQuota::ALL.map(|quota| self.left(quota, now));
+        if day.remaining < hour.remaining { day } else { hour }
+    }
+
+    fn left(&self, quota: SearchQuota, now: Timestamp) -> SearchAllowance {
+        let ends = self.0.iter().map(|(_, at)| *at + quota.window).filter(|end| now < *end);
+        let used = u32::try_from(ends.clone().count()).unwrap_or(u32::MAX);
+        SearchAllowance {
+            quota,
+            remaining: quota.numbers.saturating_sub(used),
+            resets_at: ends.min().unwrap_or(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000;
+    const HOUR: i64 = 3_600 * SECOND;
+    const DAY: i64 = 24 * HOUR;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_timestamp_millis(1_800_000_000_000 + ms).unwrap()
+    }
+
+    fn number(number: u32) -> BlindIndex {
+        let mut index = [0; 32];
+        index[..4].copy_from_slice(&number.to_be_bytes());
+        BlindIndex(index)
+    }
+
+    fn counted(searches: &mut Searches, which: u32, ms: i64) -> u32 {
+        match searches.admit(number(which), at(ms)) {
+            SearchAdmission::Counted(allowance) => allowance.remaining,
+            other => panic!("{which} at {ms}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn sixty_numbers_are_admitted_in_any_hour() {
+        let mut searches = Searches::default();
+        for which in 0..60 {
+            assert_eq!(counted(&mut searches, which, i64::from(which) * SECOND), 59 - which);
+        }
+        let refused = searches.admit(number(60), at(HOUR - 1));
+        let [quota, _] = SearchQuota::ALL;
+        assert_eq!(refused, SearchAdmission::Refused { quota, until: at(HOUR) });
+        assert_eq!(searches.0.len(), 60, "a refused one does not count");
+        assert_eq!(counted(&mut searches, 60, HOUR), 0, "the first is over");
+        let refused = searches.admit(number(61), at(HOUR + SECOND - 1));
+        assert_eq!(refused, SearchAdmission::Refused { quota, until: at(HOUR + SECOND) });
+    }
+
+    #[test]
+    fn two_hundred_numbers_are_admitted_in_any_day() {
+        let mut searches = Searches::default();
+        for which in 0..200 {
+            counted(&mut searches, which, i64::from(which) * 2 * 60 * SECOND);
+        }
+        let [_, quota] = SearchQuota::ALL;
+        let refused = searches.admit(number(200), at(DAY - 1));
+        assert_eq!(refused, SearchAdmission::Refused { quota, until: at(DAY) });
+        assert_eq!(counted(&mut searches, 200, DAY), 0);
+        assert_eq!(searches.0.len(), 200);
+    }
+
+    #[test]
+    fn a_number_counts_once_an_hour_also_where_no_other_is_admitted() {
+        let mut searches = Searches::default();
+        for which in 0..60 {
+            counted(&mut searches, which, 0);
+        }
+        let again = searches.admit(number(7), at(HOUR - 1));
+        let [quota, _] = SearchQuota::ALL;
+        let allowance = SearchAllowance { quota, remaining: 0, resets_at: at(HOUR) };
+        assert_eq!(again, SearchAdmission::Repeated(allowance));
+        assert_eq!(searches.0.len(), 60);
+        assert_eq!(counted(&mut searches, 7, HOUR), 59, "it counts anew");
+        assert_eq!(searches.0.len(), 61);
+    }
+}
