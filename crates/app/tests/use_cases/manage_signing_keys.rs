@@ -121,7 +121,7 @@ async fn a_rotation_publishes_before_it_signs_and_after_the_old_key_did() {
 async fn a_key_that_could_not_be_made_changes_nothing() {
     let mut world = World::live();
     world.signer.expect_generate().returning(|_, _, _| Err(down()));
-    assert!(manage(&mut world, holding(Vec::new())).rotate(&BY).await.is_err());
+    assert!(manage(&mut world, MockSigningKeyStore::new()).rotate(&BY).await.is_err());
 }
 
 #[tokio::test]
