@@ -3,8 +3,7 @@ use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_otp::SmsText;
 use dwar_project::{
-    ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
-    ProjectRules,
+    ApiKey, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectName, ProjectRules,
 };
 use dwar_wallet::{Amount, Credit, Reference, WalletStore};
 use std::sync::Arc;
@@ -148,14 +147,6 @@ impl ManageProjects {
     pub async fn keys(&self, by: &By, project: ProjectId) -> Result<Vec<KeyRecord>, ManageError> {
         self.control.project(by, Command::ListKeys, project).await?;
         Ok(self.control.projects.keys(project).await?)
-    }
-
-    /// The projects that cannot work as they are set, with the first reason of each: what was good may
-    /// not be any more, since other providers are configured.
-    pub async fn unworkable(&self) -> Result<Vec<(Project, InvalidSetting)>, StoreError> {
-        let all = self.control.projects.list().await?;
-        let judged = all.into_iter().map(|project| ((self.rules)(&project).err(), project));
-        Ok(judged.filter_map(|(cause, project)| Some((project, cause?))).collect())
     }
 
     /// Prices take a right of their own, and so does the rest.
