@@ -8,7 +8,7 @@ use std::sync::Arc;
 const TEMPLATE_ID: usize = 64;
 
 /// Whether a project can work as it is set, with these providers: the one judgement of it. Stores ask it
-/// before they keep a change; start-up asks it, and previews.
+/// before they keep a change, and so do previews.
 pub fn project_rules(providers: Arc<dyn Providers>) -> ProjectRules {
     Arc::new(move |project| judge(project, providers.as_ref()))
 }
