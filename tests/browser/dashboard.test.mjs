@@ -265,7 +265,7 @@ test("a token of the admin API is made, shown once, used and revoked", async () 
   await page.fill("#name", "deploy");
   await page.check("input[name^=project-]");
   await page.fill("#days", "1");
-  await page.click("text=Make token");
+  await page.click("button:has-text('Make token')");
   const token = await page.textContent("#fresh-token");
   const http = await import("node:http");
   const status = () => new Promise((done, failed) => {
