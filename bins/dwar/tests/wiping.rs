@@ -8,7 +8,7 @@ use dwar_event::WebhookSecret;
 use dwar_kernel::{Entropy, KeyMode, ProjectId, SessionId, Timestamp};
 use dwar_otp::Code;
 use dwar_project::ApiKey;
-use dwar_session::{Place, RefreshToken};
+use dwar_session::{RefreshToken, RefreshTokenId};
 use dwar_system::SystemEntropy;
 use dwar_system::{MasterKey, RustCryptoVault};
 use std::fs::File;
@@ -53,8 +53,8 @@ fn refresh_token(key: &MasterKey, now: Timestamp) -> RefreshToken {
     let vault = RustCryptoVault::new(key.clone(), [], None, entropy.clone());
     let (project, session) =
         (ProjectId::new(now, entropy.as_ref()), SessionId::new(now, entropy.as_ref()));
-    let place = Place { project, mode: KeyMode::Live, session, generation: 0 };
-    RefreshToken::generate(place, &vault, entropy.as_ref())
+    let id = RefreshTokenId { project, mode: KeyMode::Live, session, generation: 0 };
+    RefreshToken::generate(id, &vault, entropy.as_ref())
 }
 
 #[test]

@@ -3,8 +3,8 @@ use crate::{TokenPair, Tokens};
 use dwar_kernel::{Digest, IdentityId, ProjectId, Purpose, Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{
-    AccessToken, Place, Presented, RefreshToken, Replay, Rotation, RotationPolicy, Session,
-    SessionStore, Sought, Successor,
+    AccessToken, Presented, RefreshToken, RefreshTokenId, Replay, Rotation, RotationPolicy,
+    Session, SessionStore, Sought, Successor,
 };
 use std::sync::Arc;
 
@@ -41,21 +41,22 @@ impl RefreshSession {
         let Sought { project, mode, session, .. } = sought;
         let token = RefreshToken::read(token, project, mode, vault);
         let token = token.ok_or(RefreshSessionError::Expired)?;
-        let place = token.place();
-        let seen = session.filter(|seen| seen.id == place.session);
+        let token_id = token.id();
+        let seen = session.filter(|seen| seen.id == token_id.session);
         let seen = seen.ok_or(RefreshSessionError::Expired)?;
 
         let refresh = token.digest(vault);
         let key = key.map(|key| self.digest(project, refresh, key));
-        let presented = Presented { generation: place.generation, refresh, key };
-        let place = Place { generation: place.generation.saturating_add(1), ..place };
-        let (next, pair) = self.successor(&seen, place, key, now).await?;
+        let presented = Presented { generation: token_id.generation, refresh, key };
+        let token_id =
+            RefreshTokenId { generation: token_id.generation.saturating_add(1), ..token_id };
+        let (next, pair) = self.successor(&seen, token_id, key, now).await?;
         let identity = seen.identity;
         match self.sessions.rotate(seen, presented, next, self.policy(), now).await? {
             Some(Rotation::Rotated) => Ok(pair),
-            Some(Rotation::Replayed(answer)) => Ok(self.reopen(place, identity, &answer, now)?),
+            Some(Rotation::Replayed(answer)) => Ok(self.reopen(token_id, identity, &answer, now)?),
             Some(Rotation::Reused) => {
-                tracing::warn!(session = %place.session, "a used refresh token came again; session revoked");
+                tracing::warn!(session = %token_id.session, "a used refresh token came again; session revoked");
                 Err(RefreshSessionError::Expired)
             }
             Some(Rotation::Refused) | None => Err(RefreshSessionError::Expired),
@@ -65,11 +66,11 @@ impl RefreshSession {
     async fn successor(
         &self,
         session: &Session,
-        place: Place,
+        token_id: RefreshTokenId,
         key: Option<Digest>,
         now: Timestamp,
     ) -> Result<(Successor, TokenPair), StoreError> {
-        let refresh = self.tokens.refresh(place);
+        let refresh = self.tokens.refresh(token_id);
         let next = Session {
             refresh_expires_at: session.refresh_end(self.tokens.policy.refresh, now),
             access: self.tokens.access(now, session.expires_at),
@@ -113,18 +114,19 @@ impl RefreshSession {
 
     fn reopen(
         &self,
-        place: Place,
+        token_id: RefreshTokenId,
         identity: IdentityId,
         answer: &Sealed,
         now: Timestamp,
     ) -> Result<TokenPair, StoreError> {
-        let context = place.session.uuid();
+        let context = token_id.session.uuid();
         let vault = self.tokens.tools.vault.as_ref();
         let plain = Zeroizing::new(vault.open(Purpose::Answer, context.as_bytes(), answer)?);
         let read = || {
             let mut lines = std::str::from_utf8(&plain).ok()?.lines();
             let access = AccessToken::new(lines.next()?);
-            let refresh = RefreshToken::read(lines.next()?, place.project, place.mode, vault)?;
+            let refresh =
+                RefreshToken::read(lines.next()?, token_id.project, token_id.mode, vault)?;
             let mut left = || {
                 let end = Timestamp::from_timestamp_millis(lines.next()?.parse().ok()?)?;
                 Some(seconds(end, now))
@@ -134,14 +136,14 @@ impl RefreshSession {
                 refresh,
                 expires_in: left()?,
                 refresh_expires_in: left()?,
-                session: place.session,
+                session: token_id.session,
                 identity,
             })
         };
         read().ok_or_else(|| StoreError::Inconsistent {
             table: "sessions",
             column: "replay_answer",
-            row: place.session.to_string(),
+            row: token_id.session.to_string(),
         })
     }
 }

@@ -1,7 +1,8 @@
 use crate::Toolbox;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{
-    AccessToken, Claims, CurrentAccess, Place, RefreshToken, Rotations, Session, TokenSigner,
+    AccessToken, Claims, CurrentAccess, RefreshToken, RefreshTokenId, Rotations, Session,
+    TokenSigner,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +53,7 @@ impl Tokens {
         now: Timestamp,
     ) -> (Session, RefreshToken) {
         let id = SessionId::new(now, self.tools.entropy.as_ref());
-        let refresh = self.refresh(Place { project, mode, session: id, generation: 0 });
+        let refresh = self.refresh(RefreshTokenId { project, mode, session: id, generation: 0 });
         let session = Session {
             id,
             project,
@@ -72,8 +73,8 @@ impl Tokens {
     }
 
     /// A fresh refresh token.
-    pub(crate) fn refresh(&self, place: Place) -> RefreshToken {
-        RefreshToken::generate(place, self.tools.vault.as_ref(), self.tools.entropy.as_ref())
+    pub(crate) fn refresh(&self, token_id: RefreshTokenId) -> RefreshToken {
+        RefreshToken::generate(token_id, self.tools.vault.as_ref(), self.tools.entropy.as_ref())
     }
 
     /// A fresh access token's place in a session, which it does not outlive; JWT times are whole

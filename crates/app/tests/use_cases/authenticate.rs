@@ -2,7 +2,7 @@ use crate::common::{World, down};
 use dwar_app::{Authenticate, AuthenticateError, Claim};
 use dwar_kernel::KeyMode;
 use dwar_project::ApiKey;
-use dwar_session::{AccessToken, Place, PresentedToken, RefreshToken};
+use dwar_session::{AccessToken, PresentedToken, RefreshToken, RefreshTokenId};
 use dwar_testkit::ClearVault;
 use mockall::predicate::eq;
 use std::mem::take;
@@ -54,9 +54,13 @@ async fn a_store_failure_recognises_nobody() {
 async fn a_token_is_looked_up_with_the_key_in_one_step() {
     let world = World::live();
     let (key, session) = (key(&world), world.make.session(&world.line, world.make.id()));
-    let place =
-        Place { project: session.project, mode: session.mode, session: session.id, generation: 0 };
-    let refresh = RefreshToken::generate(place, &ClearVault, &world.make.entropy);
+    let id = RefreshTokenId {
+        project: session.project,
+        mode: session.mode,
+        session: session.id,
+        generation: 0,
+    };
+    let refresh = RefreshToken::generate(id, &ClearVault, &world.make.entropy);
     // What each names; what names nothing is looked up as nothing.
     for named in [Some(session.id), None] {
         let seeks = || {

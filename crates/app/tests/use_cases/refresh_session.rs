@@ -2,7 +2,9 @@ use crate::common::{World, down};
 use dwar_app::{RefreshSession, RefreshSessionError, TokenPair};
 use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, Vault};
 use dwar_otp::idempotency::IdempotencyKey;
-use dwar_session::{Place, Presented, RefreshToken, Rotation, RotationPolicy, Session, Successor};
+use dwar_session::{
+    Presented, RefreshToken, RefreshTokenId, Rotation, RotationPolicy, Session, Successor,
+};
 use dwar_testkit::{ClearVault, START, minutes, seconds};
 use std::mem::take;
 use std::sync::{Arc, Mutex};
@@ -29,8 +31,8 @@ async fn refresh(
 
 fn token(world: &World, session: &Session, generation: u32) -> RefreshToken {
     let Session { project, mode, id, .. } = *session;
-    let place = Place { project, mode, session: id, generation };
-    RefreshToken::generate(place, &ClearVault, &world.make.entropy)
+    let token_id = RefreshTokenId { project, mode, session: id, generation };
+    RefreshToken::generate(token_id, &ClearVault, &world.make.entropy)
 }
 
 /// A caller with a live session and its refresh token.
@@ -115,7 +117,7 @@ async fn the_present_token_gets_the_pair_that_was_put_on_record() {
     let (presented, next) = asked.lock().unwrap().remove(0);
     assert_eq!(presented, Presented { generation: 0, refresh: session.refresh, key: None });
     assert_eq!(next.refresh, pair.refresh.digest(&ClearVault));
-    assert_eq!(pair.refresh.place(), Place { generation: 1, ..token.place() });
+    assert_eq!(pair.refresh.id(), RefreshTokenId { generation: 1, ..token.id() });
     assert_eq!(next.access.token.to_string(), pair.access.expose());
     assert_ne!((next.refresh, next.access.token), (session.refresh, session.access.token));
     assert_eq!((pair.session, pair.identity), (session.id, session.identity));

@@ -18,4 +18,4 @@ pub use session::{
     CurrentAccess, Login, Presented, Replay, Rotation, RotationPolicy, Session, Sought, Successor,
 };
 pub use signing_key::{Algorithm, KeyState, SigningKey, UnknownAlgorithm};
-pub use token::{AccessToken, JwkSet, Place, PresentedToken, RefreshToken, Signature};
+pub use token::{AccessToken, JwkSet, PresentedToken, RefreshToken, RefreshTokenId, Signature};

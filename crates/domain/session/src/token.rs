@@ -13,12 +13,12 @@ const MAC: usize = 16;
 /// Session, generation, random bytes, MAC.
 const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 
-/// Where a refresh token stands.
+/// Identifies one refresh token of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RefreshTokenId {
     /// The project of its session.
     pub project: ProjectId,
-    /// In which world.
+    /// The key mode of its session.
     pub mode: KeyMode,
     /// The session it refreshes.
     pub session: SessionId,
@@ -27,23 +27,23 @@ pub struct Place {
 }
 
 /// A refresh token: `svc_rt_`, then in hexadecimal its session, its generation, 256 random bits and
-/// a MAC over its place and them. Opaque to callers.
+/// a MAC over its id and them. Opaque to callers.
 ///
 /// The MAC tells one that was used long ago from one that nobody gave out, with nothing on record;
 /// it proves no right. Only the digest of the current one is stored, and only that one works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[debug("{PREFIX}…")]
 pub struct RefreshToken {
-    place: Place,
+    id: RefreshTokenId,
     text: Zeroizing<String>,
 }
 
 impl RefreshToken {
     /// A fresh token.
-    pub fn generate(place: Place, vault: &dyn Vault, entropy: &dyn Entropy) -> Self {
+    pub fn generate(id: RefreshTokenId, vault: &dyn Vault, entropy: &dyn Entropy) -> Self {
         let mut random = Zeroizing::new([0; 32]);
         entropy.fill(random.as_mut_slice());
-        Self::of(place, &random, vault)
+        Self::of(id, &random, vault)
     }
 
     /// The session that a token names, which nobody has checked yet: it tells where to look.
@@ -61,14 +61,14 @@ impl RefreshToken {
         let mut random = Zeroizing::new([0; 32]);
         random[..16].copy_from_slice(&number(40, 72)?.to_be_bytes());
         random[16..].copy_from_slice(&number(72, 104)?.to_be_bytes());
-        let token = Self::of(Place { project, mode, session, generation }, &random, vault);
+        let token = Self::of(RefreshTokenId { project, mode, session, generation }, &random, vault);
         // Another MAC, or another spelling of the same numbers.
         bool::from(token.text.as_bytes().ct_eq(text.as_bytes())).then_some(token)
     }
 
-    fn of(place: Place, random: &[u8; 32], vault: &dyn Vault) -> Self {
-        let (project, session) = (place.project.uuid(), place.session.uuid());
-        let (mode, generation) = (place.mode.as_str(), place.generation.to_be_bytes());
+    fn of(id: RefreshTokenId, random: &[u8; 32], vault: &dyn Vault) -> Self {
+        let (project, session) = (id.project.uuid(), id.session.uuid());
+        let (mode, generation) = (id.mode.as_str(), id.generation.to_be_bytes());
         let parts: [&[u8]; 5] =
             [project.as_bytes(), mode.as_bytes(), session.as_bytes(), &generation, random];
         let mac = vault.digest(Purpose::RefreshTokenMac, &parts);
@@ -78,12 +78,12 @@ impl RefreshToken {
         let bytes = parts[2..].iter().copied().flatten().chain(&mac.0[..MAC]);
         let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
         text.extend(digits.map(|digit| char::from(HEX[usize::from(digit)])));
-        Self { place, text }
+        Self { id, text }
     }
 
-    /// Where it stands.
-    pub const fn place(&self) -> Place {
-        self.place
+    /// Its id.
+    pub const fn id(&self) -> RefreshTokenId {
+        self.id
     }
 
     /// The plaintext, for the one answer that hands it over.

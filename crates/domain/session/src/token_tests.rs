@@ -43,13 +43,13 @@ fn project(number: u8) -> ProjectId {
     format!("00000000-0000-7000-8000-0000000000{number:02}").parse().unwrap()
 }
 
-fn place(generation: u32) -> Place {
+fn id(generation: u32) -> RefreshTokenId {
     let session = "01a1fd34-405d-767d-b51f-27c5abb369b3".parse().unwrap();
-    Place { project: project(1), mode: KeyMode::Live, session, generation }
+    RefreshTokenId { project: project(1), mode: KeyMode::Live, session, generation }
 }
 
 fn token(generation: u32) -> RefreshToken {
-    RefreshToken::generate(place(generation), &Keyed(1), &Counting(7.into()))
+    RefreshToken::generate(id(generation), &Keyed(1), &Counting(7.into()))
 }
 
 fn read(text: &str) -> Option<RefreshToken> {
@@ -61,7 +61,7 @@ fn is_read_as_it_was_written() {
     for generation in [0, 1, 16, u32::MAX] {
         let token = token(generation);
         assert_eq!(read(token.expose()), Some(token.clone()));
-        assert_eq!(token.place(), place(generation));
+        assert_eq!(token.id(), id(generation));
         let head = format!("svc_rt_01a1fd34405d767db51f27c5abb369b3{generation:08x}07070707");
         assert!(token.expose().starts_with(&head), "{}", token.expose());
         assert_eq!(token.expose().len(), 7 + 136);
@@ -98,7 +98,7 @@ fn no_project_mode_or_key_reads_the_tokens_of_another() {
 fn no_two_are_alike_and_none_shows_itself() {
     let entropy = Counting(0.into());
     let tokens: HashSet<_> = (0..100)
-        .map(|_| RefreshToken::generate(place(0), &Keyed(1), &entropy).digest(&Keyed(1)))
+        .map(|_| RefreshToken::generate(id(0), &Keyed(1), &entropy).digest(&Keyed(1)))
         .collect();
     assert_eq!(tokens.len(), 100);
     assert_eq!(format!("{:?}", token(0)), "svc_rt_…");

@@ -1,6 +1,6 @@
 use crate::support::TestApp;
 use dwar_kernel::{IdentityId, KeyMode, StoreError};
-use dwar_session::{Claims, InvalidToken, Place, RefreshToken, Rotation, Session};
+use dwar_session::{Claims, InvalidToken, RefreshToken, RefreshTokenId, Rotation, Session};
 use dwar_testkit::Fixtures;
 use insta::assert_snapshot;
 
@@ -12,9 +12,9 @@ fn open(known: bool) -> (TestApp, String) {
     let app = TestApp::with(|ports| {
         let session = session(&ports.fixtures, ports.project.id);
         let Session { project, mode, id, .. } = session;
-        let place = Place { project, mode, session: id, generation: 0 };
+        let id = RefreshTokenId { project, mode, session: id, generation: 0 };
         let fixtures = &ports.fixtures;
-        let token = RefreshToken::generate(place, &fixtures.vault, &fixtures.entropy);
+        let token = RefreshToken::generate(id, &fixtures.vault, &fixtures.entropy);
         refresh = format!(r#"{{"refresh_token":"{}"}}"#, token.expose());
         let claims = Claims::of(&session);
         ports
