@@ -1,6 +1,6 @@
 //! Permits to use what there are only so many of, which are given in turn.
 
-use crate::{FairQueue, LetIn, Place};
+use crate::{FairQueue, Queued, Ticket};
 use futures_channel::oneshot;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,7 +31,7 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
     /// longer and has taken no permit; the caller bounds the time.
     pub async fn enter(self: &Arc<Self>, flow: K) -> Option<Permit<K>> {
         let (reply, permit) = oneshot::channel();
-        let LetIn { place, pushed_out } = {
+        let Queued { ticket, pushed_out } = {
             let mut state = self.state();
             if state.free > 0 {
                 state.free -= 1;
@@ -40,7 +40,7 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
             state.waiting.push(flow, reply).ok()?
         };
         drop(pushed_out);
-        let _waiting = Waiting { queue: self, place };
+        let _waiting = Waiting { queue: self, ticket };
         permit.await.ok()
     }
 
@@ -73,12 +73,12 @@ impl<K: Copy + Ord> Drop for Permit<K> {
 /// Somebody who waits; a permit that was given meanwhile goes on with the channel it is in.
 struct Waiting<'queue, K: Copy + Ord> {
     queue: &'queue AdmissionQueue<K>,
-    place: Place<K>,
+    ticket: Ticket<K>,
 }
 
 impl<K: Copy + Ord> Drop for Waiting<'_, K> {
     fn drop(&mut self) {
-        let left = self.queue.state().waiting.remove(self.place);
+        let left = self.queue.state().waiting.remove(self.ticket);
         // Its waker is somebody else's code, and not for under the lock.
         drop(left);
     }

@@ -25,18 +25,18 @@ struct Flow<T> {
     items: BTreeMap<u64, T>,
 }
 
-/// Where an item waits.
+/// Says where an item waits, so that it can leave the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<K> {
+pub struct Ticket<K> {
     flow: K,
     number: u64,
 }
 
-/// An item was let in.
+/// What became of an item that was queued.
 #[derive(Debug, PartialEq, Eq)]
-pub struct LetIn<K, T> {
-    pub place: Place<K>,
-    /// Who had to go for it.
+pub struct Queued<K, T> {
+    pub ticket: Ticket<K>,
+    /// The item that was dropped for it.
     pub pushed_out: Option<T>,
 }
 
@@ -72,7 +72,7 @@ impl<K: Copy + Ord, T> FairQueue<K, T> {
     ///
     /// # Errors
     /// The item, if the queue is full and its own flow among the longest.
-    pub fn push(&mut self, flow: K, item: T) -> Result<LetIn<K, T>, T> {
+    pub fn push(&mut self, flow: K, item: T) -> Result<Queued<K, T>, T> {
         let mut pushed_out = None;
         if self.is_full() {
             let own = self.flows.get(&flow).map_or(0, |flow| flow.items.len());
@@ -93,7 +93,7 @@ impl<K: Copy + Ord, T> FairQueue<K, T> {
         waiting.items.insert(number, item);
         self.lengths.insert((waiting.items.len(), flow));
         self.length += 1;
-        Ok(LetIn { place: Place { flow, number }, pushed_out })
+        Ok(Queued { ticket: Ticket { flow, number }, pushed_out })
     }
 
     /// Takes out the oldest item of the flow whose turn it is.
@@ -108,9 +108,9 @@ impl<K: Copy + Ord, T> FairQueue<K, T> {
         item
     }
 
-    /// Takes out what waits at this place, if it still does.
-    pub fn remove(&mut self, place: Place<K>) -> Option<T> {
-        self.take(place.flow, |items| items.remove_entry(&place.number))
+    /// Takes out the item of this ticket, if it still waits.
+    pub fn remove(&mut self, ticket: Ticket<K>) -> Option<T> {
+        self.take(ticket.flow, |items| items.remove_entry(&ticket.number))
     }
 
     fn take(

@@ -55,34 +55,34 @@ fn nobody_is_pushed_out_for_as_many_again() {
 #[test]
 fn what_is_taken_away_is_neither_given_out_nor_counted() {
     let mut queue = queue(99, "aba");
-    let place = queue.push(b'c', 3).unwrap().place;
-    assert_eq!(queue.remove(place), Some(3));
-    assert_eq!(queue.remove(place), None);
+    let ticket = queue.push(b'c', 3).unwrap().ticket;
+    assert_eq!(queue.remove(ticket), Some(3));
+    assert_eq!(queue.remove(ticket), None);
     assert_eq!(queue.len(), 3);
     assert_eq!(drained(queue), [0, 1, 2]);
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Operation {
     Push(u8),
     Pop,
     /// Takes away one of those that wait.
     Remove(usize),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn operation() -> impl Strategy<Value = Operation> {
     // The lower a flow's number, the more it pushes.
     let flow = prop_oneof![4 => Just(0), 2 => Just(1), 1 => 2..6_u8];
     prop_oneof![
-        5 => flow.prop_map(Step::Push),
-        3 => Just(Step::Pop),
-        1 => any::<usize>().prop_map(Step::Remove),
+        5 => flow.prop_map(Operation::Push),
+        3 => Just(Operation::Pop),
+        1 => any::<usize>().prop_map(Operation::Remove),
     ]
 }
 
 /// An item that waits.
 struct Waiting {
-    place: Place<u8>,
+    ticket: Ticket<u8>,
     item: u32,
     before_it: usize,
     /// How many items of each other flow went first.
@@ -91,52 +91,52 @@ struct Waiting {
 
 proptest! {
     #[test]
-    fn keeps_order_turns_and_bound(bound in 1..12_usize, steps in prop::collection::vec(step(), 0..200)) {
+    fn keeps_order_turns_and_bound(bound in 1..12_usize, operations in prop::collection::vec(operation(), 0..200)) {
         let mut queue = Queue::new(bound);
         // In the order in which they came.
         let mut waiting: Vec<Waiting> = Vec::new();
         let of = |waiting: &[Waiting], flow| {
-            waiting.iter().filter(|one| one.place.flow == flow).count()
+            waiting.iter().filter(|one| one.ticket.flow == flow).count()
         };
-        for (item, step) in (0..).zip(steps) {
-            match step {
-                Step::Push(flow) => {
+        for (item, operation) in (0..).zip(operations) {
+            match operation {
+                Operation::Push(flow) => {
                     let (full, own) = (waiting.len() == bound, of(&waiting, flow));
                     let longest = (0..6).map(|flow| of(&waiting, flow)).max().unwrap();
-                    let Ok(LetIn { place, pushed_out }) = queue.push(flow, item) else {
+                    let Ok(Queued { ticket, pushed_out }) = queue.push(flow, item) else {
                         prop_assert!(full && own + 1 >= longest);
                         continue;
                     };
                     prop_assert_eq!(pushed_out.is_some(), full);
                     if let Some(gone) = pushed_out {
                         let at = waiting.iter().position(|one| one.item == gone).unwrap();
-                        let gone = waiting.remove(at).place.flow;
+                        let gone = waiting.remove(at).ticket.flow;
                         prop_assert!(of(&waiting, gone) > own, "as long as the other one becomes");
                         prop_assert_eq!(of(&waiting, gone) + 1, longest);
                         prop_assert_eq!(of(&waiting[at..], gone), 0, "the newest went");
                     }
-                    waiting.push(Waiting { place, item, before_it: own, overtaken: HashMap::new() });
+                    waiting.push(Waiting { ticket, item, before_it: own, overtaken: HashMap::new() });
                 }
-                Step::Pop => {
+                Operation::Pop => {
                     let Some(item) = queue.pop() else {
                         prop_assert!(waiting.is_empty());
                         continue;
                     };
                     let at = waiting.iter().position(|one| one.item == item).unwrap();
-                    let flow = waiting.remove(at).place.flow;
+                    let flow = waiting.remove(at).ticket.flow;
                     prop_assert_eq!(of(&waiting[..at], flow), 0, "the oldest went");
-                    for other in waiting.iter_mut().filter(|other| other.place.flow != flow) {
+                    for other in waiting.iter_mut().filter(|other| other.ticket.flow != flow) {
                         let overtaken = other.overtaken.entry(flow).or_default();
                         *overtaken += 1;
                         prop_assert!(*overtaken <= other.before_it + 1);
                     }
                 }
-                Step::Remove(which) if !waiting.is_empty() => {
+                Operation::Remove(which) if !waiting.is_empty() => {
                     let gone = waiting.remove(which % waiting.len());
-                    prop_assert_eq!(queue.remove(gone.place), Some(gone.item));
-                    prop_assert_eq!(queue.remove(gone.place), None);
+                    prop_assert_eq!(queue.remove(gone.ticket), Some(gone.item));
+                    prop_assert_eq!(queue.remove(gone.ticket), None);
                 }
-                Step::Remove(_) => {}
+                Operation::Remove(_) => {}
             }
             prop_assert_eq!(queue.len(), waiting.len());
             prop_assert!(queue.len() <= bound);

@@ -5,4 +5,4 @@ mod admission;
 mod fair_queue;
 
 pub use admission::{AdmissionQueue, Permit};
-pub use fair_queue::{FairQueue, LetIn, Place};
+pub use fair_queue::{FairQueue, Queued, Ticket};
