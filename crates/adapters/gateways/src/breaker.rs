@@ -128,13 +128,13 @@ impl Pass<'_> {
         let change = self.breaker.circuit().settle(self.epoch, healthy, clock(), settings);
         let provider = || inner.provider();
         match change {
-            Change::None => {}
-            Change::Opened(cool_down) => tracing::warn!(
+            Transition::None => {}
+            Transition::Opened(cool_down) => tracing::warn!(
                 provider = provider(),
                 seconds = cool_down.as_secs_f32(),
                 "the provider keeps failing; no calls to it for a while"
             ),
-            Change::Closed => tracing::warn!(provider = provider(), "the provider works again"),
+            Transition::Closed => tracing::warn!(provider = provider(), "the provider works again"),
         }
     }
 }
@@ -152,7 +152,7 @@ enum Phase {
     HalfOpen,
 }
 
-enum Change {
+enum Transition {
     None,
     Opened(Duration),
     Closed,
@@ -187,21 +187,21 @@ impl Circuit {
         healthy: bool,
         now: Instant,
         settings: &BreakerSettings,
-    ) -> Change {
+    ) -> Transition {
         self.calls = (self.calls + 1).min(u128::BITS);
         self.recent = self.recent << 1 | u128::from(!healthy);
         if epoch != self.epoch {
-            return Change::None;
+            return Transition::None;
         }
         match (&mut self.phase, healthy) {
             (Phase::Closed { faults }, true) => {
                 *faults = 0;
-                Change::None
+                Transition::None
             }
             (Phase::Closed { faults }, false) => {
                 *faults += 1;
                 if *faults < settings.faults {
-                    return Change::None;
+                    return Transition::None;
                 }
                 self.open(settings.cool_down, now)
             }
@@ -211,9 +211,9 @@ impl Circuit {
             }
             (Phase::HalfOpen, true) => {
                 self.enter(Phase::Closed { faults: 0 });
-                Change::Closed
+                Transition::Closed
             }
-            (Phase::Open { .. }, _) => Change::None,
+            (Phase::Open { .. }, _) => Transition::None,
         }
     }
 
@@ -223,10 +223,10 @@ impl Circuit {
         }
     }
 
-    fn open(&mut self, cool_down: Duration, now: Instant) -> Change {
+    fn open(&mut self, cool_down: Duration, now: Instant) -> Transition {
         self.cool_down = cool_down;
         self.enter(Phase::Open { until: now + cool_down });
-        Change::Opened(cool_down)
+        Transition::Opened(cool_down)
     }
 
     fn enter(&mut self, phase: Phase) {

@@ -35,8 +35,8 @@ struct UnderWay {
     of_project: HashMap<ProjectId, usize>,
 }
 
-/// A call's place, until it is dropped.
-struct Place<'bulkhead> {
+/// Lets one call be under way until it is dropped.
+struct CallPermit<'bulkhead> {
     bulkhead: &'bulkhead BulkheadGateway,
     project: ProjectId,
 }
@@ -52,7 +52,7 @@ impl BulkheadGateway {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self, project: ProjectId) -> Option<Place<'_>> {
+    fn enter(&self, project: ProjectId) -> Option<CallPermit<'_>> {
         let mut under_way = self.under_way();
         let free = self.calls_at_once.saturating_sub(under_way.calls);
         let own = under_way.of_project.get(&project).copied().unwrap_or_default();
@@ -61,11 +61,11 @@ impl BulkheadGateway {
         }
         under_way.calls += 1;
         under_way.of_project.insert(project, own + 1);
-        Some(Place { bulkhead: self, project })
+        Some(CallPermit { bulkhead: self, project })
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for CallPermit<'_> {
     fn drop(&mut self) {
         let mut under_way = self.bulkhead.under_way();
         under_way.calls -= 1;
@@ -89,7 +89,7 @@ impl Gateway for BulkheadGateway {
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
-        let Some(_place) = self.enter(message.project) else {
+        let Some(_permit) = self.enter(message.project) else {
             if !self.full.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     provider = self.provider(),

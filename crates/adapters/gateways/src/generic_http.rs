@@ -16,7 +16,7 @@ use crate::wire::word_at;
 use dwar_otp::{
     Channel, Message, Reason, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
-use request::Call;
+use request::RequestTemplate;
 use reqwest::RequestBuilder;
 
 const LONGEST_NAME: usize = 32;
@@ -33,7 +33,7 @@ pub struct InvalidGateway(String, String);
 /// built from their values, and values in paths and headers are percent-encoded.
 pub struct GenericHttp {
     settings: GenericHttpSettings,
-    request: Call,
+    request: RequestTemplate,
 }
 
 impl GenericHttp {
@@ -47,7 +47,7 @@ impl GenericHttp {
                 rule.pointer.get_or_insert_with(|| receipts.status.clone());
             }
         }
-        match check(&settings).and_then(|()| Call::new(&settings)) {
+        match check(&settings).and_then(|()| RequestTemplate::new(&settings)) {
             Ok(request) => Ok(Self { settings, request }),
             Err(what) => Err(InvalidGateway(settings.name, what)),
         }

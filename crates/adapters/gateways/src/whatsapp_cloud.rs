@@ -117,11 +117,11 @@ struct Notification {
 
 #[derive(Deserialize)]
 struct Entry {
-    changes: Vec<Change>,
+    changes: Vec<WebhookChange>,
 }
 
 #[derive(Deserialize)]
-struct Change {
+struct WebhookChange {
     field: String,
     value: Value,
 }

@@ -9,7 +9,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
 /// The request of the settings, checked and ready to be filled.
-pub(super) struct Call {
+pub(super) struct RequestTemplate {
     method: Method,
     /// Scheme and host.
     origin: BaseUrl,
@@ -25,7 +25,7 @@ pub(super) struct Call {
 
 type Pairs = Vec<(String, Template)>;
 
-impl Call {
+impl RequestTemplate {
     /// # Errors
     /// A sentence that names the key and what is wrong with it.
     pub(super) fn new(settings: &GenericHttpSettings) -> Result<Self, String> {
