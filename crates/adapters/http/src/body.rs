@@ -1,4 +1,4 @@
-use crate::call::Call;
+use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
 use actix_web::dev::Payload;
 use dwar_wire::{declared_length, declares_json};
@@ -36,7 +36,7 @@ pub(crate) struct Body {
     pub(crate) room: Option<OwnedSemaphorePermit>,
 }
 
-impl Call {
+impl ApiCall {
     /// Reads the body as the JSON object `T`; an absent body reads as an object without members.
     ///
     /// Unknown members are ignored however deep they are; a member that `T` knows must not come

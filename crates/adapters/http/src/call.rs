@@ -51,13 +51,13 @@ impl Trail {
 }
 
 /// One request in a handler's hands.
-pub(crate) struct Call {
+pub(crate) struct ApiCall {
     pub(crate) request: HttpRequest,
     pub(crate) api: Data<Api>,
     pub(crate) trail: Rc<Trail>,
 }
 
-impl Call {
+impl ApiCall {
     /// What the API can do, once the stores are prepared.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Call {
     }
 }
 
-impl FromRequest for Call {
+impl FromRequest for ApiCall {
     type Error = ApiError;
     type Future = Ready<Result<Self, ApiError>>;
 

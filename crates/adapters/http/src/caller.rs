@@ -1,4 +1,4 @@
-use crate::call::Call;
+use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
 use crate::in_process::OnBehalf;
 use crate::json::{AccessBody, RefreshBody, Token};
@@ -16,7 +16,7 @@ use dwar_wire::client_address;
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-impl Call {
+impl ApiCall {
     /// For whom this request says it speaks, which nobody has looked up yet: by `X-Api-Key`, or by
     /// what [`InProcess`](crate::InProcess) put beside it.
     fn claim(&self) -> Result<Claim, ApiError> {
@@ -48,7 +48,7 @@ impl Call {
     }
 
     /// Who is calling about the session of an access token, and the token, counted as by
-    /// [`Call::counted_caller`]. Key and limit are told about before the body is.
+    /// [`ApiCall::counted_caller`]. Key and limit are told about before the body is.
     pub(crate) async fn access(
         &self,
         scope: RequestScope,
@@ -63,7 +63,7 @@ impl Call {
         Ok((sought, token?))
     }
 
-    /// As [`Call::access`], of a refresh token, with the key to repeat it by; in the general window.
+    /// As [`ApiCall::access`], of a refresh token, with the key to repeat it by; in the general window.
     pub(crate) async fn renewal(
         &self,
     ) -> Result<(Sought, Token, Option<IdempotencyKey>), ApiError> {

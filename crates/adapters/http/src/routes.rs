@@ -1,5 +1,5 @@
 use crate::api::Api;
-use crate::call::{Answer, Call};
+use crate::call::{Answer, ApiCall};
 use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{health, identity, jwks, otp, sandbox, session, webhooks};
 use crate::request_id::identify;
@@ -54,7 +54,7 @@ fn routes(config: &mut ServiceConfig) {
             web::resource("/webhooks/{provider}")
                 .route(web::get().to(webhooks::handshake))
                 .route(web::post().to(webhooks::receive))
-                .default_service(web::to(|_: Call| async {
+                .default_service(web::to(|_: ApiCall| async {
                     Answer::Err(ApiError::method_not_allowed("GET, POST"))
                 })),
         )
@@ -65,37 +65,37 @@ fn routes(config: &mut ServiceConfig) {
 
 /// A resource under `/v1/`: a wrong method is told so only after the key has been asked for.
 fn resource(path: &str, allow: &'static str) -> Resource {
-    web::resource(path).default_service(web::to(move |call: Call| async move {
+    web::resource(path).default_service(web::to(move |call: ApiCall| async move {
         call.general_caller().await?;
         Answer::Err(ApiError::method_not_allowed(allow))
     }))
 }
 
-fn post<H: Handler<(Call,), Output = Answer>>(path: &str, handler: H) -> Resource {
+fn post<H: Handler<(ApiCall,), Output = Answer>>(path: &str, handler: H) -> Resource {
     resource(path, "POST").route(web::post().to(handler))
 }
 
-fn get<H: Handler<(Call,), Output = Answer>>(path: &str, handler: H) -> Resource {
+fn get<H: Handler<(ApiCall,), Output = Answer>>(path: &str, handler: H) -> Resource {
     let head = web::head().to(handler.clone());
     resource(path, GET).route(web::get().to(handler)).route(head)
 }
 
 /// A resource that needs no key.
-fn open<H: Handler<(Call,), Output = Answer>>(path: &str, handler: H) -> Resource {
+fn open<H: Handler<(ApiCall,), Output = Answer>>(path: &str, handler: H) -> Resource {
     web::resource(path)
         .route(web::get().to(handler.clone()))
         .route(web::head().to(handler))
-        .default_service(web::to(|_: Call| async {
+        .default_service(web::to(|_: ApiCall| async {
             Answer::Err(ApiError::method_not_allowed(GET))
         }))
 }
 
-async fn nowhere(call: Call) -> Answer {
+async fn nowhere(call: ApiCall) -> Answer {
     call.check_path()?;
     Err(ErrorCode::NotFound.into())
 }
 
-async fn nowhere_in_v1(call: Call) -> Answer {
+async fn nowhere_in_v1(call: ApiCall) -> Answer {
     call.general_caller().await?;
     nowhere(call).await
 }

@@ -1,9 +1,9 @@
-use crate::call::Call;
+use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
 use dwar_kernel::Phone;
 use std::borrow::Cow;
 
-impl Call {
+impl ApiCall {
     /// The phone number in the query, `?phone=…`; `INVALID_PHONE` if there is none, more than one,
     /// or no valid one.
     pub(crate) fn phone_in_query(&self) -> Result<Phone, ApiError> {

@@ -1,5 +1,5 @@
 use crate::ErrorCode;
-use crate::call::{Answer, Call, ok};
+use crate::call::{Answer, ApiCall, ok};
 use crate::json::response;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -8,13 +8,13 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process lives.
-pub(crate) async fn alive(_: Call) -> Answer {
+pub(crate) async fn alive(_: ApiCall) -> Answer {
     ok(response::alive())
 }
 
 /// `GET /readyz`: the stores answer and nobody has asked the process to stop. Loops that had to be
 /// started again are named, and do not make it less ready: requests are answered all the same.
-pub(crate) async fn ready(call: Call) -> Answer {
+pub(crate) async fn ready(call: ApiCall) -> Answer {
     let stores = timeout(PATIENCE, call.api.ready.ready());
     if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {
         ok(response::ready(&call.api.ready.restarted()))

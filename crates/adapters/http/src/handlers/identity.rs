@@ -1,9 +1,9 @@
-use crate::call::{Answer, Call, ok};
+use crate::call::{Answer, ApiCall, ok};
 use crate::json::response;
 use std::sync::Arc;
 
 /// `GET /v1/identity/{id}`.
-pub(crate) async fn by_id(call: Call) -> Answer {
+pub(crate) async fn by_id(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
     let found = call.use_cases()?.find_identity.by_id(&caller, &id).await?;
@@ -11,7 +11,7 @@ pub(crate) async fn by_id(call: Call) -> Answer {
 }
 
 /// `GET /v1/identity?phone=…`.
-pub(crate) async fn by_phone(call: Call) -> Answer {
+pub(crate) async fn by_phone(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let phone = call.phone_in_query()?;
     let found = call.use_cases()?.find_identity.by_phone(&caller, &phone).await?;
@@ -19,7 +19,7 @@ pub(crate) async fn by_phone(call: Call) -> Answer {
 }
 
 /// `DELETE /v1/identity/{id}`.
-pub(crate) async fn delete(call: Call) -> Answer {
+pub(crate) async fn delete(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?.into_owned();
     let identities = Arc::clone(&call.use_cases()?.delete_identity);

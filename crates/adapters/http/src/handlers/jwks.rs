@@ -1,9 +1,9 @@
-use crate::call::{Answer, Call, JSON};
+use crate::call::{Answer, ApiCall, JSON};
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderMap};
 
 /// `GET /.well-known/jwks.json`.
-pub(crate) async fn publish(call: Call) -> Answer {
+pub(crate) async fn publish(call: ApiCall) -> Answer {
     let keys = call.use_cases()?.public_keys.publish().await?;
     let known = is_known(call.request.headers(), &keys.etag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };

@@ -1,5 +1,5 @@
 use crate::ErrorCode;
-use crate::call::{Answer, Call, ok};
+use crate::call::{Answer, ApiCall, ok};
 use crate::error::REPLAYED;
 use crate::json::{SendBody, VerifyBody, response};
 use actix_web::http::header::HeaderValue;
@@ -7,7 +7,7 @@ use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
 
 /// `POST /v1/otp/send`.
-pub(crate) async fn send(call: Call) -> Answer {
+pub(crate) async fn send(call: ApiCall) -> Answer {
     let caller = call.capped_caller(RequestScope::Send).await?;
     let key = call.idempotency_key()?;
     let body: SendBody = call.body().await?;
@@ -27,7 +27,7 @@ pub(crate) async fn send(call: Call) -> Answer {
 }
 
 /// `GET /v1/otp/status/{otp_id}`.
-pub(crate) async fn status(call: Call) -> Answer {
+pub(crate) async fn status(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
     let otp = call.use_cases()?.otp_status.find(&caller, &id).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn status(call: Call) -> Answer {
 }
 
 /// `POST /v1/otp/verify`.
-pub(crate) async fn verify(call: Call) -> Answer {
+pub(crate) async fn verify(call: ApiCall) -> Answer {
     let caller = call.capped_caller(RequestScope::Verify).await?;
     let body: VerifyBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;

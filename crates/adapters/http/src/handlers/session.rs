@@ -1,17 +1,17 @@
-use crate::call::{Answer, Call, ok};
+use crate::call::{Answer, ApiCall, ok};
 use crate::json::response;
 use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
 
 /// `POST /v1/session/validate`.
-pub(crate) async fn validate(call: Call) -> Answer {
+pub(crate) async fn validate(call: ApiCall) -> Answer {
     let (sought, token) = call.access(RequestScope::Validate).await?;
     let session = call.use_cases()?.validate_session.validate(&sought, &token).await?;
     ok(response::valid(&session))
 }
 
 /// `POST /v1/session/refresh`.
-pub(crate) async fn refresh(call: Call) -> Answer {
+pub(crate) async fn refresh(call: ApiCall) -> Answer {
     let (sought, token, key) = call.renewal().await?;
     let sessions = Arc::clone(&call.use_cases()?.refresh_session);
     let refreshed = async move { sessions.refresh(sought, token.as_str(), key.as_ref()).await };
@@ -20,7 +20,7 @@ pub(crate) async fn refresh(call: Call) -> Answer {
 }
 
 /// `POST /v1/session/logout`.
-pub(crate) async fn logout(call: Call) -> Answer {
+pub(crate) async fn logout(call: ApiCall) -> Answer {
     let (sought, token) = call.access(RequestScope::General).await?;
     let sessions = Arc::clone(&call.use_cases()?.logout);
     let revoked = async move { sessions.logout(&sought, &token).await };

@@ -1,5 +1,5 @@
 use crate::body::Body;
-use crate::call::{Answer, Call};
+use crate::call::{Answer, ApiCall};
 use crate::error::{ApiError, ErrorCode};
 use actix_web::HttpResponse;
 use actix_web::http::header;
@@ -8,7 +8,7 @@ use dwar_otp::{WebhookCall, WebhookHead};
 /// `POST /webhooks/{provider}`: on record before it is answered, applied afterwards.
 ///
 /// The provider is looked for and the head is judged before a byte of the body is read.
-pub(crate) async fn receive(call: Call) -> Answer {
+pub(crate) async fn receive(call: ApiCall) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
     let admitted = call.use_cases()?.receive_webhook.admit(&provider, &head)?;
     let rooms = &call.api.webhook_rooms;
@@ -19,7 +19,7 @@ pub(crate) async fn receive(call: Call) -> Answer {
 
 /// `GET /webhooks/{provider}`: a provider makes sure that the address is ours, or reports in the
 /// query.
-pub(crate) async fn handshake(call: Call) -> Answer {
+pub(crate) async fn handshake(call: ApiCall) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
     let receive = &call.use_cases()?.receive_webhook;
     if let Ok(challenge) = receive.handshake(&provider, &head) {
@@ -30,7 +30,7 @@ pub(crate) async fn handshake(call: Call) -> Answer {
     keep(&call, &provider, head, Body::default()).await
 }
 
-async fn keep(call: &Call, provider: &str, head: WebhookHead, body: Body) -> Answer {
+async fn keep(call: &ApiCall, provider: &str, head: WebhookHead, body: Body) -> Answer {
     let (provider, receive) = (provider.to_owned(), call.use_cases()?.receive_webhook.clone());
     let tasks = &call.api.tasks;
     let kept = match body {
@@ -53,7 +53,7 @@ async fn keep(call: &Call, provider: &str, head: WebhookHead, body: Body) -> Ans
     Ok(HttpResponse::Ok().finish())
 }
 
-impl Call {
+impl ApiCall {
     fn webhook_head(&self) -> Result<WebhookHead, ApiError> {
         let uri = self.request.uri();
         let path_and_query = uri.path_and_query().ok_or(ErrorCode::InvalidRequest)?;
