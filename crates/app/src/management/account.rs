@@ -1,5 +1,5 @@
 use super::sign_in::{known_browser, prove_again};
-use crate::{Audit, Change, Present, SignInError, Toolbox};
+use crate::{Audit, AuditedChange, Present, SignInError, Toolbox};
 use dwar_kernel::{Purpose, StoreError, Timestamp};
 use dwar_operator::{
     Action, BrowserToken, By, InvalidPassword, Operator, OperatorChange, OperatorStore, Origin,
@@ -151,7 +151,7 @@ impl ManageAccount {
         change: OperatorChange,
     ) -> Result<(), AccountError> {
         let operator = &present.operator;
-        self.audit.record(by, Change::new(action, &operator.name)).await?;
+        self.audit.record(by, AuditedChange::new(action, &operator.name)).await?;
         let keep = Some(present.session.digest);
         let changed = self.operators.change(operator.id, change, keep).await?;
         if changed { Ok(()) } else { Err(AccountError::NoSuchOperator) }

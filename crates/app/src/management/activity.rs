@@ -1,5 +1,5 @@
 use super::timeline::{OnRecord, Timeline};
-use crate::{Change, Control, Limits, ManageError, SearchPhones};
+use crate::{AuditedChange, Control, Limits, ManageError, SearchPhones};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, Timestamp};
 use dwar_operator::{Action, By, Command, SearchAllowance};
 use dwar_otp::{
@@ -223,7 +223,7 @@ impl Activity {
         phone: &Phone,
     ) -> Result<(), ManageError> {
         self.control.admit(by, Command::UnmaskRequest, Some(project))?;
-        let change = Change::new(Action::PhoneUnmasked, phone).within(project);
+        let change = AuditedChange::new(Action::PhoneUnmasked, phone).within(project);
         Ok(self.control.record(by, change).await?)
     }
 

@@ -1,4 +1,4 @@
-use crate::{Change, Control, ManageError};
+use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{AdminTokenId, StoreError, Timestamp};
 use dwar_operator::{
     Access, Action, Actor, AdminSecret, AdminToken, AdminTokenStore, By, Command, Facts,
@@ -132,8 +132,8 @@ impl ManageAdminTokens {
     }
 }
 
-fn about(token: &AdminToken, action: Action) -> Change {
-    let change = Change::new(action, &token.name);
+fn about(token: &AdminToken, action: Action) -> AuditedChange {
+    let change = AuditedChange::new(action, &token.name);
     match token.access.project() {
         Some(project) => change.within(project),
         None => change,

@@ -12,7 +12,7 @@ pub struct Audit {
 
 /// A change that is about to be made, as its line in the log tells it.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct AuditedChange {
     action: Action,
     subject: String,
     project: Option<ProjectId>,
@@ -20,7 +20,7 @@ pub struct Change {
     after: Option<Facts>,
 }
 
-impl Change {
+impl AuditedChange {
     /// What is done, and to what: an id, a name, a masked number.
     pub fn new(action: Action, subject: impl ToString) -> Self {
         Self { action, subject: subject.to_string(), project: None, before: None, after: None }
@@ -48,13 +48,13 @@ impl Change {
 impl Audit {
     /// Writes a change down before it is made; every change goes through here. Where this fails the
     /// change MUST NOT be made.
-    pub async fn record(&self, by: &By, change: Change) -> Result<(), StoreError> {
+    pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
         self.entries.append(self.entry(by, change)).await
     }
 
     /// The entry of a change, for a step that writes it down itself.
-    pub(crate) fn entry(&self, by: &By, change: Change) -> AuditEntry {
-        let Change { action, subject, project, before, after } = change;
+    pub(crate) fn entry(&self, by: &By, change: AuditedChange) -> AuditEntry {
+        let AuditedChange { action, subject, project, before, after } = change;
         let at = self.tools.now();
         AuditEntry {
             id: AuditId::new(at, self.tools.entropy.as_ref()),

@@ -1,4 +1,4 @@
-use crate::{Audit, Change, ManageError, Toolbox};
+use crate::{Audit, AuditedChange, ManageError, Toolbox};
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_operator::{By, Command, Verdict};
 use dwar_project::{Project, ProjectStore};
@@ -55,7 +55,7 @@ impl Control {
     }
 
     /// Writes a change down before it is made. Where this fails the change MUST NOT be made.
-    pub async fn record(&self, by: &By, change: Change) -> Result<(), StoreError> {
+    pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
         self.audit.record(by, change).await
     }
 }

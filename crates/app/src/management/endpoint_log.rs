@@ -1,5 +1,5 @@
 use super::endpoints::NO_ENDPOINT;
-use crate::{Change, Control, ManageError, TellEvents};
+use crate::{AuditedChange, Control, ManageError, TellEvents};
 use dwar_event::{
     CALL_LEASE, Call, CallFilter, Dispatch, Endpoint, Event, EventId, EventKind, LoggedCall,
     Resend, Subject,
@@ -64,7 +64,7 @@ impl EndpointLog {
     ) -> Result<Resend, ManageError> {
         let known = self.admitted(by, Command::ResendEvent, project, endpoint).await?;
         let facts = Facts::new().text("endpoint", &known.id.to_string());
-        let change = Change::new(Action::EventResent, event).within(project).after(facts);
+        let change = AuditedChange::new(Action::EventResent, event).within(project).after(facts);
         self.control.record(by, change).await?;
         let now = self.tell.tools.now();
         Ok(self.tell.calls.resend(project, endpoint, event.to_string(), now).await?)
@@ -79,7 +79,7 @@ impl EndpointLog {
         endpoint: EndpointId,
     ) -> Result<Option<Call>, ManageError> {
         let known = self.admitted(by, Command::TestWebhook, project, endpoint).await?;
-        let change = Change::new(Action::EndpointTested, endpoint).within(project);
+        let change = AuditedChange::new(Action::EndpointTested, endpoint).within(project);
         self.control.record(by, change).await?;
         let at = self.tell.tools.now();
         let (mode, kind, subject) =

@@ -1,4 +1,4 @@
-use crate::{Change, Control, ManageError};
+use crate::{AuditedChange, Control, ManageError};
 use dwar_event::{Endpoint, EventStore, NewSecret, WebhookSecret, WebhookSender};
 use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed, is_line};
 use dwar_operator::{Action, By, Command, Facts};
@@ -56,7 +56,7 @@ impl ManageEndpoints {
             failing: None,
             disabled_at: None,
         };
-        let change = Change::new(Action::EndpointAdded, id).within(project);
+        let change = AuditedChange::new(Action::EndpointAdded, id).within(project);
         self.control.record(by, change.after(facts(&endpoint))).await?;
         self.events.add_endpoint(endpoint.clone()).await?;
         Ok((endpoint, secret))
@@ -127,7 +127,7 @@ impl ManageEndpoints {
         let endpoints = self.events.endpoints(project).await?;
         let known = endpoints.iter().find(|known| known.id == endpoint);
         let known = known.ok_or(NO_ENDPOINT)?;
-        let change = Change::new(action, endpoint).within(project).before(facts(known));
+        let change = AuditedChange::new(action, endpoint).within(project).before(facts(known));
         Ok(self.control.record(by, change).await?)
     }
 

@@ -1,4 +1,4 @@
-use crate::{Change, Control, FoundIdentity, ManageError, SearchPhones};
+use crate::{AuditedChange, Control, FoundIdentity, ManageError, SearchPhones};
 use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId};
 use dwar_operator::{Action, By, Command, Facts, SearchAllowance};
@@ -60,7 +60,7 @@ impl ManageIdentities {
             .word("mode", mode)
             .word("created_at", found.created_at.to_rfc3339())
             .word("last_verified_at", found.last_verified_at.to_rfc3339());
-        let change = Change::new(Action::IdentityErased, id).within(project).before(facts);
+        let change = AuditedChange::new(Action::IdentityErased, id).within(project).before(facts);
         self.control.record(by, change).await?;
         let now = self.control.tools.now();
         self.identities.erase(project, mode, id, now).await?.ok_or(NO_IDENTITY)
@@ -132,7 +132,7 @@ impl ManageIdentities {
         identity: IdentityId,
         ended: Facts,
     ) -> Result<(), ManageError> {
-        let change = Change::new(Action::SessionsEnded, identity).within(project);
+        let change = AuditedChange::new(Action::SessionsEnded, identity).within(project);
         Ok(self.control.record(by, change.before(ended)).await?)
     }
 }

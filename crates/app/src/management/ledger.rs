@@ -1,4 +1,4 @@
-use crate::{Change, Control, ManageError};
+use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_operator::{Action, By, Command};
 use dwar_wallet::{
@@ -69,7 +69,7 @@ impl ManageLedger {
         if let Some(run) = self.running(project).await? {
             return Ok(ProofStart::Running(run));
         }
-        let change = Change::new(Action::LedgerProved, project).within(project);
+        let change = AuditedChange::new(Action::LedgerProved, project).within(project);
         self.control.record(by, change).await?;
         let run = ProofRun::begin(project, by.actor.to_string(), self.control.tools.now());
         Ok(self.ledger.begin_proof(run).await?)

@@ -27,7 +27,7 @@ mod wallets;
 pub use account::{AccountError, ManageAccount, TotpOffer};
 pub use activity::{Activity, RequestFilter, RequestLine, RequestPage};
 pub use admin_tokens::{ManageAdminTokens, NewAdminToken};
-pub use audit::{Audit, Change};
+pub use audit::{Audit, AuditedChange};
 pub use audit_log::AuditLog;
 pub use control::Control;
 pub use endpoint_log::EndpointLog;

@@ -1,4 +1,4 @@
-use crate::{Change, Control, ManageError};
+use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{OperatorId, StoreError, Timestamp};
 use dwar_operator::{
     Access, Action, Area, By, Command, Facts, InvalidName, Link, LinkKind, LinkSecret, Operator,
@@ -170,8 +170,8 @@ impl ManageOperators {
     }
 }
 
-fn about(operator: &Operator, action: Action) -> Change {
-    let change = Change::new(action, &operator.name);
+fn about(operator: &Operator, action: Action) -> AuditedChange {
+    let change = AuditedChange::new(action, &operator.name);
     match operator.access.project() {
         Some(project) => change.within(project),
         None => change,

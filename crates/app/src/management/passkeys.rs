@@ -1,5 +1,5 @@
 use super::sign_in::{known_browser, prove_again};
-use crate::{AccountError, Audit, Change, Present, SignInError, SignedIn, Toolbox};
+use crate::{AccountError, Audit, AuditedChange, Present, SignInError, SignedIn, Toolbox};
 use dwar_kernel::{Digest, OperatorId, Purpose, StoreError};
 use dwar_operator::{
     Action, By, Challenge, Facts, Operator, OperatorName, OperatorSession, OperatorStore, Passkey,
@@ -158,7 +158,7 @@ impl Passkeys {
         action: Action,
         passkey: &str,
     ) -> Result<(), StoreError> {
-        let change = Change::new(action, &operator.name);
+        let change = AuditedChange::new(action, &operator.name);
         let change = change.after(Facts::new().word("passkey", passkey));
         let change = match operator.access.project() {
             Some(project) => change.within(project),

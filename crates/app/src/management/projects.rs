@@ -1,4 +1,4 @@
-use crate::{Change, Control, ManageError, sms_text_of};
+use crate::{AuditedChange, Control, ManageError, sms_text_of};
 use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_otp::SmsText;
@@ -87,7 +87,8 @@ impl ManageProjects {
         }
         let key = ApiKey::generate(mode, self.control.tools.entropy.as_ref());
         let record = self.record(&key, self.control.tools.now());
-        let change = Change::new(Action::KeyRegenerated, format!("{mode} key")).within(project);
+        let change =
+            AuditedChange::new(Action::KeyRegenerated, format!("{mode} key")).within(project);
         let change = change.before(of_key(present)).after(of_key(&record));
         self.control.record(by, change).await?;
         let replaced = self.control.projects.replace_key(project, record).await?;
@@ -204,19 +205,19 @@ impl ManageProjects {
     }
 }
 
-fn creation(created: &CreatedProject) -> Change {
+fn creation(created: &CreatedProject) -> AuditedChange {
     let facts =
         Facts::new().text("name", &created.name).number("balance_paise", created.balance.paise().0);
-    Change::new(Action::ProjectCreated, created.id).within(created.id).after(facts)
+    AuditedChange::new(Action::ProjectCreated, created.id).within(created.id).after(facts)
 }
 
-fn alteration(before: &Project, after: &Project, change: &ProjectChange) -> Change {
+fn alteration(before: &Project, after: &Project, change: &ProjectChange) -> AuditedChange {
     let action = match change.is_about_money() {
         true => Action::ProjectRepriced,
         false => Action::ProjectChanged,
     };
     let (was, is_to_be) = Facts::difference(&of_project(before), &of_project(after));
-    Change::new(action, before.id).within(before.id).before(was).after(is_to_be)
+    AuditedChange::new(action, before.id).within(before.id).before(was).after(is_to_be)
 }
 
 /// A key, by what may be shown of it.

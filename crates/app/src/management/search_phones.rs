@@ -1,4 +1,4 @@
-use crate::{Change, Control, ManageError};
+use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{KeyMode, Phone, ProjectId};
 use dwar_operator::{
     Action, By, Facts, Permission, PhoneSearch, SearchAdmission, SearchAllowance, SearchStore,
@@ -34,7 +34,7 @@ impl SearchPhones {
             return Ok(None);
         };
         let tools = &self.control.tools;
-        let change = Change::new(Action::PhoneSearched, phone).within(project);
+        let change = AuditedChange::new(Action::PhoneSearched, phone).within(project);
         let entry = self.control.audit.entry(by, change.after(Facts::new().word("mode", mode)));
         let number = tools.vault.phone_index(project, mode, phone);
         let search = PhoneSearch { searcher, number, entry };

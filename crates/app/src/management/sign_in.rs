@@ -1,4 +1,4 @@
-use crate::{Audit, Change, Toolbox};
+use crate::{Audit, AuditedChange, Toolbox};
 use dwar_kernel::{OperatorId, Purpose, StoreError, Timestamp, Vault};
 use dwar_operator::{
     Action, Admission, Attempt, BrowserToken, By, EndSessions, InvalidPassword, Link, LinkKind,
@@ -276,7 +276,7 @@ impl SignIn {
         action: Action,
         from: Option<IpAddr>,
     ) -> Result<(), SignInError> {
-        let change = Change::new(action, &operator.name);
+        let change = AuditedChange::new(action, &operator.name);
         let change = match operator.access.project() {
             Some(project) => change.within(project),
             None => change,

@@ -1,5 +1,5 @@
 use crate::calls::whole_second;
-use crate::{Change, Control, ManageError};
+use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner};
@@ -57,7 +57,7 @@ impl ManageSigningKeys {
         let facts = Facts::new()
             .word("algorithm", key.algorithm)
             .word("signs_from", key.signs_from.to_rfc3339());
-        let change = Change::new(Action::SigningKeyRotated, &key.kid).after(facts);
+        let change = AuditedChange::new(Action::SigningKeyRotated, &key.kid).after(facts);
         self.control.record(by, change).await?;
         self.ensure().await?;
         self.publish(key.clone()).await?;

@@ -1,4 +1,4 @@
-use crate::{Change, Control, Limits, ManageError};
+use crate::{AuditedChange, Control, Limits, ManageError};
 use dwar_kernel::{KeyMode, Phone, ProjectId};
 use dwar_operator::{Action, By, Command};
 use dwar_otp::{GuessBudget, OtpStore, SendPace};
@@ -34,7 +34,7 @@ impl UnlockPhone {
         phone: &Phone,
     ) -> Result<Unlocked, ManageError> {
         self.control.project(by, Command::UnlockPhone, project).await?;
-        let change = Change::new(Action::PhoneUnlocked, phone).within(project);
+        let change = AuditedChange::new(Action::PhoneUnlocked, phone).within(project);
         self.control.record(by, change).await?;
         let (mode, now) = (KeyMode::Live, self.control.tools.now());
         let policy = self.limits.guesses(mode);

@@ -1,4 +1,4 @@
-use crate::{Change, Control, ManageError};
+use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
 use dwar_operator::{Action, By, Command, Facts, masked};
 use dwar_wallet::{
@@ -133,7 +133,7 @@ impl ManageWallets {
         let Balance { balance, held } = self.wallets.balance(project).await?;
         let before = Facts::new().number("balance_paise", balance.0).number("held_paise", held.0);
         let after = Facts::new().maybe_number("amount_paise", amount.map(|paise| paise.0));
-        let change = Change::new(action, masked(reference.as_str())).within(project);
+        let change = AuditedChange::new(action, masked(reference.as_str())).within(project);
         Ok(self.control.record(by, change.before(before).after(after)).await?)
     }
 }

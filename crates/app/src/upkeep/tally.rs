@@ -33,7 +33,7 @@ const MOST_OF_ALL: usize = 2 * MOST;
 
 #[derive(Default)]
 struct Kept {
-    refused: HashMap<Place, Count>,
+    refused: HashMap<RefusalKey, Count>,
     /// How many of them name a phone.
     phones: HashMap<(ProjectId, KeyMode, Timestamp), u32>,
     /// Refusals that found no room at all since the last write.
@@ -42,7 +42,7 @@ struct Kept {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Place {
+struct RefusalKey {
     project: ProjectId,
     mode: KeyMode,
     phone: Option<BlindIndex>,
@@ -81,7 +81,7 @@ impl Tally {
         reason: Refusal,
     ) {
         let minute = RefusedSends::minute_of(self.tools.now());
-        self.kept().count(Place { project, mode, phone, reason, minute });
+        self.kept().count(RefusalKey { project, mode, phone, reason, minute });
     }
 
     /// Notes that a key was used, once a minute at most.
@@ -128,28 +128,28 @@ impl Tally {
 }
 
 impl Kept {
-    fn count(&mut self, mut place: Place) {
-        let of_minute = (place.project, place.mode, place.minute);
-        if place.phone.is_some() && !self.refused.contains_key(&place) {
+    fn count(&mut self, mut key: RefusalKey) {
+        let of_minute = (key.project, key.mode, key.minute);
+        if key.phone.is_some() && !self.refused.contains_key(&key) {
             let phones = self.phones.entry(of_minute).or_default();
             if *phones >= PHONES || self.refused.len() >= MOST {
-                place.phone = None;
+                key.phone = None;
             } else {
                 *phones += 1;
             }
         }
-        if self.refused.len() >= MOST_OF_ALL && !self.refused.contains_key(&place) {
+        if self.refused.len() >= MOST_OF_ALL && !self.refused.contains_key(&key) {
             self.lost += 1;
             return;
         }
-        let count = &mut self.refused.entry(place).or_default().count;
+        let count = &mut self.refused.entry(key).or_default().count;
         *count = count.saturating_add(1);
     }
 
     fn new_counts(&self) -> Vec<RefusedSends> {
         let fresh = self.refused.iter().filter(|(_, it)| it.count > it.written);
-        let sends = |(place, it): (&Place, &Count)| {
-            let Place { project, mode, phone, reason, minute } = *place;
+        let sends = |(key, it): (&RefusalKey, &Count)| {
+            let RefusalKey { project, mode, phone, reason, minute } = *key;
             RefusedSends { project, mode, phone, reason, minute, count: it.count }
         };
         fresh.map(sends).collect()
@@ -164,7 +164,7 @@ impl Kept {
         for it in counts {
             let RefusedSends { project, mode, phone, reason, minute, count } = *it;
             if let Some(known) =
-                self.refused.get_mut(&Place { project, mode, phone, reason, minute })
+                self.refused.get_mut(&RefusalKey { project, mode, phone, reason, minute })
             {
                 known.written = count;
             }
@@ -182,9 +182,8 @@ impl Kept {
     /// A minute that is over and written is not needed any more, nor one that nobody keeps.
     fn drop_old(&mut self, now: Timestamp) {
         let (present, kept) = (RefusedSends::minute_of(now), now - RefusedSends::KEPT);
-        self.refused.retain(|place, it| {
-            place.minute >= present || it.count > it.written && place.minute >= kept
-        });
+        self.refused
+            .retain(|key, it| key.minute >= present || it.count > it.written && key.minute >= kept);
         self.phones.retain(|(.., minute), _| *minute >= present);
         self.uses.retain(|_, it| !it.written || now < it.used.at + KeyUse::NOTED_EVERY);
     }

@@ -81,7 +81,7 @@ impl Walk {
     }
 }
 
-type Step = for<'a> fn(&'a Walk, &'a By) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+type AuditedStep = for<'a> fn(&'a Walk, &'a By) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
 macro_rules! step {
     (|$walk:ident, $by:ident| $call:expr) => {
@@ -103,7 +103,7 @@ fn maker(name: &str) -> NewAdminToken<'_> {
 
 /// Every change that somebody who runs the service can make; each succeeds on a fresh [`Walk`].
 #[rustfmt::skip]
-fn every_change() -> Vec<(Action, Option<Command>, Step)> {
+fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
     use Action::*;
     vec![
         (ProjectCreated, Some(Command::CreateProject), step!(|w, by| w.office.manage.projects.create(by, &w.name, Amount::from(5)))),
