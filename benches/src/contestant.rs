@@ -21,7 +21,7 @@ const STOP: Duration = Duration::from_secs(5);
 
 /// What is the same for all of them.
 #[derive(Clone)]
-pub struct Place {
+pub struct Environment {
     /// Where each makes a folder of its own.
     pub folder: PathBuf,
     /// The core that services have for themselves.
@@ -41,7 +41,7 @@ pub struct Contestant {
     pub folder: PathBuf,
     /// By which it differs from the others, over what they have in common.
     pub settings: Vec<(&'static str, String)>,
-    place: Place,
+    environment: Environment,
     /// One per instance.
     addresses: Vec<String>,
     /// Whom requests come from.
@@ -88,11 +88,11 @@ impl Database {
 
 impl Contestant {
     /// Makes its database; for Dwar also a project with money.
-    pub fn new(kind: Kind, database: Database, place: &Place) -> Outcome<Self> {
+    pub fn new(kind: Kind, database: Database, environment: &Environment) -> Outcome<Self> {
         let instances = if let Kind::Dwar { instances, .. } = kind { instances } else { 1 };
         let ports = (0..instances).map(|_| free_port()).collect::<Outcome<Vec<_>>>()?;
         let first = ports.first().copied().unwrap_or_default();
-        let folder = place.folder.join(format!("service-{first}"));
+        let folder = environment.folder.join(format!("service-{first}"));
         std::fs::create_dir(&folder)?;
         let url = match (&database, &kind) {
             (Database::Postgres { url, .. }, _) => create_database(url, first)?,
@@ -100,21 +100,23 @@ impl Contestant {
             _ => "sqlite://dwar.db".to_owned(),
         };
         let addresses = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
-        let users = Arc::new(Users::new(Dialect::Peer, place.provider.clone()));
-        let place = place.clone();
+        let users = Arc::new(Users::new(Dialect::Peer, environment.provider.clone()));
+        let environment = environment.clone();
         let settings = Vec::new();
-        let mut made = Self { kind, database, url, folder, settings, place, addresses, users };
+        let mut made =
+            Self { kind, database, url, folder, settings, environment, addresses, users };
         if let Kind::Dwar { .. } = &made.kind {
             let key = made.create_project()?;
             let key = format!("x-api-key: {key}\r\n");
-            made.users = Arc::new(Users::new(Dialect::Dwar { key }, made.place.provider.clone()));
+            made.users =
+                Arc::new(Users::new(Dialect::Dwar { key }, made.environment.provider.clone()));
         }
         Ok(made)
     }
 
     /// A floor that is asked what `other` is asked.
     pub fn floor_of(other: &Self) -> Outcome<Self> {
-        let floor = Self::new(Kind::Floor, Database::None, &other.place)?;
+        let floor = Self::new(Kind::Floor, Database::None, &other.environment)?;
         Ok(Self { users: Arc::clone(&other.users), ..floor })
     }
 
@@ -144,7 +146,7 @@ impl Contestant {
             "name = \"bench\"\n[request]\nurl = \"{}\"\n\
              json = '''{{\"to\":\"{{phone_e164}}\",\"text\":\"{{text}}\"}}'''\n\
              [answer]\nreference = \"/id\"\n",
-            self.place.provider.url()
+            self.environment.provider.url()
         );
         std::fs::write(self.folder.join("bench.toml"), gateway)?;
         let project = ["project", "create", "--name", "Bench", "--balance-rupees", "1000000"];
@@ -177,7 +179,7 @@ impl Contestant {
             Kind::Peer => command
                 .env("NODE_ENV", "production")
                 .env("PEER_DATABASE", &self.url)
-                .env("PEER_PROVIDER", self.place.provider.url()),
+                .env("PEER_PROVIDER", self.environment.provider.url()),
             Kind::Floor => command,
         }
     }
@@ -188,7 +190,7 @@ impl Contestant {
         for (number, address) in self.addresses.iter().enumerate() {
             let log = std::fs::File::create(self.folder.join(format!("log-{number}")))?;
             let mut command = Command::new("taskset");
-            let command = self.settle_in(command.args(["-c", &self.place.cpu]));
+            let command = self.settle_in(command.args(["-c", &self.environment.cpu]));
             self.program(command, address, answers)?;
             let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?;
             running.instances.push(child);

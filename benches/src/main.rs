@@ -18,7 +18,7 @@ mod report;
 mod scale;
 mod warm;
 
-use contestant::{Contestant, Database, Kind, Place, Running, postmaster};
+use contestant::{Contestant, Database, Environment, Kind, Running, postmaster};
 use floor::Answers;
 use phase::{Load, Phase};
 use provider::Provider;
@@ -53,7 +53,7 @@ fn compare() -> Outcome<()> {
     let mut report = Report::new(contestants.iter().map(Contestant::name).collect(), load);
     let mut services: Vec<Running<'_>> = Vec::new();
     for round in 1..=rounds {
-        for (place, contestant) in contestants.iter().enumerate() {
+        for (environment, contestant) in contestants.iter().enumerate() {
             eprintln!("round {round}: {}", contestant.name());
             if round == 1 {
                 let answers = services.first().map_or(Ok(Answers::new()), Running::answers)?;
@@ -62,8 +62,8 @@ fn compare() -> Outcome<()> {
             for phase in
                 Phase::ALL.into_iter().filter(|phase| chosen("COMPARE_PHASES", phase.name()))
             {
-                if let Some(figures) = phase.measure(&services[place], load)? {
-                    report.add(place, phase, figures);
+                if let Some(figures) = phase.measure(&services[environment], load)? {
+                    report.add(environment, phase, figures);
                 }
             }
         }
@@ -80,7 +80,7 @@ fn compare() -> Outcome<()> {
 
 /// The first of them is the one that the floor repeats.
 fn contestants() -> Outcome<Vec<Contestant>> {
-    let (place, postgres) = (place()?, postgres()?);
+    let (environment, postgres) = (environment()?, postgres()?);
     let binary = needed("COMPARE_DWAR")?;
     let dwar = |instances| Kind::Dwar { name: "Dwar", binary: binary.clone(), instances };
     let mut kinds = vec![
@@ -94,7 +94,8 @@ fn contestants() -> Outcome<Vec<Contestant>> {
         let old = || Kind::Dwar { name: "baseline", binary: binary.clone(), instances: 1 };
         kinds.extend([(old(), Database::Sqlite), (old(), postgres)]);
     }
-    let made = kinds.into_iter().map(|(kind, database)| Contestant::new(kind, database, &place));
+    let made =
+        kinds.into_iter().map(|(kind, database)| Contestant::new(kind, database, &environment));
     let mut made = made.collect::<Outcome<Vec<_>>>()?;
     made.insert(1, Contestant::floor_of(&made[0])?);
     let is_chosen = |contestant: &Contestant| chosen("COMPARE_ONLY", &contestant.name());
@@ -110,8 +111,8 @@ fn contestants() -> Outcome<Vec<Contestant>> {
 }
 
 /// Where services run, and the provider that they hand their codes to.
-fn place() -> Outcome<Place> {
-    Ok(Place {
+fn environment() -> Outcome<Environment> {
+    Ok(Environment {
         folder: needed("COMPARE_FOLDER")?.into(),
         cpu: needed("COMPARE_SERVER_CPU")?,
         provider: Provider::start()?,

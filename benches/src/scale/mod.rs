@@ -11,7 +11,7 @@ mod tables;
 
 use crate::contestant::{Contestant, Database, Kind};
 use crate::floor::Answers;
-use crate::{Outcome, needed, place, postgres, setting};
+use crate::{Outcome, environment, needed, postgres, setting};
 use crowd::Crowd;
 use endpoint::Endpoint;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub fn run() -> Outcome<()> {
         connections: setting("SCALE_CONNECTIONS", 4)?,
         swept: setting("SCALE_SWEPT", 1_000_000)?,
     };
-    let place = place()?;
+    let environment = environment()?;
     let database = match needed("SCALE_KIND")?.as_str() {
         "postgres" => postgres()?,
         _ => Database::Sqlite,
@@ -55,7 +55,7 @@ pub fn run() -> Outcome<()> {
     let binary = needed("COMPARE_DWAR")?;
     let contestant = || -> Outcome<Contestant> {
         let kind = Kind::Dwar { name: "Dwar", binary: binary.clone(), instances: 1 };
-        let mut made = Contestant::new(kind, database.clone(), &place)?;
+        let mut made = Contestant::new(kind, database.clone(), &environment)?;
         made.settings = settings(KEEP_HOURS);
         let project = fill::project(&made)?;
         let switches = ["--identity-lookup", "on", "--identity-delete", "on"];
@@ -65,8 +65,11 @@ pub fn run() -> Outcome<()> {
     let (mut sides, mut crowds) = (Vec::new(), Vec::new());
     for is_large in [false, true] {
         let side = contestant()?;
-        let mut crowd =
-            Crowd::new(side.users.dialect().clone(), place.provider.clone(), extent.connections);
+        let mut crowd = Crowd::new(
+            side.users.dialect().clone(),
+            environment.provider.clone(),
+            extent.connections,
+        );
         crowd.sign_up(&side.start(&Answers::new())?, PEOPLE)?;
         if is_large {
             eprintln!("filling {}", side.url);

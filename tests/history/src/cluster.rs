@@ -23,7 +23,7 @@ const COMMAND: Duration = Duration::from_secs(60);
 const MASTER_KEY: &str = "aGlzdG9yeS1oaXN0b3J5LWhpc3RvcnktaGlzdG9yeTE=";
 
 /// What it takes to run the service.
-pub struct Place {
+pub struct ClusterSetup {
     pub binary: PathBuf,
     /// Where its files are.
     pub folder: PathBuf,
@@ -39,7 +39,7 @@ pub struct Place {
 
 /// The instances.
 pub struct Cluster {
-    pub place: Place,
+    pub setup: ClusterSetup,
     pub redis: Option<Redis>,
     pub instances: Vec<Instance>,
 }
@@ -53,22 +53,22 @@ pub struct Instance {
 
 impl Cluster {
     /// Starts every instance and waits until it is ready.
-    pub async fn start(place: Place, provider: u16) -> Outcome<Self> {
+    pub async fn start(setup: ClusterSetup, provider: u16) -> Outcome<Self> {
         let description = crate::provider::description(provider);
-        let file = place.folder.join("stub.toml");
+        let file = setup.folder.join("stub.toml");
         std::fs::write(&file, description)?;
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
         let mut instances = Vec::new();
         for _ in 0..INSTANCES {
             let port = free_port()?;
-            let proxy = Proxy::start(place.postgres).await?;
+            let proxy = Proxy::start(setup.postgres).await?;
             instances.push(Instance { port, proxy, child: Mutex::default() });
         }
-        let redis = match &place.redis {
+        let redis = match &setup.redis {
             Some(program) => Some(Redis::start(program.clone(), INSTANCES).await?),
             None => None,
         };
-        let cluster = Self { place, redis, instances };
+        let cluster = Self { setup, redis, instances };
         for number in 0..INSTANCES {
             cluster.run(number).await?;
             if !cluster.is_ready(number, START).await {
@@ -82,7 +82,7 @@ impl Cluster {
 
     /// The program with our settings and nothing else of this process.
     fn command(&self, postgres: u16) -> Command {
-        let Place { binary, folder, database, settings, .. } = &self.place;
+        let ClusterSetup { binary, folder, database, settings, .. } = &self.setup;
         let mut command = Command::new(binary);
         command
             .current_dir(folder)
@@ -138,7 +138,7 @@ impl Cluster {
         let log = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
-            .open(self.place.folder.join(format!("instance-{number}.log")))?;
+            .open(self.setup.folder.join(format!("instance-{number}.log")))?;
         let mut command = self.command(instance.proxy.port);
         command.arg("serve").env("DWAR__HTTP__ADDRESS", format!("127.0.0.1:{}", instance.port));
         if let Some(redis) = &self.redis {
@@ -184,7 +184,7 @@ impl Cluster {
 
     /// What a command of the service answers as JSON; `Err` if it fails, also for being too slow.
     pub async fn cli(&self, arguments: &[&str]) -> Outcome<Value> {
-        let mut command = self.command(self.place.postgres);
+        let mut command = self.command(self.setup.postgres);
         let output = timeout(COMMAND, command.args(arguments).arg("--json").output()).await??;
         if !output.status.success() {
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -195,7 +195,7 @@ impl Cluster {
 
     /// Restarts PostgreSQL, `fast` or `immediate`.
     pub async fn restart_database(&self, mode: &str) -> Outcome<()> {
-        let (program, arguments) = self.place.pg_ctl.split_first().ok_or("no pg_ctl")?;
+        let (program, arguments) = self.setup.pg_ctl.split_first().ok_or("no pg_ctl")?;
         let mut command = Command::new(program);
         command.args(arguments).args(["-m", mode, "-w", "-t", "60", "restart"]);
         let done =
@@ -224,7 +224,7 @@ impl Cluster {
 
     /// The last lines that an instance wrote.
     pub fn log(&self, number: usize) -> String {
-        let log = self.place.folder.join(format!("instance-{number}.log"));
+        let log = self.setup.folder.join(format!("instance-{number}.log"));
         let log = std::fs::read_to_string(log).unwrap_or_default();
         let lines: Vec<_> = log.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")

@@ -38,7 +38,7 @@ impl Crowd {
     /// Where the next three go: to `favourite`, or around if there is none of that number.
     fn places(&self, favourite: usize) -> [At; 3] {
         let count = self.calls.cluster.instances.len();
-        let project = self.calls.cluster.place.settings.counted;
+        let project = self.calls.cluster.setup.settings.counted;
         [0, 1, 2].map(|step| {
             let instance = if favourite < count { favourite } else { step % count };
             At { instance, project, key: (0, self.key.clone()) }

@@ -2,7 +2,7 @@
 
 use crate::calls::Calls;
 use crate::clients::Client;
-use crate::cluster::{Cluster, Place};
+use crate::cluster::{Cluster, ClusterSetup};
 use crate::crowd::Crowd;
 use crate::draw::Draw;
 use crate::history::{Entry, History, Ledger, Settings};
@@ -33,7 +33,7 @@ pub async fn run(arguments: &Arguments) -> Outcome<History> {
     let settings = Settings { counted: RUPEES.len(), ..Settings::default() };
     let recorder = Arc::new(Recorder::new());
     let provider = provider::start(Arc::clone(&recorder)).await?;
-    let place = Place {
+    let setup = ClusterSetup {
         binary: std::fs::canonicalize(&arguments.binary)?,
         folder: std::fs::canonicalize(&arguments.folder)?,
         postgres: arguments.postgres,
@@ -42,7 +42,7 @@ pub async fn run(arguments: &Arguments) -> Outcome<History> {
         redis: arguments.redis.clone(),
         settings,
     };
-    let cluster = Arc::new(Cluster::start(place, provider).await?);
+    let cluster = Arc::new(Cluster::start(setup, provider).await?);
     let mut projects = Vec::new();
     for rupees in RUPEES {
         projects.push(project(&cluster, rupees).await?.0);
