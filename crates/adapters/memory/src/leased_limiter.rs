@@ -2,8 +2,8 @@ use crate::shards::{Shards, lock};
 use async_trait::async_trait;
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use dwar_ratelimit::{
-    Admission, Asking, Grant, Holding, LEASE, Quota, QuotaLeases, RequestKey, RequestLimiter,
-    StandIn, Step, Wish,
+    Admission, Asking, Grant, Holding, LEASE, LeaseDecision, Quota, QuotaLeases, RequestKey,
+    RequestLimiter, StandIn, Wish,
 };
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -139,20 +139,20 @@ impl LeasedRequestLimiter {
         let mut judged = step();
         for _ in 0..TRIES {
             match judged {
-                Step::Admitted { admission, low } => {
+                LeaseDecision::Admitted { admission, low } => {
                     if low {
                         self.ask_ahead((name, &key), now);
                     }
                     return Ok(admission);
                 }
-                Step::Refused(admission) => return Ok(admission),
-                Step::Ask => {}
+                LeaseDecision::Refused(admission) => return Ok(admission),
+                LeaseDecision::Ask => {}
             }
             let failures = key.failures.load(Ordering::Relaxed);
             let turn = Arc::clone(&key.turn).lock_owned().await;
             // Whoever asked before this had its turn got an answer for all who waited.
             judged = step();
-            if judged == Step::Ask {
+            if judged == LeaseDecision::Ask {
                 if key.failures.load(Ordering::Relaxed) != failures {
                     return Err(unavailable());
                 }

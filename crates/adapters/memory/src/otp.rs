@@ -3,8 +3,8 @@ use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported, Route, Step,
-    Verdict,
+    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported,
+    Route, Verdict,
 };
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ impl OtpStore for MemoryStore {
         route: Route,
         next: AttemptId,
         now: Timestamp,
-    ) -> Result<Option<(Otp, Step)>, StoreError> {
+    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let state = &mut *self.step("OtpStore::report").await?;
         let mut otps = state.otps.iter_mut();
         let Some(found) = otps.find(|found| (found.project, found.id) == request.key()) else {

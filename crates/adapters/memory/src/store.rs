@@ -79,14 +79,14 @@ impl MemoryStore {
 
     /// Begins one step of one port, `name`; it ends when what this gives is dropped.
     #[cfg(not(feature = "faults"))]
-    pub(crate) async fn step(&self, _name: &'static str) -> Result<Step<'_>, StoreError> {
+    pub(crate) async fn step(&self, _name: &'static str) -> Result<StateGuard<'_>, StoreError> {
         Ok(self.lock())
     }
 }
 
 /// The state, for one step alone.
 #[cfg(not(feature = "faults"))]
-type Step<'store> = MutexGuard<'store, State>;
+type StateGuard<'store> = MutexGuard<'store, State>;
 
 #[cfg(feature = "faults")]
 impl MemoryStore {
@@ -95,26 +95,26 @@ impl MemoryStore {
         &self.faults
     }
 
-    pub(crate) async fn step(&self, name: &'static str) -> Result<Step<'_>, StoreError> {
+    pub(crate) async fn step(&self, name: &'static str) -> Result<StateGuard<'_>, StoreError> {
         if !self.faults.strike(name)? {
-            return Ok(Step::Alone(self.lock()));
+            return Ok(StateGuard::Alone(self.lock()));
         }
         let copy = Box::new(self.lock().clone());
         // Long enough for a whole crowd to read before the first of it writes.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-        Ok(Step::Torn(copy, self))
+        Ok(StateGuard::Torn(copy, self))
     }
 }
 
 #[cfg(feature = "faults")]
-pub(crate) enum Step<'store> {
+pub(crate) enum StateGuard<'store> {
     Alone(MutexGuard<'store, State>),
     /// What was read is what is written in the end, whatever others wrote meanwhile.
     Torn(Box<State>, &'store MemoryStore),
 }
 
 #[cfg(feature = "faults")]
-impl std::ops::Deref for Step<'_> {
+impl std::ops::Deref for StateGuard<'_> {
     type Target = State;
 
     fn deref(&self) -> &State {
@@ -126,7 +126,7 @@ impl std::ops::Deref for Step<'_> {
 }
 
 #[cfg(feature = "faults")]
-impl std::ops::DerefMut for Step<'_> {
+impl std::ops::DerefMut for StateGuard<'_> {
     fn deref_mut(&mut self) -> &mut State {
         match self {
             Self::Alone(state) => state,
@@ -136,7 +136,7 @@ impl std::ops::DerefMut for Step<'_> {
 }
 
 #[cfg(feature = "faults")]
-impl Drop for Step<'_> {
+impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
         if let Self::Torn(copy, store) = self {
             *store.lock() = std::mem::take(copy);

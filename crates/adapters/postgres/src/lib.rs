@@ -58,10 +58,10 @@ use dwar_session::Login;
 use connection::look_up::LookUps;
 use connection::pool::Pool;
 use connection::project_queue::ProjectQueue;
-use otp::report::Change;
+use otp::report::ReportUpdate;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use wallet::step::Step;
+use wallet::step::WalletStep;
 
 /// As the ports that are said once call it.
 use PostgresStore as Store;
@@ -72,8 +72,8 @@ pub struct PostgresStore {
     pool: Pool,
     callers: Arc<LookUps<CallerOf>>,
     seekers: Arc<LookUps<SoughtWith>>,
-    wallets: ProjectQueue<Step>,
-    reports: ProjectQueue<Change>,
+    wallets: ProjectQueue<WalletStep>,
+    reports: ProjectQueue<ReportUpdate>,
     logins: ProjectQueue<Login>,
     /// How many instances there were at the last heartbeat of this one, which is among them.
     instances: Arc<AtomicU32>,

@@ -86,7 +86,13 @@ fn exchange(
             grants[number] = Some(grant);
             if seen.is_some() || !shares.as_slice().is_empty() {
                 let over_at = shares.over_at().unwrap_or(now);
-                changes.push(Change { number, key: *key, seen, shares: written(&shares), over_at });
+                changes.push(ShareUpdate {
+                    number,
+                    key: *key,
+                    seen,
+                    shares: written(&shares),
+                    over_at,
+                });
             }
         }
         let done = put(conn, &changes)?;
@@ -109,7 +115,7 @@ struct Look {
 }
 
 /// What is to be put on record of it.
-struct Change {
+struct ShareUpdate {
     number: usize,
     key: RequestKey,
     seen: Option<String>,
@@ -133,11 +139,11 @@ fn look(conn: &mut PgConnection, keys: impl Iterator<Item = RequestKey>) -> Quer
 }
 
 /// Gives the numbers, from 1 on, of the changes that were made.
-fn put(conn: &mut PgConnection, changes: &[Change]) -> QueryResult<Vec<i64>> {
+fn put(conn: &mut PgConnection, changes: &[ShareUpdate]) -> QueryResult<Vec<i64>> {
     if changes.is_empty() {
         return Ok(Vec::new());
     }
-    let each = |column: fn(&Change) -> &str| changes.iter().map(column).collect::<Vec<_>>();
+    let each = |column: fn(&ShareUpdate) -> &str| changes.iter().map(column).collect::<Vec<_>>();
     let keys: Vec<Id> = changes.iter().map(|it| it.key.key.into()).collect();
     let seen: Vec<Option<&str>> = changes.iter().map(|it| it.seen.as_deref()).collect();
     let ends: Vec<At> = changes.iter().map(|it| it.over_at.into()).collect();

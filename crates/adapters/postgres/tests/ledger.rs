@@ -96,7 +96,7 @@ async fn a_hold_and_a_settlement_that_are_sent_again_happen_once() {
 }
 
 #[derive(QueryableByName)]
-struct Change {
+struct NotedCommit {
     #[diesel(sql_type = Text)]
     waited: String,
 }
@@ -122,7 +122,7 @@ async fn a_hold_and_a_settlement_change_the_wallet_once_each_and_the_settlement_
     .unwrap();
     let mut changes = || {
         let noted = diesel::sql_query("DELETE FROM changes RETURNING waited");
-        let noted: Vec<Change> = noted.load(&mut conn).unwrap();
+        let noted: Vec<NotedCommit> = noted.load(&mut conn).unwrap();
         noted.into_iter().map(|change| change.waited).collect::<Vec<_>>()
     };
     for settlement in [Settlement::Capture(Paise(20)), Settlement::Release] {

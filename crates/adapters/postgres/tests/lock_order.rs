@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Double, Text};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_testkit::Stores;
-use dwar_testkit::contract::together::{Step, Together};
+use dwar_testkit::contract::together::{StoreStep, Together};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -133,7 +133,7 @@ impl Drop for Watch {
     }
 }
 
-async fn get_along(purpose: &str, rounds: usize, all: Vec<Vec<Step>>) {
+async fn get_along(purpose: &str, rounds: usize, all: Vec<Vec<StoreStep>>) {
     let database = Database::create(purpose);
     let store = Arc::new(database.store().await);
     let together = Together::open(&Stores::of(&store)).await;

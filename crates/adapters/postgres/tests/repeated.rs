@@ -5,7 +5,7 @@
 mod support;
 
 use dwar_kernel::{GuessPolicy, KeyMode};
-use dwar_otp::{Charge, Otp, OtpState, OtpStore, Report, Reported, Step, Verdict};
+use dwar_otp::{Charge, DeliveryStep, Otp, OtpState, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_ratelimit::{Quota, SendLimiter, SendQuota};
 use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes};
@@ -154,7 +154,7 @@ async fn a_report_whose_answer_was_lost_is_answered_as_the_first_time() {
     let answer = store.report(seen, first, Report::Delivered, route, next, START).await.unwrap();
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     let (after, step) = answer.unwrap();
-    assert!(matches!(step, Step::Settle(Charge::Channel(_))), "{step:?}");
+    assert!(matches!(step, DeliveryStep::Settle(Charge::Channel(_))), "{step:?}");
     assert_eq!(scene.stored(&otp).await, after);
 }
 

@@ -12,7 +12,7 @@ const BATCH: u16 = 50;
 
 /// A table and the column of its age, as [`kept_in`] tells them, and what tells records of one
 /// instant apart, by which each index ends: the primary key of a table without rowid.
-type Place = (&'static str, &'static str, &'static str);
+type Columns = (&'static str, &'static str, &'static str);
 
 /// The newest record that is beyond the quota of its project.
 #[derive(Clone, QueryableByName)]
@@ -26,7 +26,7 @@ struct Edge {
     row: String,
 }
 
-fn place(record: TestRecord) -> Place {
+fn columns(record: TestRecord) -> Columns {
     let (table, at) = kept_in(record);
     match record {
         TestRecord::Place => (table, at, "send_id"),
@@ -38,7 +38,7 @@ fn place(record: TestRecord) -> Place {
 /// Walks as many index entries of a project as the quota keeps, and no rows.
 fn edges(
     connection: &mut SqliteConnection,
-    (table, at, key): Place,
+    (table, at, key): Columns,
     kept: u32,
 ) -> QueryResult<Vec<Edge>> {
     let query = format!(
@@ -55,7 +55,7 @@ fn edges(
 /// Drops the oldest [`BATCH`] records up to the edge.
 fn drop_some(
     connection: &mut SqliteConnection,
-    (table, at, key): Place,
+    (table, at, key): Columns,
     Edge { project, at: edge, row }: &Edge,
     until: Timestamp,
 ) -> QueryResult<usize> {
@@ -78,12 +78,12 @@ impl TestQuotaStore for SqliteStore {
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError> {
         let mut dropped = 0;
         for record in TestRecord::ALL {
-            let (place, until) = (place(record), quota.goes_until(record, now));
+            let (columns, until) = (columns(record), quota.goes_until(record, now));
             let until = until.unwrap_or(Timestamp::MAX_UTC);
             let edges =
-                self.scan(move |connection| Ok(edges(connection, place, quota.kept)?)).await?;
+                self.scan(move |connection| Ok(edges(connection, columns, quota.kept)?)).await?;
             for edge in edges {
-                let some = move |connection: &mut _| drop_some(connection, place, &edge, until);
+                let some = move |connection: &mut _| drop_some(connection, columns, &edge, until);
                 dropped += self.drain_by(BATCH, some).await?;
             }
         }

@@ -2,8 +2,8 @@ use super::message_text::{brand_of, language_of, sms_text_of};
 use crate::{PriceList, Routes, Toolbox};
 use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Unsealable};
 use dwar_otp::{
-    Charge, Code, DeliveryAttempt, Message, Otp, OtpStore, Outcome, Reach, Reason, Receipt,
-    ReceiptTarget, Report, Reported, Route, Step,
+    Charge, Code, DeliveryAttempt, DeliveryStep, Message, Otp, OtpStore, Outcome, Reach, Reason,
+    Receipt, ReceiptTarget, Report, Reported, Route,
 };
 use dwar_project::{Project, ProjectStore};
 use dwar_ratelimit::{SendKey, SendLimiter};
@@ -47,7 +47,7 @@ impl Deliver {
         otp: Otp,
         attempt: DeliveryAttempt,
     ) -> Result<Otp, StoreError> {
-        self.follow(&way, otp, Step::Try(attempt)).await
+        self.follow(&way, otp, DeliveryStep::Try(attempt)).await
     }
 
     /// Applies what a provider reports (docs/contract.md, Delivery) and gives what it is about;
@@ -77,7 +77,7 @@ impl Deliver {
         };
         // Whoever took this report in before may have died before the money was settled.
         let step = match (step, otp.delivery.charge()) {
-            (Step::Wait, Some(charge)) => Step::Settle(charge),
+            (DeliveryStep::Wait, Some(charge)) => DeliveryStep::Settle(charge),
             (step, _) => step,
         };
         self.follow(&way, otp, step).await.map(Some)
@@ -126,15 +126,20 @@ impl Deliver {
         Ok(())
     }
 
-    async fn follow(&self, way: &Way<'_>, mut otp: Otp, mut step: Step) -> Result<Otp, StoreError> {
+    async fn follow(
+        &self,
+        way: &Way<'_>,
+        mut otp: Otp,
+        mut step: DeliveryStep,
+    ) -> Result<Otp, StoreError> {
         loop {
             let attempt = match step {
-                Step::Wait => return Ok(otp),
-                Step::Settle(charge) => {
+                DeliveryStep::Wait => return Ok(otp),
+                DeliveryStep::Settle(charge) => {
                     self.conclude(way.project, &otp, charge).await?;
                     return Ok(otp);
                 }
-                Step::Try(attempt) => attempt,
+                DeliveryStep::Try(attempt) => attempt,
             };
             let report = self.hand_over(way, &otp, &attempt).await;
             let (told, seen) = (report.clone(), Reported::Seen(Box::new(otp.clone())));
@@ -147,7 +152,7 @@ impl Deliver {
 
     /// The last step of a request that was erased while its provider was being called: no further
     /// hop, no receipt to wait for, only the money by what the provider said.
-    fn outlive(&self, otp: &mut Otp, attempt: AttemptId, report: Report) -> Step {
+    fn outlive(&self, otp: &mut Otp, attempt: AttemptId, report: Report) -> DeliveryStep {
         let lease = self.routes.live.lease;
         let over = Route { hops: Vec::new(), receipt_window: None, lease };
         otp.report(attempt, report, &over, attempt, self.tools.now())
@@ -159,7 +164,7 @@ impl Deliver {
         request: Reported,
         attempt: AttemptId,
         report: Report,
-    ) -> Result<Option<(Otp, Step)>, StoreError> {
+    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let now = self.tools.now();
         let next = AttemptId::new(now, self.tools.entropy.as_ref());
         self.otps.report(request, attempt, report, way.route.clone(), next, now).await

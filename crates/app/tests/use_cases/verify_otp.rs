@@ -99,8 +99,8 @@ async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
     assert_eq!(session.access.token.to_string(), verified.tokens.access.expose());
     assert_eq!((session.id, session.identity), (verified.tokens.session, verified.tokens.identity));
     assert_eq!((session.project, session.mode), (world.line.project, KeyMode::Live));
-    let place = verified.tokens.refresh.id();
-    assert_eq!((place.session, place.generation), (session.id, session.generation));
+    let token_id = verified.tokens.refresh.id();
+    assert_eq!((token_id.session, token_id.generation), (session.id, session.generation));
     assert_eq!((session.generation, session.revoked_at), (0, None));
 }
 

@@ -168,7 +168,7 @@ pub enum Charge {
 
 /// What is to be done after a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum DeliveryStep {
     /// Nothing: the report was old news or is not the last word.
     Wait,
     /// Call this provider; the attempt is on record.
@@ -251,16 +251,16 @@ impl Delivery {
         route: &Route,
         next: AttemptId,
         now: Timestamp,
-    ) -> Step {
+    ) -> DeliveryStep {
         let was_last = self.attempts.last().is_some_and(|last| last.id == attempt);
         if matches!(report, Report::Overdue { .. }) && !(was_last && self.due_at.is_some()) {
-            return Step::Wait;
+            return DeliveryStep::Wait;
         }
         let Some(found) = self.attempts.iter_mut().find(|a| a.id == attempt) else {
-            return Step::Wait;
+            return DeliveryStep::Wait;
         };
         if !found.learn(&report, now) {
-            return Step::Wait;
+            return DeliveryStep::Wait;
         }
         match report {
             Report::Accepted { awaits_receipt, .. } => {
@@ -269,7 +269,7 @@ impl Delivery {
                 match patience.filter(|_| self.next_hop(route).is_some()) {
                     Some(patience) => {
                         self.due_at = Some(now + patience);
-                        Step::Wait
+                        DeliveryStep::Wait
                     }
                     None => self.conclude(),
                 }
@@ -289,24 +289,30 @@ impl Delivery {
         }
     }
 
-    fn still_pending_or_conclude(&mut self) -> Step {
-        if self.due_at.is_some() { Step::Wait } else { self.conclude() }
+    fn still_pending_or_conclude(&mut self) -> DeliveryStep {
+        if self.due_at.is_some() { DeliveryStep::Wait } else { self.conclude() }
     }
 
-    fn advance(&mut self, wanted: bool, route: &Route, next: AttemptId, now: Timestamp) -> Step {
+    fn advance(
+        &mut self,
+        wanted: bool,
+        route: &Route,
+        next: AttemptId,
+        now: Timestamp,
+    ) -> DeliveryStep {
         match self.next_hop(route).filter(|_| wanted).cloned() {
-            Some(hop) => Step::Try(self.open(&hop, next, route, now)),
+            Some(hop) => DeliveryStep::Try(self.open(&hop, next, route, now)),
             None => self.conclude(),
         }
     }
 
-    fn conclude(&mut self) -> Step {
+    fn conclude(&mut self) -> DeliveryStep {
         self.due_at = None;
         let charge = self.charge().unwrap_or(Charge::Nothing);
         if charge == Charge::Nothing {
             self.raise(DeliveryStatus::Failed);
         }
-        Step::Settle(charge)
+        DeliveryStep::Settle(charge)
     }
 
     fn open(&mut self, hop: &Hop, id: AttemptId, route: &Route, now: Timestamp) -> DeliveryAttempt {

@@ -36,7 +36,7 @@ impl Life {
         Self(Delivery::begin(&route(), id(1), at(0)))
     }
 
-    fn report(&mut self, attempt: u8, report: Report, seconds: i64) -> Step {
+    fn report(&mut self, attempt: u8, report: Report, seconds: i64) -> DeliveryStep {
         self.0.report(id(attempt), report, true, &route(), id(2), at(seconds))
     }
 }
@@ -45,10 +45,10 @@ impl Life {
 fn an_accepted_message_waits_for_its_receipt_and_costs_its_channel() {
     let mut life = Life::new();
     assert_eq!(life.0.due_at, Some(at(30)));
-    assert_eq!(life.report(1, accepted(), 1), Step::Wait);
+    assert_eq!(life.report(1, accepted(), 1), DeliveryStep::Wait);
     assert_eq!((life.0.status, life.0.due_at), (DeliveryStatus::Sent, Some(at(21))));
     let step = life.report(1, Report::Delivered, 3);
-    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Channel(Channel::Whatsapp)));
     assert_eq!((life.0.status, life.0.due_at), (DeliveryStatus::Delivered, None));
 }
 
@@ -56,17 +56,17 @@ fn an_accepted_message_waits_for_its_receipt_and_costs_its_channel() {
 fn a_provider_without_receipts_is_settled_at_once() {
     let mut life = Life::new();
     let report = Report::Accepted { provider_ref: None, awaits_receipt: false };
-    assert_eq!(life.report(1, report, 1), Step::Settle(Charge::Channel(Channel::Whatsapp)));
+    assert_eq!(life.report(1, report, 1), DeliveryStep::Settle(Charge::Channel(Channel::Whatsapp)));
 }
 
 #[test]
 fn a_refusal_tries_the_next_channel_and_two_refusals_fail_for_nothing() {
     let mut life = Life::new();
     let step = life.report(1, Report::Failed(Reason::NotOnChannel), 1);
-    assert!(matches!(step, Step::Try(attempt) if attempt.channel == Channel::Sms));
+    assert!(matches!(step, DeliveryStep::Try(attempt) if attempt.channel == Channel::Sms));
     assert_eq!(life.0.due_at, Some(at(31)));
     let step = life.report(2, Report::Failed(Reason::ProviderUnavailable), 2);
-    assert_eq!(step, Step::Settle(Charge::Nothing));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Nothing));
     assert_eq!(life.0.status, DeliveryStatus::Failed);
 }
 
@@ -75,24 +75,27 @@ fn a_late_failure_falls_back_and_costs_the_channel_that_accepted() {
     let mut life = Life::new();
     life.report(1, accepted(), 1);
     let step = life.report(1, Report::Failed(Reason::Blocked), 2);
-    assert!(matches!(step, Step::Try(_)));
-    assert_eq!(life.report(2, accepted(), 3), Step::Settle(Charge::Channel(Channel::Sms)));
+    assert!(matches!(step, DeliveryStep::Try(_)));
+    assert_eq!(life.report(2, accepted(), 3), DeliveryStep::Settle(Charge::Channel(Channel::Sms)));
 }
 
 #[test]
 fn no_receipt_in_the_window_falls_back_and_the_last_acceptor_is_paid() {
     let mut life = Life::new();
     life.report(1, accepted(), 1);
-    assert!(matches!(life.report(1, overdue(AttemptStatus::Sent), 21), Step::Try(_)));
+    assert!(matches!(life.report(1, overdue(AttemptStatus::Sent), 21), DeliveryStep::Try(_)));
     let step = life.report(2, Report::Failed(Reason::Timeout), 22);
-    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Channel(Channel::Whatsapp)));
     assert_eq!(life.0.status, DeliveryStatus::Sent);
 }
 
 #[test]
 fn a_lost_call_is_not_repeated_elsewhere() {
     let mut life = Life::new();
-    assert_eq!(life.report(1, overdue(AttemptStatus::Queued), 30), Step::Settle(Charge::Nothing));
+    assert_eq!(
+        life.report(1, overdue(AttemptStatus::Queued), 30),
+        DeliveryStep::Settle(Charge::Nothing)
+    );
     assert_eq!(life.0.attempts[0].reason, Some(Reason::Unknown));
     assert_eq!(life.0.status, DeliveryStatus::Failed);
 }
@@ -102,7 +105,7 @@ fn an_unwanted_code_is_settled_without_fallback() {
     let mut life = Life::new();
     life.report(1, accepted(), 1);
     let step = life.0.report(id(1), overdue(AttemptStatus::Sent), false, &route(), id(2), at(21));
-    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Whatsapp)));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Channel(Channel::Whatsapp)));
 }
 
 #[test]
@@ -110,7 +113,7 @@ fn repeated_and_reordered_reports_never_move_a_status_back() {
     let mut life = Life::new();
     life.report(1, Report::Delivered, 1);
     for late in [accepted(), Report::Failed(Reason::Blocked), Report::Delivered] {
-        assert_eq!(life.report(1, late, 2), Step::Wait);
+        assert_eq!(life.report(1, late, 2), DeliveryStep::Wait);
         assert_eq!(life.0.status, DeliveryStatus::Delivered);
     }
     assert_eq!(life.0.attempts.len(), 1);
@@ -129,8 +132,8 @@ fn a_late_failure_of_the_first_channel_leaves_the_second_alone() {
     let mut life = Life::new();
     life.report(1, accepted(), 1);
     life.report(1, overdue(AttemptStatus::Sent), 21);
-    assert_eq!(life.report(1, Report::Failed(Reason::Blocked), 22), Step::Wait);
-    assert_eq!(life.report(2, accepted(), 23), Step::Settle(Charge::Channel(Channel::Sms)));
+    assert_eq!(life.report(1, Report::Failed(Reason::Blocked), 22), DeliveryStep::Wait);
+    assert_eq!(life.report(2, accepted(), 23), DeliveryStep::Settle(Charge::Channel(Channel::Sms)));
     assert_eq!(life.0.attempts.len(), 2);
 }
 
@@ -152,7 +155,7 @@ fn tried(reason: Reason) -> Vec<String> {
     let route = two_providers_each();
     let mut delivery = Delivery::begin(&route, id(1), at(0));
     let mut last = 1;
-    while let Step::Try(_) =
+    while let DeliveryStep::Try(_) =
         delivery.report(id(last), Report::Failed(reason), true, &route, id(last + 1), at(1))
     {
         last += 1;
@@ -173,7 +176,7 @@ fn a_message_without_a_receipt_is_followed_by_the_next_channel() {
     let mut delivery = Delivery::begin(&route, id(1), at(0));
     delivery.report(id(1), accepted(), true, &route, id(2), at(1));
     let late = overdue(AttemptStatus::Sent);
-    let Step::Try(next) = delivery.report(id(1), late, true, &route, id(2), at(21)) else {
+    let DeliveryStep::Try(next) = delivery.report(id(1), late, true, &route, id(2), at(21)) else {
         panic!("SMS is tried");
     };
     assert_eq!(next.provider, "three");
@@ -184,7 +187,7 @@ fn a_route_that_changed_meanwhile_goes_on_behind_the_channel_it_had_reached() {
     let route = two_providers_each();
     let mut delivery = Delivery::begin(&self::route(), id(1), at(0));
     let failed = Report::Failed(Reason::ProviderUnavailable);
-    let Step::Try(next) = delivery.report(id(1), failed, true, &route, id(2), at(1)) else {
+    let DeliveryStep::Try(next) = delivery.report(id(1), failed, true, &route, id(2), at(1)) else {
         panic!("SMS is tried");
     };
     assert_eq!(next.provider, "three");
@@ -208,7 +211,11 @@ fn overdue_changes_nothing_on_an_attempt_that_has_a_later_word() {
             life.report(1, word.clone(), 1);
         }
         let once = life.0.clone();
-        assert_eq!(life.report(1, overdue(seen), 40), Step::Wait, "{seen:?}, then {words:?}");
+        assert_eq!(
+            life.report(1, overdue(seen), 40),
+            DeliveryStep::Wait,
+            "{seen:?}, then {words:?}"
+        );
         assert_eq!(life.0, once);
     }
 }
@@ -225,7 +232,7 @@ fn overdue_changes_nothing_on_a_delivery_that_has_arrived_by_another_way() {
         }
         life.report(1, Report::Delivered, 23);
         let once = life.0.clone();
-        assert_eq!(life.report(2, overdue(seen), 60), Step::Wait);
+        assert_eq!(life.report(2, overdue(seen), 60), DeliveryStep::Wait);
         assert_eq!(life.0, once);
     }
 }

@@ -19,8 +19,8 @@ mod text;
 
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
 pub use delivery::{
-    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, Hop, Reach, Reason, Report,
-    Route, Step,
+    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Hop, Reach,
+    Reason, Report, Route,
 };
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use history::*;

@@ -1,5 +1,6 @@
 use crate::{
-    CodeDigest, Delivery, DeliveryStatus, Guess, GuessBudget, GuessPolicy, Report, Route, Step,
+    CodeDigest, Delivery, DeliveryStatus, DeliveryStep, Guess, GuessBudget, GuessPolicy, Report,
+    Route,
 };
 use dwar_kernel::{
     AttemptId, BlindIndex, Event, EventKind, EventPhone, KeyMode, OtpId, ProjectId, Sealed,
@@ -221,7 +222,7 @@ impl Otp {
         route: &Route,
         next: AttemptId,
         now: Timestamp,
-    ) -> Step {
+    ) -> DeliveryStep {
         let wanted = self.state == OtpState::Active && now < self.expires_at;
         let step = self.delivery.report(attempt, report, wanted, route, next, now);
         if self.delivery.status == DeliveryStatus::Failed && self.state == OtpState::Active {

@@ -1,6 +1,6 @@
 use crate::{
-    Channel, Code, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason, ReceiptRoom,
-    ReceiptTarget, Report, Reviewed, Route, Step, UnknownReceipts, Verdict,
+    Channel, Code, DeliveryStep, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason,
+    ReceiptRoom, ReceiptTarget, Report, Reviewed, Route, UnknownReceipts, Verdict,
 };
 use async_trait::async_trait;
 use derive_more::Debug;
@@ -64,7 +64,7 @@ pub trait OtpStore: Send + Sync {
         route: Route,
         next: AttemptId,
         now: Timestamp,
-    ) -> Result<Option<(Otp, Step)>, StoreError>;
+    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError>;
 
     /// The request with this id in this project and mode, or `None`.
     async fn find(

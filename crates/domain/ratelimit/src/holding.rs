@@ -47,7 +47,7 @@ struct Short {
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LeaseDecision {
     /// It was admitted.
     Admitted {
         /// How the key stands now.
@@ -92,24 +92,24 @@ impl Holding {
     /// With `vouched` a limiter that all instances have in common has admitted and counted it, and
     /// knows of everything that this one admitted in the last window. Places that were got in
     /// reliance on such a limiter are worth nothing without it.
-    pub fn hit(&mut self, quota: Quota, now: Timestamp, vouched: bool) -> Step {
+    pub fn hit(&mut self, quota: Quota, now: Timestamp, vouched: bool) -> LeaseDecision {
         (self.quota, self.busy, self.vouched) = (quota, true, vouched);
         self.window.expire(quota.window, now);
         let used = self.used();
         if used >= quota.limit {
-            return Step::Refused(self.standing(0, now));
+            return LeaseDecision::Refused(self.standing(0, now));
         }
         let held = self.lease.filter(|it| it.counts(vouched, now));
         match held {
-            None => Step::Ask,
+            None => LeaseDecision::Ask,
             Some(lease) if used < lease.places => {
                 self.window.take(now);
                 let admission = Admission { admitted: true, ..self.standing(lease.places, now) };
-                Step::Admitted { admission, low: self.is_low(lease.places, now) }
+                LeaseDecision::Admitted { admission, low: self.is_low(lease.places, now) }
             }
             Some(lease) => match self.short(now) {
-                Some(_) => Step::Refused(self.standing(lease.places, now)),
-                None => Step::Ask,
+                Some(_) => LeaseDecision::Refused(self.standing(lease.places, now)),
+                None => LeaseDecision::Ask,
             },
         }
     }

@@ -182,9 +182,9 @@ impl World {
             return;
         }
         match one.holding.hit(quota, one.now(time), vouched) {
-            Step::Admitted { .. } => self.admitted(),
-            Step::Refused(_) => {}
-            Step::Ask => one.begin(time, true),
+            LeaseDecision::Admitted { .. } => self.admitted(),
+            LeaseDecision::Refused(_) => {}
+            LeaseDecision::Ask => one.begin(time, true),
         }
     }
 
@@ -276,8 +276,8 @@ proptest! {
             let quota = Quota { limit: limits[turn % limits.len()], window: Duration::from_secs(10) };
             let answer = loop {
                 match one.holding.hit(quota, instant(time), false) {
-                    Step::Admitted { admission, .. } | Step::Refused(admission) => break admission,
-                    Step::Ask => one.begin(time, true),
+                    LeaseDecision::Admitted { admission, .. } | LeaseDecision::Refused(admission) => break admission,
+                    LeaseDecision::Ask => one.begin(time, true),
                 }
                 let (wish, ..) = one.flight.clone().unwrap();
                 let grant = shares.exchange(&wish, instant(kept));
@@ -359,10 +359,10 @@ fn a_share_that_ended_is_not_used() {
     world.time += lease - 1;
     assert!(matches!(
         world.instances[0].holding.hit(HUNDRED, instant(lease - 1), false),
-        Step::Admitted { .. }
+        LeaseDecision::Admitted { .. }
     ));
     world.time += 1;
-    assert_eq!(world.instances[0].holding.hit(HUNDRED, instant(lease), false), Step::Ask);
+    assert_eq!(world.instances[0].holding.hit(HUNDRED, instant(lease), false), LeaseDecision::Ask);
 }
 
 #[test]
@@ -385,11 +385,11 @@ fn a_share_counts_as_vouched_for_from_the_wish_on() {
     world.go(Move::Cut(0));
     world.ask(0);
     let admitted = world.instances[0].holding.hit(HUNDRED, now, true);
-    assert!(matches!(admitted, Step::Admitted { .. }));
+    assert!(matches!(admitted, LeaseDecision::Admitted { .. }));
     world.instances[0].begin(0, true);
     world.go(Move::Arrive(0));
     assert!(world.shares.as_slice()[0].vouched);
-    assert_eq!(world.instances[0].holding.hit(HUNDRED, now, false), Step::Ask);
+    assert_eq!(world.instances[0].holding.hit(HUNDRED, now, false), LeaseDecision::Ask);
 }
 
 #[test]
@@ -402,11 +402,12 @@ fn what_is_not_needed_is_not_used_from_the_wish_on() {
     world.time = 60_000;
     let asking = Asking { holder: world.instances[0].holder, number: 999, now: instant(60_000) };
     let holding = &mut world.instances[0].holding;
-    assert!(matches!(holding.hit(HUNDRED, instant(59_999), false), Step::Refused(_)));
+    assert!(matches!(holding.hit(HUNDRED, instant(59_999), false), LeaseDecision::Refused(_)));
     holding.lease = Some(Lease { places: 100, asked_at: instant(59_000), vouched: false });
     assert_eq!(holding.wish(asking, true).hold, block(HUNDRED));
-    let admitted = (0..100)
-        .filter(|_| matches!(holding.hit(HUNDRED, instant(60_000), false), Step::Admitted { .. }));
+    let admitted = (0..100).filter(|_| {
+        matches!(holding.hit(HUNDRED, instant(60_000), false), LeaseDecision::Admitted { .. })
+    });
     assert_eq!(admitted.count(), 6);
 }
 
@@ -416,7 +417,7 @@ fn places_are_asked_for_before_there_are_none() {
     world.ask(0);
     let low = |world: &mut World| {
         let step = world.instances[0].holding.hit(HUNDRED, instant(0), false);
-        matches!(step, Step::Admitted { low: true, .. })
+        matches!(step, LeaseDecision::Admitted { low: true, .. })
     };
     assert_eq!([(); 6].map(|()| low(&mut world)), [false, false, true, true, true, true]);
 }

@@ -12,7 +12,7 @@ mod sends;
 mod share;
 mod window;
 
-pub use holding::{Asking, Holding, LEASE, Step};
+pub use holding::{Asking, Holding, LEASE, LeaseDecision};
 pub use ports::*;
 pub use quota::{Quota, RequestKey, RequestScope, SendKey};
 pub use sends::{Opening, SendAdmission, SendBound, SendLog, SendQuota, SendSlot};

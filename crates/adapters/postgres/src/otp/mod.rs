@@ -4,7 +4,7 @@ pub(crate) mod report;
 
 use crate::PostgresStore;
 use crate::connection::error::{Failure, unavailable};
-use crate::otp::report::Change;
+use crate::otp::report::ReportUpdate;
 use crate::otp::row::{Found, Issued};
 use async_trait::async_trait;
 use diesel::dsl::AsSelect;
@@ -15,8 +15,8 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported, Route, Step,
-    Verdict,
+    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported,
+    Route, Verdict,
 };
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::{At, AttemptRow, BudgetRow, Id, OtpRow, Row, maybe, of_phone};
@@ -147,7 +147,7 @@ impl OtpStore for PostgresStore {
         route: Route,
         next: AttemptId,
         now: Timestamp,
-    ) -> Result<Option<(Otp, Step)>, StoreError> {
+    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let (project, id) = request.key();
         let mut seen = as_seen(request);
         let mut written = None;
@@ -165,7 +165,7 @@ impl OtpStore for PostgresStore {
             let mut otp = found.otp.clone();
             let step = otp.report(attempt, report.clone(), &route, next, now);
             if otp != found.otp {
-                let change = Change::of(&found, &otp, next.into(), now);
+                let change = ReportUpdate::of(&found, &otp, next.into(), now);
                 written = Some((otp, step));
                 if self.reports.done(project, change).await? {
                     return Ok(written.take());

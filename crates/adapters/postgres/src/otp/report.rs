@@ -11,7 +11,7 @@ use dwar_otp::{DeliveryAttempt, Otp, Reason};
 use dwar_sql::{At, EventRow, Id, sealed_bytes};
 
 /// A request as a report leaves it.
-pub(crate) struct Change {
+pub(crate) struct ReportUpdate {
     before: Id,
     otp: Otp,
     version: Id,
@@ -19,7 +19,7 @@ pub(crate) struct Change {
     now: Timestamp,
 }
 
-impl Change {
+impl ReportUpdate {
     /// From the request as it was found to what it is under a version of its own.
     pub(crate) fn of(found: &Found, otp: &Otp, version: Id, now: Timestamp) -> Self {
         let told = otp.reported_since(&found.otp, now).as_ref().map(EventRow::from);
@@ -52,7 +52,7 @@ const REPORT: &str = concat!(
     " AS told FROM step s WHERE (SELECT count(*) FROM changed) >= 0 ORDER BY s.place"
 );
 
-impl Joined for Change {
+impl Joined for ReportUpdate {
     /// Whether it is written.
     type Done = bool;
 
@@ -64,13 +64,13 @@ impl Joined for Change {
 
 /// A column of the event, if there is one.
 fn told<'a>(
-    step: &'a Change,
+    step: &'a ReportUpdate,
     column: impl Fn(&'a EventRow) -> Option<&'a String>,
 ) -> Option<&'a str> {
     step.told.as_ref().and_then(column).map(String::as_str)
 }
 
-fn write(conn: &mut PgConnection, steps: &[Change]) -> QueryResult<Vec<Done>> {
+fn write(conn: &mut PgConnection, steps: &[ReportUpdate]) -> QueryResult<Vec<Done>> {
     let statement = Statement::new(REPORT)
         .given::<Array<Id>, _>("otps", each(steps, |step| Id::from(step.otp.id)))
         .given::<Array<Id>, _>("befores", each(steps, |step| step.before))

@@ -3,7 +3,7 @@ pub(crate) mod step;
 
 use crate::PostgresStore;
 use crate::wallet::row::{amount_of, apply};
-use crate::wallet::step::{Hold, Settle, Step};
+use crate::wallet::step::{Hold, Settle, WalletStep};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
@@ -46,7 +46,7 @@ impl WalletStore for PostgresStore {
             return Ok(HoldOutcome::Held);
         }
         let held =
-            self.wallets.done(project, Step::Hold(Hold { send, amount, entry, now })).await?;
+            self.wallets.done(project, WalletStep::Hold(Hold { send, amount, entry, now })).await?;
         Ok(if held { HoldOutcome::Held } else { HoldOutcome::Insufficient })
     }
 
@@ -58,7 +58,9 @@ impl WalletStore for PostgresStore {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.wallets.done(project, Step::Settle(Settle { send, settlement, entries, now })).await
+        self.wallets
+            .done(project, WalletStep::Settle(Settle { send, settlement, entries, now }))
+            .await
     }
 
     async fn refund(

@@ -15,7 +15,7 @@ use dwar_sql::{At, Id};
 use dwar_wallet::{Paise, Settlement};
 
 /// What is done to a wallet.
-pub(crate) enum Step {
+pub(crate) enum WalletStep {
     Hold(Hold),
     Settle(Settle),
 }
@@ -114,7 +114,7 @@ const SETTLE: &str = "\
      AND p.low_balance <= m.balance - e.spent_so_far + e.spent) \
 FROM step s CROSS JOIN given g ORDER BY s.place";
 
-impl Joined for Step {
+impl Joined for WalletStep {
     /// Whether it is done.
     type Done = bool;
 

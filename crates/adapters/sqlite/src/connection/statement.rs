@@ -11,7 +11,7 @@ use diesel::sqlite::Sqlite;
 pub(crate) fn update<T, V>(
     target: T,
     values: V,
-) -> Change<<T::Table as QuerySource>::FromClause, V::Changeset, T::WhereClause>
+) -> WriteStatement<<T::Table as QuerySource>::FromClause, V::Changeset, T::WhereClause>
 where
     T: IntoUpdateTarget,
     T::Table: QuerySource,
@@ -20,7 +20,7 @@ where
     let target = target.into_update_target();
     let from = target.table.from_clause();
     let values = values.as_changeset();
-    Change { begin: "UPDATE ", from, set: " SET ".into(), values, end: target.where_clause }
+    WriteStatement { begin: "UPDATE ", from, set: " SET ".into(), values, end: target.where_clause }
 }
 
 /// `INSERT`, or an update of these values if there is a row with the same `key`; remembered as
@@ -29,12 +29,12 @@ pub(crate) fn upsert<I, V: AsChangeset>(
     insert: I,
     key: &str,
     values: V,
-) -> Change<I, V::Changeset, ()> {
+) -> WriteStatement<I, V::Changeset, ()> {
     let set = format!(" ON CONFLICT ({key}) DO UPDATE SET ");
-    Change { begin: "", from: insert, set, values: values.as_changeset(), end: () }
+    WriteStatement { begin: "", from: insert, set, values: values.as_changeset(), end: () }
 }
 
-pub(crate) struct Change<F, V, W> {
+pub(crate) struct WriteStatement<F, V, W> {
     begin: &'static str,
     from: F,
     set: String,
@@ -42,7 +42,7 @@ pub(crate) struct Change<F, V, W> {
     end: W,
 }
 
-impl<F, V, W> QueryFragment<Sqlite> for Change<F, V, W>
+impl<F, V, W> QueryFragment<Sqlite> for WriteStatement<F, V, W>
 where
     F: QueryFragment<Sqlite>,
     V: QueryFragment<Sqlite>,
@@ -57,14 +57,14 @@ where
     }
 }
 
-impl<F, V, W> QueryId for Change<F, V, W> {
+impl<F, V, W> QueryId for WriteStatement<F, V, W> {
     type QueryId = ();
 
     /// Known by its text.
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl<F, V, W> RunQueryDsl<SqliteConnection> for Change<F, V, W> {}
+impl<F, V, W> RunQueryDsl<SqliteConnection> for WriteStatement<F, V, W> {}
 
 /// Logs the text of each statement at level `trace`, without the values that are bound to it.
 pub(crate) fn log(event: InstrumentationEvent<'_>) {

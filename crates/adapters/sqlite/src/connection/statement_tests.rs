@@ -4,30 +4,30 @@ use diesel::connection::InstrumentationEvent;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use dwar_kernel::StoreError;
-use dwar_testkit::contract::together::{Step, Together};
+use dwar_testkit::contract::together::{StoreStep, Together};
 use dwar_testkit::{Fixtures, START, Stores};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// What a request waits for; the loops beside them may prepare what they run once in a while.
-const OF_REQUESTS: &[Step] = &[
-    Step::Issue,
-    Step::GuessRight,
-    Step::GuessWrong,
-    Step::ReportAccepted,
-    Step::ReportFailed,
-    Step::Deposit,
-    Step::Start,
-    Step::Rotate,
-    Step::Revoke,
-    Step::Hold,
-    Step::Settle,
-    Step::Refund,
-    Step::Admit,
-    Step::Forgive,
-    Step::Begin,
-    Step::Complete,
-    Step::Abandon,
+const OF_REQUESTS: &[StoreStep] = &[
+    StoreStep::Issue,
+    StoreStep::GuessRight,
+    StoreStep::GuessWrong,
+    StoreStep::ReportAccepted,
+    StoreStep::ReportFailed,
+    StoreStep::Deposit,
+    StoreStep::Start,
+    StoreStep::Rotate,
+    StoreStep::Revoke,
+    StoreStep::Hold,
+    StoreStep::Settle,
+    StoreStep::Refund,
+    StoreStep::Admit,
+    StoreStep::Forgive,
+    StoreStep::Begin,
+    StoreStep::Complete,
+    StoreStep::Abandon,
 ];
 
 /// A prepared statement of a connection, as SQLite itself knows it.

@@ -10,8 +10,8 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report, Reported,
-    Route, Step, Verdict,
+    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
+    Reported, Route, Verdict,
 };
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps, send_slots, wallet_holds};
 use dwar_sql::{At, Id, OtpRow, Row, in_world, of_phone};
@@ -102,7 +102,7 @@ impl OtpStore for SqliteStore {
         route: Route,
         next: AttemptId,
         now: Timestamp,
-    ) -> Result<Option<(Otp, Step)>, StoreError> {
+    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         self.of(request.key().0)
             .write_that(Changes::NoLookUp, move |connection| {
                 let (project, otp) = request.key();

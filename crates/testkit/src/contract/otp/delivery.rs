@@ -4,8 +4,8 @@ use crate::scene::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{AttemptId, OtpId, Timestamp};
 use dwar_otp::{
-    AttemptStatus, Channel, Charge, Delivery, DeliveryStatus, GuessPolicy, Otp, OtpState, Reason,
-    ReceiptTarget, Report, Reported, Step,
+    AttemptStatus, Channel, Charge, Delivery, DeliveryStatus, DeliveryStep, GuessPolicy, Otp,
+    OtpState, Reason, ReceiptTarget, Report, Reported,
 };
 use std::sync::Arc;
 
@@ -18,7 +18,13 @@ fn accepted(provider_ref: &str) -> Report {
 
 impl Scene {
     /// Reports to the store and to `otp` itself: the two must agree, in the answer and on record.
-    async fn report(&self, otp: &mut Otp, attempt: usize, report: Report, second: u64) -> Step {
+    async fn report(
+        &self,
+        otp: &mut Otp,
+        attempt: usize,
+        report: Report,
+        second: u64,
+    ) -> DeliveryStep {
         let (route, next, now) = (self.make.route(), self.make.id(), START + seconds(second));
         let attempt = otp.delivery.attempts[attempt].id;
         let step = otp.report(attempt, report.clone(), &route, next, now);
@@ -39,10 +45,10 @@ pub async fn a_refusal_opens_the_next_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
     let step = scene.report(&mut otp, 0, Report::Failed(Reason::NotOnChannel), 1).await;
-    assert!(matches!(step, Step::Try(attempt) if attempt.channel == Channel::Sms));
+    assert!(matches!(step, DeliveryStep::Try(attempt) if attempt.channel == Channel::Sms));
     assert_eq!(stored(stores, &otp).await.unwrap().delivery.attempts.len(), 2);
     let step = scene.report(&mut otp, 1, accepted("a"), 2).await;
-    assert_eq!(step, Step::Settle(Charge::Channel(Channel::Sms)));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Channel(Channel::Sms)));
     assert_eq!(otp.sealed_code, None);
     scene.report(&mut otp, 1, Report::Delivered, 3).await;
     assert_eq!(otp.delivery.status, DeliveryStatus::Delivered);
@@ -52,9 +58,12 @@ pub async fn a_refusal_opens_the_next_attempt(stores: &Stores) {
 pub async fn late_reports_are_applied_as_the_domain_says(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
-    assert_eq!(scene.report(&mut otp, 0, accepted("b"), 1).await, Step::Wait);
-    assert!(matches!(scene.report(&mut otp, 0, OVERDUE, 21).await, Step::Try(_)));
-    assert_eq!(scene.report(&mut otp, 0, Report::Failed(Reason::Blocked), 22).await, Step::Wait);
+    assert_eq!(scene.report(&mut otp, 0, accepted("b"), 1).await, DeliveryStep::Wait);
+    assert!(matches!(scene.report(&mut otp, 0, OVERDUE, 21).await, DeliveryStep::Try(_)));
+    assert_eq!(
+        scene.report(&mut otp, 0, Report::Failed(Reason::Blocked), 22).await,
+        DeliveryStep::Wait
+    );
     scene.report(&mut otp, 1, accepted("c"), 23).await;
     scene.report(&mut otp, 0, Report::Delivered, 24).await;
 }
@@ -75,7 +84,10 @@ pub async fn an_overdue_report_after_a_later_word_changes_nothing(stores: &Store
             scene.report(&mut otp, 0, word, 1).await;
         }
         let before = otp.clone();
-        assert_eq!(scene.report(&mut otp, 0, Report::Overdue { seen }, 31).await, Step::Wait);
+        assert_eq!(
+            scene.report(&mut otp, 0, Report::Overdue { seen }, 31).await,
+            DeliveryStep::Wait
+        );
         assert_eq!(otp, before);
     }
 }
@@ -98,7 +110,7 @@ pub async fn a_repeated_report_changes_nothing(stores: &Stores) {
     scene.report(&mut otp, 0, Report::Delivered, 1).await;
     let once = otp.clone();
     for report in [Report::Delivered, Report::Failed(Reason::Blocked), Report::Delivered] {
-        assert_eq!(scene.report(&mut otp, 0, report, 2).await, Step::Wait);
+        assert_eq!(scene.report(&mut otp, 0, report, 2).await, DeliveryStep::Wait);
     }
     assert_eq!(otp, once);
 }
@@ -110,7 +122,7 @@ pub async fn a_code_that_reached_nobody_is_void(stores: &Stores) {
     let mut otp = scene.issued(&line).await;
     scene.report(&mut otp, 0, Report::Failed(Reason::RejectedNumber), 1).await;
     let step = scene.report(&mut otp, 1, Report::Failed(Reason::ProviderThrottled), 1).await;
-    assert_eq!(step, Step::Settle(Charge::Nothing));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Nothing));
     assert_eq!((otp.state, otp.delivery.status), (OtpState::Void, DeliveryStatus::Failed));
     assert_eq!(scene.try_code(&line, CODE).await, Answer::NotFound);
 }
@@ -132,7 +144,7 @@ pub async fn a_report_stays_inside_its_project(stores: &Stores) {
     assert_eq!(report(scene.another().await, otp.id, attempt).await, None);
     assert_eq!(report(scene.project, scene.make.id(), attempt).await, None);
     let unknown = report(scene.project, otp.id, scene.make.id()).await;
-    assert_eq!(unknown, Some((otp.clone(), Step::Wait)));
+    assert_eq!(unknown, Some((otp.clone(), DeliveryStep::Wait)));
     assert_eq!(stored(stores, &otp).await, Some(otp));
 }
 
@@ -216,7 +228,7 @@ pub async fn reports_by_one_view_at_once_are_applied_in_turn(stores: &Stores) {
             }
         })
         .await;
-        assert_eq!(count(&answers, |(_, step)| matches!(step, Step::Try(_))), 1);
+        assert_eq!(count(&answers, |(_, step)| matches!(step, DeliveryStep::Try(_))), 1);
         let otp = stored(stores, &seen).await.unwrap();
         assert_eq!(otp.delivery.attempts.len(), 2);
         assert!(answers.iter().any(|(last, _)| *last == otp));
@@ -242,8 +254,8 @@ pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
             }
         })
         .await;
-        assert_eq!(count(&answers, |(_, step)| matches!(step, Step::Try(_))), 1);
-        assert_eq!(count(&answers, |(_, step)| *step == Step::Wait), answers.len() - 1);
+        assert_eq!(count(&answers, |(_, step)| matches!(step, DeliveryStep::Try(_))), 1);
+        assert_eq!(count(&answers, |(_, step)| *step == DeliveryStep::Wait), answers.len() - 1);
         assert_eq!(stored(stores, &otp).await.unwrap().delivery.attempts.len(), 2);
     }
 }
