@@ -3,9 +3,12 @@
 use crate::bounds;
 use crate::config::{Config, RunMode};
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
+use dwar_app::{ManageError, ManageProjects};
 use dwar_installation::Instance;
 use dwar_kernel::StoreError;
+use dwar_operator::By;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
+use dwar_project::{InvalidSetting, Project};
 use dwar_redis::RedisRequestLimiter;
 use dwar_session::SigningKey;
 use dwar_wallet::Paise;
@@ -19,7 +22,7 @@ pub type Check = (&'static str, Finding);
 pub enum Effort {
     /// What does not grow with what is on record.
     Little,
-    /// The ledger is summed, too.
+    /// The ledger is summed and every project judged, too.
     Everything,
 }
 
@@ -140,6 +143,10 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     ];
     if effort == Effort::Everything {
         checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOG)));
+        // Providers that cannot be built are told of as such.
+        if let Ok(manage) = core.management() {
+            checks.push(("projects", or(projects(&manage.projects).await, SEE_LOG)));
+        }
     }
     checks
 }
@@ -262,6 +269,19 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
         ),
         _ => ok(detail),
     })
+}
+
+async fn projects(projects: &ManageProjects) -> Result<Finding, StoreError> {
+    let unfit = projects.unfit(&By::command_line()).await;
+    let unfit = unfit.map_err(ManageError::into_store_error)?;
+    if unfit.is_empty() {
+        return Ok(ok("each can work as it is set"));
+    }
+    let line = |(project, why): &(Project, InvalidSetting)| {
+        format!("{}: {}: {}", project.id, why.field, why.reason)
+    };
+    let told = unfit.iter().map(line).collect::<Vec<_>>().join("\n");
+    Ok(warning(told, "mend it with `dwar project set --project ID`, or configure what it names"))
 }
 
 /// Whether the providers that settings name can be built, and which carry what by default.

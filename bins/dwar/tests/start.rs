@@ -1,11 +1,12 @@
-//! What requests are told before the database has been brought up to date.
+//! What requests are told before the database has been brought up to date, and what the start says of
+//! projects that cannot work.
 
 mod common;
 
 use common::{Answer, Database, Service, Tap, World, answer};
 use dwar_testkit::reserved_port;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,4 +64,43 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
     }
     let project = service.world.project("10");
     service.log_in(&project.test, &service.world.phone()).await;
+}
+
+on_both_databases! {
+    a_project_whose_provider_is_gone_is_named_at_the_start;
+}
+
+async fn a_project_whose_provider_is_gone_is_named_at_the_start(database: Database) {
+    let mut world = World::new(database);
+    let configured = world.settings.len();
+    for (name, value) in
+        [("AUTH_TOKEN", "secret"), ("ACCOUNT_SID", "AC1"), ("SMS_SENDER", "+15005550006")]
+    {
+        world = world.with(&format!("DWAR__GATEWAYS__TWILIO__{name}"), value);
+    }
+    let (fit, unfit) = (world.project("1"), world.project("1"));
+    world.cli(&["project", "set", "--project", &unfit.id, "--sms-providers", "twilio"]);
+    let service = Service::start_in(world);
+    let warned = |line: &&String| line.contains("a project cannot work as it is set");
+    assert_eq!(service.stderr().iter().find(warned), None);
+    let mut world = service.kill();
+
+    world.settings.truncate(configured);
+    let service = Service::start_in(world);
+    let told = service.stderr();
+    let [line] = told.iter().filter(warned).collect::<Vec<_>>()[..] else { panic!("{told:?}") };
+    for part in ["WARN", &unfit.id, "sms_providers", "`twilio` is not configured"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(!line.contains(&fit.id), "{line}");
+    let report = service.world.cli(&["doctor"]);
+    let mut checks = report["checks"].as_array().into_iter().flatten();
+    let named = checks.find(|it| it["name"] == "projects").map(|it| (&it["status"], &it["detail"]));
+    let told = format!("{}: sms_providers: `twilio` is not configured", unfit.id);
+    let says = |(status, detail): (&Value, &Value)| {
+        status == "warning" && detail.as_str().is_some_and(|it| it.starts_with(&told))
+    };
+    assert!(named.is_some_and(says), "{report}");
+    // Its other channel carries the code all the same.
+    service.log_in(&unfit.live, &service.world.phone()).await;
 }

@@ -5,11 +5,12 @@ use super::gateways::{self, Providers};
 use super::stores::Database;
 use crate::config::RunMode;
 use async_trait::async_trait;
-use dwar_app::{About, CreatedProject, Outside};
+use dwar_app::{About, CreatedProject, ManageError, Outside};
 use dwar_http::{LoopHealth, Readiness, Server};
 use dwar_kernel::{InstanceId, StoreError};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
-use dwar_project::ProjectName;
+use dwar_operator::By;
+use dwar_project::{InvalidSetting, Project, ProjectName};
 use dwar_ratelimit::{RequestLimiter, StandIn};
 use dwar_redis::{FallbackRequestLimiter, RedisRequestLimiter};
 use std::net::SocketAddr;
@@ -140,17 +141,24 @@ fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
     }
 }
 
-/// Brings the database up to date and sees to signing keys and demo project. A database that is out
+/// Brings the database up to date, sees to signing keys and demo project, and warns of projects that
+/// cannot work with these settings: that keeps nobody else's from working. A database that is out
 /// of reach is a transient error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
     core.database.migrate().await?;
     core.parts.manage_signing_keys().ensure().await?;
     // Fails if the master key cannot open what is stored, before the first client finds out.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
+    let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;
+    let unfit = projects.unfit(&By::command_line()).await;
+    for (Project { id, .. }, InvalidSetting { field, reason }) in
+        unfit.map_err(ManageError::into_store_error)?
+    {
+        tracing::warn!(project = %id, field, reason, "a project cannot work as it is set");
+    }
     if !core.config.demo || core.config.environment != RunMode::Development {
         return Ok(None);
     }
-    let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;
     projects.create_first(&ProjectName::demo(), DEMO_BALANCE.into()).await
 }
 

@@ -3,7 +3,8 @@ use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_otp::SmsText;
 use dwar_project::{
-    ApiKey, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectName, ProjectRules,
+    ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
+    ProjectRules,
 };
 use dwar_wallet::{Amount, Credit, Reference, WalletStore};
 use std::sync::Arc;
@@ -137,6 +138,16 @@ impl ManageProjects {
         let mut all = self.control.projects.list().await?;
         all.retain(|project| by.access.knows(project.id));
         Ok(all)
+    }
+
+    /// Those of them that cannot work as they are set, each with what is in the way: a provider may have
+    /// been taken out of the configuration since its name was judged.
+    pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
+        let judged = self.list(by).await?.into_iter().map(|project| {
+            let verdict = (self.rules)(&project);
+            (project, verdict)
+        });
+        Ok(judged.filter_map(|(project, verdict)| Some((project, verdict.err()?))).collect())
     }
 
     /// One project.
