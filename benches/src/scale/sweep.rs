@@ -18,7 +18,7 @@ const ROUNDS: u64 = 5;
 /// How far back what was filled in reaches.
 const FILLED_HOURS: u64 = 59 * 24;
 /// How often it is looked whether all has left that is to.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL: Duration = Duration::from_millis(250);
 
 /// What was measured.
 #[derive(Default)]
@@ -61,7 +61,7 @@ pub fn measure(side: &mut Contestant, crowd: &Crowd, extent: &Extent) -> Outcome
         let begun = Instant::now();
         let mixed = mix(&running, crowd, || {
             while fill::has_older(side, edge)? {
-                thread::sleep(LOOK);
+                thread::sleep(POLL);
             }
             Ok(())
         })?;

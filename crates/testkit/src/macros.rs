@@ -68,7 +68,7 @@ macro_rules! quota_leases_contract_tests {
                 exchanges_at_once_grant_every_place_once
                 a_share_that_ended_counts_for_one_window
                 an_older_wish_changes_nothing
-                what_is_vouched_for_stays_so
+                what_is_confirmed_stays_so
                 a_sweep_drops_what_counts_no_more
                 several_together_admit_the_quota
                 a_refusal_comes_early_by_a_block_at_most
@@ -270,7 +270,7 @@ macro_rules! shared_store_contract_tests {
                 a_page_has_what_the_filter_wants
                 statements_stay_inside_their_project
                 sums_and_stand_are_what_was_booked
-                the_stand_is_of_one_instant
+                the_snapshot_is_of_one_instant
                 proofs_at_once_begin_once
                 a_dead_run_makes_room_at_the_exact_instant
                 a_run_that_was_replaced_changes_nothing

@@ -4,7 +4,7 @@ use super::answer::lines;
 use crate::checks::{Check, Finding, OBEY, failed, ok, warning};
 use crate::config::Config;
 use crate::wiring::{http_client, reporting_providers};
-use dwar_gateways::{BaseUrl, HttpClient, Method, Secret, Seen};
+use dwar_gateways::{BaseUrl, HttpClient, Method, ProbeAnswer, Secret};
 use serde_json::Value;
 
 const ADDRESS: &str = "public address";
@@ -18,12 +18,12 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
     let url = format!("http://{address}/readyz");
     let (connect, call) = (config.gateways.connect_timeout, config.gateways.call_timeout);
     let seen = match HttpClient::new(connect, call, &Secret::default()) {
-        Ok(client) => client.look(Method::GET, &url, id).await,
+        Ok(client) => client.probe(Method::GET, &url, id).await,
         Err(cause) => Err(cause.to_string()),
     };
     let problem = match seen {
         Err(problem) => format!("{url} cannot be reached: {problem}"),
-        Ok(Seen { status: 200, body, .. }) => {
+        Ok(ProbeAnswer { status: 200, body, .. }) => {
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let Some(fallen) = body["loops"].as_array() else {
                 return ok("none had to be started again");
@@ -36,7 +36,9 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
             let advice = "search the log for \"a background loop ended\"";
             return warning(lines(fallen, line, ""), advice);
         }
-        Ok(Seen { status, .. }) => format!("{url} answers {status}, so nothing is known of them"),
+        Ok(ProbeAnswer { status, .. }) => {
+            format!("{url} answers {status}, so nothing is known of them")
+        }
     };
     warning(problem, "run this where the service runs, once it is ready")
 }
@@ -66,14 +68,14 @@ pub async fn run(config: &Config, id: &str) -> Vec<Check> {
 
 async fn health(client: &HttpClient, url: &BaseUrl, id: &str) -> Finding {
     let url = format!("{url}/healthz");
-    let answer = client.look(Method::GET, &url, id).await;
+    let answer = client.probe(Method::GET, &url, id).await;
     judge(&url, answer, id, |status, body| status == 200 && body["status"] == "ok")
 }
 
 async fn webhook(client: &HttpClient, url: &BaseUrl, provider: &str, id: &str) -> Finding {
     let url = format!("{url}/webhooks/{provider}");
-    let answer = client.look(Method::POST, &url, id).await;
-    if let Ok(Seen { status: 404, request_id: Some(given), .. }) = &answer
+    let answer = client.probe(Method::POST, &url, id).await;
+    if let Ok(ProbeAnswer { status: 404, request_id: Some(given), .. }) = &answer
         && given == id
     {
         let unknown = format!("{url} is ours, and does not know this provider");
@@ -86,13 +88,13 @@ async fn webhook(client: &HttpClient, url: &BaseUrl, provider: &str, id: &str) -
 
 fn judge(
     url: &str,
-    answer: Result<Seen, String>,
+    answer: Result<ProbeAnswer, String>,
     id: &str,
     expected: impl Fn(u16, &Value) -> bool,
 ) -> Finding {
     let problem = match answer {
         Err(problem) => format!("{url} cannot be reached: {problem}"),
-        Ok(Seen { status, request_id, body }) => {
+        Ok(ProbeAnswer { status, request_id, body }) => {
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             if expected(status, &body) && request_id.as_deref() == Some(id) {
                 return ok(format!("{url} answers as ours"));

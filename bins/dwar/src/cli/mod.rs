@@ -208,11 +208,11 @@ async fn migrate(config: Config) -> Result<Answer, Failure> {
     Ok(Answer::new(json!({ "applied": applied }), text))
 }
 
-/// Opens the store and brings it up to date; not for a command that only `looks`, since migrating
-/// is for those who mean to.
-async fn open(config: Config, looks: bool) -> Result<Core, Failure> {
+/// Opens the store and brings it up to date; not for a command that is
+/// `read_only`, since only those that write migrate.
+async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
     let core = Core::open(config)?;
-    if !looks {
+    if !read_only {
         core.database.migrate().await?;
         return Ok(core);
     }

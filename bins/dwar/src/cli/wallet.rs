@@ -65,8 +65,8 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     use Command::{Adjust, Balance, Credit, Prove, Refund, Statement, Verify};
-    let looks = matches!(command, Balance(_) | Statement { .. } | Verify);
-    let manage = open(config, looks).await?.management()?;
+    let read_only = matches!(command, Balance(_) | Statement { .. } | Verify);
+    let manage = open(config, read_only).await?.management()?;
     let wallets = &manage.wallets;
     match command {
         Credit { of, rupees, reference } => credited(wallets, of.project, rupees, reference).await,

@@ -11,7 +11,7 @@ use dwar_kernel::{InstanceId, StoreError};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
 use dwar_operator::By;
 use dwar_project::{InvalidSetting, Project, ProjectName};
-use dwar_ratelimit::{RequestLimiter, StandIn};
+use dwar_ratelimit::{LocalLimiter, RequestLimiter};
 use dwar_redis::{FallbackRequestLimiter, RedisRequestLimiter};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl Application {
 /// Counts requests across instances: with a Redis if they have one, else, and while it is away, by
 /// shares of the quotas if they have a server database, else in this process.
 fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
-    let own: Arc<dyn StandIn> = match &core.leases {
+    let own: Arc<dyn LocalLimiter> = match &core.leases {
         None => Arc::new(MemoryRequestLimiter::default()),
         Some(leases) => {
             let tools = &core.parts.tools;

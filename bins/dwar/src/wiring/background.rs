@@ -26,7 +26,7 @@ const TALLY: Duration = Duration::from_secs(1);
 const TEND: Duration = Duration::from_secs(1);
 /// The second heartbeat comes this long after the first, the others after twice as long each time.
 const FIRST_BEAT: Duration = Duration::from_secs(1);
-const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
+const ROOM_CHECK_EVERY: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
 /// Figures are at most this old, and as long as it takes to count them.
 const COUNT: Duration = Duration::from_secs(20);
@@ -46,7 +46,7 @@ type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 /// Every loop, by the name that the log and `/readyz` give it.
 const LOOPS: [(&str, Start); 12] = [
     ("follow_up", |it, stopped| {
-        let trouble = "overdue sends could not be looked after";
+        let trouble = "overdue sends could not be resumed";
         every(FOLLOW_UP, stopped, trouble, move || it.sweep.follow_up()).boxed()
     }),
     ("settle_stale_holds", |it, stopped| {
@@ -88,7 +88,7 @@ const LOOPS: [(&str, Start); 12] = [
     // A store that ran out of room is well again without anybody asking.
     ("look_for_room", |it, stopped| {
         let trouble = "the database cannot be asked for room";
-        every(LOOK_FOR_ROOM, stopped, trouble, move || it.database.room()).boxed()
+        every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.room()).boxed()
     }),
 ];
 

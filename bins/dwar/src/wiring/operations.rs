@@ -63,7 +63,7 @@ impl Operations {
         let settings = &self.core.config.gateways;
         let projects = self.core.parts.stores.projects.list().await.unwrap_or_default();
         let one = |(name, breaker): (&String, &Arc<dwar_gateways::BreakerGateway>)| {
-            let standing = breaker.standing();
+            let state = breaker.state();
             let by_default = [("WhatsApp", &settings.whatsapp), ("SMS", &settings.sms)];
             let carries = by_default.into_iter().filter(|(_, names)| names.contains(name));
             let names_it = projects.iter().filter(|project| {
@@ -73,9 +73,9 @@ impl Operations {
             });
             Provider {
                 name: name.clone(),
-                open_for: standing.open_for,
-                calls: standing.calls,
-                faults: standing.faults,
+                open_for: state.open_for,
+                calls: state.calls,
+                faults: state.faults,
                 carries: carries.map(|(channel, _)| channel).collect(),
                 projects: names_it.take(SHOWN as usize).map(|it| it.name.clone()).collect(),
             }

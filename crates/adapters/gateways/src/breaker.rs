@@ -62,8 +62,8 @@ impl BreakerGateway {
         Self { inner, settings, clock: Arc::new(Instant::now), circuit: Mutex::new(circuit) }
     }
 
-    /// How the provider stands.
-    pub fn standing(&self) -> BreakerState {
+    /// What the breaker knows of the provider.
+    pub fn state(&self) -> BreakerState {
         let (now, circuit) = ((self.clock)(), self.circuit());
         let open_for = match circuit.phase {
             Phase::Closed { .. } => None,

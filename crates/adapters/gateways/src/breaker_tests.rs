@@ -18,7 +18,7 @@ enum State {
 }
 
 impl BreakerGateway {
-    fn state(&self) -> State {
+    fn phase(&self) -> State {
         match self.circuit().phase {
             Phase::Closed { .. } => State::Closed,
             Phase::Open { .. } => State::Open,
@@ -88,10 +88,10 @@ impl World {
 
     async fn open(&self) {
         for _ in 0..3 {
-            assert_eq!(self.breaker.state(), State::Closed);
+            assert_eq!(self.breaker.phase(), State::Closed);
             self.deliver().await;
         }
-        assert_eq!(self.breaker.state(), State::Open);
+        assert_eq!(self.breaker.phase(), State::Open);
     }
 }
 
@@ -124,7 +124,7 @@ async fn stays_closed_whatever_may_be_wrong_with_numbers_or_templates() {
         for _ in 0..20 {
             assert_eq!(world.deliver().await, Outcome::Refused(reason));
         }
-        assert_eq!((world.calls(), world.breaker.state()), (20, State::Closed));
+        assert_eq!((world.calls(), world.breaker.phase()), (20, State::Closed));
     }
 }
 
@@ -139,7 +139,7 @@ async fn any_sign_of_life_ends_the_row() {
         world.answers(ACCEPTED);
         world.deliver().await;
     }
-    assert_eq!(world.breaker.state(), State::Closed);
+    assert_eq!(world.breaker.phase(), State::Closed);
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn closes_when_the_probe_succeeds_and_counts_from_nothing() {
     world.pass(1);
     world.answers(ACCEPTED);
     assert_eq!(world.deliver().await, ACCEPTED);
-    assert_eq!((world.calls(), world.breaker.state()), (4, State::Closed));
+    assert_eq!((world.calls(), world.breaker.phase()), (4, State::Closed));
     world.answers(DOWN);
     world.open().await;
     world.pass(10_000);
@@ -172,7 +172,7 @@ async fn doubles_the_cool_down_up_to_its_bound() {
         world.pass(1);
         world.deliver().await;
         calls += 1;
-        assert_eq!((world.calls(), world.breaker.state()), (calls, State::Open));
+        assert_eq!((world.calls(), world.breaker.phase()), (calls, State::Open));
     }
 }
 
@@ -195,14 +195,14 @@ async fn of_two_hundred_calls_at_once_exactly_one_is_the_probe() {
         while calls.iter().filter(|call| call.is_finished()).count() < 199 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(world.breaker.state(), State::HalfOpen);
+        assert_eq!(world.breaker.phase(), State::HalfOpen);
         world.inner.gate.add_permits(permits);
         let mut outcomes = Vec::new();
         for call in calls {
             outcomes.push(call.await.unwrap());
         }
         assert_eq!(world.calls(), 4, "three faults and one probe");
-        assert_eq!(world.breaker.state(), then);
+        assert_eq!(world.breaker.phase(), then);
         if answer == ACCEPTED {
             assert_eq!(outcomes.iter().filter(|outcome| **outcome == ACCEPTED).count(), 1);
         }
@@ -220,11 +220,11 @@ async fn a_dropped_probe_makes_room_for_another_at_once() {
         _ = world.deliver() => panic!("the gate is shut"),
         () = tokio::task::yield_now() => {}
     }
-    assert_eq!((world.calls(), world.breaker.state()), (4, State::Open));
+    assert_eq!((world.calls(), world.breaker.phase()), (4, State::Open));
     world.inner.gate.add_permits(permits);
     world.answers(ACCEPTED);
     assert_eq!(world.deliver().await, ACCEPTED);
-    assert_eq!(world.breaker.state(), State::Closed);
+    assert_eq!(world.breaker.phase(), State::Closed);
 }
 
 #[tokio::test]
@@ -239,7 +239,7 @@ async fn dropped_calls_count_as_nothing() {
         }
     }
     world.inner.gate.add_permits(permits);
-    assert_eq!((world.calls(), world.breaker.state()), (20, State::Closed));
+    assert_eq!((world.calls(), world.breaker.phase()), (20, State::Closed));
 }
 
 #[tokio::test]
@@ -257,10 +257,10 @@ async fn a_straggler_of_an_earlier_phase_decides_nothing() {
     for _ in 0..3 {
         world.breaker.admit().unwrap().settle(false);
     }
-    assert_eq!(world.breaker.state(), State::Open);
+    assert_eq!(world.breaker.phase(), State::Open);
     world.inner.gate.add_permits(permits);
     assert_eq!(straggler.await.unwrap(), ACCEPTED);
-    assert_eq!(world.breaker.state(), State::Open, "it was asked before the faults");
+    assert_eq!(world.breaker.phase(), State::Open, "it was asked before the faults");
 }
 
 #[tokio::test]
@@ -290,18 +290,18 @@ async fn tells_how_the_latest_calls_went_and_for_how_long_none_is_let_through() 
     world.answers(DOWN);
     world.open().await;
     let open_for = Some(Duration::from_secs(10));
-    assert_eq!(world.breaker.standing(), BreakerState { open_for, calls: 128, faults: 3 });
+    assert_eq!(world.breaker.state(), BreakerState { open_for, calls: 128, faults: 3 });
     // What is refused here was no call.
     world.deliver().await;
     world.pass(9_999);
     let open_for = Some(Duration::from_millis(1));
-    assert_eq!(world.breaker.standing(), BreakerState { open_for, calls: 128, faults: 3 });
+    assert_eq!(world.breaker.state(), BreakerState { open_for, calls: 128, faults: 3 });
     world.answers(ACCEPTED);
     world.pass(1);
     world.deliver().await;
-    assert_eq!(world.breaker.standing(), BreakerState { open_for: None, calls: 128, faults: 3 });
+    assert_eq!(world.breaker.state(), BreakerState { open_for: None, calls: 128, faults: 3 });
     for _ in 0..128 {
         world.deliver().await;
     }
-    assert_eq!(world.breaker.standing().faults, 0);
+    assert_eq!(world.breaker.state().faults, 0);
 }

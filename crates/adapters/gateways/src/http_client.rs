@@ -106,20 +106,20 @@ impl HttpClient {
     ///
     /// # Errors
     /// A sentence: what kept the answer from coming.
-    pub async fn look(&self, method: Method, url: &str, id: &str) -> Result<Seen, String> {
+    pub async fn probe(&self, method: Method, url: &str, id: &str) -> Result<ProbeAnswer, String> {
         let request = self.request(method, url).header(REQUEST_ID, id);
         let mut response = request.send().await.map_err(|error| chain(&error.without_url()))?;
         let request_id = response.headers().get(REQUEST_ID);
         let request_id = request_id.and_then(|value| Some(value.to_str().ok()?.to_owned()));
         let status = response.status().as_u16();
         let body = read(&mut response).await.ok().flatten().unwrap_or_default();
-        Ok(Seen { status, request_id, body })
+        Ok(ProbeAnswer { status, request_id, body })
     }
 }
 
 /// What answered at an address of ours.
 #[derive(Debug)]
-pub struct Seen {
+pub struct ProbeAnswer {
     pub status: u16,
     /// Its `X-Request-Id`.
     pub request_id: Option<String>,

@@ -27,7 +27,7 @@ pub use bulkhead::BulkheadGateway;
 pub use console::ConsoleGateway;
 pub use generic_http::{GenericHttp, GenericHttpSettings, InvalidGateway};
 pub use gupshup::Gupshup;
-pub use http_client::{HttpClient, Seen, UnusableHttpClient};
+pub use http_client::{HttpClient, ProbeAnswer, UnusableHttpClient};
 pub use msg91::{Msg91, Msg91Variable};
 pub use references::Discreet;
 pub use reqwest::Method;

@@ -229,7 +229,7 @@ refusals! {
 impl From<SendOtpError> for ApiError {
     fn from(error: SendOtpError) -> Self {
         match error {
-            SendOtpError::RateLimited(it) => Self::limited(ErrorCode::OtpRateLimited, it.standing),
+            SendOtpError::RateLimited(it) => Self::limited(ErrorCode::OtpRateLimited, it.admission),
             SendOtpError::InsufficientBalance(at) => {
                 Self::limited_or_replayed(ErrorCode::InsufficientBalance, at)
             }

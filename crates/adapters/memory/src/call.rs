@@ -2,7 +2,7 @@ use crate::MemoryStore;
 use crate::event::Waiting;
 use crate::store::State;
 use async_trait::async_trait;
-use dwar_event::{Call, CallFilter, CallLog, Event, LoggedCall, Resend, Standing};
+use dwar_event::{Call, CallFilter, CallLog, Event, LoggedCall, Resend, ResendState};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::cmp::Reverse;
 
@@ -66,8 +66,8 @@ impl CallLog for MemoryStore {
         let of = state.calls.iter().filter(|it| it.endpoint == endpoint && it.event == event);
         let last = of.map(|call| call.at).max();
         let due_at = state.waiting.iter().find(|w| same(w)).map(|waiting| waiting.due_at);
-        let standing = Standing { off, on_record: told.is_some(), last, due_at };
-        let answer = standing.resend(now);
+        let before = ResendState { off, on_record: told.is_some(), last, due_at };
+        let answer = before.resend(now);
         if answer == Resend::Queued {
             match state.waiting.iter_mut().find(|w| same(w)) {
                 Some(waiting) => waiting.due_at = now,

@@ -2,8 +2,8 @@ use crate::shards::{Shards, lock};
 use async_trait::async_trait;
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use dwar_ratelimit::{
-    Admission, Asking, Grant, Holding, LEASE, LeaseDecision, Quota, QuotaLeases, RequestKey,
-    RequestLimiter, StandIn, Wish,
+    Admission, Asking, Grant, Holding, LEASE, LeaseDecision, LocalLimiter, Quota, QuotaLeases,
+    RequestKey, RequestLimiter, Wish,
 };
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -132,10 +132,10 @@ impl LeasedRequestLimiter {
         name: RequestKey,
         quota: Quota,
         now: Timestamp,
-        vouched: bool,
+        confirmed: bool,
     ) -> Result<Admission, StoreError> {
         let key = self.keys.of(name);
-        let step = || lock(&key.kept).holding().hit(quota, now, vouched);
+        let step = || lock(&key.kept).holding().hit(quota, now, confirmed);
         let mut judged = step();
         for _ in 0..TRIES {
             match judged {
@@ -239,7 +239,7 @@ impl RequestLimiter for LeasedRequestLimiter {
 }
 
 #[async_trait]
-impl StandIn for LeasedRequestLimiter {
+impl LocalLimiter for LeasedRequestLimiter {
     async fn note(
         &self,
         key: RequestKey,

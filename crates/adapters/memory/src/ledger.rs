@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
     Balance, LedgerProof, LedgerStore, LedgerSum, Paise, ProofRun, ProofStart, StatementCursor,
-    StatementFilter, StatementLine, WalletStand,
+    StatementFilter, StatementLine, WalletSnapshot,
 };
 
 impl State {
@@ -42,11 +42,11 @@ impl LedgerStore for MemoryStore {
         Ok(StatementFilter::merge(wanted.collect(), limit))
     }
 
-    async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError> {
-        let state = &*self.step("LedgerStore::stand").await?;
+    async fn snapshot(&self, project: ProjectId) -> Result<WalletSnapshot, StoreError> {
+        let state = &*self.step("LedgerStore::snapshot").await?;
         let last = state.lines(project).last();
         let open = state.holds.iter().filter(|hold| hold.project == project);
-        Ok(WalletStand {
+        Ok(WalletSnapshot {
             position: last.as_ref().map_or(0, |line| line.position),
             balance: last.map(|line| line.entry.after).unwrap_or_default(),
             open: Paise(open.map(|hold| hold.amount.0).sum()),

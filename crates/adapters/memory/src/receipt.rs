@@ -73,8 +73,8 @@ impl ReceiptStore for MemoryStore {
             if !state.receipts.iter().any(repeats) {
                 let known = is_on_record(&state.otps, &kept.receipt);
                 let at = kept.received_at;
-                let look = KeptReceipt::next_look(at, at).unwrap_or(at);
-                let due_at = if known { at } else { look };
+                let check_at = KeptReceipt::next_check(at, at).unwrap_or(at);
+                let due_at = if known { at } else { check_at };
                 state.receipts.push(Kept { kept, due_at, known });
             }
         }
@@ -117,7 +117,7 @@ impl ReceiptStore for MemoryStore {
         let state = &mut *self.step("ReceiptStore::review").await?;
         state.wake_receipts();
         let over = |row: &mut Kept| {
-            !row.known && KeptReceipt::next_look(row.kept.received_at, now).is_none()
+            !row.known && KeptReceipt::next_check(row.kept.received_at, now).is_none()
         };
         let expired = state.receipts.extract_if(.., over).count() as u64;
         state.receipts.sort_by_key(Kept::age);

@@ -1,7 +1,7 @@
 use crate::shards::{Shards, lock};
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, StandIn, Window};
+use dwar_ratelimit::{Admission, LocalLimiter, Quota, RequestKey, RequestLimiter, Window};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl RequestLimiter for MemoryRequestLimiter {
 }
 
 #[async_trait]
-impl StandIn for MemoryRequestLimiter {
+impl LocalLimiter for MemoryRequestLimiter {
     async fn note(
         &self,
         key: RequestKey,

@@ -12,16 +12,16 @@ use std::time::Duration;
 
 /// How often wishes are judged anew. Each time means that somebody else's was granted meanwhile, so
 /// there are about as many as there are instances.
-const LOOKS: u32 = 100;
+const TRIES: u32 = 100;
 
 /// By the server's clock, and no earlier than what it is the time of.
-const LOOK: &str = ", asked AS ( \
+const SNAPSHOT: &str = ", asked AS ( \
         SELECT u.* FROM given, unnest(keys, scopes) WITH ORDINALITY AS u (key, scope, nr) \
     ) SELECT clock_timestamp() AS now, q.shares::text AS shares \
     FROM asked LEFT JOIN quota_shares q ON q.api_key_id = key AND q.scope = asked.scope \
     ORDER BY nr";
 
-/// Writes where nothing has changed since it was looked at, and says where. Rows are locked in the
+/// Writes where nothing has changed since it was read, and says where. Rows are locked in the
 /// order of their keys, and new ones come last.
 const PUT: &str = ", put AS ( \
         SELECT key, u.scope, was::jsonb, becomes::jsonb, over, nr FROM given, \
@@ -72,13 +72,13 @@ fn exchange(
 ) -> Result<Vec<Option<Grant>>, Failure> {
     let mut grants = vec![None; wishes.len()];
     let mut open: Vec<usize> = (0..wishes.len()).collect();
-    for _ in 0..LOOKS {
+    for _ in 0..TRIES {
         if open.is_empty() {
             return Ok(grants);
         }
-        let looks = look(conn, open.iter().map(|number| wishes[*number].0))?;
+        let snapshots = read_snapshots(conn, open.iter().map(|number| wishes[*number].0))?;
         let mut changes = Vec::new();
-        for (number, Look { now, shares: seen }) in open.drain(..).zip(looks) {
+        for (number, ShareSnapshot { now, shares: seen }) in open.drain(..).zip(snapshots) {
             let (key, wish) = &wishes[number];
             let mut shares = read(*key, seen.as_deref())?;
             // A later wish was granted before: there is nothing to write, and no answer.
@@ -107,7 +107,7 @@ fn exchange(
 
 /// What is on record of a key.
 #[derive(QueryableByName)]
-struct Look {
+struct ShareSnapshot {
     #[diesel(sql_type = Timestamptz)]
     now: Timestamp,
     #[diesel(sql_type = Nullable<Text>)]
@@ -129,10 +129,13 @@ struct Done {
     nr: i64,
 }
 
-fn look(conn: &mut PgConnection, keys: impl Iterator<Item = RequestKey>) -> QueryResult<Vec<Look>> {
+fn read_snapshots(
+    conn: &mut PgConnection,
+    keys: impl Iterator<Item = RequestKey>,
+) -> QueryResult<Vec<ShareSnapshot>> {
     let (keys, scopes): (Vec<Id>, Vec<&str>) =
         keys.map(|it| (Id::from(it.key), name(it.scope))).unzip();
-    Statement::new(LOOK)
+    Statement::new(SNAPSHOT)
         .given::<Array<Id>, _>("keys", keys)
         .given::<Array<Text>, _>("scopes", scopes)
         .load(conn)
@@ -167,7 +170,7 @@ struct Stored {
     until: i64,
     window: u64,
     uses: Vec<u32>,
-    vouched: bool,
+    confirmed: bool,
 }
 
 fn written(shares: &Shares) -> String {
@@ -179,7 +182,7 @@ fn written(shares: &Shares) -> String {
         until: share.until.timestamp_micros(),
         window: u64::try_from(share.window.as_micros()).unwrap_or(u64::MAX),
         uses: share.uses.clone(),
-        vouched: share.vouched,
+        confirmed: share.confirmed,
     };
     let stored: Vec<Stored> = shares.as_slice().iter().map(stored).collect();
     serde_json::to_string(&stored).unwrap_or_default()
@@ -207,7 +210,7 @@ fn share(stored: Stored) -> Option<Share> {
         until: Timestamp::from_timestamp_micros(stored.until)?,
         window: Duration::from_micros(stored.window),
         uses: stored.uses,
-        vouched: stored.vouched,
+        confirmed: stored.confirmed,
     })
 }
 

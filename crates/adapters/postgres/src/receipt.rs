@@ -14,9 +14,9 @@ use std::time::Duration;
 const KEEP: &str = "INSERT INTO receipts \
          (id, provider, provider_ref, report, reason, received_at, known, due_at) \
      SELECT r.id, r.provider, r.provider_ref, r.report, r.reason, r.received_at, k.known, \
-            CASE WHEN k.known THEN r.received_at ELSE r.look_at END \
+            CASE WHEN k.known THEN r.received_at ELSE r.check_at END \
      FROM unnest($1, $2, $3, $4, $5, $6, $7) WITH ORDINALITY \
-         AS r (id, provider, provider_ref, report, reason, received_at, look_at, place) \
+         AS r (id, provider, provider_ref, report, reason, received_at, check_at, place) \
      CROSS JOIN LATERAL (SELECT EXISTS ( \
          SELECT 1 FROM otp_attempts a \
          WHERE a.provider = r.provider AND a.provider_ref = r.provider_ref \
@@ -37,7 +37,7 @@ const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
          LIMIT (SELECT least($2, greatest(0, count(*) - $1)) FROM receipts WHERE NOT known) \
          FOR UPDATE SKIP LOCKED)";
 
-/// How many unknown receipts one review looks at.
+/// How many unknown receipts one review checks.
 const REVIEWED_AT_ONCE: i64 = 1_000;
 
 #[async_trait]
@@ -46,7 +46,7 @@ impl ReceiptStore for PostgresStore {
         self.pool
             .run(move |conn| {
                 let rows: Vec<ReceiptRow> = receipts.iter().map(ReceiptRow::from).collect();
-                let look = |at| At::from(KeptReceipt::next_look(at, at).unwrap_or(at));
+                let check = |at| At::from(KeptReceipt::next_check(at, at).unwrap_or(at));
                 diesel::sql_query(KEEP)
                     .bind::<Array<Id>, _>(each(&rows, |row| row.id))
                     .bind::<Array<Text>, _>(each(&rows, |row| &row.provider))
@@ -54,7 +54,7 @@ impl ReceiptStore for PostgresStore {
                     .bind::<Array<Text>, _>(each(&rows, |row| &row.report))
                     .bind::<Array<Nullable<Text>>, _>(each(&rows, |row| row.reason.as_deref()))
                     .bind::<Array<At>, _>(each(&rows, |row| row.received_at))
-                    .bind::<Array<At>, _>(each(&receipts, |kept| look(kept.received_at)))
+                    .bind::<Array<At>, _>(each(&receipts, |kept| check(kept.received_at)))
                     .execute(conn)?;
                 Ok(())
             })
@@ -105,7 +105,7 @@ impl ReceiptStore for PostgresStore {
                     let at = Row::new("receipts", row.id).at("received_at", row.received_at)?;
                     let next = match row.known {
                         true => Some(at),
-                        false => KeptReceipt::next_look(at, now),
+                        false => KeptReceipt::next_check(at, now),
                     };
                     let Some(next) = next else {
                         over.push(row.id);

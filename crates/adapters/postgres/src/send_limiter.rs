@@ -24,7 +24,7 @@ diesel::define_sql_function! {
 
 /// How often a send is judged anew. Each time means that another one was admitted meanwhile, so
 /// there are about as many as the quota has places.
-const LOOKS: u32 = 100;
+const TRIES: u32 = 100;
 
 #[async_trait]
 impl SendLimiter for PostgresStore {
@@ -36,7 +36,7 @@ impl SendLimiter for PostgresStore {
         guesses: GuessPolicy,
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
-        // Most phones have nothing on record, so that is what is tried first, with the look itself.
+        // Most phones have nothing on record, so that is what is tried first, in the statement that reads.
         let first = SendLog::default().admit(&quota, &guesses, now);
         // What was answered by a place whose taking nobody has confirmed.
         let mut asked = first.counted.admitted.then_some(first);
@@ -44,8 +44,8 @@ impl SendLimiter for PostgresStore {
         self.pool
             .of(key.project)
             .run(move |conn| {
-                for _ in 0..LOOKS {
-                    let Look { seen, log, taken } = look(conn, &key, first)?;
+                for _ in 0..TRIES {
+                    let LogSnapshot { seen, log, taken } = read_log(conn, &key, first)?;
                     let found = taken || seen.contains(&send.into());
                     if let Some(admission) = asked.filter(|_| found) {
                         return Ok(admission);
@@ -65,7 +65,7 @@ impl SendLimiter for PostgresStore {
     }
 
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.pool.of(key.project).run(move |conn| Ok(look(conn, &key, None)?.log)).await
+        self.pool.of(key.project).run(move |conn| Ok(read_log(conn, &key, None)?.log)).await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
@@ -101,7 +101,7 @@ impl SendLimiter for PostgresStore {
 }
 
 /// What a send is judged by.
-struct Look {
+struct LogSnapshot {
     /// The sends that are in the log.
     seen: Vec<Id>,
     log: SendLog,
@@ -109,15 +109,15 @@ struct Look {
     taken: bool,
 }
 
-type Looked = (Option<BudgetRow>, Option<(Id, At, bool)>, Option<bool>, String);
+type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>, Option<bool>, String);
 
 /// What a send is judged by, in one statement; if nothing at all is known of the phone, `first` takes
 /// its place in it as in [`take`].
-fn look(
+fn read_log(
     conn: &mut PgConnection,
     key: &SendKey,
     first: Option<(OtpId, Timestamp)>,
-) -> Result<Look, Failure> {
+) -> Result<LogSnapshot, Failure> {
     let (mode, phone) = (key.mode.as_str(), key.phone.0.to_vec());
     let counted = guess_budgets::project_id
         .eq(projects::id)
@@ -132,7 +132,7 @@ fn look(
         .and(guess_budgets::wrong.nullable().is_null())
         .and(send_slots::send_id.nullable().is_null());
     let place = take_place(send, projects::id, mode, phone, at, Vec::<Id>::new());
-    let rows: Vec<Looked> = projects::table
+    let rows: Vec<LogRow> = projects::table
         .find(Id::from(key.project))
         .left_join(guess_budgets::table.on(counted))
         .left_join(send_slots::table.on(taken))
@@ -144,20 +144,20 @@ fn look(
             set_config("synchronous_commit", "off", true),
         ))
         .load(conn)?;
-    let mut look = Look { seen: Vec::new(), log: SendLog::default(), taken: false };
+    let mut snapshot = LogSnapshot { seen: Vec::new(), log: SendLog::default(), taken: false };
     let (mut guesses, mut slots) = (GuessBudget::default(), Vec::new());
     for (counted, slot, taken, _) in rows {
         if let Some(counted) = counted {
             guesses = counted.try_into()?;
         }
         if let Some((send, at, forgiven)) = slot {
-            look.seen.push(send);
+            snapshot.seen.push(send);
             let at = Row::new("send_slots", send).at("taken_at", at)?;
             slots.push(SendSlot { at, forgiven });
         }
-        look.taken |= taken.unwrap_or_default();
+        snapshot.taken |= taken.unwrap_or_default();
     }
-    Ok(Look { log: SendLog::new(slots, guesses), ..look })
+    Ok(LogSnapshot { log: SendLog::new(slots, guesses), ..snapshot })
 }
 
 /// Puts a send on record unless another one came in since `seen`. Repetition is harmless.

@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Double, Text};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_testkit::Stores;
-use dwar_testkit::contract::together::{StoreStep, Together};
+use dwar_testkit::contract::together::{PortCall, Together};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use std::time::Duration;
 const BOUND_MS: u64 = 100;
 /// A wait that is due to a busy machine does not come again with the same steps; one that is due to
 /// the order of locks does.
-const LOOKS: usize = 4;
+const TRIES: usize = 4;
 
 /// A database of its own, since deadlocks are counted per database.
 struct Database {
@@ -133,18 +133,18 @@ impl Drop for Watch {
     }
 }
 
-async fn get_along(purpose: &str, rounds: usize, all: Vec<Vec<StoreStep>>) {
+async fn get_along(purpose: &str, rounds: usize, all: Vec<Vec<PortCall>>) {
     let database = Database::create(purpose);
     let store = Arc::new(database.store().await);
     let together = Together::open(&Stores::of(&store)).await;
     let watch = Watch::start(&database);
     for steps in all {
         let mut waits = Vec::new();
-        for round in 0..rounds * LOOKS {
+        for round in 0..rounds * TRIES {
             together.round(&steps).await;
             waits.push(watch.longest());
             let long = waits.iter().filter(|wait| **wait > BOUND_MS).count();
-            assert!(long < LOOKS, "{steps:?} wait for each other: {waits:?} ms");
+            assert!(long < TRIES, "{steps:?} wait for each other: {waits:?} ms");
             if long == 0 && round + 1 == rounds {
                 break;
             }

@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, StandIn};
+use dwar_ratelimit::{Admission, LocalLimiter, Quota, RequestKey, RequestLimiter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Begin and end of being cut off are one line of the log each.
 pub struct FallbackRequestLimiter {
     shared: Arc<dyn RequestLimiter>,
-    own: Arc<dyn StandIn>,
+    own: Arc<dyn LocalLimiter>,
     alone: Mutex<Option<Alone>>,
 }
 
@@ -44,7 +44,7 @@ enum Turn {
 
 impl FallbackRequestLimiter {
     /// Asks `shared`; counts in `own` all the time.
-    pub fn new(shared: Arc<dyn RequestLimiter>, own: Arc<dyn StandIn>) -> Self {
+    pub fn new(shared: Arc<dyn RequestLimiter>, own: Arc<dyn LocalLimiter>) -> Self {
         Self { shared, own, alone: Mutex::default() }
     }
 

@@ -65,7 +65,7 @@ impl RedisRequestLimiter {
             }
         });
         let (admitted, taken, next_free): (bool, usize, Option<i64>) = asked.await?;
-        Ok(Admission { admitted, ..Admission::standing(quota, taken, next_free, now) })
+        Ok(Admission { admitted, ..Admission::next(quota, taken, next_free, now) })
     }
 }
 

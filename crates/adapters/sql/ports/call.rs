@@ -8,7 +8,7 @@ use crate::connection::{Conn, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use dwar_event::{Call, CallFilter, CallLog, Endpoint, Event, LoggedCall, Resend, Standing};
+use dwar_event::{Call, CallFilter, CallLog, Endpoint, Event, LoggedCall, Resend, ResendState};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
 use dwar_sql::{At, CallRow, EndpointRow, EventRow, Id, Row, read_one};
@@ -142,13 +142,13 @@ fn resend(
         .first(conn)
         .optional()?;
     let read = Row::new("event_deliveries", event);
-    let standing = Standing {
+    let state = ResendState {
         off: known.disabled_at.is_some(),
         on_record: on_record.is_some(),
         last: read.maybe_at("called_at", last)?,
         due_at: read.maybe_at("due_at", due)?,
     };
-    let answer = standing.resend(now);
+    let answer = state.resend(now);
     match (answer, due) {
         (Resend::Queued, None) => insert_delivery(conn, event, known.id.into(), now)?,
         (Resend::Queued, Some(_)) => {

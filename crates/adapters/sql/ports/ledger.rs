@@ -7,12 +7,12 @@ use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{ledger_proof_runs, ledger_proofs};
 use dwar_sql::{
-    At, EntryRow, Id, ProofRow, ProofRunRow, STAND, SUM, StandRow, SumRow, all, lines_of, read_one,
-    stored_position,
+    At, EntryRow, Id, ProofRow, ProofRunRow, SUM, SumRow, WALLET_SNAPSHOT, WalletSnapshotRow, all,
+    lines_of, read_one, stored_position,
 };
 use dwar_wallet::{
     LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
-    StatementLine, WalletStand,
+    StatementLine, WalletSnapshot,
 };
 
 #[async_trait]
@@ -37,12 +37,12 @@ impl LedgerStore for Store {
             .await
     }
 
-    async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError> {
+    async fn snapshot(&self, project: ProjectId) -> Result<WalletSnapshot, StoreError> {
         self.of(project)
             .read(move |conn| {
-                let query = diesel::sql_query(STAND).bind::<Id, _>(Id::from(project));
-                let found: Option<StandRow> = query.get_result(conn).optional()?;
-                Ok(found.map(WalletStand::from).unwrap_or_default())
+                let query = diesel::sql_query(WALLET_SNAPSHOT).bind::<Id, _>(Id::from(project));
+                let found: Option<WalletSnapshotRow> = query.get_result(conn).optional()?;
+                Ok(found.map(WalletSnapshot::from).unwrap_or_default())
             })
             .await
     }

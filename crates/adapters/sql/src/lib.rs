@@ -50,7 +50,9 @@ pub use otp::{AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, with_attem
 pub use pace::pause;
 pub use passkey::PasskeyRow;
 pub use project::{CallerRow, KeyRow, ProjectRow};
-pub use proof::{ProofRow, ProofRunRow, STAND, SUM, StandRow, SumRow, stored_position};
+pub use proof::{
+    ProofRow, ProofRunRow, SUM, SumRow, WALLET_SNAPSHOT, WalletSnapshotRow, stored_position,
+};
 pub use quota::kept_in;
 pub use receipt::{ReceiptRow, UnknownRow};
 pub use search::SearchRow;

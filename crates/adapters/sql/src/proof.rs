@@ -5,7 +5,9 @@ use crate::{At, EntryRow, Id, Row, balance};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::StoreError;
-use dwar_wallet::{Balance, LedgerProof, LedgerSum, Paise, ProofRun, StatementLine, WalletStand};
+use dwar_wallet::{
+    Balance, LedgerProof, LedgerSum, Paise, ProofRun, StatementLine, WalletSnapshot,
+};
 
 /// What a proof found.
 #[derive(Queryable, Selectable, Insertable)]
@@ -36,15 +38,15 @@ pub struct ProofRunRow {
     pub seen_at: At,
 }
 
-/// A wallet beside its open holds, of one instant: a [`StandRow`] of the project that is bound. Open
+/// A wallet beside its open holds, of one instant: a [`WalletSnapshotRow`] of the project that is bound. Open
 /// holds are those of sends under way, too few for an index that every send would pay for.
-pub const STAND: &str = "SELECT w.entries, w.balance, w.held, \
+pub const WALLET_SNAPSHOT: &str = "SELECT w.entries, w.balance, w.held, \
      (SELECT CAST(coalesce(sum(h.amount), 0) AS bigint) FROM wallet_holds h \
       WHERE h.project_id = w.project_id) AS open FROM wallets w WHERE w.project_id = $1";
 
-/// A row of [`STAND`].
+/// A row of [`WALLET_SNAPSHOT`].
 #[derive(QueryableByName)]
-pub struct StandRow {
+pub struct WalletSnapshotRow {
     #[diesel(sql_type = BigInt)]
     entries: i64,
     #[diesel(sql_type = BigInt)]
@@ -84,8 +86,8 @@ fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-impl From<StandRow> for WalletStand {
-    fn from(row: StandRow) -> Self {
+impl From<WalletSnapshotRow> for WalletSnapshot {
+    fn from(row: WalletSnapshotRow) -> Self {
         let balance = balance(row.balance, row.held);
         Self { position: count(row.entries), balance, open: Paise(row.open) }
     }
@@ -127,7 +129,7 @@ impl TryFrom<ProofRow> for LedgerProof {
     fn try_from(row: ProofRow) -> Result<Self, StoreError> {
         let read = Row::new("ledger_proofs", row.project_id);
         let sums = balance(row.balance_sum, row.held_sum);
-        let stand = WalletStand {
+        let stand = WalletSnapshot {
             position: count(row.last_position),
             balance: balance(row.balance, row.held),
             open: Paise(row.open_holds),

@@ -27,10 +27,10 @@ impl ReceiptStore for SqliteStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
         self.write_that(Changes::NoLookUp, move |connection| {
             for kept in receipts {
-                let first_look = KeptReceipt::next_look(kept.received_at, kept.received_at);
+                let first_check = KeptReceipt::next_check(kept.received_at, kept.received_at);
                 let row = ReceiptRow::from(&kept);
                 let known = is_on_record(connection, &row.provider, &row.provider_ref)?;
-                let due_at = first_look.filter(|_| !known).unwrap_or(kept.received_at);
+                let due_at = first_check.filter(|_| !known).unwrap_or(kept.received_at);
                 let due_at = receipts::due_at.eq(At::from(due_at));
                 diesel::insert_into(receipts::table)
                     .values((row, due_at, receipts::known.eq(known)))
@@ -84,7 +84,7 @@ impl ReceiptStore for SqliteStore {
                     Row::new("receipts", row.id).at("received_at", row.received_at)?;
                 let next = match row.known {
                     true => Some(received_at),
-                    false => KeptReceipt::next_look(received_at, now),
+                    false => KeptReceipt::next_check(received_at, now),
                 };
                 let found = receipts::table.find(row.id);
                 if let Some(next) = next {

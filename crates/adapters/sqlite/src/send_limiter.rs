@@ -25,7 +25,7 @@ impl SendLimiter for SqliteStore {
         self.of(key.project)
             .write_ahead_of_disk(move |connection| {
                 let (project, send) = (Id::from(key.project), Id::from(send));
-                let admission = look(connection, &key)?.admit(&quota, &guesses, now);
+                let admission = read_log(connection, &key)?.admit(&quota, &guesses, now);
                 if admission.counted.admitted {
                     let slot = (
                         send_slots::send_id.eq(send),
@@ -44,7 +44,7 @@ impl SendLimiter for SqliteStore {
 
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
         self.of(key.project)
-            .read(move |connection| snapshot(connection, |connection| look(connection, &key)))
+            .read(move |connection| snapshot(connection, |connection| read_log(connection, &key)))
             .await
     }
 
@@ -89,7 +89,7 @@ impl SendLimiter for SqliteStore {
 }
 
 /// What the phone's next send is judged by.
-fn look(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Failure> {
+fn read_log(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Failure> {
     let taken: Vec<(At, bool)> =
         of_phone!(send_slots of key.project, key.mode, key.phone.0.as_slice())
             .order(send_slots::taken_at)

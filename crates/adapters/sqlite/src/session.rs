@@ -57,7 +57,7 @@ impl SessionStore for SqliteStore {
         let Some((remembered, id)) = self.remembered().zip(session) else {
             return self.look_up(key, session).await;
         };
-        let stand = match remembered.find(key, id) {
+        let snapshot = match remembered.find(key, id) {
             Ok(sought) => {
                 debug_assert!(self.is_true_of(remembered, key, &sought).await?);
                 // Requests that came together are answered together: each answer by itself would wake
@@ -65,11 +65,11 @@ impl SessionStore for SqliteStore {
                 tokio::task::yield_now().await;
                 return Ok(Some(sought));
             }
-            Err(stand) => stand,
+            Err(snapshot) => snapshot,
         };
         let sought = self.look_up(key, session).await?;
         if let Some(sought) = &sought {
-            remembered.keep(stand, key, sought);
+            remembered.keep(snapshot, key, sought);
         }
         Ok(sought)
     }

@@ -102,7 +102,7 @@ impl SendOtp {
         let (quota, guesses) = (self.limits.of(mode).send, self.limits.guesses(mode));
         let admission = sends.admit(key, otp.id, quota, guesses, now).await?;
         if let Some(bound) = admission.refused_by {
-            let refusal = SendRefusal { bound, standing: admission.counted };
+            let refusal = SendRefusal { bound, admission: admission.counted };
             return Err(SendOtpError::RateLimited(refusal));
         }
         let price = self.price(caller, &route);
@@ -115,12 +115,12 @@ impl SendOtp {
             .deliver_first(Way { project: &caller.project, route, contents }, otp, price)
             .await?;
         if otp.delivery.status == DeliveryStatus::Failed {
-            let standing = match otp.delivery.reach() {
+            let allowance = match otp.delivery.reach() {
                 Reach::NoProvider => admission.withdrawn,
                 Reach::Refused => admission.forgiven,
                 Reach::Possible => admission.counted,
             };
-            return Err(SendOtpError::Undeliverable(Some(standing)));
+            return Err(SendOtpError::Undeliverable(Some(allowance)));
         }
         Ok(SentOtp {
             otp: otp.id,

@@ -24,8 +24,8 @@ pub struct SentOtp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendRefusal {
     pub bound: SendBound,
-    /// How the phone stands.
-    pub standing: Admission,
+    /// What is left of its allowance.
+    pub admission: Admission,
 }
 
 refusals! {

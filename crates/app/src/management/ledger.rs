@@ -91,10 +91,10 @@ impl ManageLedger {
             Scope::Newer => self.ledger.last_sound_proof(project).await?,
         };
         let mut sum = proved.map(|proof| proof.sum).unwrap_or_default();
-        let stand = self.ledger.stand(project).await?;
+        let snapshot = self.ledger.snapshot(project).await?;
         let mut reached = sum.position;
-        while reached < stand.position {
-            let through = reached.saturating_add(BATCH).min(stand.position);
+        while reached < snapshot.position {
+            let through = reached.saturating_add(BATCH).min(snapshot.position);
             let next: LedgerSum = self.ledger.sum(project, reached, through).await?;
             (sum, reached) = (sum.and(next), through);
             let now = self.control.tools.now();
@@ -105,7 +105,8 @@ impl ManageLedger {
                 seen_at = now;
             }
         }
-        let proof = LedgerProof { project, since, at: self.control.tools.now(), by, sum, stand };
+        let proof =
+            LedgerProof { project, since, at: self.control.tools.now(), by, sum, stand: snapshot };
         if !proof.is_sound() {
             tracing::error!(%project, ?proof, "a ledger does not come to what its wallet says");
         }

@@ -156,7 +156,9 @@ async fn the_quota_is_the_modes_and_its_refusal_ends_it() {
         let mut world = World::of(mode);
         let refusal = refuses(&mut world, LIMITS.of(mode).send, LIMITS.guesses(mode));
         let answer = send(&mut world).await;
-        assert!(matches!(answer, Err(SendOtpError::RateLimited(told)) if told.standing == refusal));
+        assert!(
+            matches!(answer, Err(SendOtpError::RateLimited(told)) if told.admission == refusal)
+        );
     }
 }
 

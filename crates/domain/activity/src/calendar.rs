@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const SETTLED_AFTER: Duration = Duration::from_secs(60 * MINUTE);
 /// Beside the present minute and the two before it, a minute is counted again this long after its
 /// end, for receipts, fallbacks and verifications.
-const LOOKS: [Duration; 2] = [Duration::from_secs(5 * MINUTE), Duration::from_secs(15 * MINUTE)];
+const RECOUNTS: [Duration; 2] = [Duration::from_secs(5 * MINUTE), Duration::from_secs(15 * MINUTE)];
 /// How long minutes are kept: a day and the day before it, with room to spare.
 pub const KEEP_MINUTES: Duration = Duration::from_secs(49 * HOUR);
 /// How long hours and days are kept: 30 days and the 30 before them, with room to spare.
@@ -161,9 +161,11 @@ pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Window> {
     let newest = Window { from: present - minute * 2, until: present + minute * 2 };
     let since = last.map_or(oldest, |last| Grain::Minute.begin(last));
     let mut windows: Vec<Window> = Vec::new();
-    let looks =
-        LOOKS.iter().rev().map(|look| Window { from: since - *look, until: present - *look });
-    for Window { from, until } in looks.chain([Window { from: newest.from.min(since), ..newest }]) {
+    let recounts =
+        RECOUNTS.iter().rev().map(|age| Window { from: since - *age, until: present - *age });
+    for Window { from, until } in
+        recounts.chain([Window { from: newest.from.min(since), ..newest }])
+    {
         let from = windows.last().map_or(oldest, |last| last.until).max(from);
         if from < until {
             windows.push(Window { from, until });

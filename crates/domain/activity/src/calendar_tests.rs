@@ -140,9 +140,9 @@ fn no_minute_misses_a_look_whenever_the_runs_are() {
             last = Some(now);
         }
         let pace = i64::try_from(pace).unwrap();
-        for look in [0, 300, 900] {
+        for age in [0, 300, 900] {
             assert!(
-                seen.iter().any(|age| (look..look + pace.max(60) + 60).contains(age)),
+                seen.iter().any(|it| (age..age + pace.max(60) + 60).contains(it)),
                 "{pace}: {seen:?}"
             );
         }

@@ -65,9 +65,9 @@ pub struct CallFilter {
     pub before: Option<CallId>,
 }
 
-/// How an event stands with an endpoint that is to get it again.
+/// What decides whether an endpoint gets an event again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct ResendState {
     /// Whether the endpoint is switched off.
     pub off: bool,
     /// Whether the event is still there.
@@ -91,7 +91,7 @@ pub enum Resend {
     Gone,
 }
 
-impl Standing {
+impl ResendState {
     /// Decides on the wish at `now`.
     ///
     /// One that waits for its next try is due at once instead; one that is due within the lease of
@@ -116,14 +116,15 @@ mod tests {
     #[test]
     fn an_event_is_sent_again_unless_that_would_pile_up() {
         let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
-        let told = Standing { off: false, on_record: true, last: Some(now - PAUSE), due_at: None };
+        let told =
+            ResendState { off: false, on_record: true, last: Some(now - PAUSE), due_at: None };
         assert_eq!(told.resend(now), Resend::Queued);
         assert_eq!(told.resend(now - MS), Resend::UnderWay, "a click after a click");
-        assert_eq!(Standing { off: true, ..told }.resend(now), Resend::Off);
-        assert_eq!(Standing { on_record: false, ..told }.resend(now), Resend::Gone);
-        assert_eq!(Standing { last: None, ..told }.resend(now), Resend::Gone);
+        assert_eq!(ResendState { off: true, ..told }.resend(now), Resend::Off);
+        assert_eq!(ResendState { on_record: false, ..told }.resend(now), Resend::Gone);
+        assert_eq!(ResendState { last: None, ..told }.resend(now), Resend::Gone);
         // Waiting for a try in the far future, and leased by a call that may be under way.
-        let waits = |due_at| Standing { due_at: Some(due_at), ..told };
+        let waits = |due_at| ResendState { due_at: Some(due_at), ..told };
         assert_eq!(waits(now + CALL_LEASE + MS).resend(now), Resend::Queued);
         assert_eq!(waits(now + CALL_LEASE).resend(now), Resend::UnderWay);
         assert_eq!(waits(now).resend(now), Resend::UnderWay);

@@ -72,17 +72,17 @@ pub const MAX_UNKNOWN: u32 = 20_000;
 
 /// A receipt may overtake the answer to the call that it is about; after this it is nobody's.
 const UNKNOWN_FOR: Duration = Duration::from_secs(600);
-const FIRST_LOOK: Duration = Duration::from_secs(1);
+const FIRST_CHECK: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(120);
 
 impl KeptReceipt {
-    /// When a receipt whose message is not on record at `now` is looked at again: after a second,
+    /// When a receipt whose message is not on record at `now` is checked again: after a second,
     /// and then each time at four times its age, two minutes later at most. `None` once it is ten
     /// minutes old and nobody's.
-    pub fn next_look(received_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    pub fn next_check(received_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let over = received_at + UNKNOWN_FOR;
         let age = (now - received_at).to_std().unwrap_or_default();
-        let wait = (age * 3).clamp(FIRST_LOOK, LAST_WAIT);
+        let wait = (age * 3).clamp(FIRST_CHECK, LAST_WAIT);
         (now < over).then(|| (now + wait).min(over))
     }
 
@@ -218,18 +218,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_receipt_is_looked_at_ever_more_rarely_and_then_no_more() {
+    fn an_unknown_receipt_is_checked_ever_more_rarely_and_then_no_more() {
         let received = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
-        let mut looks = vec![received];
-        while let Some(next) = KeptReceipt::next_look(received, *looks.last().unwrap()) {
-            looks.push(next);
+        let mut checks = vec![received];
+        while let Some(next) = KeptReceipt::next_check(received, *checks.last().unwrap()) {
+            checks.push(next);
         }
-        let ages: Vec<i64> = looks.iter().map(|look| (*look - received).num_seconds()).collect();
+        let ages: Vec<i64> = checks.iter().map(|check| (*check - received).num_seconds()).collect();
         assert_eq!(ages, [0, 1, 4, 16, 64, 184, 304, 424, 544, 600]);
         // A clock that went backwards asks again soon.
         let early = received - Duration::from_secs(9);
-        assert_eq!(KeptReceipt::next_look(received, early), Some(early + FIRST_LOOK));
+        assert_eq!(KeptReceipt::next_check(received, early), Some(early + FIRST_CHECK));
         let last = received + UNKNOWN_FOR - Duration::from_millis(1);
-        assert_eq!(KeptReceipt::next_look(received, last), Some(received + UNKNOWN_FOR));
+        assert_eq!(KeptReceipt::next_check(received, last), Some(received + UNKNOWN_FOR));
     }
 }

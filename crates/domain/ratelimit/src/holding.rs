@@ -26,15 +26,15 @@ pub struct Holding {
     short: Option<Short>,
     /// Somebody came since the last wish.
     busy: bool,
-    /// The last one who came was vouched for.
-    vouched: bool,
+    /// The last request was counted by the common limiter, too.
+    confirmed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Lease {
     places: u32,
     asked_at: Timestamp,
-    vouched: bool,
+    confirmed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ impl Default for Holding {
             others: 0,
             short: None,
             busy: false,
-            vouched: false,
+            confirmed: false,
         }
     }
 }
@@ -89,26 +89,26 @@ impl Default for Holding {
 impl Holding {
     /// Judges one more admission at `now` by the places held and, if admitted, counts it.
     ///
-    /// With `vouched` a limiter that all instances have in common has admitted and counted it, and
+    /// With `confirmed` a limiter that all instances have in common has admitted and counted it, and
     /// knows of everything that this one admitted in the last window. Places that were got in
     /// reliance on such a limiter are worth nothing without it.
-    pub fn hit(&mut self, quota: Quota, now: Timestamp, vouched: bool) -> LeaseDecision {
-        (self.quota, self.busy, self.vouched) = (quota, true, vouched);
+    pub fn hit(&mut self, quota: Quota, now: Timestamp, confirmed: bool) -> LeaseDecision {
+        (self.quota, self.busy, self.confirmed) = (quota, true, confirmed);
         self.window.expire(quota.window, now);
         let used = self.used();
         if used >= quota.limit {
-            return LeaseDecision::Refused(self.standing(0, now));
+            return LeaseDecision::Refused(self.next(0, now));
         }
-        let held = self.lease.filter(|it| it.counts(vouched, now));
+        let held = self.lease.filter(|it| it.counts(confirmed, now));
         match held {
             None => LeaseDecision::Ask,
             Some(lease) if used < lease.places => {
                 self.window.take(now);
-                let admission = Admission { admitted: true, ..self.standing(lease.places, now) };
+                let admission = Admission { admitted: true, ..self.next(lease.places, now) };
                 LeaseDecision::Admitted { admission, low: self.is_low(lease.places, now) }
             }
             Some(lease) => match self.short(now) {
-                Some(_) => LeaseDecision::Refused(self.standing(lease.places, now)),
+                Some(_) => LeaseDecision::Refused(self.next(lease.places, now)),
                 None => LeaseDecision::Ask,
             },
         }
@@ -121,13 +121,13 @@ impl Holding {
         let Asking { holder, number, now } = asking;
         self.window.expire(self.quota.window, now);
         let used = self.used();
-        let vouched = self.vouched;
+        let confirmed = self.confirmed;
         let spare = if spare { block(self.quota) } else { 0 };
-        let keeps = |it: &Lease| spare > 0 && it.counts(vouched, now);
+        let keeps = |it: &Lease| spare > 0 && it.counts(confirmed, now);
         self.lease = self.lease.filter(keeps);
         if let Some(lease) = &mut self.lease {
             lease.places = lease.places.min(used.saturating_add(spare)).max(used);
-            lease.vouched = vouched;
+            lease.confirmed = confirmed;
         }
         self.busy = false;
         Wish {
@@ -138,7 +138,7 @@ impl Holding {
             hold: self.lease.map_or(used, |lease| lease.places),
             spare,
             lasts: if spare > 0 { LEASE } else { Duration::ZERO },
-            vouched,
+            confirmed,
         }
     }
 
@@ -149,7 +149,7 @@ impl Holding {
             return;
         }
         let wanted = wish.uses.iter().sum::<u32>().saturating_add(wish.spare);
-        self.lease = Some(Lease { places: grant.places, asked_at, vouched: wish.vouched });
+        self.lease = Some(Lease { places: grant.places, asked_at, confirmed: wish.confirmed });
         self.short = (grant.places < wanted).then_some(Short {
             limit: wish.quota.limit,
             ask_again: asked_at + PAUSE,
@@ -191,27 +191,27 @@ impl Holding {
         places < self.quota.limit && left <= block(self.quota) / 2 && self.short(now).is_none()
     }
 
-    /// How the key stands, as far as it is known here, with this many places held.
-    fn standing(&self, places: u32, now: Timestamp) -> Admission {
+    /// How one more request would be judged with this many places held, as far as is known here.
+    fn next(&self, places: u32, now: Timestamp) -> Admission {
         let (used, quota) = (self.used(), self.quota);
         let allowed =
             places.min(quota.limit).max(if used >= quota.limit { quota.limit } else { 0 });
         let own = self.window.nth(used.saturating_sub(allowed));
         let taken = used.saturating_add(self.others);
         let taken = usize::try_from(taken).unwrap_or(usize::MAX);
-        let standing = Admission::standing(quota, taken, own, now);
+        let next = Admission::next(quota, taken, own, now);
         let relief = self.short.and_then(|it| (it.relief? - now).to_std().ok());
-        match relief.filter(|it| standing.remaining == 0 && !it.is_zero()) {
-            Some(relief) => Admission { reset: standing.reset.min(relief), ..standing },
-            None => standing,
+        match relief.filter(|it| next.remaining == 0 && !it.is_zero()) {
+            Some(relief) => Admission { reset: next.reset.min(relief), ..next },
+            None => next,
         }
     }
 }
 
 impl Lease {
-    /// Whether somebody who is vouched for, or not, may have a place by it at `now`.
-    fn counts(&self, vouched: bool, now: Timestamp) -> bool {
-        now < self.asked_at + LEASE && (vouched || !self.vouched)
+    /// Whether a request that is `confirmed`, or one that is not, may have a place by it at `now`.
+    fn counts(&self, confirmed: bool, now: Timestamp) -> bool {
+        now < self.asked_at + LEASE && (confirmed || !self.confirmed)
     }
 }
 

@@ -176,12 +176,12 @@ impl World {
         one.apart_at = if alone { Some(time) } else { one.apart_at };
         let common = self.common.as_mut().filter(|_| !alone);
         let window = i64::try_from(quota.window.as_millis()).unwrap();
-        let vouched = common.is_some() && one.apart_at.is_none_or(|at| at + window <= time);
+        let confirmed = common.is_some() && one.apart_at.is_none_or(|at| at + window <= time);
         // Places of the limiter in common are free as early as on the earliest clock.
         if common.is_some_and(|common| !common.hit(quota, instant(time)).admitted) {
             return;
         }
-        match one.holding.hit(quota, one.now(time), vouched) {
+        match one.holding.hit(quota, one.now(time), confirmed) {
             LeaseDecision::Admitted { .. } => self.admitted(),
             LeaseDecision::Refused(_) => {}
             LeaseDecision::Ask => one.begin(time, true),
@@ -378,9 +378,9 @@ fn what_was_got_on_somebodys_word_is_worth_nothing_without_it() {
     assert_eq!(world.log.len(), 2);
 }
 
-/// The answer to the wish that is vouched for may be all that is missing.
+/// The answer to the confirmed wish may be all that is missing.
 #[test]
-fn a_share_counts_as_vouched_for_from_the_wish_on() {
+fn a_share_counts_as_confirmed_from_the_wish_on() {
     let (mut world, now) = (World::new(HUNDRED, &[0], true), instant(0));
     world.go(Move::Cut(0));
     world.ask(0);
@@ -388,7 +388,7 @@ fn a_share_counts_as_vouched_for_from_the_wish_on() {
     assert!(matches!(admitted, LeaseDecision::Admitted { .. }));
     world.instances[0].begin(0, true);
     world.go(Move::Arrive(0));
-    assert!(world.shares.as_slice()[0].vouched);
+    assert!(world.shares.as_slice()[0].confirmed);
     assert_eq!(world.instances[0].holding.hit(HUNDRED, now, false), LeaseDecision::Ask);
 }
 
@@ -403,7 +403,7 @@ fn what_is_not_needed_is_not_used_from_the_wish_on() {
     let asking = Asking { holder: world.instances[0].holder, number: 999, now: instant(60_000) };
     let holding = &mut world.instances[0].holding;
     assert!(matches!(holding.hit(HUNDRED, instant(59_999), false), LeaseDecision::Refused(_)));
-    holding.lease = Some(Lease { places: 100, asked_at: instant(59_000), vouched: false });
+    holding.lease = Some(Lease { places: 100, asked_at: instant(59_000), confirmed: false });
     assert_eq!(holding.wish(asking, true).hold, block(HUNDRED));
     let admitted = (0..100).filter(|_| {
         matches!(holding.hit(HUNDRED, instant(60_000), false), LeaseDecision::Admitted { .. })

@@ -37,7 +37,7 @@ pub trait RequestLimiter: Send + Sync {
 /// A request limiter that counts beside one that all instances have in common, and in its place
 /// while that does not answer.
 #[async_trait]
-pub trait StandIn: RequestLimiter {
+pub trait LocalLimiter: RequestLimiter {
     /// Counts a request that the common limiter has admitted; gives a refusal where it must not be
     /// admitted all the same, since there are admissions that the common limiter does not know.
     async fn note(

@@ -56,9 +56,9 @@ pub struct SendAdmission {
 
 impl SendAdmission {
     /// The answer to a send that was refused by `bound`.
-    pub const fn refused(bound: SendBound, standing: Admission) -> Self {
+    pub const fn refused(bound: SendBound, admission: Admission) -> Self {
         let refused_by = Some(bound);
-        Self { refused_by, counted: standing, forgiven: standing, withdrawn: standing }
+        Self { refused_by, counted: admission, forgiven: admission, withdrawn: admission }
     }
 }
 
@@ -140,7 +140,7 @@ impl SendLog {
         self.places.take(now);
         self.reach.take(now);
         let mut forgiven = Self { reach: self.reach.clone(), ..before };
-        let admitted = |standing| Admission { admitted: true, ..standing };
+        let admitted = |admission| Admission { admitted: true, ..admission };
         SendAdmission {
             refused_by: None,
             counted: admitted(asked(self)),

@@ -34,7 +34,7 @@ pub struct Share {
     /// How many admissions were that old when they were told; see [`slot_length`].
     pub uses: Vec<u32>,
     /// Each of its admissions was counted by a limiter that all instances have in common, too.
-    pub vouched: bool,
+    pub confirmed: bool,
 }
 
 /// What an instance wants to hold.
@@ -54,8 +54,8 @@ pub struct Wish {
     pub spare: u32,
     /// How long it wants to hold them; nothing to give them up.
     pub lasts: Duration,
-    /// As [`Share::vouched`].
-    pub vouched: bool,
+    /// As [`Share::confirmed`].
+    pub confirmed: bool,
 }
 
 /// What an instance got.
@@ -97,7 +97,7 @@ impl Shares {
     /// others have the places. `None` if a later wish of the holder was granted before. The same wish
     /// once more has the effect of one.
     ///
-    /// While each admission is vouched for by all who hold a share, the quota is kept elsewhere, and
+    /// While all holders of a share have each admission confirmed, the quota is kept elsewhere, and
     /// the shares only make known what was admitted: then the others need not leave as much.
     pub fn exchange(&mut self, wish: &Wish, now: Timestamp) -> Option<Grant> {
         if self.0.iter().any(|it| it.holder == wish.holder && it.number > wish.number) {
@@ -112,8 +112,8 @@ impl Shares {
         let others = occupied.fold(0, u32::saturating_add);
         let used: u32 = wish.uses.iter().sum();
         let wanted = used.saturating_add(wish.spare);
-        let vouched = wish.vouched && self.0.iter().all(|it| it.vouched);
-        let left = if vouched { u32::MAX } else { wish.quota.limit.saturating_sub(others) };
+        let confirmed = wish.confirmed && self.0.iter().all(|it| it.confirmed);
+        let left = if confirmed { u32::MAX } else { wish.quota.limit.saturating_sub(others) };
         let free = wanted.min(left);
         // What it admitted meanwhile counts on record all the same.
         let places = free.max(wish.hold);
@@ -127,7 +127,7 @@ impl Shares {
                 until: now + wish.lasts,
                 window,
                 uses: wish.uses.clone(),
-                vouched: wish.vouched,
+                confirmed: wish.confirmed,
             });
         }
         Some(Grant { places: if keeps { places } else { free }, others, relief })

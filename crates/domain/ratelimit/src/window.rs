@@ -21,7 +21,7 @@ impl Admission {
     ///
     /// `next_free` is the admission, in milliseconds since 1970, whose end makes room: that with
     /// `taken - quota.limit` others in front of it. Where there is room it is not looked at.
-    pub fn standing(quota: Quota, taken: usize, next_free: Option<i64>, now: Timestamp) -> Self {
+    pub fn next(quota: Quota, taken: usize, next_free: Option<i64>, now: Timestamp) -> Self {
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
         let remaining = limit.saturating_sub(taken);
         let wait = next_free.filter(|_| remaining == 0).map(|at| left(at, quota.window, now));
@@ -93,7 +93,7 @@ impl Window {
         self.expire(quota.window, now);
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
         let excess = self.taken.len().saturating_sub(limit);
-        Admission::standing(quota, self.taken.len(), self.taken.nth(excess), now)
+        Admission::next(quota, self.taken.len(), self.taken.nth(excess), now)
     }
 
     /// Drops what no longer occupies a place, and says whether nothing is left.

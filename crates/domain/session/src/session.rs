@@ -60,7 +60,7 @@ pub struct Replay {
 /// A refresh token of the session that somebody presents, in stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presented {
-    /// Its generation, as its MAC vouches for.
+    /// Its generation, which its MAC covers.
     pub generation: u32,
     /// Its digest.
     pub refresh: Digest,

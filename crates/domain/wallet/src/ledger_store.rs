@@ -1,6 +1,6 @@
 use crate::{
     LedgerProof, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter, StatementLine,
-    WalletStand,
+    WalletSnapshot,
 };
 use async_trait::async_trait;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
@@ -20,7 +20,7 @@ pub trait LedgerStore: Send + Sync {
     ) -> Result<Vec<StatementLine>, StoreError>;
 
     /// The wallet as it stands and its open holds, of one instant; nothing where there is no wallet.
-    async fn stand(&self, project: ProjectId) -> Result<WalletStand, StoreError>;
+    async fn snapshot(&self, project: ProjectId) -> Result<WalletSnapshot, StoreError>;
 
     /// What the entries at the positions above `after` and up to `through` come to.
     async fn sum(

@@ -17,7 +17,7 @@ pub use ledger::{
 };
 pub use ledger_store::*;
 pub use ports::*;
-pub use proof::{LedgerProof, LedgerSum, ProofRun, ProofStart, WalletStand};
+pub use proof::{LedgerProof, LedgerSum, ProofRun, ProofStart, WalletSnapshot};
 pub use reference::{InvalidReference, Reference};
 pub use statement::{StatementCursor, StatementFilter, StatementLine};
 pub use wallet::{Impossible, Movement, Wallet};

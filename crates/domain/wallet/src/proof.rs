@@ -15,7 +15,7 @@ pub struct LedgerSum {
 
 /// A wallet as it is stored, and its open holds, all at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WalletStand {
+pub struct WalletSnapshot {
     /// The position of the newest entry.
     pub position: u64,
     /// What it says the project owns.
@@ -38,7 +38,7 @@ pub struct LedgerProof {
     /// What the entries come to.
     pub sum: LedgerSum,
     /// What the wallet said when the proof began.
-    pub stand: WalletStand,
+    pub stand: WalletSnapshot,
 }
 
 /// A proof that is being made.
@@ -128,7 +128,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             by: "Asha".to_owned(),
             sum: LedgerSum { entries: 3, position: 3, sums: balance },
-            stand: WalletStand { position: 3, balance, open: Paise(30) },
+            stand: WalletSnapshot { position: 3, balance, open: Paise(30) },
         }
     }
 

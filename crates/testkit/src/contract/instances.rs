@@ -69,8 +69,8 @@ pub async fn instances_beat_at_once(stores: &Stores) {
 /// Fresh: each queue tells how much waits and since when, from the instant on that it is due.
 pub async fn queues_tell_what_waits(stores: &Stores) {
     let (scene, other) = (Scene::open(stores).await, Scene::open(stores).await);
-    let look = async |now| stores.queues.queues(now, 9).await.unwrap();
-    assert_eq!(look(START + minutes(60)).await, Queues::default());
+    let queues = async |now| stores.queues.queues(now, 9).await.unwrap();
+    assert_eq!(queues(START + minutes(60)).await, Queues::default());
     for (scene, events) in [(&scene, 2), (&other, 1)] {
         stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
         for age in 0..events {
@@ -83,20 +83,20 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     let later = START + seconds(1);
     let two = Backlog { count: 2, oldest: Some(START + MS) };
     let one = Backlog { count: 1, oldest: Some(START + MS * 7) };
-    let found = look(later).await.events;
+    let found = queues(later).await.events;
     assert_eq!(found, [(scene.project, two), (other.project, one)].into());
-    assert_eq!(look(START).await.events, [].into());
+    assert_eq!(queues(START).await.events, [].into());
     let longest = stores.queues.queues(later, 1).await.unwrap().events;
     assert_eq!(longest, [(scene.project, two)].into());
 
     let otp = scene.make.otp(&scene.line());
     stores.otps.issue(otp.clone()).await.unwrap();
     let due = otp.delivery.due_at.unwrap();
-    assert_eq!(look(due - MS).await.overdue_sends, Backlog::default());
-    assert_eq!(look(due).await.overdue_sends, Backlog { count: 1, oldest: Some(due) });
+    assert_eq!(queues(due - MS).await.overdue_sends, Backlog::default());
+    assert_eq!(queues(due).await.overdue_sends, Backlog { count: 1, oldest: Some(due) });
     scene.credit(1_000).await;
     scene.held(10).await;
-    assert_eq!(look(later).await.open_holds, Backlog { count: 1, oldest: Some(START) });
+    assert_eq!(queues(later).await.open_holds, Backlog { count: 1, oldest: Some(START) });
 
     // Receipts about messages of nobody do not wait to be applied.
     let attempt = otp.delivery.attempts[0].id;
@@ -110,7 +110,7 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     let strange = scene.make.receipt(Report::Delivered);
     let since = receipt.received_at;
     stores.receipts.keep(vec![receipt, strange]).await.unwrap();
-    assert_eq!(look(later).await.receipts, Backlog { count: 1, oldest: Some(since) });
+    assert_eq!(queues(later).await.receipts, Backlog { count: 1, oldest: Some(since) });
 }
 
 /// Fresh: a long queue is not counted to its end.

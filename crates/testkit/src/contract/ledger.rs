@@ -6,7 +6,7 @@ use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{ProjectId, Timestamp};
 use dwar_wallet::{
     Balance, Credit, Credited, EntryKind, LedgerProof, LedgerSum, Paise, ProofRun, ProofStart,
-    Settlement, StatementFilter, StatementLine, WalletStand,
+    Settlement, StatementFilter, StatementLine, WalletSnapshot,
 };
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Scene {
         let balance = Balance { balance: Paise(70), held: Paise(30) };
         let sum = LedgerSum { entries: 3, position: 3, sums: balance };
         let open = Paise(if sound { 30 } else { 29 });
-        let stand = WalletStand { position: 3, balance, open };
+        let stand = WalletSnapshot { position: 3, balance, open };
         let proof = LedgerProof { project, since, at: since + seconds(1), by, sum, stand };
         assert_eq!(proof.is_sound(), sound);
         let ended = self.stores.ledger.end_proof(proof.clone()).await.unwrap();
@@ -127,7 +127,7 @@ pub async fn statements_stay_inside_their_project(stores: &Stores) {
     let ledger = &stores.ledger;
     let lines = ledger.lines(other, StatementFilter::default(), None, 100).await.unwrap();
     assert_eq!(lines, []);
-    assert_eq!(ledger.stand(other).await.unwrap(), WalletStand::default());
+    assert_eq!(ledger.snapshot(other).await.unwrap(), WalletSnapshot::default());
     assert_eq!(ledger.sum(other, 0, 100).await.unwrap(), LedgerSum::default());
     assert_eq!(ledger.proof_run(other).await.unwrap(), None);
     assert!(!ledger.continue_proof(other, START, START).await.unwrap());
@@ -139,12 +139,12 @@ pub async fn statements_stay_inside_their_project(stores: &Stores) {
 /// Any parts of a ledger add up to the whole, and the whole to the wallet.
 pub async fn sums_and_stand_are_what_was_booked(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    assert_eq!(stores.ledger.stand(scene.project).await.unwrap(), WalletStand::default());
+    assert_eq!(stores.ledger.snapshot(scene.project).await.unwrap(), WalletSnapshot::default());
     scene.booked().await;
     scene.held(7).await;
-    let stand = stores.ledger.stand(scene.project).await.unwrap();
+    let stand = stores.ledger.snapshot(scene.project).await.unwrap();
     let balance = Balance { balance: Paise(510 - 75), held: Paise(7) };
-    assert_eq!(stand, WalletStand { position: 21, balance, open: Paise(7) });
+    assert_eq!(stand, WalletSnapshot { position: 21, balance, open: Paise(7) });
     let sum =
         async |after, through| stores.ledger.sum(scene.project, after, through).await.unwrap();
     let whole = LedgerSum { entries: 21, position: 21, sums: balance };
@@ -156,7 +156,7 @@ pub async fn sums_and_stand_are_what_was_booked(stores: &Stores) {
 
 /// However much goes on, wallet and holds are of one instant, and the entries up to the wallet's
 /// last come to what it says.
-pub async fn the_stand_is_of_one_instant(stores: &Stores) {
+pub async fn the_snapshot_is_of_one_instant(stores: &Stores) {
     let scene = Arc::new(Scene::open(stores).await);
     scene.credit_at(100_000, "start", START).await;
     race(20, |number| {
@@ -170,7 +170,7 @@ pub async fn the_stand_is_of_one_instant(stores: &Stores) {
                 return;
             }
             for _ in 0..10 {
-                let stand = scene.stores.ledger.stand(scene.project).await.unwrap();
+                let stand = scene.stores.ledger.snapshot(scene.project).await.unwrap();
                 assert_eq!(stand.open, stand.balance.held);
                 let sum = scene.stores.ledger.sum(scene.project, 0, stand.position).await.unwrap();
                 assert_eq!(sum.sums, stand.balance);

@@ -21,9 +21,9 @@ macro_rules! steps {
         /// One call of a port method that writes or locks.
         #[allow(missing_docs, reason = "each is the method of its name")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum StoreStep { $($(#[$doc])* $step,)+ }
+        pub enum PortCall { $($(#[$doc])* $step,)+ }
 
-        impl StoreStep {
+        impl PortCall {
             /// Every one of them.
             pub const ALL: &'static [Self] = &[$(Self::$step,)+];
         }
@@ -44,7 +44,7 @@ steps! {
     ChangeProject, ReplaceKey,
 }
 
-impl StoreStep {
+impl PortCall {
     /// Those that hold one lock on the phone, the identity or the wallet while they ask for more.
     pub const HOLDING: &'static [Self] = &[
         Self::Issue,
@@ -98,16 +98,15 @@ impl Together {
     }
 
     /// Every two steps, and each with itself.
-    pub fn pairs() -> Vec<Vec<StoreStep>> {
-        let from = |first| {
-            StoreStep::ALL[first..].iter().map(move |two| vec![StoreStep::ALL[first], *two])
-        };
-        (0..StoreStep::ALL.len()).flat_map(from).collect()
+    pub fn pairs() -> Vec<Vec<PortCall>> {
+        let from =
+            |first| PortCall::ALL[first..].iter().map(move |two| vec![PortCall::ALL[first], *two]);
+        (0..PortCall::ALL.len()).flat_map(from).collect()
     }
 
     /// Every three different steps of those that hold a lock while they ask for more.
-    pub fn triples() -> Vec<Vec<StoreStep>> {
-        let all = StoreStep::HOLDING;
+    pub fn triples() -> Vec<Vec<PortCall>> {
+        let all = PortCall::HOLDING;
         let mut triples = Vec::new();
         for (one, first) in all.iter().enumerate() {
             for (two, second) in all.iter().enumerate().skip(one + 1) {
@@ -121,7 +120,7 @@ impl Together {
     ///
     /// # Panics
     /// When a step fails.
-    pub async fn round(&self, steps: &[StoreStep]) {
+    pub async fn round(&self, steps: &[PortCall]) {
         let stage = Arc::new(self.stage().await);
         race(steps.len() * 2, |number| {
             let (stage, step) = (Arc::clone(&stage), steps[number % steps.len()]);
@@ -190,41 +189,40 @@ pub async fn every_triple_of_locking_steps_gets_along(stores: &Stores) {
 }
 
 impl Stage {
-    async fn run(&self, step: StoreStep) -> Result<(), StoreError> {
+    async fn run(&self, step: PortCall) -> Result<(), StoreError> {
         match step {
-            StoreStep::Issue
-            | StoreStep::GuessRight
-            | StoreStep::GuessWrong
-            | StoreStep::GuessToTheStop
-            | StoreStep::ForgetGuesses
-            | StoreStep::ReportAccepted
-            | StoreStep::ReportFailed
-            | StoreStep::ReportOverdue
-            | StoreStep::ClaimDueCodes
-            | StoreStep::SweepCodes
-            | StoreStep::Deposit => self.on_the_code(step).await,
-            StoreStep::Erase
-            | StoreStep::Start
-            | StoreStep::Rotate
-            | StoreStep::Revoke
-            | StoreStep::SweepSessions => self.on_the_identity(step).await,
-            StoreStep::Credit
-            | StoreStep::Hold
-            | StoreStep::Settle
-            | StoreStep::Refund
-            | StoreStep::Adjust => self.on_the_wallet(step).await,
-            StoreStep::Admit | StoreStep::Forgive | StoreStep::Withdraw | StoreStep::SweepSends => {
+            PortCall::Issue
+            | PortCall::GuessRight
+            | PortCall::GuessWrong
+            | PortCall::GuessToTheStop
+            | PortCall::ForgetGuesses
+            | PortCall::ReportAccepted
+            | PortCall::ReportFailed
+            | PortCall::ReportOverdue
+            | PortCall::ClaimDueCodes
+            | PortCall::SweepCodes
+            | PortCall::Deposit => self.on_the_code(step).await,
+            PortCall::Erase
+            | PortCall::Start
+            | PortCall::Rotate
+            | PortCall::Revoke
+            | PortCall::SweepSessions => self.on_the_identity(step).await,
+            PortCall::Credit
+            | PortCall::Hold
+            | PortCall::Settle
+            | PortCall::Refund
+            | PortCall::Adjust => self.on_the_wallet(step).await,
+            PortCall::Admit | PortCall::Forgive | PortCall::Withdraw | PortCall::SweepSends => {
                 self.on_the_sends(step).await
             }
-            StoreStep::Begin
-            | StoreStep::Complete
-            | StoreStep::Abandon
-            | StoreStep::SweepAnswers => self.on_the_answer(step).await,
+            PortCall::Begin | PortCall::Complete | PortCall::Abandon | PortCall::SweepAnswers => {
+                self.on_the_answer(step).await
+            }
             _ => self.on_the_project(step).await,
         }
     }
 
-    async fn on_the_code(&self, step: StoreStep) -> Result<(), StoreError> {
+    async fn on_the_code(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
         let Line { project, mode, index, .. } = self.line;
         let otps = &stores.otps;
@@ -246,60 +244,60 @@ impl Stage {
             ..GuessPolicy::OFF
         };
         match step {
-            StoreStep::Issue => otps.issue(make.otp(&self.line)).await,
-            StoreStep::GuessRight => guess(CODE, GuessPolicy::OFF).await,
-            StoreStep::GuessWrong => guess(WRONG_CODE, GuessPolicy::OFF).await,
-            StoreStep::GuessToTheStop => guess(WRONG_CODE, stop_at_one).await,
-            StoreStep::ForgetGuesses => otps.forget_guesses(project, mode, index).await.map(drop),
-            StoreStep::ReportAccepted => {
+            PortCall::Issue => otps.issue(make.otp(&self.line)).await,
+            PortCall::GuessRight => guess(CODE, GuessPolicy::OFF).await,
+            PortCall::GuessWrong => guess(WRONG_CODE, GuessPolicy::OFF).await,
+            PortCall::GuessToTheStop => guess(WRONG_CODE, stop_at_one).await,
+            PortCall::ForgetGuesses => otps.forget_guesses(project, mode, index).await.map(drop),
+            PortCall::ReportAccepted => {
                 report(Report::Accepted { provider_ref: None, awaits_receipt: true }).await
             }
-            StoreStep::ReportFailed => report(Report::Failed(Reason::Blocked)).await,
-            StoreStep::ReportOverdue => report(Report::Overdue { seen: AttemptStatus::Sent }).await,
-            StoreStep::ClaimDueCodes => {
+            PortCall::ReportFailed => report(Report::Failed(Reason::Blocked)).await,
+            PortCall::ReportOverdue => report(Report::Overdue { seen: AttemptStatus::Sent }).await,
+            PortCall::ClaimDueCodes => {
                 otps.claim_due(NOW + minutes(1), seconds(30), 100).await.map(drop)
             }
-            StoreStep::SweepCodes => otps.sweep(NOW + seconds(1), NOW + seconds(1)).await.map(drop),
+            PortCall::SweepCodes => otps.sweep(NOW + seconds(1), NOW + seconds(1)).await.map(drop),
             _ => stores.inbox.deposit(project, make.message(&self.otp, NOW)).await,
         }
     }
 
-    async fn on_the_identity(&self, step: StoreStep) -> Result<(), StoreError> {
+    async fn on_the_identity(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
         let Line { project, mode, .. } = self.line;
         let Session { identity, access, .. } = self.session;
         let (identities, sessions) = (&stores.identities, &stores.sessions);
         match step {
-            StoreStep::Erase => identities.erase(project, mode, identity, NOW).await.map(drop),
-            StoreStep::Start => sessions.start(make.login(&self.line)).await.map(drop),
-            StoreStep::Rotate => {
+            PortCall::Erase => identities.erase(project, mode, identity, NOW).await.map(drop),
+            PortCall::Start => sessions.start(make.login(&self.line)).await.map(drop),
+            PortCall::Rotate => {
                 let (presented, next) =
                     (make.presented(&self.session), make.successor(&self.session, NOW));
                 let seen = self.session.clone();
                 sessions.rotate(seen, presented, next, ROTATION, NOW).await.map(drop)
             }
-            StoreStep::Revoke => {
+            PortCall::Revoke => {
                 sessions.revoke(self.session.clone(), access.token, NOW).await.map(drop)
             }
             _ => sessions.sweep(NOW + minutes(365 * 24 * 60)).await.map(drop),
         }
     }
 
-    async fn on_the_wallet(&self, step: StoreStep) -> Result<(), StoreError> {
+    async fn on_the_wallet(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, project } = &*self.scene;
         let wallets = &stores.wallets;
         let (paid, entries) = (Settlement::Capture(Paise(20)), [make.id(), make.id()]);
         match step {
-            StoreStep::Credit => {
+            PortCall::Credit => {
                 wallets.credit(*project, make.credit(Paise(1)), NOW).await.map(drop)
             }
-            StoreStep::Hold => {
+            PortCall::Hold => {
                 wallets.hold(*project, make.id(), Paise(20), make.id(), NOW).await.map(drop)
             }
-            StoreStep::Settle => {
+            PortCall::Settle => {
                 wallets.settle(*project, self.otp.id, paid, entries, NOW).await.map(drop)
             }
-            StoreStep::Refund => {
+            PortCall::Refund => {
                 wallets.settle(*project, self.old.id, paid, entries, NOW).await?;
                 wallets.refund(*project, self.old.id, make.id(), NOW).await.map(drop)
             }
@@ -312,88 +310,88 @@ impl Stage {
         }
     }
 
-    async fn on_the_sends(&self, step: StoreStep) -> Result<(), StoreError> {
+    async fn on_the_sends(&self, step: PortCall) -> Result<(), StoreError> {
         let (sends, key) = (&self.scene.stores.sends, self.line.send_key());
         match step {
-            StoreStep::Admit => {
+            PortCall::Admit => {
                 sends.admit(key, self.scene.make.id(), QUOTA, GuessPolicy::OFF, NOW).await.map(drop)
             }
-            StoreStep::Forgive => sends.forgive(key, self.otp.id).await,
-            StoreStep::Withdraw => sends.withdraw(key, self.otp.id).await,
+            PortCall::Forgive => sends.forgive(key, self.otp.id).await,
+            PortCall::Withdraw => sends.withdraw(key, self.otp.id).await,
             _ => sends.sweep(NOW + seconds(1)).await.map(drop),
         }
     }
 
-    async fn on_the_answer(&self, step: StoreStep) -> Result<(), StoreError> {
+    async fn on_the_answer(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
         let answers = &stores.idempotency;
         match step {
-            StoreStep::Begin => {
+            PortCall::Begin => {
                 let record = make.record(&self.line);
                 answers.begin(self.slot, record, LIFETIMES).await.map(drop)
             }
-            StoreStep::Complete => answers.complete(self.slot, NOW, make.sealed()).await,
-            StoreStep::Abandon => answers.abandon(self.slot, NOW).await,
+            PortCall::Complete => answers.complete(self.slot, NOW, make.sealed()).await,
+            PortCall::Abandon => answers.abandon(self.slot, NOW).await,
             _ => answers.sweep(NOW + seconds(1)).await.map(drop),
         }
     }
 
-    async fn on_the_project(&self, step: StoreStep) -> Result<(), StoreError> {
+    async fn on_the_project(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, project } = &*self.scene;
         let (project, events) = (*project, &stores.events);
         let (endpoint, event) = (self.endpoint.id, self.event.clone());
         match step {
-            StoreStep::KeepReceipts => {
+            PortCall::KeepReceipts => {
                 let receipts = [(); 3].map(|()| make.receipt(Report::Delivered));
                 stores.receipts.keep(receipts.to_vec()).await
             }
-            StoreStep::ClaimReceipts => {
+            PortCall::ClaimReceipts => {
                 let claimed = stores.receipts.claim(NOW, seconds(10), RECEIPTS).await?;
                 for kept in claimed {
                     stores.receipts.done(kept.id).await?;
                 }
                 Ok(())
             }
-            StoreStep::DoneReceipt => stores.receipts.done(make.id()).await,
-            StoreStep::ReviewReceipts => stores.receipts.review(NOW, MAX_UNKNOWN).await.map(drop),
-            StoreStep::AddEndpoint => {
+            PortCall::DoneReceipt => stores.receipts.done(make.id()).await,
+            PortCall::ReviewReceipts => stores.receipts.review(NOW, MAX_UNKNOWN).await.map(drop),
+            PortCall::AddEndpoint => {
                 let endpoint = make.endpoint(project);
                 events.add_endpoint(endpoint.clone()).await?;
                 events.remove_endpoint(project, endpoint.id).await.map(drop)
             }
-            StoreStep::RemoveEndpoint => events.remove_endpoint(project, endpoint).await.map(drop),
-            StoreStep::ReplaceSecret => {
+            PortCall::RemoveEndpoint => events.remove_endpoint(project, endpoint).await.map(drop),
+            PortCall::ReplaceSecret => {
                 let secret = NewSecret { secret: make.sealed(), previous_until: NOW };
                 events.replace_secret(project, endpoint, secret).await.map(drop)
             }
-            StoreStep::EnableEndpoint => events.enable_endpoint(project, endpoint).await.map(drop),
-            StoreStep::ClaimEvents => {
+            PortCall::EnableEndpoint => events.enable_endpoint(project, endpoint).await.map(drop),
+            PortCall::ClaimEvents => {
                 events.claim_due(NOW, seconds(60), Room::of(50)).await.map(drop)
             }
-            StoreStep::EventDelivered => events.delivered(make.call(endpoint, &event)).await,
-            StoreStep::EventFailed => {
+            PortCall::EventDelivered => events.delivered(make.call(endpoint, &event)).await,
+            PortCall::EventFailed => {
                 let call = make.failed_call(endpoint, &event, Some(NOW + minutes(1)));
                 events.failed(call, None).await.map(drop)
             }
-            StoreStep::SwitchOffEndpoint => {
+            PortCall::SwitchOffEndpoint => {
                 let call = make.failed_call(endpoint, &event, None);
                 events.failed(call, Some(AT_ONCE)).await.map(drop)
             }
-            StoreStep::GiveUpEvent => events.give_up(make.call(endpoint, &event)).await,
-            StoreStep::Resend => {
+            PortCall::GiveUpEvent => events.give_up(make.call(endpoint, &event)).await,
+            PortCall::Resend => {
                 let now = NOW + minutes(1);
                 stores.calls.resend(project, endpoint, event, now).await.map(drop)
             }
-            StoreStep::AddressEvent => {
+            PortCall::AddressEvent => {
                 let (mode, kind) = (KeyMode::Live, EventKind::WebhookTest);
                 let test =
                     Event { project, mode, kind, subject: Subject::Test { endpoint }, at: NOW };
                 stores.calls.address(test, endpoint, NOW).await.map(drop)
             }
-            StoreStep::TrimCalls => stores.calls.trim_calls(endpoint, 0).await.map(drop),
-            StoreStep::SweepCalls => stores.calls.sweep_calls(NOW + seconds(1)).await.map(drop),
-            StoreStep::DropUntold => events.drop_untold().await.map(drop),
-            StoreStep::ChangeProject => {
+            PortCall::TrimCalls => stores.calls.trim_calls(endpoint, 0).await.map(drop),
+            PortCall::SweepCalls => stores.calls.sweep_calls(NOW + seconds(1)).await.map(drop),
+            PortCall::DropUntold => events.drop_untold().await.map(drop),
+            PortCall::ChangeProject => {
                 let change = ProjectChange {
                     name: Some("Chai & Co".to_owned()),
                     ..ProjectChange::default()

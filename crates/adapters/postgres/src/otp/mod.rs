@@ -28,9 +28,9 @@ diesel::define_sql_function! {
     fn gen_random_uuid() -> dwar_sql::Id;
 }
 
-/// How often a step looks again at what was changed under it. Each look after the first means that
+/// How often a step reads again what was changed under it. Each read after the first means that
 /// another step was committed: a guess, a report or a resend, of which a phone gets few.
-const LOOKS: u32 = 100;
+const TRIES: u32 = 100;
 
 /// That a code is in a state of which a phone has one code at most.
 ///
@@ -53,7 +53,7 @@ impl QueryFragment<Pg> for InForce {
 }
 
 fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> Result<(), Failure> {
-    for _ in 0..LOOKS {
+    for _ in 0..TRIES {
         match row::issue(conn, otp, held)? {
             Issued { done: true, .. } => return Ok(()),
             Issued { lacking: true, .. } => {
@@ -90,7 +90,7 @@ impl OtpStore for PostgresStore {
             .run(move |conn| {
                 // The connection was lost: what was written last may be there or not.
                 let in_doubt = written.is_some();
-                for _ in 0..LOOKS {
+                for _ in 0..TRIES {
                     let target = target(conn, (project, mode, phone))?;
                     if let Some(written) = &written
                         && let Some(verdict) = written.verdict(conn, target.as_ref(), in_doubt)?
@@ -151,7 +151,7 @@ impl OtpStore for PostgresStore {
         let (project, id) = request.key();
         let mut seen = as_seen(request);
         let mut written = None;
-        for _ in 0..LOOKS {
+        for _ in 0..TRIES {
             let by_view = seen.is_some();
             let found = match seen.take() {
                 Some(seen) => Some(seen),

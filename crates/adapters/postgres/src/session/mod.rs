@@ -47,8 +47,8 @@ const END: &str = ", ended AS ( \
          happening => g.kind, moment => g.at, subject => ended.id, related => ended.identity_id) \
      FROM ended, given g";
 
-/// How often a session that others change is looked at before they have to be waited for.
-const LOOKS: usize = 5;
+/// How often a session that others change is read before they have to be waited for.
+const TRIES: usize = 5;
 
 /// Applies a rule to a session, as it was seen or as it is, and keeps what that changed.
 ///
@@ -60,7 +60,7 @@ pub(crate) fn change<T>(
     mut seen: Option<Session>,
     mut rule: impl FnMut(&mut Session) -> T,
 ) -> Result<Option<T>, Failure> {
-    for _ in 0..LOOKS {
+    for _ in 0..TRIES {
         let before = match seen.take() {
             Some(seen) => seen,
             None => match by_id(conn, project, mode, id)? {

@@ -33,7 +33,7 @@ pub(crate) enum Changes {
 /// This is the header by which SQLite itself tells a new reader what it may see. It lies in the
 /// `-shm` file, which every process maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stand([u8; HEADER]);
+pub(crate) struct FileSnapshot([u8; HEADER]);
 
 /// Answers from memory what the database would answer now, or not at all.
 ///
@@ -51,7 +51,7 @@ pub(crate) struct Remembered {
 #[derive(Default)]
 struct State {
     /// How the database stands while what is remembered is true.
-    stand: Option<Stand>,
+    snapshot: Option<FileSnapshot>,
     /// What was remembered in an earlier age is forgotten.
     age: u64,
     /// Whether this process's writer has a transaction open or is about to tell what it wrote.
@@ -74,40 +74,46 @@ impl Remembered {
         path.push("-shm");
         let index = ManuallyDrop::new(File::open(path).ok()?);
         let remembered = Self { index, state: RwLock::default(), known: Cache::new(MOST) };
-        remembered.stand().map(|_| remembered)
+        remembered.snapshot().map(|_| remembered)
     }
 
     /// How the database stands; `None` while that changes.
-    fn stand(&self) -> Option<Stand> {
+    fn snapshot(&self) -> Option<FileSnapshot> {
         let mut copies = [0; 2 * HEADER];
         self.index.read_exact_at(&mut copies, 0).ok()?;
         let (first, second) = copies.split_at(HEADER);
         let is_initialised = first[12] == 1;
-        (is_initialised && first == second).then(|| first.try_into().ok().map(Stand)).flatten()
+        (is_initialised && first == second)
+            .then(|| first.try_into().ok().map(FileSnapshot))
+            .flatten()
     }
 
     /// What is remembered of this look-up, and else how the database stands before it is made.
-    pub(crate) fn find(&self, key: Digest, session: SessionId) -> Result<Sought, Option<Stand>> {
-        let Some(stand) = self.stand() else { return Err(None) };
-        let (known_stand, age) = {
+    pub(crate) fn find(
+        &self,
+        key: Digest,
+        session: SessionId,
+    ) -> Result<Sought, Option<FileSnapshot>> {
+        let Some(snapshot) = self.snapshot() else { return Err(None) };
+        let (known_snapshot, age) = {
             let state = self.read();
-            (state.stand, state.age)
+            (state.snapshot, state.age)
         };
-        if known_stand != Some(stand) {
+        if known_snapshot != Some(snapshot) {
             self.move_on();
-            return Err(Some(stand));
+            return Err(Some(snapshot));
         }
         let known = self.known.get(&session);
         let known = known.filter(|known| known.age == age && known.key == key);
-        known.map(|known| known.sought.clone()).ok_or(Some(stand))
+        known.map(|known| known.sought.clone()).ok_or(Some(snapshot))
     }
 
-    /// Remembers what was looked up after the database stood at `stand`, if it still does.
-    pub(crate) fn keep(&self, stand: Option<Stand>, key: Digest, sought: &Sought) {
+    /// Remembers what was looked up after the database stood at `snapshot`, if it still does.
+    pub(crate) fn keep(&self, snapshot: Option<FileSnapshot>, key: Digest, sought: &Sought) {
         let Some(session) = &sought.session else { return };
         // Held on to, so that no write of ours comes between.
         let state = self.read();
-        if stand.is_some() && state.stand == stand {
+        if snapshot.is_some() && state.snapshot == snapshot {
             let known = Known { key, age: state.age, sought: sought.clone() };
             self.known.insert(session.id, Arc::new(known));
         }
@@ -127,17 +133,17 @@ impl Remembered {
         changes: impl IntoIterator<Item = Changes>,
     ) {
         // What comes from elsewhere after the stand was read shows in this version or in the next.
-        let stand = self.stand();
+        let snapshot = self.snapshot();
         let version = (!self.known.is_empty()).then(|| data_version(connection).ok()).flatten();
         let mut state = self.write();
         let alone = version.is_some() && state.version == version;
         state.version = version;
         state.writing = false;
-        if !alone || stand.is_none() {
+        if !alone || snapshot.is_none() {
             // What came between the two readings would show in neither later.
-            return state.move_to(self.stand());
+            return state.move_to(self.snapshot());
         }
-        if state.stand == stand {
+        if state.snapshot == snapshot {
             return;
         }
         for changes in changes {
@@ -147,7 +153,7 @@ impl Remembered {
                 Changes::NoLookUp => {}
             }
         }
-        state.stand = stand;
+        state.snapshot = snapshot;
     }
 
     /// Nobody knows what became of a transaction.
@@ -163,7 +169,7 @@ impl Remembered {
         let mut state = self.write();
         if !state.writing {
             // Read again, since it only goes forward for whoever has the lock.
-            state.move_to(self.stand());
+            state.move_to(self.snapshot());
         }
     }
 
@@ -178,9 +184,9 @@ impl Remembered {
 
 impl State {
     /// What is remembered counts for where the database stood alone.
-    fn move_to(&mut self, stand: Option<Stand>) {
-        if self.stand.is_none() || self.stand != stand {
-            self.stand = stand;
+    fn move_to(&mut self, snapshot: Option<FileSnapshot>) {
+        if self.snapshot.is_none() || self.snapshot != snapshot {
+            self.snapshot = snapshot;
             self.age += 1;
         }
     }

@@ -4,30 +4,30 @@ use diesel::connection::InstrumentationEvent;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use dwar_kernel::StoreError;
-use dwar_testkit::contract::together::{StoreStep, Together};
+use dwar_testkit::contract::together::{PortCall, Together};
 use dwar_testkit::{Fixtures, START, Stores};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// What a request waits for; the loops beside them may prepare what they run once in a while.
-const OF_REQUESTS: &[StoreStep] = &[
-    StoreStep::Issue,
-    StoreStep::GuessRight,
-    StoreStep::GuessWrong,
-    StoreStep::ReportAccepted,
-    StoreStep::ReportFailed,
-    StoreStep::Deposit,
-    StoreStep::Start,
-    StoreStep::Rotate,
-    StoreStep::Revoke,
-    StoreStep::Hold,
-    StoreStep::Settle,
-    StoreStep::Refund,
-    StoreStep::Admit,
-    StoreStep::Forgive,
-    StoreStep::Begin,
-    StoreStep::Complete,
-    StoreStep::Abandon,
+const OF_REQUESTS: &[PortCall] = &[
+    PortCall::Issue,
+    PortCall::GuessRight,
+    PortCall::GuessWrong,
+    PortCall::ReportAccepted,
+    PortCall::ReportFailed,
+    PortCall::Deposit,
+    PortCall::Start,
+    PortCall::Rotate,
+    PortCall::Revoke,
+    PortCall::Hold,
+    PortCall::Settle,
+    PortCall::Refund,
+    PortCall::Admit,
+    PortCall::Forgive,
+    PortCall::Begin,
+    PortCall::Complete,
+    PortCall::Abandon,
 ];
 
 /// A prepared statement of a connection, as SQLite itself knows it.
@@ -65,7 +65,7 @@ struct Unprepared {
     again: BTreeMap<String, i64>,
 }
 
-fn look(connection: &mut SqliteConnection, counts: &Counts) -> Result<Unprepared, Failure> {
+fn unprepared(connection: &mut SqliteConnection, counts: &Counts) -> Result<Unprepared, Failure> {
     let mut run = counts.lock().unwrap().clone();
     let mut again = BTreeMap::new();
     let prepared: Vec<Prepared> =
@@ -125,10 +125,10 @@ impl Scene {
         Ok(())
     }
 
-    async fn look(&self) -> [Unprepared; 2] {
+    async fn unprepared(&self) -> [Unprepared; 2] {
         let (written, read) = (Arc::clone(&self.written), Arc::clone(&self.read));
-        let writer = self.store.write(move |writer| look(writer, &written)).await.unwrap();
-        let reader = self.store.read(move |reader| look(reader, &read)).await.unwrap();
+        let writer = self.store.write(move |writer| unprepared(writer, &written)).await.unwrap();
+        let reader = self.store.read(move |reader| unprepared(reader, &read)).await.unwrap();
         [writer, reader]
     }
 }
@@ -142,13 +142,13 @@ async fn no_statement_of_a_request_is_prepared_twice() {
     for _ in 0..2 {
         scene.go_round().await.unwrap();
     }
-    let before = scene.look().await;
+    let before = scene.unprepared().await;
     for _ in 0..3 {
         scene.go_round().await.unwrap();
     }
-    let after = scene.look().await;
-    let looks = before.into_iter().zip(after);
-    for (connection, (before, after)) in ["writer", "reader"].into_iter().zip(looks) {
+    let after = scene.unprepared().await;
+    let pairs = before.into_iter().zip(after);
+    for (connection, (before, after)) in ["writer", "reader"].into_iter().zip(pairs) {
         let grown = |before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>| {
             let more = |(sql, count): (&String, &i64)| {
                 (*count > before.get(sql).copied().unwrap_or_default()).then(|| sql.clone())

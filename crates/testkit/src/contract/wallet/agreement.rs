@@ -73,8 +73,8 @@ pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
         for step in 0..STEPS {
             let (said, wanted) = ask(&scene, &draw, &mut books, START + MS * step).await;
             assert_eq!(said, wanted, "seed {seed}, step {step}");
-            let standing = stores.wallets.balance(scene.project).await.unwrap();
-            assert_eq!(standing, books.wallet.balance, "seed {seed}, step {step}: {said}");
+            let stored = stores.wallets.balance(scene.project).await.unwrap();
+            assert_eq!(stored, books.wallet.balance, "seed {seed}, step {step}: {said}");
         }
         let mut ledger = stores.wallets.statement(scene.project, 1_000).await.unwrap();
         ledger.reverse();

@@ -1,4 +1,4 @@
-use super::{balance, checked_ledger, standing};
+use super::{balance, balance_of, checked_ledger};
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, race, seconds};
@@ -33,7 +33,7 @@ pub async fn a_refund_gives_back_what_was_captured(stores: &Stores) {
     }
     assert_eq!(checked_ledger(stores, scene.project).await[0], wanted);
     assert_eq!(scene.refund(bystander).await, Refunded::Refunded(Paise(10)));
-    assert_eq!(standing(stores, scene.project).await, balance(100, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(100, 0));
 }
 
 /// What was held, released, or captured in another project cannot be given back.
@@ -48,8 +48,8 @@ pub async fn a_refund_needs_a_capture(stores: &Stores) {
     for send in [held, released, elsewhere, scene.make.id()] {
         assert_eq!(scene.refund(send).await, Refunded::NothingCaptured);
     }
-    assert_eq!(standing(stores, scene.project).await, balance(100, 20));
-    assert_eq!(standing(stores, stranger.project).await, balance(80, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(100, 20));
+    assert_eq!(balance_of(stores, stranger.project).await, balance(80, 0));
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 4);
 }
 
@@ -67,7 +67,7 @@ pub async fn refunds_at_once_give_back_once(stores: &Stores) {
         .await;
         assert_eq!(count(&answers, |answer| *answer == Refunded::Refunded(Paise(30))), 1);
         assert_eq!(count(&answers, |answer| *answer == Refunded::Already), answers.len() - 1);
-        assert_eq!(standing(stores, scene.project).await, balance(100, 0));
+        assert_eq!(balance_of(stores, scene.project).await, balance(100, 0));
         checked_ledger(stores, scene.project).await;
     }
 }
@@ -76,7 +76,7 @@ pub async fn refunds_at_once_give_back_once(stores: &Stores) {
 pub async fn a_correction_goes_up_and_down(stores: &Stores) {
     let scene = Scene::open(stores).await;
     assert_eq!(scene.adjust(-1).await, Adjusted::Insufficient);
-    assert_eq!(standing(stores, scene.project).await, balance(0, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(0, 0));
     let mut after = 0;
     for amount in [70, -30, 5, -45] {
         after += amount;
@@ -95,7 +95,7 @@ pub async fn a_correction_goes_up_and_down(stores: &Stores) {
         };
         assert_eq!(checked_ledger(stores, project).await[0], wanted);
     }
-    assert_eq!(standing(stores, scene.project).await, balance(0, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(0, 0));
 }
 
 /// A reference corrects once per project, whatever comes under it again; a credit or a send of the
@@ -110,12 +110,12 @@ pub async fn a_known_reference_corrects_nothing(stores: &Stores) {
         assert_eq!(scene.adjust_by(again).await, Adjusted::Known);
     }
     assert_eq!(scene.adjust_by(adjustment.clone()).await, Adjusted::Known);
-    assert_eq!(standing(stores, scene.project).await, balance(50, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(50, 0));
 
     let credit = Credit { reference: adjustment.reference.clone(), ..scene.make.credit(Paise(7)) };
     let credited = stores.wallets.credit(scene.project, credit, START).await.unwrap();
     assert_eq!(credited, Credited::Booked);
-    assert_eq!(standing(stores, scene.project).await, balance(57, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(57, 0));
     let other = Adjustment { id: scene.make.id(), ..adjustment };
     let answer = stores.wallets.adjust(scene.another().await, other, START).await.unwrap();
     assert_eq!(answer, Adjusted::Booked);
@@ -132,11 +132,11 @@ pub async fn a_correction_takes_what_no_hold_needs(stores: &Stores) {
     assert_eq!(scene.adjust_by(refused.clone()).await, Adjusted::Insufficient);
     assert_eq!(scene.adjust(-70).await, Adjusted::Booked);
     assert_eq!(scene.adjust(-1).await, Adjusted::Insufficient);
-    assert_eq!(standing(stores, scene.project).await, balance(30, 30));
+    assert_eq!(balance_of(stores, scene.project).await, balance(30, 30));
     assert!(scene.settle(send, Settlement::Release).await);
     scene.credit(100).await;
     assert_eq!(scene.adjust_by(refused).await, Adjusted::Booked);
-    assert_eq!(standing(stores, scene.project).await, balance(59, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(59, 0));
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 6);
 }
 
@@ -153,7 +153,7 @@ pub async fn corrections_at_once_take_what_is_there(stores: &Stores) {
         .await;
         assert_eq!(count(&answers, |answer| *answer == Adjusted::Booked), 7);
         assert_eq!(count(&answers, |answer| *answer == Adjusted::Insufficient), CROWD - 7);
-        assert_eq!(standing(stores, scene.project).await, balance(0, 0));
+        assert_eq!(balance_of(stores, scene.project).await, balance(0, 0));
         assert_eq!(checked_ledger(stores, scene.project).await.len(), 1 + 7);
     }
 }
@@ -180,7 +180,7 @@ pub async fn corrections_at_once_take_what_no_hold_needs(stores: &Stores) {
         assert_eq!(count(&answers, |done| *done), 7);
         let held = answers.iter().step_by(2).filter(|done| **done).count();
         let held = i64::try_from(held).unwrap() * 10;
-        assert_eq!(standing(stores, scene.project).await, balance(9 + held, held));
+        assert_eq!(balance_of(stores, scene.project).await, balance(9 + held, held));
         checked_ledger(stores, scene.project).await;
     }
 }
@@ -199,7 +199,7 @@ pub async fn one_correction_at_once_is_booked_once(stores: &Stores) {
         .await;
         assert_eq!(count(&answers, |answer| *answer == Adjusted::Booked), 1);
         assert_eq!(count(&answers, |answer| *answer == Adjusted::Known), answers.len() - 1);
-        assert_eq!(standing(stores, scene.project).await, balance(left, 0));
+        assert_eq!(balance_of(stores, scene.project).await, balance(left, 0));
     }
     checked_ledger(stores, scene.project).await;
 }
@@ -215,11 +215,11 @@ pub async fn a_balance_stays_within_its_bound(stores: &Stores) {
     let pay_in = |credit| stores.wallets.credit(scene.project, credit, START);
     assert_eq!(pay_in(credit.clone()).await.unwrap(), Credited::TooMuch);
     assert_eq!(scene.adjust_by(adjustment.clone()).await, Adjusted::TooMuch);
-    assert_eq!(standing(stores, scene.project).await, balance(90, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(90, 0));
     scene.credit(rest).await;
     assert_eq!(scene.refund(send).await, Refunded::TooMuch);
     assert_eq!(scene.adjust(1).await, Adjusted::TooMuch);
-    assert_eq!(standing(stores, scene.project).await, balance(Amount::MOST.0, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(Amount::MOST.0, 0));
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 4);
     assert_eq!(scene.adjust(-Amount::MOST.0).await, Adjusted::Booked);
     assert_eq!(scene.refund(send).await, Refunded::Refunded(Paise(10)));

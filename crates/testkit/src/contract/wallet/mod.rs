@@ -23,7 +23,7 @@ const fn balance(balance: i64, held: i64) -> Balance {
     Balance { balance: Paise(balance), held: Paise(held) }
 }
 
-async fn standing(stores: &Stores, project: ProjectId) -> Balance {
+async fn balance_of(stores: &Stores, project: ProjectId) -> Balance {
     stores.wallets.balance(project).await.unwrap()
 }
 
@@ -36,7 +36,7 @@ pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<L
         assert_eq!(entry.after, sum, "after {entry:?}");
         assert!(Paise::ZERO <= sum.held && sum.held <= sum.balance, "after {entry:?}");
     }
-    assert_eq!(standing(stores, project).await, sum);
+    assert_eq!(balance_of(stores, project).await, sum);
     ledger
 }
 

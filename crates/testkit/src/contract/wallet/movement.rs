@@ -1,4 +1,4 @@
-use super::{balance, checked_ledger, standing};
+use super::{balance, balance_of, checked_ledger};
 use crate::scene::Scene;
 use crate::{START, Stores, seconds};
 use dwar_wallet::{
@@ -11,7 +11,7 @@ pub async fn a_project_without_a_wallet_has_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     assert_eq!(scene.hold(scene.make.id(), 1).await, HoldOutcome::Insufficient);
     assert!(!scene.settle(scene.make.id(), Settlement::Release).await);
-    assert_eq!(standing(stores, scene.project).await, Balance::default());
+    assert_eq!(balance_of(stores, scene.project).await, Balance::default());
     assert_eq!(stores.wallets.statement(scene.project, 9).await.unwrap(), []);
 }
 
@@ -42,7 +42,7 @@ pub async fn a_reference_pays_in_once(stores: &Stores) {
     for known in [again.clone(), credit.clone()] {
         assert_eq!(pay_in(scene.project, known).await.unwrap(), Credited::Known);
     }
-    assert_eq!(standing(stores, scene.project).await, balance(500, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(500, 0));
     let entry = LedgerEntry {
         id: credit.id,
         kind: EntryKind::Credit,
@@ -55,7 +55,7 @@ pub async fn a_reference_pays_in_once(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await, [entry]);
 
     assert_eq!(pay_in(scene.another().await, again).await.unwrap(), Credited::Booked);
-    assert_eq!(standing(stores, scene.project).await, balance(500, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(500, 0));
 }
 
 /// A hold succeeds up to the last paisa that is free, and a refused one changes nothing.
@@ -67,7 +67,7 @@ pub async fn a_hold_needs_the_whole_amount(stores: &Stores) {
     assert_eq!(scene.hold(scene.make.id(), 41).await, HoldOutcome::Insufficient);
     scene.held(40).await;
     assert_eq!(scene.hold(scene.make.id(), 1).await, HoldOutcome::Insufficient);
-    assert_eq!(standing(stores, scene.project).await, balance(100, 100));
+    assert_eq!(balance_of(stores, scene.project).await, balance(100, 100));
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 3);
 }
 
@@ -81,7 +81,7 @@ pub async fn a_capture_spends_and_gives_the_rest_back(stores: &Stores) {
     wallets.hold(scene.project, send, Paise(50), hold, START + seconds(1)).await.unwrap();
     let (capture, later) = (Settlement::Capture(Paise(30)), START + seconds(2));
     assert!(wallets.settle(scene.project, send, capture, entries, later).await.unwrap());
-    assert_eq!(standing(stores, scene.project).await, balance(70, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(70, 0));
 
     let ledger = checked_ledger(stores, scene.project).await;
     let entry = |id, kind, amount, held, after, at| LedgerEntry {
@@ -110,7 +110,7 @@ pub async fn a_capture_spends_at_most_what_is_held(stores: &Stores) {
     for (amount, left) in [(20, 80), (50, 60)] {
         let send = scene.held(20).await;
         assert!(scene.settle(send, Settlement::Capture(Paise(amount))).await);
-        assert_eq!(standing(stores, scene.project).await, balance(left, 10));
+        assert_eq!(balance_of(stores, scene.project).await, balance(left, 10));
         let newest = checked_ledger(stores, scene.project).await.swap_remove(0);
         assert_eq!((newest.kind, newest.amount), (EntryKind::Capture, Paise(-20)));
     }
@@ -128,7 +128,7 @@ pub async fn a_release_gives_everything_back(stores: &Stores) {
     let newest = checked_ledger(stores, scene.project).await.swap_remove(0);
     let wanted = (entries[1], EntryKind::Release, Paise::ZERO, Paise(-40));
     assert_eq!((newest.id, newest.kind, newest.amount, newest.held), wanted);
-    assert_eq!(standing(stores, scene.project).await, balance(100, 0));
+    assert_eq!(balance_of(stores, scene.project).await, balance(100, 0));
     scene.held(100).await;
 }
 
@@ -144,14 +144,14 @@ pub async fn a_hold_ends_once(stores: &Stores) {
         let send = scene.held(40).await;
         assert!(!stranger.settle(send, settlement).await);
         assert!(scene.settle(send, settlement).await);
-        let standing_before = standing(stores, scene.project).await;
+        let before = balance_of(stores, scene.project).await;
         for again in [settlement, Settlement::Release, Settlement::Capture(Paise(1))] {
             assert!(!scene.settle(send, again).await);
         }
-        assert_eq!(standing(stores, scene.project).await, standing_before);
+        assert_eq!(balance_of(stores, scene.project).await, before);
     }
-    assert_eq!(standing(stores, scene.project).await, balance(60, 0));
-    assert_eq!(standing(stores, stranger.project).await, balance(100, 40));
+    assert_eq!(balance_of(stores, scene.project).await, balance(60, 0));
+    assert_eq!(balance_of(stores, stranger.project).await, balance(100, 40));
     assert!(stranger.settle(bystander, Settlement::Release).await);
     checked_ledger(stores, scene.project).await;
 }

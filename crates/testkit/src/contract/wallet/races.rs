@@ -1,4 +1,4 @@
-use super::{balance, checked_ledger, standing};
+use super::{balance, balance_of, checked_ledger};
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, race};
@@ -21,7 +21,7 @@ pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
         })
         .await;
         assert_eq!(count(&answers, |answer| *answer == HoldOutcome::Held), 7);
-        assert_eq!(standing(stores, scene.project).await, balance(239, 210));
+        assert_eq!(balance_of(stores, scene.project).await, balance(239, 210));
         checked_ledger(stores, scene.project).await;
 
         let settled = race(CROWD, |number| {
@@ -35,7 +35,7 @@ pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
         for (held, settled) in answers.into_iter().zip(settled) {
             assert_eq!(held == HoldOutcome::Held, settled);
         }
-        assert_eq!(standing(stores, scene.project).await, balance(29, 0));
+        assert_eq!(balance_of(stores, scene.project).await, balance(29, 0));
         assert_eq!(checked_ledger(stores, scene.project).await.len(), 1 + 7 + 7);
     }
 }
@@ -45,7 +45,7 @@ pub async fn endings_at_once_end_a_hold_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(10_000).await;
     for _ in 0..ROUNDS * 2 {
-        let before = standing(stores, scene.project).await.balance.0;
+        let before = balance_of(stores, scene.project).await.balance.0;
         let send = scene.held(30).await;
         let answers = race(50, |number| {
             let (store, project) = (Arc::clone(&stores.wallets), scene.project);
@@ -58,7 +58,7 @@ pub async fn endings_at_once_end_a_hold_once(stores: &Stores) {
         assert_eq!(count(&answers, |ended| *ended), 1);
         let captured = answers.iter().position(|ended| *ended).unwrap() % 2 == 0;
         let left = if captured { before - 20 } else { before };
-        assert_eq!(standing(stores, scene.project).await, balance(left, 0));
+        assert_eq!(balance_of(stores, scene.project).await, balance(left, 0));
         checked_ledger(stores, scene.project).await;
     }
 }
@@ -75,7 +75,7 @@ pub async fn credits_at_once_pay_in_once_each(stores: &Stores) {
         })
         .await;
         assert_eq!(count(&answers, |paid| *paid == Credited::Booked), references.len());
-        assert_eq!(standing(stores, scene.project).await, balance(500, 0));
+        assert_eq!(balance_of(stores, scene.project).await, balance(500, 0));
         assert_eq!(checked_ledger(stores, scene.project).await.len(), references.len());
     }
 }
@@ -105,7 +105,7 @@ pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
         })
         .await;
         let left = 300 + 20 * 10 - spent.iter().sum::<i64>();
-        assert_eq!(standing(stores, scene.project).await, balance(left, 0));
+        assert_eq!(balance_of(stores, scene.project).await, balance(left, 0));
         checked_ledger(stores, scene.project).await;
     }
 }
