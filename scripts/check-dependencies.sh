@@ -22,7 +22,7 @@ never() {
 
 frameworks="tokio serde diesel actix-web reqwest josekit openssl redis"
 domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event dwar-operator dwar-activity dwar-installation"
-adapters="dwar-http dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-redis dwar-gateways dwar-webhooks dwar-josekit dwar-passkeys dwar-system"
+adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-redis dwar-gateways dwar-webhooks dwar-josekit dwar-passkeys dwar-system"
 
 # shellcheck disable=SC2086 # lists of words
 {
@@ -34,11 +34,12 @@ adapters="dwar-http dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-re
     never dwar-app $frameworks $adapters
     for crate in $adapters; do
         others=$(tr ' ' '\n' <<<"$adapters" | grep -vx "$crate")
-        if [ "$crate" = dwar-http ] || [ "$crate" = dwar-dashboard ]; then
-            never "$crate" diesel josekit openssl $others
-        else
-            never "$crate" actix-web dwar-app dwar-wire $others
-        fi
+        case $crate in
+        # The admin API is served on the dashboard's listener.
+        dwar-dashboard) never "$crate" diesel josekit openssl $(tr ' ' '\n' <<<"$others" | grep -vx dwar-admin) ;;
+        dwar-http | dwar-admin) never "$crate" diesel josekit openssl $others ;;
+        *) never "$crate" actix-web dwar-app dwar-wire $others ;;
+        esac
         case $crate in
         dwar-sqlite | dwar-postgres) ;;
         dwar-system) never "$crate" dwar-sql ;;

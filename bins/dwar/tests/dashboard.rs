@@ -111,7 +111,7 @@ async fn the_admin_api_is_on_the_dashboards_listener_alone_and_for_its_tokens_al
 #[test]
 fn codes_of_both_apis_mean_the_same() {
     let mut shared = 0;
-    for admin in dwar_dashboard::AdminCode::ALL {
+    for admin in dwar_admin::AdminCode::ALL {
         let same = dwar_http::ErrorCode::ALL.iter().find(|code| code.as_str() == admin.as_str());
         if let Some(code) = same {
             shared += 1;

@@ -1,11 +1,11 @@
 use super::Failure;
 use super::answer::{Answer, lines};
 use super::doctor_online;
-use crate::checks::{
+use crate::config::{Config, ConfigError};
+use crate::wiring::checks::{
     Check, Effort, Finding, OBEY, Status, database, failed, files, gateways, ok, production, redis,
     stored,
 };
-use crate::config::{Config, ConfigError};
 use crate::wiring::{Core, Location, available_providers};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! The service that runs: the way from the world to it, as providers take it, and its loops.
 
 use super::answer::lines;
-use crate::checks::{Check, Finding, OBEY, failed, ok, warning};
 use crate::config::Config;
+use crate::wiring::checks::{Check, Finding, OBEY, failed, ok, warning};
 use crate::wiring::{http_client, reporting_providers};
 use dwar_gateways::{BaseUrl, HttpClient, Method, ProbeAnswer, Secret};
 use serde_json::Value;

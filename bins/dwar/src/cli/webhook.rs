@@ -3,7 +3,7 @@ use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_app::Management;
-use dwar_event::{Call, CallFilter, Endpoint, EventId, LoggedCall, Resend, WebhookSecret};
+use dwar_event::{Call, CallFilter, Endpoint, EventId, LoggedCall, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;
 use serde_json::{Value, json};
@@ -118,27 +118,14 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::Test(OneEndpoint { endpoint, .. }) => {
             let call = log.test(&by, project, endpoint).await.map_err(&refused)?;
-            let call = call.ok_or_else(|| {
-                Failure::Refused("it was tried a moment ago; see `dwar webhook log`".to_owned())
-            })?;
             let (good, text) = (call.outcome.is_ok(), call_line(&call));
             let json = call_json(&LoggedCall { call, on_record: true });
             Ok(Answer { json, text, good })
         }
         Command::Resend { it, event } => {
-            let answer = log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
-            let refuse = |sentence: &str| Err(Failure::Refused(sentence.to_owned()));
-            match answer {
-                Resend::Queued => {
-                    let json = json!({ "event_id": event.as_str(), "queued": true });
-                    Ok(Answer::new(json, "It goes out with what else is due.".to_owned()))
-                }
-                Resend::UnderWay => refuse("it is under way, or was sent a moment ago"),
-                Resend::Off => refuse("the endpoint is switched off; see `dwar webhook enable`"),
-                Resend::Gone => refuse(
-                    "the endpoint was not called with this event, or it is not on record any more",
-                ),
-            }
+            log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
+            let json = json!({ "event_id": event.as_str(), "queued": true });
+            Ok(Answer::new(json, "It goes out with what else is due.".to_owned()))
         }
     }
 }

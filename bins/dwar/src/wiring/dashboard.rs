@@ -7,9 +7,10 @@ use super::gateways::Carriers;
 use super::operations::Operations;
 use crate::config::RunMode;
 use async_trait::async_trait;
+use dwar_admin::AdminApi;
 use dwar_app::ManageOperators;
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Door, Listener, Live, Names, NoAnswer,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Listener, Live, Names, NoAnswer,
     StopHandle,
 };
 use dwar_http::{InProcess, InProcessRequest, Server};
@@ -77,14 +78,21 @@ pub fn build(
     let (parts, hasher) = (&core.parts, hasher(core));
     let admin = parts.administration(&hasher);
     let manage = core.management()?;
+    let operations = Arc::new(Operations::new(core, carriers.clone(), restarts));
+    let admin_api = AdminApi::new(
+        parts.tools.clone(),
+        manage.clone(),
+        operations.clone(),
+        base_url.clone(),
+        settings.behind_tls_proxy,
+    );
     let console = Console {
         prepared: Arc::clone(prepared),
         tools: parts.tools.clone(),
         admin: admin.clone(),
         passkeys: parts.passkeys(hasher, Arc::new(dwar_passkeys::Passkeys)),
-        door: Door::default(),
         providers: carriers.available.clone(),
-        operations: Arc::new(Operations::new(core, carriers, restarts)),
+        operations,
         live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
         manage: manage.clone(),
         api: Arc::new(OwnApi(server.in_process().map_err(refused)?)),
@@ -93,7 +101,7 @@ pub fn build(
         prices: parts.policies.prices,
         names,
     };
-    let dashboard = Dashboard::new(listener, console).map_err(refused)?;
+    let dashboard = Dashboard::new(listener, console, admin_api).map_err(refused)?;
     tracing::info!("the dashboard is on {base_url}");
     Ok(Some(Pages { dashboard, door: FrontDoor { operators: manage.operators, base_url } }))
 }

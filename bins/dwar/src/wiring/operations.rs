@@ -1,12 +1,12 @@
 //! How the installation is doing, for the page that shows it.
 
 use super::background::{Restarts, loop_names};
+use super::checks::{self, Effort, Status};
 use super::core::Core;
 use super::gateways::Carriers;
 use super::stores::Location;
-use crate::checks::{self, Effort, Status};
 use async_trait::async_trait;
-use dwar_dashboard::{Check, Health, Look, Loop, Process, Provider};
+use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
 use dwar_kernel::Timestamp;
 use std::sync::Arc;
 
@@ -94,11 +94,11 @@ impl Operations {
 }
 
 #[async_trait]
-impl dwar_dashboard::Operations for Operations {
-    async fn look(&self) -> Look {
+impl dwar_app::operations::Operations for Operations {
+    async fn snapshot(&self) -> Snapshot {
         let stores = &self.core.parts.stores;
         let now = self.core.parts.tools.now();
-        Look {
+        Snapshot {
             checks: self.checks().await,
             instances: stores.instances.instances(SHOWN).await.ok(),
             queues: stores.queues.queues(now, SHOWN).await.ok(),

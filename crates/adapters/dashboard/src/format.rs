@@ -1,39 +1,21 @@
 //! How amounts, times and texts are written on pages.
 
 use chrono::SecondsFormat;
+use dwar_kernel::Paise;
 use dwar_kernel::Timestamp;
-use dwar_wallet::Paise;
+pub(crate) use dwar_kernel::grouped;
 use maud::{Markup, html};
 use std::time::Duration;
 
-/// Rupees with Indian grouping: `₹1,23,456.50`.
+/// Rupees with Indian grouping and a real minus: `−₹1,23,456.50`.
 pub(crate) fn rupees(amount: Paise) -> String {
-    let sign = if amount.0 < 0 { "−" } else { "" };
-    let (whole, part) = (amount.0.unsigned_abs() / 100, amount.0.unsigned_abs() % 100);
-    format!("{sign}₹{}.{part:02}", grouped(whole))
+    amount.to_string().replace('-', "−")
 }
 
 /// As [`rupees`], always with its sign.
 pub(crate) fn signed_rupees(amount: Paise) -> String {
     let sign = if amount.0 > 0 { "+" } else { "" };
     format!("{sign}{}", rupees(amount))
-}
-
-/// A number with Indian grouping: the last three digits, then pairs.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let Some(split) = digits.len().checked_sub(3).filter(|split| *split > 0) else {
-        return digits;
-    };
-    let (front, last) = digits.split_at(split);
-    let mut grouped = String::new();
-    for (index, digit) in front.chars().enumerate() {
-        if index > 0 && (front.len() - index).is_multiple_of(2) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    format!("{grouped},{last}")
 }
 
 /// Of a thousand, as percent: `93.4 %`.
@@ -66,12 +48,6 @@ pub(crate) fn time(at: Timestamp) -> Markup {
     html! { time datetime=(exact) title=(plain) { (plain) } }
 }
 
-/// Whole seconds, at whose end the instant is there.
-pub(crate) fn seconds_until(at: Timestamp, now: Timestamp) -> u64 {
-    let ms = u64::try_from((at - now).num_milliseconds()).unwrap_or_default();
-    ms.div_ceil(1_000)
-}
-
 /// As [`time`], to the second.
 pub(crate) fn moment(at: Timestamp) -> Markup {
     let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);
@@ -91,18 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_as_india_does() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1,000"),
-            (99_999, "99,999"),
-            (100_000, "1,00,000"),
-            (1_234_567, "12,34,567"),
-            (12_345_678, "1,23,45,678"),
-        ] {
-            assert_eq!(grouped(number), text);
-        }
+    fn shows_signs_as_print_does() {
         assert_eq!(rupees(Paise(12_345_650)), "₹1,23,456.50");
         assert_eq!(rupees(Paise(-5)), "−₹0.05");
         assert_eq!(signed_rupees(Paise(20)), "+₹0.20");

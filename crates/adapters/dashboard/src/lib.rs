@@ -6,7 +6,6 @@
 //! session's own pages did not make. Nothing in here reaches the API's listener, and no API key
 //! opens anything here.
 
-mod admin_api;
 mod api_routes;
 mod assets;
 mod chart;
@@ -16,19 +15,16 @@ mod guard;
 mod layout;
 mod listener;
 mod live;
-mod operations;
+mod names;
 mod pages;
 mod refusal;
 mod settings;
-mod statement_csv;
 mod texts;
 mod visit;
 
-pub use admin_api::{AdminCode, Door, document};
 pub use api_routes::{ApiAnswer, ApiRequest, ApiRoutes, NoAnswer};
 pub use console::Console;
-pub use guard::Names;
 pub use listener::{Dashboard, Listener, StopHandle, app, is_exposed};
 pub use live::Live;
-pub use operations::{Check, Health, Look, Loop, Operations, Process, Provider};
+pub use names::Names;
 pub use settings::Settings;

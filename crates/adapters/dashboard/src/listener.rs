@@ -9,6 +9,7 @@ use actix_web::http::StatusCode;
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, Error};
+use dwar_admin::AdminApi;
 use dwar_wire::{Patience, Serving, listen, serve};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -61,13 +62,14 @@ impl Listener {
 }
 
 impl Dashboard {
-    /// Puts the pages behind the listener. Serves nothing before [`Dashboard::run`].
+    /// Puts the pages and the admin API behind the listener. Serves nothing before [`Dashboard::run`].
     ///
     /// # Errors
     /// The operating system refused a thread.
-    pub fn new(listener: Listener, console: Console) -> io::Result<Self> {
-        let (live, console) = (console.live.clone(), Data::new(console));
-        let pages = move || app(console.clone());
+    pub fn new(listener: Listener, console: Console, admin_api: AdminApi) -> io::Result<Self> {
+        let live = console.live.clone();
+        let (console, admin_api) = (Data::new(console), Data::new(admin_api));
+        let pages = move || app(console.clone(), admin_api.clone());
         let server = serve(listener.listeners, SERVING, pages, unreadable)?;
         Ok(Self { server, live, addresses: listener.addresses })
     }
@@ -99,9 +101,10 @@ impl StopHandle {
     }
 }
 
-/// The whole dashboard as an actix application, with its one middleware.
+/// The whole dashboard and the admin API as an actix application, with its one middleware.
 pub fn app(
     console: Data<Console>,
+    admin_api: Data<AdminApi>,
 ) -> App<
     impl ServiceFactory<
         ServiceRequest,
@@ -111,7 +114,7 @@ pub fn app(
         InitError = (),
     >,
 > {
-    App::new().app_data(console).configure(pages::routes).wrap(from_fn(guard))
+    App::new().app_data(console).app_data(admin_api).configure(pages::routes).wrap(from_fn(guard))
 }
 
 /// Whether a dashboard may listen on `address` as it is.

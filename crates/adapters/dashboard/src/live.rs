@@ -1,13 +1,13 @@
 //! Requests as they come, by server-sent events (HTML Standard, section 9.2). However many watch a
 //! project, the store is asked once a second.
 
-use crate::pages::activity_row;
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
 use dwar_app::{Activity, RequestLine, SignIn};
 use dwar_kernel::{OperatorId, OtpId, ProjectId};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
+use maud::Markup;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,8 +47,12 @@ struct State {
 /// The newest requests of a project, newest first; nothing before they were asked for.
 type Seen = Option<Arc<Vec<RequestLine>>>;
 
+/// How a request is shown.
+pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
+
 /// Somebody who watches a project.
 struct Watcher {
+    row: Row,
     place: Place,
     project: ProjectId,
     /// The session's token, which counts as long as it lets in.
@@ -102,9 +106,11 @@ impl Live {
         (operator, token): (OperatorId, String),
         project: ProjectId,
         last: Option<OtpId>,
+        row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
         let place = self.0.place(operator)?;
         let watcher = Watcher {
+            row,
             place,
             project,
             token,
@@ -223,17 +229,17 @@ impl Watcher {
                 continue;
             }
             self.newest = self.newest.max(Some(line.otp));
-            text.push_str(&event(self.newest, line, self.project));
+            text.push_str(&self.event(line));
         }
         self.told = lines.iter().map(|line| (line.otp, line.clone())).collect();
         text
     }
-}
 
-/// A row of the list, as an event; the newest request so far is where to go on after a break.
-fn event(newest: Option<OtpId>, line: &RequestLine, project: ProjectId) -> String {
-    let html = activity_row(project, line).into_string();
-    let data = serde_json::json!({ "id": line.otp.to_string(), "html": html });
-    let id = newest.unwrap_or(line.otp);
-    format!("id: {id}\nevent: row\ndata: {data}\n\n")
+    /// A row of the list, as an event; the newest request so far is where to go on after a break.
+    fn event(&self, line: &RequestLine) -> String {
+        let html = (self.row)(self.project, line).into_string();
+        let data = serde_json::json!({ "id": line.otp.to_string(), "html": html });
+        let id = self.newest.unwrap_or(line.otp);
+        format!("id: {id}\nevent: row\ndata: {data}\n\n")
+    }
 }

@@ -5,6 +5,7 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{ManageError, SignInError};
 use dwar_kernel::{StoreError, Timestamp};
+use dwar_wire::store_failed;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -99,15 +100,12 @@ impl ResponseError for Refusal {
     }
 }
 
-/// Logs why a store failed, and says what that is to whoever asked.
-pub(crate) fn failed(cause: &StoreError) -> Refusal {
-    tracing::error!(error = cause as &(dyn std::error::Error + 'static), "the store failed");
-    if cause.is_transient() { Refusal::Unavailable } else { Refusal::Failed }
-}
-
 impl From<StoreError> for Refusal {
     fn from(cause: StoreError) -> Self {
-        failed(&cause)
+        match store_failed(&cause) {
+            StatusCode::SERVICE_UNAVAILABLE => Self::Unavailable,
+            _ => Self::Failed,
+        }
     }
 }
 

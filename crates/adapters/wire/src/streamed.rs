@@ -1,3 +1,5 @@
+use actix_web::HttpResponse;
+use actix_web::http::header;
 use actix_web::web::Bytes;
 use dwar_kernel::StoreError;
 use futures_util::{Stream, TryStreamExt};
@@ -32,4 +34,15 @@ pub fn streamed(
         }
         CutOff
     })
+}
+
+/// A file `name` of CSV that is read from a store as it is sent.
+pub fn csv_download(
+    name: &str,
+    parts: impl Stream<Item = Result<String, StoreError>> + 'static,
+) -> HttpResponse {
+    HttpResponse::Ok()
+        .content_type("text/csv; charset=utf-8")
+        .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
+        .streaming(Box::pin(streamed(parts.map_ok(Bytes::from))))
 }

@@ -8,6 +8,11 @@ use dwar_kernel::{EndpointId, KeyMode, ProjectId};
 use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
 
+const UNDER_WAY: &str = "It is under way, or was sent a moment ago. Look at the log first.";
+const SWITCHED_OFF: &str =
+    "This address is switched off, so nothing goes there. Switch it on, then send again.";
+const TESTED_BEFORE: &str = "It was tried a moment ago. Wait a few seconds, then try again.";
+
 /// Shows what an endpoint was told, sends it again, and tries whether it answers.
 #[derive(Clone)]
 pub struct EndpointLog {
@@ -55,29 +60,40 @@ impl EndpointLog {
 
     /// Sends an event again to an endpoint that was called with it: the same `webhook-id`, signed
     /// anew, by the same queue as everything else.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] while it is under way or the endpoint is switched off.
     pub async fn resend(
         &self,
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
         event: &EventId,
-    ) -> Result<Resend, ManageError> {
+    ) -> Result<(), ManageError> {
         let known = self.admitted(by, Command::ResendEvent, project, endpoint).await?;
         let facts = Facts::new().text("endpoint", &known.id.to_string());
         let change = AuditedChange::new(Action::EventResent, event).within(project).after(facts);
         self.control.record(by, change).await?;
         let now = self.tell.tools.now();
-        Ok(self.tell.calls.resend(project, endpoint, event.to_string(), now).await?)
+        match self.tell.calls.resend(project, endpoint, event.to_string(), now).await? {
+            Resend::Queued => Ok(()),
+            Resend::UnderWay => Err(ManageError::Conflict(UNDER_WAY)),
+            Resend::Off => Err(ManageError::Conflict(SWITCHED_OFF)),
+            Resend::Gone => Err(ManageError::NotFound("such event on record any more")),
+        }
     }
 
     /// Calls an endpoint with `webhook.test`, now and once, also one that is switched off. Gives
-    /// what came of it, or `None` if it was tried within the same five seconds.
+    /// what came of it.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] if it was tried within the same five seconds.
     pub async fn test(
         &self,
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<Option<Call>, ManageError> {
+    ) -> Result<Call, ManageError> {
         let known = self.admitted(by, Command::TestWebhook, project, endpoint).await?;
         let change = AuditedChange::new(Action::EndpointTested, endpoint).within(project);
         self.control.record(by, change).await?;
@@ -87,9 +103,9 @@ impl EndpointLog {
         let event = Event { project, mode, kind, subject, at };
         // Should this process end half-way, whoever claims it next makes the call.
         if !self.tell.calls.address(event.clone(), endpoint, at + CALL_LEASE).await? {
-            return Ok(None);
+            return Err(ManageError::Conflict(TESTED_BEFORE));
         }
         let dispatch = Dispatch { endpoint: known, event, failures: 0 };
-        Ok(Some(self.tell.tell(&dispatch).await?))
+        Ok(self.tell.tell(&dispatch).await?)
     }
 }

@@ -79,11 +79,30 @@ impl TryFrom<i64> for Amount {
     }
 }
 
+/// Rupees with Indian grouping: `₹1,23,456.50`.
 impl fmt::Display for Paise {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
-        write!(out, "{sign}₹{}.{:02}", self.0.unsigned_abs() / 100, self.0.unsigned_abs() % 100)
+        let (rupees, paise) = (self.0.unsigned_abs() / 100, self.0.unsigned_abs() % 100);
+        write!(out, "{sign}₹{}.{paise:02}", grouped(rupees))
     }
+}
+
+/// A number with Indian grouping: the last three digits, then pairs.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let Some(split) = digits.len().checked_sub(3).filter(|split| *split > 0) else {
+        return digits;
+    };
+    let (front, last) = digits.split_at(split);
+    let mut grouped = String::new();
+    for (index, digit) in front.chars().enumerate() {
+        if index > 0 && (front.len() - index).is_multiple_of(2) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped},{last}")
 }
 
 #[cfg(test)]
@@ -121,5 +140,20 @@ mod tests {
     fn shows_rupees() {
         assert_eq!(Paise(9_905).to_string(), "₹99.05");
         assert_eq!(Paise(-5).to_string(), "-₹0.05");
+    }
+
+    #[test]
+    fn groups_as_india_does() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (99_999, "99,999"),
+            (100_000, "1,00,000"),
+            (1_234_567, "12,34,567"),
+            (12_345_678, "1,23,45,678"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
     }
 }

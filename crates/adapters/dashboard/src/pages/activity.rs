@@ -9,6 +9,7 @@ use crate::visit::{Posted, Visit};
 use actix_web::http::header;
 use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
+use dwar_app::explain::{self, Tone};
 use dwar_app::{RequestFilter, RequestLine, RequestPage};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId};
 use dwar_operator::Command;
@@ -16,7 +17,6 @@ use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
-use texts::Tone;
 
 const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -86,7 +86,7 @@ pub(crate) async fn live(
     let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let last = last.unwrap_or(&after.after).parse::<OtpId>().ok();
     let watcher = (visit.present.operator.id, visit.token().to_owned());
-    let events = visit.console.live.watch(watcher, project.id, last)?;
+    let events = visit.console.live.watch(watcher, project.id, last, row)?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/event-stream"))
         // nginx would keep events back until its buffer is full.
@@ -178,7 +178,7 @@ fn filters(visit: &Visit, project: &Project, filter: &RequestFilter) -> Markup {
     };
     let statuses = texts::STATUSES.map(|it| (it.to_string(), texts::status(it).1.to_owned()));
     let channels = [Channel::Whatsapp, Channel::Sms];
-    let names = channels.map(|it| (it.to_string(), texts::channel(it).to_owned()));
+    let names = channels.map(|it| (it.to_string(), explain::channel(it).to_owned()));
     let known = channels.into_iter().flat_map(|it| visit.console.providers.names(it));
     let mut providers: Vec<String> = known.chain(["sandbox".to_owned()]).collect();
     providers.sort_unstable();
@@ -216,9 +216,9 @@ fn refused_lately(refused: &[RefusedSends]) -> Markup {
                 strong { (texts::REFUSED_LATELY) }
                 ul {
                     @for it in refused {
-                        @let (why, advice) = texts::refusal(it.reason, None);
+                        @let (why, advice) = explain::refusal(it.reason, None);
                         li {
-                            (texts::refused(it.count)) " (" (texts::mode(it.mode)) "): " (why) ". "
+                            (explain::refused(it.count)) " (" (texts::mode(it.mode)) "): " (why) ". "
                             span.muted { (advice) }
                         }
                     }
@@ -290,7 +290,7 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
             td {
                 @match &line.carrier {
                     Some((channel, provider)) => {
-                        (texts::channel(*channel)) " " span.muted { (texts::THROUGH) " " (provider) }
+                        (explain::channel(*channel)) " " span.muted { (texts::THROUGH) " " (provider) }
                     }
                     None => span.muted { (texts::NO_WAY) },
                 }

@@ -7,13 +7,13 @@ use crate::texts::activity as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::web::Path;
+use dwar_app::explain::{self, Tone};
 use dwar_app::{Entry, Fact, NextSend, Refused, Story, Timeline};
 use dwar_kernel::{GuessBudget, KeyMode, Phone, Sealed, Timestamp};
 use dwar_operator::{Command, SearchAllowance};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
-use texts::Tone;
 
 /// `GET /p/{project}/activity/{otp}`: all about the number of one request.
 pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Page {
@@ -168,9 +168,9 @@ fn whose(
 fn next(next: NextSend) -> Markup {
     html! {
         @match next {
-            NextSend::Now { remaining } => (texts::now(remaining)),
-            NextSend::At(at, bound) => { (texts::bound(bound)) " " (moment(at)) "." },
-            NextSend::Never => (texts::NEVER),
+            NextSend::Now { remaining } => (explain::now(remaining)),
+            NextSend::At(at, bound) => { (explain::bound(bound)) " " (moment(at)) "." },
+            NextSend::Never => (explain::NEVER),
         }
     }
 }
@@ -223,7 +223,7 @@ fn request(story: &Story) -> Markup {
 }
 
 fn line(at: Option<Timestamp>, fact: &Fact) -> Markup {
-    let sentence = texts::fact(fact);
+    let sentence = explain::fact(fact);
     html! {
         li.{ "tone-" (sentence.tone.as_str()) } {
             (sign(sentence.tone))
@@ -239,7 +239,7 @@ fn line(at: Option<Timestamp>, fact: &Fact) -> Markup {
 
 /// Refusals are counted by the minute: the last of them was in the minute named.
 fn refusals(refused: &Refused, next: NextSend) -> Markup {
-    let (why, advice) = texts::refusal(refused.reason, refused.limit);
+    let (why, advice) = explain::refusal(refused.reason, refused.limit);
     html! {
         li.bad {
             h2 { (time(refused.first)) " " (pill((Tone::Bad, texts::REFUSED))) }
@@ -247,7 +247,7 @@ fn refusals(refused: &Refused, next: NextSend) -> Markup {
                 li.tone-bad {
                     (sign(Tone::Bad))
                     div {
-                        (texts::refused(refused.count))
+                        (explain::refused(refused.count))
                         @if refused.first == refused.last { " " (texts::AT) " " (time(refused.first)) }
                         @else { " " (texts::BETWEEN) " " (time(refused.first)) " " (texts::AND) " " (time(refused.last)) }
                         ": " (why) "."

@@ -22,8 +22,6 @@ mod tokens;
 mod wallet;
 mod webhook;
 
-use crate::admin_api;
-pub(crate) use activity::row as activity_row;
 mod wallet_proof;
 mod wallet_statement;
 
@@ -39,7 +37,7 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
         .configure(assets::routes)
         .configure(for_strangers)
         .configure(of_installation)
-        .configure(admin_api::routes)
+        .configure(dwar_admin::routes)
         .service(web::scope("/p/{project}").configure(of_project))
         .default_service(web::to(nowhere));
 }

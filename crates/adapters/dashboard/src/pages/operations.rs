@@ -1,8 +1,8 @@
 use crate::format::{grouped, time};
 use crate::layout::{Frame, Page};
-use crate::operations::{Check, Loop, Process, Provider};
 use crate::texts::operations as texts;
 use crate::visit::Visit;
+use dwar_app::operations::{Check, Loop, Process, Provider};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
 use dwar_operator::Command;
@@ -12,22 +12,22 @@ use std::cmp::Reverse;
 /// `GET /operations`: how the installation is doing, for its owners.
 pub(crate) async fn show(visit: Visit) -> Page {
     visit.console.manage.control.admit(&visit.by, Command::ShowOperations, None)?;
-    let mut look = visit.console.operations.look().await;
-    look.checks.sort_by_key(|check| Reverse(check.health));
-    look.loops.sort_by_key(|it| (it.running, Reverse(it.restarts)));
-    look.providers.sort_by_key(|it| (Reverse(it.open_for.is_some()), Reverse(it.faults)));
+    let mut snapshot = visit.console.operations.snapshot().await;
+    snapshot.checks.sort_by_key(|check| Reverse(check.health));
+    snapshot.loops.sort_by_key(|it| (it.running, Reverse(it.restarts)));
+    snapshot.providers.sort_by_key(|it| (Reverse(it.open_for.is_some()), Reverse(it.faults)));
     let names = visit.projects().await?;
     let name = |id| names.iter().find(|one| one.id == id).map_or("?", |one| one.name.as_str());
     let now = visit.now();
     let content = html! {
         div.stack {
             p.row { span.muted { (texts::LOOKED) " " (clock(now)) } a.button href="/operations" { (texts::AGAIN) } }
-            (checks(&look.checks))
-            (instances(look.instances.as_deref(), now))
-            (queues(look.queues.as_ref(), name))
-            (providers(&look.providers))
-            (loops(&look.loops))
-            (process(&look.process))
+            (checks(&snapshot.checks))
+            (instances(snapshot.instances.as_deref(), now))
+            (queues(snapshot.queues.as_ref(), name))
+            (providers(&snapshot.providers))
+            (loops(&snapshot.loops))
+            (process(&snapshot.process))
         }
     };
     let frame = Frame {

@@ -1,6 +1,5 @@
 use crate::format::{rupees, signed_rupees, time};
 use crate::refusal::Refusal;
-use crate::statement_csv;
 use crate::texts::{wallet as words, wallet_statement as texts};
 use crate::visit::Visit;
 use actix_web::HttpResponse;
@@ -10,6 +9,7 @@ use dwar_kernel::{Timestamp, read_instant};
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::{EntryKind, Paise, StatementCursor, StatementFilter, StatementLine};
+use dwar_wire::csv_download;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -196,12 +196,9 @@ pub(crate) async fn download(
     wanted: Query<Wanted>,
 ) -> Result<HttpResponse, Refusal> {
     let project = visit.project(&path, Command::DownloadStatement).await?;
-    Ok(statement_csv::download(
-        visit.console.manage.ledger.clone(),
-        visit.by.clone(),
-        project.id,
-        wanted.filter()?,
-    ))
+    let ledger = visit.console.manage.ledger.clone();
+    let lines = ledger.csv(visit.by.clone(), project.id, wanted.filter()?);
+    Ok(csv_download(&format!("statement-{}.csv", project.id), lines))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use crate::visit::{NoFields, Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_event::{CallFilter, Endpoint, LoggedCall, Resend, WebhookSecret};
+use dwar_app::ManageError;
+use dwar_event::{CallFilter, Endpoint, LoggedCall, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -46,14 +47,17 @@ pub(crate) async fn show(
 /// `POST …/test`: calls it once, and says what came of it.
 pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::TestWebhook).await?;
-    let call = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await?;
-    let (status, above) = match call.map(|call| call.outcome) {
-        None => (StatusCode::TOO_MANY_REQUESTS, html! { (notice("warn", texts::TESTED_BEFORE)) }),
-        Some(Ok(status)) => {
+    let tested = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await;
+    let (status, above) = match tested.map(|call| call.outcome) {
+        Err(ManageError::Conflict(why)) => {
+            (StatusCode::TOO_MANY_REQUESTS, html! { (notice("warn", why)) })
+        }
+        Err(cause) => return Err(cause.into()),
+        Ok(Ok(status)) => {
             let sentence = format!("{} {status}.", texts::TESTED);
             (StatusCode::OK, html! { (notice("good", &sentence)) })
         }
-        Some(Err(cause)) => {
+        Ok(Err(cause)) => {
             let sentence = format!("{} {}.", texts::TEST_FAILED, texts::failure(cause));
             (StatusCode::OK, html! { (notice("bad", &sentence)) })
         }
@@ -71,9 +75,12 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::ResendEvent).await?;
     let event = posted.form.event.parse().map_err(|_| Refusal::NotFound)?;
     let log = &visit.console.manage.endpoint_log;
-    match log.resend(&visit.by, project.id, id, &event).await? {
-        Resend::Queued => Ok(go(&format!("{}?done=resent", address(&project, id)))),
-        answer => refused(&visit, &project, id, texts::refused(answer)).await,
+    match log.resend(&visit.by, project.id, id, &event).await {
+        Ok(()) => Ok(go(&format!("{}?done=resent", address(&project, id)))),
+        Err(cause @ (ManageError::Conflict(_) | ManageError::NotFound(_))) => {
+            refused(&visit, &project, id, &cause.to_string()).await
+        }
+        Err(cause) => Err(cause.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How the installation is doing.
 
-use crate::operations::Health;
+use dwar_app::operations::Health;
 
 pub(crate) const TITLE: &str = "Operations";
 pub(crate) const LEAD: &str = "How this installation is doing. The worst comes first.";

@@ -1,6 +1,6 @@
 //! One webhook endpoint.
 
-use dwar_event::{Resend, SendFailure};
+use dwar_event::SendFailure;
 
 pub(crate) const TITLE: &str = "Webhook";
 pub(crate) const LEAD: &str = "What this address is told, and what it said.";
@@ -20,8 +20,6 @@ pub(crate) const IN_A_ROW: &str = "failed in a row";
 pub(crate) const TEST: &str = "Send a test";
 pub(crate) const TESTED: &str = "The test was taken. It answered";
 pub(crate) const TEST_FAILED: &str = "The test was not taken:";
-pub(crate) const TESTED_BEFORE: &str =
-    "It was tried a moment ago. Wait a few seconds, then try again.";
 pub(crate) const LOG: &str = "Calls, newest first";
 pub(crate) const LOG_HINT: &str = "The newest 1,000 of the last days. What can be sent again keeps its webhook-id, so a receiver knows it.";
 pub(crate) const ALL: &str = "All";
@@ -34,18 +32,6 @@ pub(crate) const RESEND: &str = "Send again";
 pub(crate) const GONE: &str = "not on record";
 pub(crate) const TRY: &str = "try";
 pub(crate) const MS: &str = "ms";
-
-/// What became of the wish to send an event again, unless it was queued.
-pub(crate) const fn refused(answer: Resend) -> &'static str {
-    match answer {
-        Resend::Queued => "",
-        Resend::UnderWay => "It is under way, or was sent a moment ago. Look at the log first.",
-        Resend::Off => {
-            "This address is switched off, so nothing goes there. Switch it on, then send again."
-        }
-        Resend::Gone => "This event is not on record any more, so it cannot be sent again.",
-    }
-}
 
 /// Why a call was not taken.
 pub(crate) fn failure(cause: SendFailure) -> String {

@@ -4,8 +4,6 @@
 
 mod activity;
 mod admin_api;
-mod admin_api_reads;
-mod admin_api_walk;
 mod changes;
 mod guard;
 mod identity_sessions;

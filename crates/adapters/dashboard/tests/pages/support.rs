@@ -6,10 +6,11 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::test::{TestRequest, init_service};
 use actix_web::web::Data;
 use async_trait::async_trait;
+use dwar_admin::AdminApi;
+use dwar_app::operations::{Check, Health, Loop, Operations, Process, Provider, Snapshot};
 use dwar_app::{Administration, Management, PriceList, SignedIn, Stores};
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Check, Console, Door, Health, Live, Look, Loop, Names,
-    NoAnswer, Operations, Process, Provider, Settings, app,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Settings, app,
 };
 use dwar_installation::{Backlog, Instance, Queues};
 use dwar_kernel::{OtpId, ProjectId};
@@ -46,6 +47,7 @@ pub struct House {
     pub post: Arc<Post>,
     pub store: Arc<MemoryStore>,
     console: Data<Console>,
+    admin_api: Data<AdminApi>,
 }
 
 /// What the playground asked the API.
@@ -66,7 +68,7 @@ struct Ailing;
 
 #[async_trait]
 impl Operations for Ailing {
-    async fn look(&self) -> Look {
+    async fn snapshot(&self) -> Snapshot {
         let check = |name, health, detail: &str, advice| Check {
             name,
             health,
@@ -74,7 +76,7 @@ impl Operations for Ailing {
             advice,
         };
         let backlog = |count| Backlog { count, oldest: Some(START - seconds(90)) };
-        Look {
+        Snapshot {
             checks: vec![
                 check("database", Health::Good, "answers", None),
                 check("room", Health::Failed, "7 MiB free", Some("make room")),
@@ -163,13 +165,19 @@ impl House {
             behind_tls_proxy: tls,
             hosts: vec!["ops.example.com".to_owned()],
         };
+        let admin_api = AdminApi::new(
+            parts.tools.clone(),
+            manage.clone(),
+            Arc::new(Ailing),
+            ORIGIN.to_owned(),
+            tls,
+        );
         let console = Console {
             prepared: Arc::new(SetOnce::new_with(Some(()))),
             tools: parts.tools.clone(),
             admin: admin.clone(),
             passkeys: parts.passkeys(hasher, Arc::new(Fitting)),
             manage: manage.clone(),
-            door: Door::default(),
             live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
             providers: Arc::new(Carriers),
             operations: Arc::new(Ailing),
@@ -180,8 +188,22 @@ impl House {
             names: Names::of(&settings, &[HOST.parse().unwrap()]),
         };
         let live_key = made.live_key.expose().to_owned();
-        let (project, other, console) = (made.id, other.id, Data::new(console));
-        Self { clock, parts, admin, manage, project, other, live_key, asked, post, console, store }
+        let (project, other) = (made.id, other.id);
+        let (console, admin_api) = (Data::new(console), Data::new(admin_api));
+        Self {
+            clock,
+            parts,
+            admin,
+            manage,
+            project,
+            other,
+            live_key,
+            asked,
+            post,
+            console,
+            admin_api,
+            store,
+        }
     }
 
     /// Invites somebody, who accepts.
@@ -230,7 +252,7 @@ impl House {
 
     /// Sends requests one after the other, to one service.
     pub async fn send_all(&self, requests: Vec<TestRequest>) -> Vec<Reply> {
-        let service = init_service(app(self.console.clone())).await;
+        let service = init_service(app(self.console.clone(), self.admin_api.clone())).await;
         let mut replies = Vec::new();
         for request in requests {
             replies.push(match service.call(request.to_request()).await {
@@ -243,7 +265,7 @@ impl House {
 
     /// Sends a request, and takes its answer piece by piece.
     pub async fn stream(&self, request: TestRequest) -> Events {
-        let service = init_service(app(self.console.clone())).await;
+        let service = init_service(app(self.console.clone(), self.admin_api.clone())).await;
         let response = match service.call(request.to_request()).await {
             Ok(response) => response.into_parts().1,
             Err(error) => error.error_response(),

@@ -1,0 +1,144 @@
+use crate::endpoint::operation::Schemas;
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use actix_web::HttpRequest;
+use actix_web::dev::Payload;
+use dwar_wire::{declared_length, declares_json};
+use futures_util::StreamExt;
+use futures_util::future::LocalBoxFuture;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
+use serde_json::Value;
+use std::fmt::Display;
+use std::str::FromStr;
+use utoipa::ToSchema;
+
+/// Longer than any body of ours.
+const LONGEST: usize = 32 * 1_024;
+
+/// No body, or no query.
+pub(crate) struct Nothing;
+
+/// What a request carries.
+pub(crate) trait Body: Sized + 'static {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// 413, 415, 400 if it is no JSON object, 422 naming the field that cannot be read.
+    fn read<'a>(
+        request: &'a HttpRequest,
+        payload: &'a mut Payload,
+    ) -> LocalBoxFuture<'a, Result<Self, ApiRefusal>>;
+
+    /// Its schema; `None` if there is no body.
+    fn describe(schemas: &mut Schemas) -> Option<Value>;
+}
+
+impl Body for Nothing {
+    fn read<'a>(
+        _: &'a HttpRequest,
+        _: &'a mut Payload,
+    ) -> LocalBoxFuture<'a, Result<Self, ApiRefusal>> {
+        Box::pin(async { Ok(Self) })
+    }
+
+    fn describe(_: &mut Schemas) -> Option<Value> {
+        None
+    }
+}
+
+impl<T: DeserializeOwned + ToSchema + 'static> Body for T {
+    fn read<'a>(
+        request: &'a HttpRequest,
+        payload: &'a mut Payload,
+    ) -> LocalBoxFuture<'a, Result<Self, ApiRefusal>> {
+        Box::pin(async move {
+            let bytes = collect(request, payload).await?;
+            if !declares_json(request.headers()) {
+                return Err(AdminCode::UnsupportedMediaType.into());
+            }
+            parse(&bytes)
+        })
+    }
+
+    fn describe(schemas: &mut Schemas) -> Option<Value> {
+        Some(reference::<Self>(schemas))
+    }
+}
+
+async fn collect(request: &HttpRequest, payload: &mut Payload) -> Result<Vec<u8>, ApiRefusal> {
+    if declared_length(request.headers()).is_some_and(|length| length > LONGEST) {
+        return Err(AdminCode::PayloadTooLarge.into());
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|_| AdminCode::InvalidRequest)?;
+        if bytes.len() + chunk.len() > LONGEST {
+            return Err(AdminCode::PayloadTooLarge.into());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiRefusal> {
+    // What is no JSON at all is not a question of fields.
+    let object = bytes.trim_ascii_start().starts_with(b"{");
+    if !object || serde_json::from_slice::<IgnoredAny>(bytes).is_err() {
+        return Err(ApiRefusal::saying(
+            AdminCode::InvalidRequest,
+            "The body is not a JSON object.",
+        ));
+    }
+    let mut text = serde_json::Deserializer::from_slice(bytes);
+    serde_path_to_error::deserialize(&mut text).map_err(|cause| {
+        let why = told(&cause.inner().to_string());
+        match cause.path().to_string().as_str() {
+            "." => ApiRefusal::saying(AdminCode::InvalidField, why),
+            path => ApiRefusal::field(path, why),
+        }
+    })
+}
+
+/// What may be said of why a value cannot be read: names of fields, and what was expected, but
+/// never the value, which may be a number or a secret.
+pub(crate) fn told(cause: &str) -> String {
+    let cause = cause.split(" at line ").next().unwrap_or_default();
+    let named = ["missing field", "unknown field", "duplicate field"];
+    if named.iter().any(|kind| cause.starts_with(kind)) {
+        return cause.to_owned();
+    }
+    match cause.split_once("expected ") {
+        Some((_, expected)) => format!("expected {expected}"),
+        None => "not of the form that it has to have".to_owned(),
+    }
+}
+
+/// A reference to a schema, which goes into `schemas` with all that it refers to.
+pub(crate) fn reference<T: ToSchema>(schemas: &mut Schemas) -> Value {
+    let mut found = vec![(T::name().into_owned(), T::schema())];
+    T::schemas(&mut found);
+    let json = |schema| serde_json::to_value(schema).unwrap_or_default();
+    schemas.extend(found.into_iter().map(|(name, schema)| (name, json(schema))));
+    serde_json::json!({ "$ref": format!("#/components/schemas/{}", T::name()) })
+}
+
+/// A value that is written as text: an id, a number, a word.
+pub(crate) struct Parsed<T>(pub(crate) T);
+
+impl<'de, T: FromStr> Deserialize<'de> for Parsed<T>
+where
+    T::Err: Display,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(|_| D::Error::custom("unreadable"))
+    }
+}
+
+/// A member that is there, though it may be null; beside `#[serde(default)]`, which is for one that is
+/// not.
+pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}

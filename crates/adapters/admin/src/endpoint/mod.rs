@@ -1,0 +1,41 @@
+//! What every endpoint is made of: who asks, what is read from the request, how it is answered.
+
+pub(crate) mod admin_request;
+pub(crate) mod answer;
+pub(crate) mod body;
+pub(crate) mod operation;
+pub(crate) mod query;
+pub(crate) mod refusal;
+mod throttle;
+
+use dwar_app::operations::Operations;
+use dwar_app::{Management, Toolbox};
+use std::sync::Arc;
+use throttle::Throttle;
+
+/// What all endpoints share.
+pub struct AdminApi {
+    pub(crate) tools: Toolbox,
+    pub(crate) manage: Management,
+    pub(crate) operations: Arc<dyn Operations>,
+    /// Where browsers reach the dashboard, for the links of invitations.
+    pub(crate) dashboard_url: String,
+    /// Whether the last address in `X-Forwarded-For` is the client's.
+    pub(crate) behind_proxy: bool,
+    pub(crate) throttle: Throttle,
+}
+
+impl AdminApi {
+    /// The endpoints' way to the use cases; `dashboard_url` is what links of invitations begin with,
+    /// `behind_proxy` whether a proxy of ours says where requests come from.
+    pub fn new(
+        tools: Toolbox,
+        manage: Management,
+        operations: Arc<dyn Operations>,
+        dashboard_url: String,
+        behind_proxy: bool,
+    ) -> Self {
+        let throttle = Throttle::default();
+        Self { tools, manage, operations, dashboard_url, behind_proxy, throttle }
+    }
+}

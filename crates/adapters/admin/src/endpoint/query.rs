@@ -1,0 +1,106 @@
+use crate::endpoint::body::{Nothing, told};
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use actix_web::{HttpRequest, web};
+use dwar_kernel::{Timestamp, read_instant};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::str::FromStr;
+use utoipa::IntoParams;
+use utoipa::openapi::path::ParameterIn;
+
+/// As many entries as a list gives at most.
+const MOST: u32 = 500;
+const USUAL: u32 = 50;
+
+/// What stands behind the `?`.
+pub(crate) trait Query: Sized + 'static {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// 400 naming what cannot be read.
+    fn read(request: &HttpRequest) -> Result<Self, ApiRefusal>;
+
+    /// Its parameters.
+    fn describe() -> Vec<Value>;
+}
+
+impl Query for Nothing {
+    fn read(_: &HttpRequest) -> Result<Self, ApiRefusal> {
+        Ok(Self)
+    }
+
+    fn describe() -> Vec<Value> {
+        Vec::new()
+    }
+}
+
+impl<T: DeserializeOwned + IntoParams + 'static> Query for T {
+    fn read(request: &HttpRequest) -> Result<Self, ApiRefusal> {
+        let read = web::Query::<Self>::from_query(request.query_string());
+        read.map(web::Query::into_inner).map_err(|cause| {
+            let cause = cause.to_string();
+            let inner = cause.split_once("failed: ").map_or(cause.as_str(), |(_, inner)| inner);
+            let why = format!("The query cannot be read: {}.", told(inner));
+            ApiRefusal::saying(AdminCode::InvalidRequest, why)
+        })
+    }
+
+    fn describe() -> Vec<Value> {
+        let all = Self::into_params(|| Some(ParameterIn::Query));
+        all.into_iter().filter_map(|one| serde_json::to_value(one).ok()).collect()
+    }
+}
+
+/// Which part of a list.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Paging {
+    /// Entries at most, 1 to 500; 50 without.
+    #[param(minimum = 1, maximum = 500)]
+    pub(crate) limit: Option<u32>,
+    /// The `next_cursor` of the answer before.
+    pub(crate) cursor: Option<String>,
+}
+
+/// How many entries are wanted.
+pub(crate) fn limit(asked: Option<u32>) -> Result<u32, ApiRefusal> {
+    match asked.unwrap_or(USUAL) {
+        0 => Err(ApiRefusal::field("limit", "1 to 500")),
+        more if more > MOST => Err(ApiRefusal::field("limit", "1 to 500")),
+        fits => Ok(fits),
+    }
+}
+
+/// A cursor that nobody was given.
+pub(crate) fn no_cursor() -> ApiRefusal {
+    ApiRefusal::field("cursor", "none that an answer gave")
+}
+
+/// An instant of a query.
+pub(crate) fn instant_of(field: &str, text: Option<&str>) -> Result<Option<Timestamp>, ApiRefusal> {
+    let Some(text) = text else { return Ok(None) };
+    let wrong = || ApiRefusal::field(field, "an instant, as RFC 3339 writes it");
+    read_instant(text).map(Some).ok_or_else(wrong)
+}
+
+/// A word of a query.
+pub(crate) fn word<T>(
+    field: &str,
+    text: Option<&str>,
+    known: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, ApiRefusal> {
+    let Some(text) = text else { return Ok(None) };
+    let wrong = || ApiRefusal::field(field, "none of the words that it knows");
+    known(text).map(Some).ok_or_else(wrong)
+}
+
+/// An instant and what settles equal ones, as a cursor has them: `2027-01-15T08:00:00Z_7`.
+pub(crate) fn place<T: FromStr>(
+    cursor: Option<&str>,
+) -> Result<Option<(Timestamp, T)>, ApiRefusal> {
+    let Some(text) = cursor else { return Ok(None) };
+    let (at, rest) = text.split_once('_').ok_or_else(no_cursor)?;
+    let at = read_instant(at).ok_or_else(no_cursor)?;
+    Ok(Some((at, rest.parse().map_err(|_| no_cursor())?)))
+}

@@ -1,0 +1,110 @@
+use dwar_kernel::Timestamp;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+/// Tokens that are looked up at once.
+const AT_ONCE: usize = 8;
+const WAIT: Duration = Duration::from_secs(2);
+/// Wrong tokens of one address in [`WINDOW`] that are told so.
+const FAILURES: u32 = 30;
+const WINDOW: Duration = Duration::from_secs(60);
+/// Addresses that are counted by themselves; all others together are one.
+const ADDRESSES: usize = 1_024;
+
+/// What wrong tokens may cost: bounded look-ups at once, and a count per address. A good token is
+/// never refused for what others at its address do wrong: no token can be guessed (190 bits), so
+/// the limit is about noise and load, and nobody can lock out anybody by it.
+pub struct Throttle {
+    seats: Semaphore,
+    failures: Mutex<HashMap<Option<IpAddr>, Failures>>,
+}
+
+#[derive(Clone, Copy)]
+struct Failures {
+    since: Timestamp,
+    count: u32,
+}
+
+impl Default for Throttle {
+    fn default() -> Self {
+        Self { seats: Semaphore::new(AT_ONCE), failures: Mutex::default() }
+    }
+}
+
+impl Throttle {
+    /// A place for one look-up; `None` if none is free soon.
+    pub(crate) async fn seat(&self) -> Option<SemaphorePermit<'_>> {
+        timeout(WAIT, self.seats.acquire()).await.ok()?.ok()
+    }
+
+    /// Counts a wrong token; the seconds until the count begins anew, once there were too many.
+    pub(crate) fn failed(&self, from: Option<IpAddr>, now: Timestamp) -> Option<u64> {
+        let mut all = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut key = from;
+        if !all.contains_key(&key) && all.len() >= ADDRESSES {
+            all.retain(|_, failures| now < failures.since + WINDOW);
+            if all.len() >= ADDRESSES {
+                key = None;
+            }
+        }
+        let failures = all.entry(key).or_insert(Failures { since: now, count: 0 });
+        if now >= failures.since + WINDOW {
+            *failures = Failures { since: now, count: 0 };
+        }
+        failures.count = failures.count.saturating_add(1);
+        let rest = (failures.since + WINDOW - now).num_seconds().max(1).unsigned_abs();
+        (failures.count > FAILURES).then_some(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+    }
+
+    fn address(number: u32) -> Option<IpAddr> {
+        Some(IpAddr::from(number.to_be_bytes()))
+    }
+
+    #[test]
+    fn failures_are_counted_per_address_and_minute() {
+        let throttle = Throttle::default();
+        for _ in 0..FAILURES {
+            assert_eq!(throttle.failed(address(1), at(0)), None);
+        }
+        assert_eq!(throttle.failed(address(1), at(20)), Some(40));
+        assert_eq!(throttle.failed(address(2), at(20)), None);
+        assert_eq!(throttle.failed(address(1), at(59)), Some(1));
+        assert_eq!(throttle.failed(address(1), at(60)), None);
+    }
+
+    #[test]
+    fn a_flood_of_addresses_takes_bounded_room() {
+        let throttle = Throttle::default();
+        for number in 0..20_000 {
+            throttle.failed(address(number), at(0));
+        }
+        assert!(throttle.failures.lock().unwrap().len() <= ADDRESSES + 1);
+        assert!(throttle.failed(address(30_000), at(0)).is_some(), "all the others are one");
+        assert_eq!(throttle.failed(address(30_000), at(60)), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_are_looked_up_at_once_than_there_are_seats() {
+        let throttle = Throttle::default();
+        let mut seats = Vec::new();
+        for _ in 0..AT_ONCE {
+            seats.push(throttle.seat().await.unwrap());
+        }
+        assert!(throttle.seat().await.is_none());
+        seats.pop();
+        assert!(throttle.seat().await.is_some());
+    }
+}

@@ -1,0 +1,23 @@
+//! The admin API `/admin/v1`: what the command line does and the pages show, as JSON for programs.
+//!
+//! One [`endpoint::operation::Operation`] is an endpoint with all there is to say of it: method, path,
+//! command, query, body, answer, handler. Routes and the OpenAPI document are both made from
+//! [`resources::all`], so neither can have what the other lacks. A new endpoint is a handler and one
+//! entry in `operations` of its file in `resources/`.
+
+mod begin_proof;
+mod document;
+mod endpoint;
+mod outside;
+mod resources;
+mod routes;
+
+pub use begin_proof::begin_proof;
+pub use document::document;
+pub use endpoint::AdminApi;
+pub use endpoint::refusal::AdminCode;
+pub use outside::{Asked, admit, complete, is_at};
+pub use routes::routes;
+
+/// Where the admin API begins.
+const BASE: &str = "/admin/v1";

@@ -1,0 +1,56 @@
+//! The admin API as seen from the outermost middleware: whom it talks to, and what each answer says.
+
+use crate::BASE;
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use actix_web::body::BoxBody;
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::{Error, HttpResponse};
+use dwar_app::Toolbox;
+use dwar_wire::{REQUEST_ID, request_id};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// A request for the admin API, by its id.
+pub struct Asked {
+    id: HeaderValue,
+}
+
+impl Asked {
+    /// Gives the request its id.
+    pub fn new(headers: &HeaderMap, tools: &Toolbox) -> Self {
+        Self { id: request_id(headers, tools.entropy.as_ref(), tools.now()) }
+    }
+
+    /// The id as text.
+    pub fn id(&self) -> &str {
+        self.id.to_str().unwrap_or_default()
+    }
+}
+
+/// Whether a request is for the admin API, as the routes will see it.
+pub fn is_at(request: &ServiceRequest) -> bool {
+    let rest = request.match_info().unprocessed().strip_prefix(BASE);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Refuses what a page in a browser sends, whoever's page it is. Programs send neither header, and
+/// there is no answer to a preflight, so the header with the token cannot come from a page.
+pub fn admit(headers: &HeaderMap) -> Result<(), Error> {
+    let typed = |value: &HeaderValue| value == "none";
+    let page = headers.contains_key(header::ORIGIN) || !headers.get_all(FETCH_SITE).all(typed);
+    if page { Err(ApiRefusal::from(AdminCode::ForeignOrigin).into()) } else { Ok(()) }
+}
+
+/// Gives an answer its id, and a refusal its body.
+pub fn complete(response: HttpResponse, asked: &Asked) -> HttpResponse {
+    let body = ApiRefusal::body_of(&response, asked.id());
+    let mut response = response;
+    if let Some(body) = body {
+        response = response.set_body(BoxBody::new(body));
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+    }
+    response.headers_mut().insert(REQUEST_ID, asked.id.clone());
+    response
+}

@@ -1,0 +1,190 @@
+use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
+use crate::endpoint::answer::{Answered, Lines, Page, id, instant};
+use crate::endpoint::body::Nothing;
+use crate::endpoint::operation::{Operation, get};
+use crate::endpoint::query::{instant_of, limit, place};
+use crate::endpoint::refusal::ApiRefusal;
+use actix_web::web::Bytes;
+use dwar_app::ManageError;
+use dwar_kernel::ProjectId;
+use dwar_operator::{Action, Actor, AuditCursor, AuditEntry, AuditFilter, Command};
+use futures_util::stream::try_unfold;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+/// Lines of an export that are read at a time.
+const PAGE: u32 = 500;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get("/audit", Command::ListAudit, "The whole audit log, newest first").to(all),
+        get("/audit/export", Command::ExportAudit, "The whole audit log, an object a line")
+            .to(export_all),
+        get(
+            "/projects/{project}/audit",
+            Command::ListProjectAudit,
+            "What was changed in a project",
+        )
+        .to(of_project),
+        get(
+            "/projects/{project}/audit/export",
+            Command::ExportProjectAudit,
+            "What was changed in a project, an object a line",
+        )
+        .to(export_of_project),
+    ]
+}
+
+/// Which lines of the log.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// Such as `key.regenerated`.
+    action: Option<String>,
+    /// From this instant on.
+    #[param(format = "date-time")]
+    since: Option<String>,
+    /// Before this instant.
+    #[param(format = "date-time")]
+    until: Option<String>,
+    /// Entries at most, 1 to 500; 50 without. An export has no limit.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// The `next_cursor` of the answer before.
+    cursor: Option<String>,
+}
+
+/// One change, written down before it was made.
+#[derive(Serialize, ToSchema)]
+struct AuditLine {
+    #[schema(format = "uuid")]
+    id: String,
+    #[schema(format = "date-time")]
+    at: String,
+    actor: ActorBody,
+    /// The address it came from, as far as it is known.
+    from: Option<String>,
+    /// None where it is about the installation.
+    #[schema(format = "uuid")]
+    project_id: Option<String>,
+    action: String,
+    subject: String,
+    /// What differs: as it was.
+    #[schema(value_type = Option<Object>)]
+    before: Value,
+    /// What differs: as it is to be.
+    #[schema(value_type = Option<Object>)]
+    after: Value,
+}
+
+/// Who did it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Actor)]
+struct ActorBody {
+    /// `command_line`, `operator` or `token`.
+    kind: String,
+    #[schema(format = "uuid")]
+    id: Option<String>,
+    name: String,
+}
+
+async fn all(call: AdminRequest, wanted: Wanted, _: Nothing) -> Answered<Page<AuditLine>> {
+    page(&call, None, &wanted).await
+}
+
+async fn of_project(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<AuditLine>> {
+    page(&at, Some(at.project), &wanted).await
+}
+
+async fn export_all(call: AdminRequest, wanted: Wanted, _: Nothing) -> Answered<Lines<AuditLine>> {
+    export(&call, None, &wanted)
+}
+
+async fn export_of_project(
+    at: ProjectRequest,
+    wanted: Wanted,
+    _: Nothing,
+) -> Answered<Lines<AuditLine>> {
+    export(&at, Some(at.project), &wanted)
+}
+
+async fn page(
+    call: &AdminRequest,
+    project: Option<ProjectId>,
+    wanted: &Wanted,
+) -> Answered<Page<AuditLine>> {
+    let (filter, after, limit) = (wanted.filter(project)?, wanted.after()?, limit(wanted.limit)?);
+    // One more than is shown tells whether there are more.
+    let entries = call.api.manage.audit_log.page(&call.by, filter, after, limit + 1).await?;
+    Ok(Page::cut(entries, limit, cursor, |entry| view(&entry)))
+}
+
+fn export(
+    call: &AdminRequest,
+    project: Option<ProjectId>,
+    wanted: &Wanted,
+) -> Answered<Lines<AuditLine>> {
+    let (filter, after) = (wanted.filter(project)?, wanted.after()?);
+    let start = Some((call.api.clone(), call.by.clone(), after));
+    Ok(Lines::new(try_unfold(start, move |from| async move {
+        let Some((api, by, after)) = from else { return Ok(None) };
+        let entries = api.manage.audit_log.page(&by, filter, after, PAGE).await;
+        let entries = entries.map_err(ManageError::into_store_error)?;
+        let last = entries.last().map(AuditEntry::cursor);
+        let more = last.filter(|_| entries.len() == PAGE as usize);
+        let lines: Vec<String> = entries.iter().map(line).collect();
+        let next = more.map(|after| (api, by, Some(after)));
+        Ok(Some((Bytes::from(lines.concat()), next)))
+    })))
+}
+
+fn line(entry: &AuditEntry) -> String {
+    let text = serde_json::to_string(&view(entry)).unwrap_or_default();
+    text + "\n"
+}
+
+impl Wanted {
+    fn filter(&self, project: Option<ProjectId>) -> Answered<AuditFilter> {
+        let action = self.action.as_deref().map(|word| {
+            Action::from_word(word).ok_or_else(|| ApiRefusal::field("action", "no such action"))
+        });
+        Ok(AuditFilter {
+            project,
+            action: action.transpose()?,
+            since: instant_of("since", self.since.as_deref())?,
+            until: instant_of("until", self.until.as_deref())?,
+        })
+    }
+
+    fn after(&self) -> Answered<Option<AuditCursor>> {
+        let place = place(self.cursor.as_deref())?;
+        Ok(place.map(|(at, id)| AuditCursor { at, id }))
+    }
+}
+
+fn cursor(entry: &AuditEntry) -> String {
+    format!("{}_{}", instant(entry.at), entry.id)
+}
+
+fn view(entry: &AuditEntry) -> AuditLine {
+    let (kind, actor) = match &entry.actor {
+        Actor::CommandLine => ("command_line", None),
+        Actor::Operator { id: operator, .. } => ("operator", Some(id(operator))),
+        Actor::Token { id: token, .. } => ("token", Some(id(token))),
+    };
+    let facts = |facts: &Option<String>| -> Value {
+        facts.as_deref().and_then(|facts| serde_json::from_str(facts).ok()).unwrap_or_default()
+    };
+    AuditLine {
+        id: id(entry.id),
+        at: instant(entry.at),
+        actor: ActorBody { kind: kind.to_owned(), id: actor, name: id(&entry.actor) },
+        from: entry.from.map(id),
+        project_id: entry.project.map(id),
+        action: id(entry.action),
+        subject: entry.subject.clone(),
+        before: facts(&entry.before),
+        after: facts(&entry.after),
+    }
+}

@@ -1,0 +1,100 @@
+use crate::endpoint::admin_request::ProjectRequest;
+use crate::endpoint::answer::{Answered, Limited, id, instant};
+use crate::endpoint::body::{Nothing, Parsed};
+use crate::endpoint::operation::{Operation, delete, get, post};
+use dwar_app::FoundIdentity;
+use dwar_kernel::{KeyMode, Phone};
+use dwar_operator::Command;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/identities/{mode}/{identity}",
+            Command::ShowIdentity,
+            "An identity, its number masked",
+        )
+        .to(show),
+        post(
+            "/projects/{project}/identities/{mode}/find",
+            Command::FindIdentity,
+            "The identity behind a phone number",
+        )
+        .to(find),
+        delete(
+            "/projects/{project}/identities/{mode}/{identity}",
+            Command::EraseIdentity,
+            "Erases every trace of an identity, and ends its sessions",
+        )
+        .to(erase),
+    ]
+}
+
+/// A phone number, in a body because addresses end up in logs.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PhoneToFind {
+    /// An Indian mobile number.
+    #[schema(value_type = String)]
+    phone: Parsed<Phone>,
+}
+
+/// Whoever proved to have a phone number.
+#[derive(Serialize, ToSchema)]
+struct Identity {
+    #[schema(format = "uuid")]
+    identity_id: String,
+    /// `live` or `test`.
+    mode: String,
+    /// Whole for whoever asked by it, else masked.
+    phone: String,
+    #[schema(format = "date-time")]
+    created_at: String,
+    #[schema(format = "date-time")]
+    last_verified_at: String,
+}
+
+/// What is no more.
+#[derive(Serialize, ToSchema)]
+struct ErasedIdentity {
+    #[schema(format = "uuid")]
+    identity_id: String,
+    erased: bool,
+    sessions_revoked: u64,
+}
+
+async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<Identity> {
+    let (mode, identity) = (at.part("mode")?, at.part("identity")?);
+    let found = at.api.manage.identities.show(&at.by, (at.project, mode), identity).await?;
+    let phone = found.phone.to_string();
+    Ok(view(&found, mode, phone))
+}
+
+async fn find(at: ProjectRequest, _: Nothing, body: PhoneToFind) -> Answered<Limited<Identity>> {
+    let (mode, Parsed(phone)) = (at.part("mode")?, body.phone);
+    let world = (at.project, mode);
+    let (found, left) = at.api.manage.identities.find(&at.by, world, &phone).await?;
+    let now = at.api.tools.now();
+    Ok(Limited { body: view(&found, mode, found.phone.e164()), left, now })
+}
+
+async fn erase(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ErasedIdentity> {
+    let (mode, identity) = (at.part("mode")?, at.part("identity")?);
+    let erased = at.api.manage.identities.erase(&at.by, (at.project, mode), identity).await?;
+    Ok(ErasedIdentity {
+        identity_id: id(identity),
+        erased: true,
+        sessions_revoked: erased.sessions_revoked,
+    })
+}
+
+fn view(found: &FoundIdentity, mode: KeyMode, phone: String) -> Identity {
+    Identity {
+        identity_id: id(found.id),
+        mode: id(mode),
+        phone,
+        created_at: instant(found.created_at),
+        last_verified_at: instant(found.last_verified_at),
+    }
+}

@@ -1,0 +1,105 @@
+use crate::endpoint::admin_request::ProjectRequest;
+use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::body::Nothing;
+use crate::endpoint::operation::{Operation, delete, get};
+use crate::endpoint::query::{Paging, limit, place};
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_operator::Command;
+use dwar_session::{Session, SessionCursor};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/identities/{mode}/{identity}/sessions",
+            Command::ListSessions,
+            "The sessions of an identity, newest first, those that ended too",
+        )
+        .to(list),
+        delete(
+            "/projects/{project}/identities/{mode}/{identity}/sessions",
+            Command::EndSessions,
+            "Ends every session of an identity, for the very next request",
+        )
+        .to(end_all),
+        delete(
+            "/projects/{project}/identities/{mode}/{identity}/sessions/{session}",
+            Command::EndSession,
+            "Ends one session, for the very next request",
+        )
+        .to(end_one),
+    ]
+}
+
+/// A session of an identity.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Session)]
+struct SessionBody {
+    /// The `session_id` of the public API.
+    #[schema(format = "uuid")]
+    session_id: String,
+    /// Whether it counts.
+    alive: bool,
+    #[schema(format = "date-time")]
+    created_at: String,
+    /// Its last refresh.
+    #[schema(format = "date-time")]
+    refreshed_at: Option<String>,
+    #[schema(format = "date-time")]
+    expires_at: String,
+    /// When it was ended before that.
+    #[schema(format = "date-time")]
+    ended_at: Option<String>,
+}
+
+/// How many sessions were ended.
+#[derive(Serialize, ToSchema)]
+struct EndedSessions {
+    #[schema(format = "uuid")]
+    identity_id: String,
+    sessions_ended: u64,
+}
+
+async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<SessionBody>> {
+    let (world, identity) = whose(&at)?;
+    let place = place(paging.cursor.as_deref())?;
+    let after = place.map(|(at, session)| SessionCursor { at, session });
+    let (limit, now) = (limit(paging.limit)?, at.api.tools.now());
+    // One more than is shown tells whether there are more.
+    let sessions =
+        at.api.manage.identities.sessions(&at.by, world, identity, after, limit + 1).await?;
+    Ok(Page::cut(sessions, limit, cursor, |session| view(&session, now)))
+}
+
+async fn end_all(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
+    let (world, identity) = whose(&at)?;
+    let sessions_ended = at.api.manage.identities.end_sessions(&at.by, world, identity).await?;
+    Ok(EndedSessions { identity_id: id(identity), sessions_ended })
+}
+
+async fn end_one(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
+    let (world, identity) = whose(&at)?;
+    let session: SessionId = at.part("session")?;
+    at.api.manage.identities.end_session(&at.by, world, identity, session).await?;
+    Ok(EndedSessions { identity_id: id(identity), sessions_ended: 1 })
+}
+
+fn whose(at: &ProjectRequest) -> Answered<((ProjectId, KeyMode), IdentityId)> {
+    Ok(((at.project, at.part("mode")?), at.part("identity")?))
+}
+
+fn cursor(session: &Session) -> String {
+    format!("{}_{}", instant(session.created_at), session.id)
+}
+
+fn view(session: &Session, now: Timestamp) -> SessionBody {
+    SessionBody {
+        session_id: id(session.id),
+        alive: session.is_alive(now),
+        created_at: instant(session.created_at),
+        refreshed_at: session.refreshed_at().map(instant),
+        expires_at: instant(session.expires_at),
+        ended_at: session.revoked_at.map(instant),
+    }
+}

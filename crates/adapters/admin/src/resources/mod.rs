@@ -1,0 +1,41 @@
+//! The endpoints, a file per resource.
+
+mod audit;
+mod figures;
+mod identities;
+mod identity_sessions;
+mod keys;
+mod operations;
+mod operators;
+mod projects;
+mod requests;
+mod signing_keys;
+mod story;
+mod tokens;
+mod wallet;
+mod wallet_ledger;
+mod webhook_calls;
+mod webhooks;
+
+use crate::endpoint::operation::Operation;
+
+/// Every endpoint, by resource.
+pub(crate) fn all() -> Vec<(&'static str, Vec<Operation>)> {
+    vec![
+        ("projects", projects::operations()),
+        ("figures", figures::operations()),
+        ("requests", requests::operations()),
+        ("keys", keys::operations()),
+        ("wallet", wallet::operations()),
+        ("wallet", wallet_ledger::operations()),
+        ("webhooks", webhooks::operations()),
+        ("webhooks", webhook_calls::operations()),
+        ("identities", identities::operations()),
+        ("identities", identity_sessions::operations()),
+        ("operators", operators::operations()),
+        ("tokens", tokens::operations()),
+        ("audit", audit::operations()),
+        ("signing keys", signing_keys::operations()),
+        ("operations", operations::operations()),
+    ]
+}

@@ -1,0 +1,291 @@
+use super::wallet::amount;
+use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
+use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::body::{Nothing, Parsed, given};
+use crate::endpoint::operation::{Operation, get, patch, post};
+use crate::endpoint::query::Paging;
+use crate::endpoint::refusal::ApiRefusal;
+use dwar_kernel::Phone;
+use dwar_operator::Command;
+use dwar_otp::SendPace;
+use dwar_project::{Project, ProjectChange, ProjectName};
+use dwar_wallet::Paise;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects",
+            Command::ListProjects,
+            "The projects that the token may know of, oldest first",
+        )
+        .to(list),
+        post("/projects", Command::CreateProject, "A new project; its keys are in this one answer")
+            .makes()
+            .to(create),
+        get("/projects/{project}", Command::ShowProject, "A project with its settings").to(show),
+        patch("/projects/{project}", Command::ChangeProject, "Changes the settings that are given")
+            .to(change),
+        patch(
+            "/projects/{project}/prices",
+            Command::ChangePrices,
+            "Changes what codes cost, and which balance is low",
+        )
+        .to(reprice),
+        post(
+            "/projects/{project}/unlock",
+            Command::UnlockPhone,
+            "Forgets the wrong codes of a phone, for the very next send in live mode",
+        )
+        .to(unlock),
+    ]
+}
+
+/// What every token that may know of a project may know.
+#[derive(Serialize, ToSchema)]
+struct ProjectSummary {
+    #[schema(format = "uuid")]
+    project_id: String,
+    name: String,
+    #[schema(format = "date-time")]
+    created_at: String,
+}
+
+/// A project; null stands for the installation's own setting.
+#[derive(Serialize, ToSchema)]
+struct ProjectSettings {
+    #[schema(format = "uuid")]
+    project_id: String,
+    name: String,
+    /// Whether `GET /v1/identity` answers.
+    identity_lookup: bool,
+    /// Whether `DELETE /v1/identity` deletes.
+    identity_delete: bool,
+    whatsapp_price_paise: Option<i64>,
+    sms_price_paise: Option<i64>,
+    brand: Option<String>,
+    language: Option<String>,
+    sms_text: Option<String>,
+    sms_template_id: Option<String>,
+    webotp_domain: Option<String>,
+    app_hash: Option<String>,
+    /// An empty list skips the channel.
+    whatsapp_providers: Option<Vec<String>>,
+    /// An empty list skips the channel.
+    sms_providers: Option<Vec<String>>,
+    /// Without a receipt, before the next channel is tried; 0 waits for none.
+    fallback_seconds: Option<u32>,
+    /// A balance below this is told as an event; null tells nothing.
+    low_balance_paise: Option<i64>,
+    #[schema(format = "date-time")]
+    created_at: String,
+}
+
+/// A project to be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewProject {
+    /// 1 to 60 visible characters on one line.
+    name: String,
+    /// What it has to begin with.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
+    balance_paise: i64,
+}
+
+/// A project that was just made.
+#[derive(Serialize, ToSchema)]
+struct CreatedProject {
+    #[schema(format = "uuid")]
+    project_id: String,
+    name: String,
+    /// Shown this once.
+    live_key: String,
+    /// Shown this once.
+    test_key: String,
+    balance_paise: i64,
+}
+
+/// What is to change; what is absent stays, and null goes back to the installation's own setting.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ProjectChange)]
+struct Settings {
+    name: Option<String>,
+    identity_lookup: Option<bool>,
+    identity_delete: Option<bool>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    brand: Option<Option<String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    language: Option<Option<String>>,
+    /// With `{code}`, `{brand}` and `{minutes}`.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    sms_text: Option<Option<String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    sms_template_id: Option<Option<String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    webotp_domain: Option<Option<String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    app_hash: Option<Option<String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    whatsapp_providers: Option<Option<Vec<String>>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    sms_providers: Option<Option<Vec<String>>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>)]
+    fallback_seconds: Option<Option<u32>>,
+}
+
+/// What is to change; what is absent stays, and null goes back to the installation's own price.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PriceChange {
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>)]
+    whatsapp_price_paise: Option<Option<u32>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>)]
+    sms_price_paise: Option<Option<u32>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>)]
+    low_balance_paise: Option<Option<u32>>,
+}
+
+/// A phone number, in a body because addresses end up in logs.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PhoneToUnlock {
+    /// An Indian mobile number.
+    #[schema(value_type = String)]
+    phone: Parsed<Phone>,
+}
+
+/// What was forgotten.
+#[derive(Serialize, ToSchema)]
+struct UnlockedPhone {
+    /// Masked.
+    phone: String,
+    /// How fast codes could be sent: `usual`, `slowed` or `stopped`.
+    was: String,
+    /// One send in so many, or none for so many more.
+    seconds: Option<u64>,
+    wrong_in_a_row: u32,
+    wrong_in_period: u32,
+}
+
+async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<ProjectSummary>> {
+    let known = call.api.manage.projects.list(&call.by).await?;
+    let view = |project: Project| ProjectSummary {
+        project_id: id(project.id),
+        name: project.name,
+        created_at: instant(project.created_at),
+    };
+    Page::of(known, &paging, |project| project.id, view)
+}
+
+async fn create(call: AdminRequest, _: Nothing, body: NewProject) -> Answered<CreatedProject> {
+    let name: ProjectName = body.name.parse().map_err(|cause| ApiRefusal::field("name", cause))?;
+    let balance = amount("balance_paise", body.balance_paise)?;
+    let made = call.api.manage.projects.create(&call.by, &name, balance).await?;
+    Ok(CreatedProject {
+        project_id: id(made.id),
+        live_key: made.live_key.expose().to_owned(),
+        test_key: made.test_key.expose().to_owned(),
+        balance_paise: made.balance.paise().0,
+        name: made.name,
+    })
+}
+
+async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
+    Ok(settings(at.api.manage.projects.show(&at.by, at.project).await?))
+}
+
+async fn change(at: ProjectRequest, _: Nothing, body: Settings) -> Answered<ProjectSettings> {
+    apply(&at, body.into()).await
+}
+
+async fn reprice(at: ProjectRequest, _: Nothing, body: PriceChange) -> Answered<ProjectSettings> {
+    let paise = |own: Option<u32>| own.map(|paise| Paise(paise.into()));
+    let change = ProjectChange {
+        whatsapp_price: body.whatsapp_price_paise.map(paise),
+        sms_price: body.sms_price_paise.map(paise),
+        low_balance: body.low_balance_paise.map(paise),
+        ..ProjectChange::default()
+    };
+    apply(&at, change).await
+}
+
+async fn apply(at: &ProjectRequest, change: ProjectChange) -> Answered<ProjectSettings> {
+    Ok(settings(at.api.manage.projects.change(&at.by, at.project, change).await?))
+}
+
+async fn unlock(at: ProjectRequest, _: Nothing, body: PhoneToUnlock) -> Answered<UnlockedPhone> {
+    let Parsed(phone) = body.phone;
+    let unlocked = at.api.manage.phones.unlock(&at.by, at.project, &phone).await?;
+    let (was, seconds) = match unlocked.pace {
+        SendPace::Usual => ("usual", None),
+        SendPace::OnePer(window) => ("slowed", Some(window.as_secs())),
+        SendPace::Stopped(rest) => ("stopped", Some(rest.as_secs())),
+    };
+    let guesses = unlocked.guesses;
+    Ok(UnlockedPhone {
+        phone: phone.to_string(),
+        was: was.to_owned(),
+        seconds,
+        wrong_in_a_row: guesses.wrong,
+        wrong_in_period: guesses.period.map_or(0, |period| period.wrong),
+    })
+}
+
+impl From<Settings> for ProjectChange {
+    fn from(body: Settings) -> Self {
+        Self {
+            name: body.name,
+            identity_lookup: body.identity_lookup,
+            identity_delete: body.identity_delete,
+            brand: body.brand,
+            language: body.language,
+            sms_text: body.sms_text,
+            sms_template_id: body.sms_template_id,
+            webotp_domain: body.webotp_domain,
+            app_hash: body.app_hash,
+            whatsapp_providers: body.whatsapp_providers,
+            sms_providers: body.sms_providers,
+            fallback_seconds: body.fallback_seconds,
+            ..Self::default()
+        }
+    }
+}
+
+fn settings(project: Project) -> ProjectSettings {
+    let (messages, routing) = (project.messages, project.routing);
+    let paise = |own: Option<Paise>| own.map(|paise| paise.0);
+    ProjectSettings {
+        project_id: id(project.id),
+        name: project.name,
+        identity_lookup: project.identity_lookup,
+        identity_delete: project.identity_delete,
+        whatsapp_price_paise: paise(project.prices.whatsapp),
+        sms_price_paise: paise(project.prices.sms),
+        brand: messages.brand,
+        language: messages.language,
+        sms_text: messages.text,
+        sms_template_id: messages.template_id,
+        webotp_domain: messages.domain,
+        app_hash: messages.app_hash,
+        whatsapp_providers: routing.whatsapp,
+        sms_providers: routing.sms,
+        fallback_seconds: routing.fallback_seconds,
+        low_balance_paise: paise(project.low_balance),
+        created_at: instant(project.created_at),
+    }
+}

@@ -1,0 +1,225 @@
+use super::story::{PhoneStory, story};
+use crate::endpoint::admin_request::ProjectRequest;
+use crate::endpoint::answer::{Answered, Limited, id, instant};
+use crate::endpoint::body::{Nothing, Parsed};
+use crate::endpoint::operation::{Operation, get, post};
+use crate::endpoint::query::{no_cursor, word};
+use dwar_app::explain;
+use dwar_app::{RequestFilter, RequestLine};
+use dwar_kernel::{KeyMode, OtpId, Phone, is_line};
+use dwar_operator::Command;
+use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/requests",
+            Command::ListRequests,
+            "Codes that were asked for, newest first, numbers masked",
+        )
+        .to(list),
+        get(
+            "/projects/{project}/requests/refused",
+            Command::ListRefusedRequests,
+            "What was refused in the last hour, by mode and reason",
+        )
+        .to(refused),
+        post(
+            "/projects/{project}/requests/search",
+            Command::SearchRequests,
+            "Why codes did or did not arrive at a number, which is masked in the answer",
+        )
+        .to(search),
+        get(
+            "/projects/{project}/requests/{request}",
+            Command::ShowRequest,
+            "The same for the number of one request",
+        )
+        .to(show),
+        post(
+            "/projects/{project}/requests/{request}/unmask",
+            Command::UnmaskRequest,
+            "The number of a request; that it was looked at is in the audit log",
+        )
+        .to(unmask),
+    ]
+}
+
+/// Which requests.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// `live` or `test`.
+    mode: Option<String>,
+    /// `queued`, `sent`, `delivered` or `failed`.
+    status: Option<String>,
+    /// One that was tried: `whatsapp` or `sms`.
+    channel: Option<String>,
+    /// One that was tried, by its name.
+    provider: Option<String>,
+    /// The `next_cursor` of the answer before.
+    cursor: Option<String>,
+}
+
+/// Part of what was asked for: at most 50, of at most 500 that were looked through.
+#[derive(Serialize, ToSchema)]
+struct RequestPage {
+    items: Vec<Request>,
+    /// How many were looked through for these.
+    looked_through: u32,
+    /// For the query of the next request, also where nothing was found yet; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// A code that was asked for.
+#[derive(Serialize, ToSchema)]
+struct Request {
+    /// The `otp_id` of the public API.
+    #[schema(format = "uuid")]
+    request_id: String,
+    /// `live` or `test`.
+    mode: String,
+    #[schema(format = "date-time")]
+    at: String,
+    /// Masked; null if it cannot be read.
+    phone: Option<String>,
+    /// `queued`, `sent`, `delivered` or `failed`.
+    status: String,
+    /// `active`, `locked`, `used`, `superseded` or `void`.
+    state: String,
+    /// What carried it, or was tried last.
+    channel: Option<String>,
+    provider: Option<String>,
+    charged_paise: i64,
+}
+
+/// Sends of the last hour that were refused.
+#[derive(Serialize, ToSchema)]
+struct RefusedRequests {
+    items: Vec<RefusedCount>,
+}
+
+/// Sends that were refused for one reason.
+#[derive(Serialize, ToSchema)]
+struct RefusedCount {
+    /// `live` or `test`.
+    mode: String,
+    /// `limit`, `pace`, `stop`, `balance`, `key_reused` or `ceiling`.
+    reason: String,
+    count: u32,
+    /// The reason in words.
+    sentence: String,
+    /// What to do about it.
+    advice: String,
+}
+
+/// A number, in a body because addresses end up in logs.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PhoneToSearch {
+    /// `live` or `test`; live without.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    mode: Option<Parsed<KeyMode>>,
+    /// An Indian mobile number.
+    #[schema(value_type = String)]
+    phone: Parsed<Phone>,
+}
+
+/// A number in full.
+#[derive(Serialize, ToSchema)]
+struct UnmaskedRequest {
+    #[schema(format = "uuid")]
+    request_id: String,
+    /// `live` or `test`.
+    mode: String,
+    phone: String,
+}
+
+async fn list(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<RequestPage> {
+    let (filter, before) = (wanted.filter()?, wanted.before()?);
+    let page = at.api.manage.activity.requests(&at.by, at.project, &filter, before).await?;
+    Ok(RequestPage {
+        items: page.lines.into_iter().map(view).collect(),
+        looked_through: page.looked_through,
+        next_cursor: page.next.map(id),
+    })
+}
+
+async fn refused(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<RefusedRequests> {
+    let refused = at.api.manage.activity.refused_lately(&at.by, at.project).await?;
+    Ok(RefusedRequests { items: refused.iter().map(count).collect() })
+}
+
+async fn search(
+    at: ProjectRequest,
+    _: Nothing,
+    body: PhoneToSearch,
+) -> Answered<Limited<PhoneStory>> {
+    let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
+    let world = (at.project, mode);
+    let (timeline, left) = at.api.manage.activity.search(&at.by, world, &phone).await?;
+    let now = at.api.tools.now();
+    Ok(Limited { body: story(mode, &phone, timeline), left, now })
+}
+
+async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<PhoneStory> {
+    let request = at.part("request")?;
+    let (mode, phone, timeline) = at.api.manage.activity.story(&at.by, at.project, request).await?;
+    Ok(story(mode, &phone, timeline))
+}
+
+async fn unmask(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<UnmaskedRequest> {
+    let request: OtpId = at.part("request")?;
+    let (mode, phone) = at.api.manage.activity.unmask_request(&at.by, at.project, request).await?;
+    Ok(UnmaskedRequest { request_id: id(request), mode: id(mode), phone: phone.e164() })
+}
+
+impl Wanted {
+    fn filter(&self) -> Answered<RequestFilter> {
+        Ok(RequestFilter {
+            mode: word("mode", self.mode.as_deref(), KeyMode::from_word)?,
+            status: word("status", self.status.as_deref(), DeliveryStatus::from_word)?,
+            channel: word("channel", self.channel.as_deref(), Channel::from_word)?,
+            provider: word("provider", self.provider.as_deref(), provider)?,
+        })
+    }
+
+    fn before(&self) -> Answered<Option<OtpId>> {
+        let cursor = self.cursor.as_deref().map(str::parse);
+        cursor.transpose().map_err(|_| no_cursor())
+    }
+}
+
+/// A name that a provider may have.
+fn provider(name: &str) -> Option<String> {
+    is_line(name, 60).then(|| name.to_owned())
+}
+
+fn view(line: RequestLine) -> Request {
+    let (channel, provider) = line.carrier.unzip();
+    Request {
+        request_id: id(line.otp),
+        mode: id(line.mode),
+        at: instant(line.at),
+        phone: line.phone.map(id),
+        status: id(line.status),
+        state: id(line.state),
+        channel: channel.map(id),
+        provider,
+        charged_paise: line.charged.0,
+    }
+}
+
+fn count(refused: &RefusedSends) -> RefusedCount {
+    let (sentence, advice) = explain::refusal(refused.reason, None);
+    RefusedCount {
+        mode: id(refused.mode),
+        reason: id(refused.reason),
+        count: refused.count,
+        sentence,
+        advice: advice.to_owned(),
+    }
+}

@@ -1,0 +1,148 @@
+use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
+use crate::endpoint::answer::{Answered, id};
+use crate::endpoint::body::{Nothing, Parsed};
+use crate::endpoint::operation::{Operation, get, post};
+use crate::endpoint::refusal::ApiRefusal;
+use dwar_kernel::OtpId;
+use dwar_operator::Command;
+use dwar_wallet::{Amount, InvalidAmount, InvalidCorrection, InvalidReference, Reference};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get("/projects/{project}/wallet", Command::ShowWallet, "The wallet as it stands").to(show),
+        post(
+            "/projects/{project}/wallet/credits",
+            Command::CreditWallet,
+            "Pays in, once per reference",
+        )
+        .to(credit),
+        post(
+            "/projects/{project}/wallet/refunds",
+            Command::RefundSend,
+            "Gives back what was charged for a send, once",
+        )
+        .to(refund),
+        post(
+            "/projects/{project}/wallet/adjustments",
+            Command::AdjustWallet,
+            "Corrects the balance, once per reference",
+        )
+        .to(adjust),
+        post("/wallets/proof", Command::ProveWallets, "Recomputes every wallet from its ledger")
+            .to(prove),
+    ]
+}
+
+/// A wallet at an instant.
+#[derive(Serialize, ToSchema)]
+struct Wallet {
+    #[schema(format = "uuid")]
+    project_id: String,
+    balance_paise: i64,
+    /// Set aside by sends under way.
+    held_paise: i64,
+    /// What a new send may use.
+    available_paise: i64,
+}
+
+/// A wallet after something that was to move it.
+#[derive(Serialize, ToSchema)]
+struct MovedWallet {
+    /// Whether it moved; it does not where the same was booked before.
+    booked: bool,
+    wallet: Wallet,
+}
+
+/// Money to be paid in.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewCredit {
+    #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
+    amount_paise: i64,
+    /// Your name for the payment. A second credit of the same reference changes nothing.
+    #[schema(min_length = 1, max_length = 200)]
+    reference: String,
+}
+
+/// A correction, up or down.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewAdjustment {
+    /// Not zero.
+    #[schema(minimum = -1_000_000_000_000_i64, maximum = 1_000_000_000_000_i64)]
+    amount_paise: i64,
+    /// Why. A second adjustment of the same reference changes nothing.
+    #[schema(min_length = 1, max_length = 200)]
+    reference: String,
+}
+
+/// A send whose charge is to be given back.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewRefund {
+    #[schema(value_type = String, format = "uuid")]
+    otp_id: Parsed<OtpId>,
+}
+
+/// What all ledgers sum to.
+#[derive(Serialize, ToSchema)]
+struct WalletProof {
+    /// How many wallets there are.
+    projects: u64,
+    /// What they are off, together; anything but zero is a fault.
+    difference_paise: i64,
+}
+
+async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<Wallet> {
+    wallet(&at).await
+}
+
+async fn credit(at: ProjectRequest, _: Nothing, body: NewCredit) -> Answered<MovedWallet> {
+    let reference = Some(reference(&body.reference)?);
+    let amount = amount("amount_paise", body.amount_paise)?;
+    let booked = at.api.manage.wallets.credit(&at.by, at.project, amount, reference).await?;
+    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+}
+
+async fn refund(at: ProjectRequest, _: Nothing, body: NewRefund) -> Answered<MovedWallet> {
+    let Parsed(send) = body.otp_id;
+    let refunded = at.api.manage.wallets.refund(&at.by, at.project, send).await?;
+    let booked = refunded.is_some();
+    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+}
+
+async fn adjust(at: ProjectRequest, _: Nothing, body: NewAdjustment) -> Answered<MovedWallet> {
+    let reference = reference(&body.reference)?;
+    let amount = body.amount_paise.try_into();
+    let amount =
+        amount.map_err(|cause: InvalidCorrection| ApiRefusal::field("amount_paise", cause))?;
+    let booked = at.api.manage.wallets.adjust(&at.by, at.project, amount, reference).await?;
+    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+}
+
+async fn prove(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<WalletProof> {
+    let audit = call.api.manage.wallets.audit(&call.by).await?;
+    Ok(WalletProof { projects: audit.projects, difference_paise: audit.difference.0 })
+}
+
+async fn wallet(at: &ProjectRequest) -> Answered<Wallet> {
+    let balance = at.api.manage.wallets.balance(&at.by, at.project).await?;
+    Ok(Wallet {
+        project_id: id(at.project),
+        balance_paise: balance.balance.0,
+        held_paise: balance.held.0,
+        available_paise: balance.available().0,
+    })
+}
+
+/// An amount of a body.
+pub(crate) fn amount(field: &str, paise: i64) -> Answered<Amount> {
+    paise.try_into().map_err(|cause: InvalidAmount| ApiRefusal::field(field, cause))
+}
+
+/// A reference of a body or a query.
+pub(crate) fn reference(text: &str) -> Answered<Reference> {
+    text.parse().map_err(|cause: InvalidReference| ApiRefusal::field("reference", cause))
+}

@@ -1,0 +1,60 @@
+use crate::document::document;
+use crate::endpoint::operation::Operation;
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::{BASE, resources};
+use actix_web::dev::Payload;
+use actix_web::http::Method;
+use actix_web::web::{self, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse, Resource, Route};
+use std::collections::BTreeMap;
+
+/// Below [`BASE`].
+const DOCUMENT: &str = "/openapi.json";
+
+/// Every endpoint, and the document that describes them, which is for everybody: it is in the
+/// source as well.
+pub fn routes(config: &mut ServiceConfig) {
+    let mut paths: BTreeMap<&'static str, Vec<Operation>> = BTreeMap::new();
+    for operation in resources::all().into_iter().flat_map(|(_, all)| all) {
+        paths.entry(operation.head.path).or_default().push(operation);
+    }
+    let text = document();
+    let shown = move || {
+        let answer = HttpResponse::Ok().content_type("application/json").body(text.clone());
+        async { answer }
+    };
+    let shown = resource(DOCUMENT, vec![(Method::GET, web::get().to(shown))]);
+    let mut scope = web::scope(BASE).service(shown);
+    for (path, operations) in paths {
+        let routes = operations.into_iter().map(|one| (one.head.method.clone(), route(one)));
+        scope = scope.service(resource(path, routes.collect()));
+    }
+    config.service(scope.default_service(web::to(nowhere)));
+}
+
+fn route(operation: Operation) -> Route {
+    let run = operation.run;
+    let handler = move |request: HttpRequest, payload: web::Payload| {
+        let payload: Payload = payload.into_inner();
+        run(request, payload)
+    };
+    web::method(operation.head.method).to(handler)
+}
+
+fn resource(path: &str, routes: Vec<(Method, Route)>) -> Resource {
+    let methods = routes.iter().flat_map(|(method, _)| match method.as_str() {
+        "GET" => vec!["GET", "HEAD"],
+        other => vec![other],
+    });
+    let allow = methods.collect::<Vec<_>>().join(", ");
+    let other = move || {
+        let refusal = ApiRefusal::method_not_allowed(allow.clone());
+        async { Err::<HttpResponse, _>(refusal) }
+    };
+    let resource = web::resource(path).default_service(web::to(other));
+    routes.into_iter().fold(resource, |resource, (_, route)| resource.route(route))
+}
+
+async fn nowhere() -> Result<HttpResponse, ApiRefusal> {
+    Err(AdminCode::NotFound.into())
+}

@@ -1,0 +1,17 @@
+use actix_web::http::StatusCode;
+use dwar_kernel::{StoreError, Timestamp};
+
+/// Logs why a store failed. Gives the status of the answer: 503 if trying again helps, else 500.
+pub fn store_failed(cause: &StoreError) -> StatusCode {
+    tracing::error!(error = cause as &(dyn std::error::Error + 'static), "the store failed");
+    match cause.is_transient() {
+        true => StatusCode::SERVICE_UNAVAILABLE,
+        false => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Whole seconds from `now` until `at` is reached; none once it is, as `Retry-After` has it.
+pub fn seconds_until(at: Timestamp, now: Timestamp) -> u64 {
+    let ms = u64::try_from((at - now).num_milliseconds()).unwrap_or_default();
+    ms.div_ceil(1_000)
+}

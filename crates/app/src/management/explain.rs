@@ -1,0 +1,233 @@
+//! What happened to a code, in words for people who support users; the same in the admin API and on pages.
+
+use crate::{Fact, FellBack};
+use dwar_kernel::Timestamp;
+use dwar_otp::{Channel, Reason, Refusal};
+use dwar_ratelimit::{Quota, SendBound};
+use std::time::Duration;
+
+/// How something went, for its colour and sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Bad,
+    Warn,
+    Plain,
+}
+
+impl Tone {
+    /// One word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Warn => "warn",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+/// A sentence, what can be done about it, and an instant that ends it.
+#[derive(Debug)]
+pub struct Sentence {
+    pub tone: Tone,
+    pub text: String,
+    pub advice: &'static str,
+    pub until: Option<Timestamp>,
+}
+
+impl Sentence {
+    fn new(tone: Tone, text: impl Into<String>) -> Self {
+        Self { tone, text: text.into(), advice: "", until: None }
+    }
+
+    fn advise(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
+    }
+
+    fn until(self, at: Timestamp) -> Self {
+        Self { until: Some(at), ..self }
+    }
+}
+
+/// A channel by its name.
+pub const fn channel(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Whatsapp => "WhatsApp",
+        Channel::Sms => "SMS",
+    }
+}
+
+/// What a reason means, and what to do about it.
+pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
+    match reason {
+        Reason::NotOnChannel => (
+            "the number has no account on WhatsApp",
+            "Nothing to do: the SMS takes over where one is set up.",
+        ),
+        Reason::RejectedNumber => (
+            "the provider will not send to this number",
+            "Check the number. If it is right, ask the provider, who may have it on a list.",
+        ),
+        Reason::Blocked => (
+            "the person or their operator blocks such messages",
+            "Ask the person whether they blocked the sender or are on the do-not-disturb list.",
+        ),
+        Reason::TemplateRejected => (
+            "the text of the message was not accepted",
+            "Everybody is affected. Tell whoever runs the project: the registered template and the text under Settings must match.",
+        ),
+        Reason::ProviderAuth => (
+            "the provider did not accept our credentials",
+            "Everybody is affected. Tell whoever runs the service at once: the provider's key is wrong or over.",
+        ),
+        Reason::ProviderThrottled => (
+            "the provider asked for fewer messages",
+            "Wait a few minutes and have the person ask again.",
+        ),
+        Reason::ProviderRefused => (
+            "the provider refused it, for a reason that is not known here",
+            "Look for the message in the provider's console. If every code ends like this, tell whoever runs the service.",
+        ),
+        Reason::ProviderUnavailable => (
+            "the provider could not be reached",
+            "Have the person ask again; if it goes on, tell whoever runs the service.",
+        ),
+        Reason::Timeout => (
+            "the provider did not answer in time, so the message may have gone out or not",
+            "Have the person look for it, then ask again.",
+        ),
+        Reason::Unknown => (
+            "what the provider answered is not known, so the message may have gone out or not",
+            "Have the person look for it, then ask again.",
+        ),
+    }
+}
+
+/// Why sends were refused, and what to do about it.
+pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str) {
+    let (text, advice) = match refusal {
+        Refusal::Limit => {
+            let limit = limit.map_or(String::new(), |quota| {
+                format!(" of {} per {}", quota.limit, span(quota.window))
+            });
+            return (format!("limit{limit} for one number"), "Have the person wait and ask once.");
+        }
+        Refusal::Pace => (
+            "fewer codes for this number, after many wrong ones",
+            "Somebody guesses. If it is the owner, the lock can be lifted.",
+        ),
+        Refusal::Stop => (
+            "no codes for this number for a while, after too many wrong ones",
+            "Somebody guesses. If it is the owner, the lock can be lifted.",
+        ),
+        Refusal::Balance => (
+            "the wallet could not pay for it",
+            "Everybody is affected. Tell whoever pays: money has to be paid in under Wallet.",
+        ),
+        Refusal::KeyReused => (
+            "the app used one Idempotency-Key for two different requests",
+            "A defect of the app: tell its developers.",
+        ),
+        Refusal::Ceiling => (
+            "the API key asked more often than it may in one minute",
+            "Everybody is affected. Somebody may be pumping messages: tell whoever runs the project.",
+        ),
+    };
+    (text.to_owned(), advice)
+}
+
+/// What is in the way of the next send.
+pub const fn bound(bound: SendBound) -> &'static str {
+    match bound {
+        SendBound::Limit => {
+            "This number has had the codes it may get for now. The next is allowed at"
+        }
+        SendBound::Pace => "After many wrong codes this number gets fewer. The next is allowed at",
+        SendBound::Stop => {
+            "After too many wrong codes this number gets none. The next is allowed at"
+        }
+    }
+}
+
+/// What is said where the next send is admitted at once.
+pub fn now(remaining: u32) -> String {
+    format!("Allowed now; {remaining} left in this window.")
+}
+
+/// What is said where no limit admits a send.
+pub const NEVER: &str = "The limit of this mode admits none.";
+
+/// What happened, as a sentence without its time.
+pub fn fact(fact: &Fact) -> Sentence {
+    use Tone::{Bad, Good, Plain, Warn};
+    match fact {
+        Fact::Asked => Sentence::new(Plain, "A code was asked for."),
+        Fact::NoProvider => Sentence::new(Bad, "No provider is set up to carry it.")
+            .advise("Everybody is affected. Tell whoever runs the service."),
+        Fact::Handed { channel: by, provider, after } => {
+            let way = format!("{} through {provider}", channel(*by));
+            match after {
+                None => Sentence::new(Plain, format!("Sent by {way}.")),
+                Some(FellBack::Failed) => Sentence::new(Plain, format!("Fell back to {way}.")),
+                Some(FellBack::Silent) => {
+                    Sentence::new(Plain, format!("No receipt came in time: fell back to {way}."))
+                }
+            }
+        }
+        Fact::Unanswered => Sentence::new(Warn, "The provider has not answered yet."),
+        Fact::Accepted => Sentence::new(Plain, "The provider took it; no receipt has come.")
+            .advise("If it did not arrive: is the phone on, in reach, and the number right?"),
+        Fact::Refused(why) => {
+            let (words, advice) = reason(*why);
+            Sentence::new(Bad, format!("It failed: {words}.")).advise(advice)
+        }
+        Fact::FailedLater(why) => {
+            let (words, advice) = reason(*why);
+            let text = format!("The provider took it, then reported that it failed: {words}.");
+            Sentence::new(Bad, text).advise(advice)
+        }
+        Fact::Delivered => Sentence::new(Good, "Delivered to the phone."),
+        Fact::NobodyReached => Sentence::new(Bad, "Every way failed: no code reached the phone."),
+        Fact::Free => Sentence::new(Plain, "Test mode: nothing left this machine, nothing was charged."),
+        Fact::Charged(paise) => Sentence::new(Plain, format!("Charged {}.", paise)),
+        Fact::NotCharged => Sentence::new(Plain, "Nothing was charged."),
+        Fact::Refunded(paise) => Sentence::new(Plain, format!("{} came back.", paise)),
+        Fact::EarlierWrong(1) => Sentence::new(Warn, "One wrong code before that."),
+        Fact::EarlierWrong(count) => Sentence::new(Warn, format!("{count} wrong codes before that.")),
+        Fact::WrongCode { left: 0 } => Sentence::new(Bad, "Wrong code: the last one that it takes."),
+        Fact::WrongCode { left } => Sentence::new(Warn, format!("Wrong code; {left} more are taken.")),
+        Fact::RightCode => Sentence::new(Good, "Right code: verified."),
+        Fact::Locked { until } => {
+            Sentence::new(Bad, "Locked after too many wrong codes. Have the person ask for a new one. This one is over at").until(*until)
+        }
+        Fact::Stopped { until } => {
+            Sentence::new(Bad, "Locked: too many wrong codes for this number. This one is over at").until(*until)
+        }
+        Fact::Superseded => Sentence::new(Plain, "A newer code took its place: this one no longer works.")
+            .advise("Only the newest message counts; the person may have typed an older one."),
+        Fact::Expired => Sentence::new(Plain, "Nobody used it in time: it expired."),
+        Fact::Usable { until } => Sentence::new(Plain, "It can be used until").until(*until),
+    }
+}
+
+/// How many sends were refused.
+pub fn refused(count: u32) -> String {
+    if count == 1 {
+        "One send was refused".to_owned()
+    } else {
+        format!("{count} sends were refused")
+    }
+}
+
+/// A window in words.
+fn span(window: Duration) -> String {
+    let seconds = window.as_secs();
+    match (seconds / 3_600, seconds / 60) {
+        (1, _) if seconds == 3_600 => "hour".to_owned(),
+        (hours, _) if hours > 0 && seconds.is_multiple_of(3_600) => format!("{hours} hours"),
+        (_, 1) if seconds == 60 => "minute".to_owned(),
+        (_, minutes) if minutes > 0 && seconds.is_multiple_of(60) => format!("{minutes} minutes"),
+        _ => format!("{seconds} seconds"),
+    }
+}

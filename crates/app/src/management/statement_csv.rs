@@ -1,0 +1,107 @@
+//! A statement as CSV (RFC 4180), for pages and admin API alike.
+
+use crate::ManageLedger;
+use dwar_kernel::{ProjectId, StoreError};
+use dwar_operator::By;
+use dwar_wallet::{LedgerEntry, Paise, StatementCursor, StatementFilter, StatementLine};
+use futures_util::stream::{Stream, unfold};
+
+/// Lines of a download that are held at once.
+const BATCH: u32 = 500;
+
+/// Where a download is.
+enum At {
+    Head,
+    Lines(Option<StatementCursor>),
+    End,
+}
+
+impl ManageLedger {
+    /// The lines of a project's ledger that `filter` names as a file, newest first, however many.
+    ///
+    /// Batch by batch, each read when the one before was taken: nothing more is read for a client that
+    /// has gone away.
+    pub fn csv(
+        self,
+        by: By,
+        project: ProjectId,
+        filter: StatementFilter,
+    ) -> impl Stream<Item = Result<String, StoreError>> {
+        unfold((At::Head, self, by, filter), move |(at, ledger, by, filter)| async move {
+            let after = match at {
+                At::Head => {
+                    return Some((Ok(HEAD.to_owned()), (At::Lines(None), ledger, by, filter)));
+                }
+                At::Lines(after) => after,
+                At::End => return None,
+            };
+            match ledger.lines(&by, project, filter.clone(), after, BATCH).await {
+                Ok(lines) => {
+                    let last = lines.last().filter(|_| lines.len() == BATCH as usize);
+                    let next = last.map_or(At::End, |line| At::Lines(Some(line.cursor())));
+                    let text = lines.iter().map(csv_line).collect();
+                    Some((Ok(text), (next, ledger, by, filter)))
+                }
+                Err(cause) => Some((Err(cause.into_store_error()), (At::End, ledger, by, filter))),
+            }
+        })
+    }
+}
+
+/// The columns. They are documented, and programs read them by name: none changes its meaning.
+const HEAD: &str = "position,id,at,kind,reference,amount_rupees,amount_paise,held_rupees,held_paise,\
+     balance_after_rupees,balance_after_paise,held_after_rupees,held_after_paise\r\n";
+
+/// One line (RFC 4180).
+fn csv_line(line: &StatementLine) -> String {
+    let StatementLine { position, entry } = line;
+    let LedgerEntry { id, kind, amount, held, after, reference, at } = entry;
+    let at = at.format("%Y-%m-%dT%H:%M:%S%.3fZ");
+    let text = format!("{position},{id},{at},{},{}", kind.as_str(), cell(reference.as_str()));
+    let amounts = [*amount, *held, after.balance, after.held];
+    let amounts: String = amounts.map(|paise| format!(",{},{}", decimal(paise), paise.0)).concat();
+    format!("{text}{amounts}\r\n")
+}
+
+/// Rupees with two digits, such as `-0.20`.
+fn decimal(Paise(amount): Paise) -> String {
+    let (sign, size) = (if amount < 0 { "-" } else { "" }, amount.unsigned_abs());
+    format!("{sign}{}.{:02}", size / 100, size % 100)
+}
+
+/// A text in quotes, of which no spreadsheet makes a formula: one that begins like a formula gets an
+/// apostrophe in front (OWASP, CSV Injection).
+fn cell(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let guard = if formula { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_run_by_a_spreadsheet_and_none_leaves_its_cell() {
+        for (text, wanted) in [
+            ("invoice 7", "\"invoice 7\""),
+            ("=HYPERLINK(\"http://evil\")", "\"'=HYPERLINK(\"\"http://evil\"\")\""),
+            ("+1", "\"'+1\""),
+            ("-1", "\"'-1\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("\t=1", "\"'\t=1\""),
+            ("a,b\r\nc", "\"a,b\r\nc\""),
+            ("नमस्ते", "\"नमस्ते\""),
+        ] {
+            assert_eq!(cell(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn amounts_have_two_digits_and_their_sign() {
+        for (paise, text) in [(0, "0.00"), (5, "0.05"), (-20, "-0.20"), (-12_345, "-123.45")] {
+            assert_eq!(decimal(Paise(paise)), text);
+        }
+        assert_eq!(decimal(Paise(i64::MIN)), "-92233720368547758.08");
+    }
+}
