@@ -1,0 +1,6 @@
+pub(crate) const TITLE: &str = "Audit log";
+pub(crate) const LEAD: &str = "Every change, by page, API or command line, written down before it was made. No secret and no phone number is in it.";
+pub(crate) const HEADS: [&str; 5] = ["When", "Who", "What", "Of what", "Before → after"];
+pub(crate) const EMPTY: &str = "Nothing has been changed yet. What you change shows up here.";
+pub(crate) const OLDER: &str = "Older";
+pub(crate) const NOTHING: &str = "none";

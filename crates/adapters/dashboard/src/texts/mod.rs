@@ -1,0 +1,26 @@
+//! Every sentence of the dashboard, in English, by page. Another language is another folder with the
+//! same names.
+
+pub(crate) mod account;
+pub(crate) mod activity;
+pub(crate) mod audit;
+pub(crate) mod common;
+pub(crate) mod entrance;
+pub(crate) mod identities;
+pub(crate) mod identity_sessions;
+pub(crate) mod keys;
+pub(crate) mod nav;
+pub(crate) mod operations;
+pub(crate) mod overview;
+pub(crate) mod passkeys;
+pub(crate) mod playground;
+pub(crate) mod projects;
+pub(crate) mod refusals;
+pub(crate) mod settings;
+pub(crate) mod sign_in;
+pub(crate) mod team;
+pub(crate) mod tokens;
+pub(crate) mod wallet;
+pub(crate) mod wallet_proof;
+pub(crate) mod wallet_statement;
+pub(crate) mod webhook;
