@@ -1,5 +1,58 @@
 use crate::support::House;
+use async_trait::async_trait;
+use dwar_app::operations::{Check, Health, Loop, Operations, Process, Provider, Snapshot};
+use dwar_installation::{Backlog, Instance, Queues};
 use dwar_operator::Role;
+use dwar_testkit::{Fixtures, START, seconds};
+
+/// An installation with one of each kind of trouble.
+pub struct Ailing;
+
+#[async_trait]
+impl Operations for Ailing {
+    async fn snapshot(&self) -> Snapshot {
+        let check = |name, health, detail: &str, advice| Check {
+            name,
+            health,
+            detail: detail.to_owned(),
+            advice,
+        };
+        let backlog = |count| Backlog { count, oldest: Some(START - seconds(90)) };
+        Snapshot {
+            checks: vec![
+                check("database", Health::Good, "answers", None),
+                check("room", Health::Failed, "7 MiB free", Some("make room")),
+                check("migrations", Health::Warning, "1 to apply", Some("migrate")),
+            ],
+            instances: Some(vec![Instance {
+                id: Fixtures::seeded(1).id(),
+                started_at: START,
+                seen_at: START,
+                version: "0.1.0".to_owned(),
+                host: "node-1".to_owned(),
+                pid: 77,
+                api: "0.0.0.0:8080".to_owned(),
+                dashboard: None,
+            }]),
+            queues: Some(Queues { open_holds: backlog(1_001), ..Queues::default() }),
+            loops: vec![Loop { name: "tidy", restarts: 3, running: false }],
+            providers: vec![Provider {
+                name: "msg91".to_owned(),
+                open_for: Some(seconds(12)),
+                calls: 128,
+                faults: 64,
+                carries: vec!["SMS"],
+                projects: vec!["Acme".to_owned()],
+            }],
+            process: Process {
+                version: "0.1.0".to_owned(),
+                database: "memory",
+                started_at: START,
+                memory: Some(24 << 20),
+            },
+        }
+    }
+}
 
 #[actix_web::test]
 async fn operations_are_shown_to_owners_of_the_installation_the_worst_first() {

@@ -1,3 +1,4 @@
+use crate::operations::Ailing;
 use actix_web::body::{self, BoxBody, MessageBody};
 use actix_web::cookie::Cookie;
 use actix_web::dev::{Service, ServiceResponse};
@@ -7,12 +8,10 @@ use actix_web::test::{TestRequest, init_service};
 use actix_web::web::Data;
 use async_trait::async_trait;
 use dwar_admin::AdminApi;
-use dwar_app::operations::{Check, Health, Loop, Operations, Process, Provider, Snapshot};
 use dwar_app::{Administration, Management, PriceList, SignedIn, Stores};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Settings, app,
 };
-use dwar_installation::{Backlog, Instance, Queues};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_memory::MemoryStore;
 use dwar_operator::{
@@ -20,9 +19,7 @@ use dwar_operator::{
     PasskeyVerifier, PasswordHasher, Role,
 };
 use dwar_project::{ApiKey, KeyRecord};
-use dwar_testkit::{
-    Carriers, FixedClock, Fixtures, PlainHasher, Post, START, management, parts, seconds,
-};
+use dwar_testkit::{Carriers, FixedClock, PlainHasher, Post, START, management, parts};
 use dwar_wallet::{Amount, Paise};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -60,55 +57,6 @@ impl ApiRoutes for Asked {
         self.0.lock().unwrap().push((project, request));
         let headers = vec![("ratelimit-limit".to_owned(), "20".to_owned())];
         Ok(ApiAnswer { status: 200, headers, body: br#"{"ok":true}"#.to_vec() })
-    }
-}
-
-/// An installation with one of each kind of trouble.
-struct Ailing;
-
-#[async_trait]
-impl Operations for Ailing {
-    async fn snapshot(&self) -> Snapshot {
-        let check = |name, health, detail: &str, advice| Check {
-            name,
-            health,
-            detail: detail.to_owned(),
-            advice,
-        };
-        let backlog = |count| Backlog { count, oldest: Some(START - seconds(90)) };
-        Snapshot {
-            checks: vec![
-                check("database", Health::Good, "answers", None),
-                check("room", Health::Failed, "7 MiB free", Some("make room")),
-                check("migrations", Health::Warning, "1 to apply", Some("migrate")),
-            ],
-            instances: Some(vec![Instance {
-                id: Fixtures::seeded(1).id(),
-                started_at: START,
-                seen_at: START,
-                version: "0.1.0".to_owned(),
-                host: "node-1".to_owned(),
-                pid: 77,
-                api: "0.0.0.0:8080".to_owned(),
-                dashboard: None,
-            }]),
-            queues: Some(Queues { open_holds: backlog(1_001), ..Queues::default() }),
-            loops: vec![Loop { name: "tidy", restarts: 3, running: false }],
-            providers: vec![Provider {
-                name: "msg91".to_owned(),
-                open_for: Some(seconds(12)),
-                calls: 128,
-                faults: 64,
-                carries: vec!["SMS"],
-                projects: vec!["Acme".to_owned()],
-            }],
-            process: Process {
-                version: "0.1.0".to_owned(),
-                database: "memory",
-                started_at: START,
-                memory: Some(24 << 20),
-            },
-        }
     }
 }
 
