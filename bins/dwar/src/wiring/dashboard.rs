@@ -15,7 +15,6 @@ use dwar_dashboard::{
 };
 use dwar_http::{InProcess, InProcessRequest, Server};
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_operator::PasswordHasher;
 use dwar_system::Argon2Hasher;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -75,8 +74,8 @@ pub fn build(
     };
     let names = Names::of(settings, listener.addresses());
     let base_url = base_of(&settings.public_url, listener.addresses());
-    let (parts, hasher) = (&core.parts, hasher(core));
-    let admin = parts.administration(&hasher);
+    let parts = &core.parts;
+    let admin = parts.administration(Arc::new(Argon2Hasher::new(core.parts.tools.entropy.clone())));
     let manage = core.management()?;
     let operations = Arc::new(Operations::new(core, carriers.clone(), restarts));
     let admin_api = AdminApi::new(
@@ -90,7 +89,7 @@ pub fn build(
         prepared: Arc::clone(prepared),
         tools: parts.tools.clone(),
         admin: admin.clone(),
-        passkeys: parts.passkeys(hasher, Arc::new(dwar_passkeys::Passkeys)),
+        passkeys: parts.passkeys(admin.sign_in.clone(), Arc::new(dwar_passkeys::Passkeys)),
         providers: carriers.available.clone(),
         operations,
         live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
@@ -128,10 +127,6 @@ impl Pages {
             tracing::error!(%cause, "the dashboard ended");
         }
     }
-}
-
-fn hasher(core: &Core) -> Arc<dyn PasswordHasher> {
-    Arc::new(Argon2Hasher::new(core.parts.tools.entropy.clone()))
 }
 
 fn public_api(core: &Core) -> String {

@@ -1,9 +1,8 @@
-use super::sign_in::{known_browser, prove_again};
-use crate::{Audit, AuditedChange, Present, SignInError, Toolbox};
+use crate::{AuditedChange, Present, SignIn, SignInError};
 use dwar_kernel::{Purpose, StoreError, Timestamp};
 use dwar_operator::{
-    Action, BrowserToken, By, InvalidPassword, Operator, OperatorChange, OperatorStore, Origin,
-    Password, PasswordHasher, Totp, TotpCode, TotpSecret,
+    Action, BrowserToken, By, InvalidPassword, Operator, OperatorChange, Origin, Password, Totp,
+    TotpCode, TotpSecret,
 };
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -14,10 +13,8 @@ const ISSUER: &str = "Dwar";
 /// What operators change of their own account. Each change asks for the password once more, and
 /// ends every other session of theirs.
 pub struct ManageAccount {
-    pub tools: Toolbox,
-    pub operators: Arc<dyn OperatorStore>,
-    pub hasher: Arc<dyn PasswordHasher>,
-    pub audit: Audit,
+    /// Judges the present password.
+    pub sign_in: Arc<SignIn>,
 }
 
 /// A second factor that is not added yet. The page gives the secret back with the first code.
@@ -92,19 +89,20 @@ impl ManageAccount {
         new: &str,
     ) -> Result<Option<BrowserToken>, AccountError> {
         let password = Password::chosen(new, present.operator.name.as_str())?;
-        self.prove(present, current).await?;
+        self.sign_in.prove_again(present, current).await?;
         let origin = Origin::Browser(present.session.digest);
-        let hash = self.hasher.hash(password, origin).await?.done().ok_or(AccountError::Busy)?;
+        let hash =
+            self.sign_in.hasher.hash(password, origin).await?.done().ok_or(AccountError::Busy)?;
         let change = OperatorChange::Password(hash);
         self.change(by, present, Action::PasswordChanged, change.clone()).await?;
         let mut operator = present.operator.clone();
         operator.apply(change);
-        Ok(known_browser(&self.tools, &operator, self.tools.now()))
+        Ok(self.sign_in.known_browser(&operator, self.sign_in.tools.now()))
     }
 
     /// A fresh secret for the authenticator app of whoever asks; nothing is kept of it yet.
     pub fn offer_totp(&self, operator: &Operator) -> TotpOffer {
-        let secret = TotpSecret::generate(self.tools.entropy.as_ref());
+        let secret = TotpSecret::generate(self.sign_in.tools.entropy.as_ref());
         let uri = secret.uri(ISSUER, operator.name.as_str());
         TotpOffer { secret, uri }
     }
@@ -119,10 +117,11 @@ impl ManageAccount {
     ) -> Result<(), AccountError> {
         let secret: TotpSecret = secret.parse().map_err(|_| AccountError::WrongCode)?;
         let code: TotpCode = code.parse().map_err(|_| AccountError::WrongCode)?;
-        self.prove(present, current).await?;
-        let step = secret.step_of(code, self.tools.now()).ok_or(AccountError::WrongCode)?;
+        self.sign_in.prove_again(present, current).await?;
+        let step = secret.step_of(code, self.sign_in.tools.now()).ok_or(AccountError::WrongCode)?;
         let (context, plain) = (present.operator.id.uuid(), secret.bytes());
-        let sealed = self.tools.vault.seal(Purpose::OperatorTotp, context.as_bytes(), plain);
+        let sealed =
+            self.sign_in.tools.vault.seal(Purpose::OperatorTotp, context.as_bytes(), plain);
         let totp = Some(Totp { secret: sealed, last_step: step });
         self.change(by, present, Action::TotpAdded, OperatorChange::Totp(totp)).await
     }
@@ -134,13 +133,8 @@ impl ManageAccount {
         present: &Present,
         current: &str,
     ) -> Result<(), AccountError> {
-        self.prove(present, current).await?;
+        self.sign_in.prove_again(present, current).await?;
         self.change(by, present, Action::TotpRemoved, OperatorChange::Totp(None)).await
-    }
-
-    async fn prove(&self, present: &Present, current: &str) -> Result<(), AccountError> {
-        let (operators, hasher) = (self.operators.as_ref(), self.hasher.as_ref());
-        Ok(prove_again(&self.tools, operators, hasher, present, current).await?)
     }
 
     async fn change(
@@ -151,9 +145,9 @@ impl ManageAccount {
         change: OperatorChange,
     ) -> Result<(), AccountError> {
         let operator = &present.operator;
-        self.audit.record(by, AuditedChange::new(action, &operator.name)).await?;
+        self.sign_in.audit.record(by, AuditedChange::new(action, &operator.name)).await?;
         let keep = Some(present.session.digest);
-        let changed = self.operators.change(operator.id, change, keep).await?;
+        let changed = self.sign_in.operators.change(operator.id, change, keep).await?;
         if changed { Ok(()) } else { Err(AccountError::NoSuchOperator) }
     }
 }

@@ -53,11 +53,7 @@ impl ManageAdminTokens {
         if let Actor::Token { id, .. } = by.actor {
             self.within_the_life_of(id, now + lifetime).await?;
         }
-        for project in access.projects.keys() {
-            if self.control.projects.find(*project).await?.is_none() {
-                return Err(ManageError::invalid("project_id", ManageError::NoSuchProject));
-            }
-        }
+        self.control.projects_exist(&access).await?;
         let secret = AdminSecret::generate(self.control.tools.entropy.as_ref());
         let token = AdminToken {
             id: AdminTokenId::new(now, self.control.tools.entropy.as_ref()),
@@ -133,11 +129,7 @@ impl ManageAdminTokens {
 }
 
 fn about(token: &AdminToken, action: Action) -> AuditedChange {
-    let change = AuditedChange::new(action, &token.name);
-    match token.access.project() {
-        Some(project) => change.within(project),
-        None => change,
-    }
+    AuditedChange::new(action, &token.name).within(token.access.project())
 }
 
 fn facts(token: &AdminToken) -> Facts {

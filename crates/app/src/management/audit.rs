@@ -26,10 +26,10 @@ impl AuditedChange {
         Self { action, subject: subject.to_string(), project: None, before: None, after: None }
     }
 
-    /// The project it is about.
+    /// The project it is about, if it is about one alone.
     #[must_use]
-    pub fn within(self, project: ProjectId) -> Self {
-        Self { project: Some(project), ..self }
+    pub fn within(self, project: impl Into<Option<ProjectId>>) -> Self {
+        Self { project: project.into(), ..self }
     }
 
     /// What it is.

@@ -1,6 +1,6 @@
 use crate::{Audit, AuditedChange, ManageError, Toolbox};
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_operator::{By, Command, Verdict};
+use dwar_operator::{Access, By, Command, Verdict};
 use dwar_project::{Project, ProjectStore};
 use std::sync::Arc;
 
@@ -52,6 +52,19 @@ impl Control {
                 self.admit(by, command, Some(project)).map(|()| found)
             }
         }
+    }
+
+    /// Whether every project of an access that is to be given is there.
+    ///
+    /// # Errors
+    /// [`ManageError::Invalid`] where one is not.
+    pub async fn projects_exist(&self, access: &Access) -> Result<(), ManageError> {
+        for project in access.projects.keys() {
+            if self.projects.find(*project).await?.is_none() {
+                return Err(ManageError::invalid("project_id", ManageError::NoSuchProject));
+            }
+        }
+        Ok(())
     }
 
     /// Writes a change down before it is made. Where this fails the change MUST NOT be made.

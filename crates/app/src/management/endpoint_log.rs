@@ -1,4 +1,4 @@
-use super::endpoints::NO_ENDPOINT;
+use super::endpoints::known;
 use crate::{AuditedChange, Control, ManageError, TellEvents};
 use dwar_event::{
     CALL_LEASE, Call, CallFilter, Dispatch, Endpoint, Event, EventId, EventKind, LoggedCall,
@@ -40,9 +40,7 @@ impl EndpointLog {
         endpoint: EndpointId,
     ) -> Result<Endpoint, ManageError> {
         self.control.project(by, command, project).await?;
-        let known = self.tell.events.endpoints(project).await?;
-        let known = known.into_iter().find(|known| known.id == endpoint);
-        known.ok_or(NO_ENDPOINT)
+        known(self.tell.events.as_ref(), project, endpoint).await
     }
 
     /// Calls to an endpoint, the newest first, up to `limit`; none if there is no such endpoint.

@@ -124,10 +124,8 @@ impl ManageEndpoints {
         endpoint: EndpointId,
     ) -> Result<(), ManageError> {
         self.control.project(by, command, project).await?;
-        let endpoints = self.events.endpoints(project).await?;
-        let known = endpoints.iter().find(|known| known.id == endpoint);
-        let known = known.ok_or(NO_ENDPOINT)?;
-        let change = AuditedChange::new(action, endpoint).within(project).before(facts(known));
+        let known = known(self.events.as_ref(), project, endpoint).await?;
+        let change = AuditedChange::new(action, endpoint).within(project).before(facts(&known));
         Ok(self.control.record(by, change).await?)
     }
 
@@ -135,6 +133,16 @@ impl ManageEndpoints {
         let (context, plain) = (endpoint.uuid(), secret.expose());
         self.control.tools.vault.seal(Purpose::WebhookSecret, context.as_bytes(), plain.as_bytes())
     }
+}
+
+/// An endpoint of a project.
+pub(super) async fn known(
+    events: &dyn EventStore,
+    project: ProjectId,
+    endpoint: EndpointId,
+) -> Result<Endpoint, ManageError> {
+    let known = events.endpoints(project).await?;
+    known.into_iter().find(|known| known.id == endpoint).ok_or(NO_ENDPOINT)
 }
 
 /// The host alone of an address: what follows it may be a secret of its receiver.

@@ -124,39 +124,15 @@ impl Parts {
         }
     }
 
-    /// Adds passkeys, removes them, and lets operators in by them.
-    pub fn passkeys(
-        &self,
-        hasher: Arc<dyn PasswordHasher>,
-        verifier: Arc<dyn PasskeyVerifier>,
-    ) -> Passkeys {
-        let Self { tools, stores, .. } = self.clone();
-        Passkeys {
-            tools,
-            operators: stores.operators,
-            passkeys: stores.passkeys,
-            verifier,
-            hasher,
-            audit: self.audit(),
-        }
+    /// How operators get in, and what they change of their own account.
+    pub fn administration(&self, hasher: Arc<dyn PasswordHasher>) -> Administration {
+        let (tools, operators) = (self.tools.clone(), self.stores.operators.clone());
+        let sign_in = Arc::new(SignIn { tools, operators, hasher, audit: self.audit() });
+        Administration { account: Arc::new(ManageAccount { sign_in: sign_in.clone() }), sign_in }
     }
 
-    /// How operators get in, and what they change of their own account.
-    pub fn administration(&self, hasher: &Arc<dyn PasswordHasher>) -> Administration {
-        let Self { tools, stores, .. } = self;
-        Administration {
-            sign_in: Arc::new(SignIn {
-                tools: tools.clone(),
-                operators: stores.operators.clone(),
-                hasher: hasher.clone(),
-                audit: self.audit(),
-            }),
-            account: Arc::new(ManageAccount {
-                tools: tools.clone(),
-                operators: stores.operators.clone(),
-                hasher: hasher.clone(),
-                audit: self.audit(),
-            }),
-        }
+    /// Adds passkeys, removes them, and lets operators in by them.
+    pub fn passkeys(&self, sign_in: Arc<SignIn>, verifier: Arc<dyn PasskeyVerifier>) -> Passkeys {
+        Passkeys { sign_in, passkeys: self.stores.passkeys.clone(), verifier }
     }
 }

@@ -35,7 +35,7 @@ impl ManageOperators {
         self.control.admit(by, Command::InviteOperator, None)?;
         let name = named(name)?;
         by.may_grant(&access)?;
-        self.projects_exist(&access).await?;
+        self.control.projects_exist(&access).await?;
         if self.operators.find_by_name(name.clone()).await?.is_some() {
             return Err(NAME_TAKEN);
         }
@@ -88,7 +88,7 @@ impl ManageOperators {
         self.control.admit(by, Command::ChangeOperator, None)?;
         let before = self.find(by, operator).await?;
         by.may_grant(&access)?;
-        self.projects_exist(&access).await?;
+        self.control.projects_exist(&access).await?;
         let change = about(&before, Action::OperatorChanged)
             .before(Facts::new().word("access", &before.access))
             .after(Facts::new().word("access", &access));
@@ -133,15 +133,6 @@ impl ManageOperators {
         Ok(found)
     }
 
-    async fn projects_exist(&self, access: &Access) -> Result<(), ManageError> {
-        for project in access.projects.keys() {
-            if self.control.projects.find(*project).await?.is_none() {
-                return Err(ManageError::invalid("project_id", ManageError::NoSuchProject));
-            }
-        }
-        Ok(())
-    }
-
     fn compose(&self, name: OperatorName, access: Access, kind: LinkKind) -> (Invited, Link) {
         let now = self.control.tools.now();
         let id = OperatorId::new(now, self.control.tools.entropy.as_ref());
@@ -171,11 +162,7 @@ impl ManageOperators {
 }
 
 fn about(operator: &Operator, action: Action) -> AuditedChange {
-    let change = AuditedChange::new(action, &operator.name);
-    match operator.access.project() {
-        Some(project) => change.within(project),
-        None => change,
-    }
+    AuditedChange::new(action, &operator.name).within(operator.access.project())
 }
 
 fn named(name: &str) -> Result<OperatorName, ManageError> {

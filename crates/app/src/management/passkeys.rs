@@ -1,22 +1,18 @@
-use super::sign_in::{known_browser, prove_again};
-use crate::{AccountError, Audit, AuditedChange, Present, SignInError, SignedIn, Toolbox};
+use crate::{AccountError, AuditedChange, Present, SignIn, SignInError, SignedIn};
 use dwar_kernel::{Digest, OperatorId, Purpose, StoreError};
 use dwar_operator::{
-    Action, By, Challenge, Facts, Operator, OperatorName, OperatorSession, OperatorStore, Passkey,
-    PasskeyAdded, PasskeyMade, PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed,
-    PasskeyVerifier, PasswordHasher, SessionToken,
+    Action, By, Challenge, Facts, Operator, OperatorName, Passkey, PasskeyAdded, PasskeyMade,
+    PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
 };
 use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Operators' passkeys: made, removed, and let in by.
 pub struct Passkeys {
-    pub tools: Toolbox,
-    pub operators: Arc<dyn OperatorStore>,
+    /// Judges the present password, and begins sessions.
+    pub sign_in: Arc<SignIn>,
     pub passkeys: Arc<dyn PasskeyStore>,
     pub verifier: Arc<dyn PasskeyVerifier>,
-    pub hasher: Arc<dyn PasswordHasher>,
-    pub audit: Audit,
 }
 
 /// Which passkey a browser says it used.
@@ -29,8 +25,8 @@ pub struct PasskeyAnswer<'a> {
 impl Passkeys {
     /// What a passkey is asked to sign: by a session that adds one, or by somebody who signs in.
     pub fn challenge(&self, session: Option<Digest>) -> Challenge {
-        let keys = (self.tools.vault.as_ref(), self.tools.entropy.as_ref());
-        Challenge::issue(session, keys, self.tools.now())
+        let keys = (self.sign_in.tools.vault.as_ref(), self.sign_in.tools.entropy.as_ref());
+        Challenge::issue(session, keys, self.sign_in.tools.now())
     }
 
     /// The passkeys of an operator, oldest first.
@@ -51,7 +47,7 @@ impl Passkeys {
         let name: OperatorName = name.trim().parse().map_err(|_| AccountError::PasskeyName)?;
         let challenge = self.read(site.challenge, Some(present.session.digest));
         let challenge = challenge.ok_or(AccountError::PasskeyTooLate)?;
-        self.prove(present, current).await?;
+        self.sign_in.prove_again(present, current).await?;
         let (key, counter) = self.verifier.made(site, answer).map_err(|cause| {
             tracing::warn!(operator = %present.operator.id, %cause, "a passkey was not added");
             AccountError::PasskeyRefused
@@ -63,7 +59,7 @@ impl Passkeys {
             credential: answer.credential.to_vec(),
             key,
             counter,
-            made_at: self.tools.now(),
+            made_at: self.sign_in.tools.now(),
             used_at: None,
         };
         self.note(by, &present.operator, Action::PasskeyAdded, &passkey.name).await?;
@@ -85,7 +81,7 @@ impl Passkeys {
         credential: &[u8],
     ) -> Result<(), AccountError> {
         let (operator, digest) = (&present.operator, self.digest(credential));
-        self.prove(present, current).await?;
+        self.sign_in.prove_again(present, current).await?;
         let own = self.passkeys.passkeys(operator.id).await?;
         let Some(known) = own.into_iter().find(|known| known.digest == digest) else {
             return Ok(());
@@ -105,7 +101,7 @@ impl Passkeys {
         from: Option<IpAddr>,
     ) -> Result<SignedIn, SignInError> {
         let challenge = self.read(site.challenge, None).ok_or(SignInError::Wrong)?;
-        let (now, digest) = (self.tools.now(), self.digest(answer.credential));
+        let (now, digest) = (self.sign_in.tools.now(), self.digest(answer.credential));
         let found = self.passkeys.passkey(digest).await?;
         let (passkey, operator) = found.ok_or(SignInError::Wrong)?;
         let id = operator.id;
@@ -113,9 +109,7 @@ impl Passkeys {
             tracing::warn!(operator = %id, ?from, %cause, "a passkey did not sign in");
             SignInError::Wrong
         })?;
-        let token = SessionToken::generate(self.tools.entropy.as_ref());
-        let session =
-            OperatorSession::begin(token.digest(self.tools.vault.as_ref()), id, from, now);
+        let (token, session) = self.sign_in.begin(id, from, now);
         let by = By::operator(&operator, from);
         // Asked again under a lock below; here so that a copy leaves its own line in the log.
         let grows = passkey.clone().take(counter, now);
@@ -127,7 +121,7 @@ impl Passkeys {
         let used = self.passkeys.use_passkey(digest, counter, challenge, session.clone(), now);
         match used.await? {
             PasskeyUsed::LetIn => {
-                let browser = known_browser(&self.tools, &operator, now);
+                let browser = self.sign_in.known_browser(&operator, now);
                 Ok(SignedIn { operator, session, token, browser })
             }
             PasskeyUsed::Regressed => {
@@ -139,16 +133,16 @@ impl Passkeys {
     }
 
     fn read(&self, challenge: &[u8], session: Option<Digest>) -> Option<Challenge> {
-        Challenge::read(challenge, session, self.tools.vault.as_ref(), self.tools.now())
+        Challenge::read(
+            challenge,
+            session,
+            self.sign_in.tools.vault.as_ref(),
+            self.sign_in.tools.now(),
+        )
     }
 
     fn digest(&self, credential: &[u8]) -> Digest {
-        self.tools.vault.digest(Purpose::Passkey, &[credential])
-    }
-
-    async fn prove(&self, present: &Present, current: &str) -> Result<(), AccountError> {
-        let (operators, hasher) = (self.operators.as_ref(), self.hasher.as_ref());
-        Ok(prove_again(&self.tools, operators, hasher, present, current).await?)
+        self.sign_in.tools.vault.digest(Purpose::Passkey, &[credential])
     }
 
     async fn note(
@@ -158,12 +152,8 @@ impl Passkeys {
         action: Action,
         passkey: &str,
     ) -> Result<(), StoreError> {
-        let change = AuditedChange::new(action, &operator.name);
+        let change = AuditedChange::new(action, &operator.name).within(operator.access.project());
         let change = change.after(Facts::new().word("passkey", passkey));
-        let change = match operator.access.project() {
-            Some(project) => change.within(project),
-            None => change,
-        };
-        self.audit.record(by, change).await
+        self.sign_in.audit.record(by, change).await
     }
 }

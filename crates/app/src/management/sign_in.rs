@@ -108,7 +108,7 @@ impl SignIn {
             Some(operator) => Attempt::with_password(operator.id, origin, vault),
             None => Attempt::of_nobody(credentials.name, network, vault),
         };
-        admit(self.operators.as_ref(), &attempt, now).await?;
+        self.admit(&attempt, now).await?;
         let proof = match self.prove(operator.as_ref(), credentials, origin, now).await {
             Ok(proof) => proof,
             Err(SignInError::Wrong) => {
@@ -123,8 +123,7 @@ impl SignIn {
             }
         };
         let operator = operator.ok_or(SignInError::Wrong)?;
-        let token = SessionToken::generate(self.tools.entropy.as_ref());
-        let session = self.begin(&token, operator.id, from, now);
+        let (token, session) = self.begin(operator.id, from, now);
         self.note(&operator, Action::OperatorSignedIn, from).await?;
         let attempt = match (proof.step, origin) {
             (Some(_), Origin::Network(_)) => attempt.and(Attempt::with_code(operator.id)),
@@ -133,7 +132,7 @@ impl SignIn {
         if !self.operators.sign_in(proof, attempt, session.clone(), now).await? {
             return Err(SignInError::Wrong);
         }
-        let browser = known_browser(&self.tools, &operator, now);
+        let browser = self.known_browser(&operator, now);
         Ok(SignedIn { operator, session, token, browser })
     }
 
@@ -164,12 +163,11 @@ impl SignIn {
             }
         };
         let now = self.tools.now();
-        let token = SessionToken::generate(self.tools.entropy.as_ref());
-        let session = self.begin(&token, operator.id, from, now);
+        let (token, session) = self.begin(operator.id, from, now);
         self.note(&operator, Action::OperatorJoined, from).await?;
         let spent = self.operators.spend(link.digest, hash, session.clone(), now).await?;
         let operator = spent.ok_or(SignInError::LinkGone)?;
-        let browser = known_browser(&self.tools, &operator, now);
+        let browser = self.known_browser(&operator, now);
         Ok(SignedIn { operator, session, token, browser })
     }
 
@@ -219,14 +217,16 @@ impl SignIn {
         open.ok_or(SignInError::LinkGone)
     }
 
-    fn begin(
+    /// A session that is not kept yet, with its token.
+    pub(super) fn begin(
         &self,
-        token: &SessionToken,
         operator: OperatorId,
         from: Option<IpAddr>,
         now: Timestamp,
-    ) -> OperatorSession {
-        OperatorSession::begin(token.digest(self.tools.vault.as_ref()), operator, from, now)
+    ) -> (SessionToken, OperatorSession) {
+        let token = SessionToken::generate(self.tools.entropy.as_ref());
+        let digest = token.digest(self.tools.vault.as_ref());
+        (token, OperatorSession::begin(digest, operator, from, now))
     }
 
     async fn prove(
@@ -249,7 +249,7 @@ impl SignIn {
             (Some(totp), Some(code)) => {
                 if matches!(origin, Origin::Network(_)) {
                     let attempt = Attempt::with_code(operator.id);
-                    admit(self.operators.as_ref(), &attempt, now).await?;
+                    self.admit(&attempt, now).await?;
                 }
                 let secret = totp_secret(self.tools.vault.as_ref(), operator.id, &totp.secret)?;
                 let code: TotpCode = code.parse().map_err(|_| SignInError::Wrong)?;
@@ -276,12 +276,48 @@ impl SignIn {
         action: Action,
         from: Option<IpAddr>,
     ) -> Result<(), SignInError> {
-        let change = AuditedChange::new(action, &operator.name);
-        let change = match operator.access.project() {
-            Some(project) => change.within(project),
-            None => change,
-        };
+        let change = AuditedChange::new(action, &operator.name).within(operator.access.project());
         Ok(self.audit.record(&By::operator(operator, from), change).await?)
+    }
+
+    /// What the browser of whoever was let in is to keep.
+    pub(super) fn known_browser(
+        &self,
+        operator: &Operator,
+        now: Timestamp,
+    ) -> Option<BrowserToken> {
+        let keys = (self.tools.vault.as_ref(), self.tools.entropy.as_ref());
+        operator.password.as_ref().map(|hash| BrowserToken::issue(operator.id, hash, keys, now))
+    }
+
+    /// Begins an attempt, or refuses it.
+    async fn admit(&self, attempt: &Attempt, now: Timestamp) -> Result<(), SignInError> {
+        match self.operators.admit(attempt.clone(), now).await? {
+            Admission::Admitted => Ok(()),
+            Admission::Locked(until) => Err(SignInError::Locked { until }),
+        }
+    }
+
+    /// Asks whoever is signed in for their password once more; failures are counted for their session
+    /// alone. Who came in by the link of a first start has no password yet, and is not asked.
+    ///
+    /// # Errors
+    /// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Busy`], [`SignInError::Store`].
+    pub(super) async fn prove_again(
+        &self,
+        present: &Present,
+        typed: &str,
+    ) -> Result<(), SignInError> {
+        let Some(hash) = present.operator.password.clone() else { return Ok(()) };
+        let (origin, vault) = (Origin::Browser(present.session.digest), self.tools.vault.as_ref());
+        let attempt = Attempt::with_password(present.operator.id, origin, vault);
+        self.admit(&attempt, self.tools.now()).await?;
+        let right = self.hasher.verify(Password::typed(typed), Some(hash), origin).await?.done();
+        if right == Some(false) {
+            return Err(SignInError::Wrong);
+        }
+        self.operators.withdraw(attempt).await?;
+        right.map(drop).ok_or(SignInError::Busy)
     }
 }
 
@@ -298,50 +334,4 @@ pub(crate) fn totp_secret(
         row: operator.to_string(),
     };
     TotpSecret::from_bytes(&plain).ok_or_else(unreadable)
-}
-
-/// What the browser of whoever was let in is to keep.
-pub(super) fn known_browser(
-    tools: &Toolbox,
-    operator: &Operator,
-    now: Timestamp,
-) -> Option<BrowserToken> {
-    let keys = (tools.vault.as_ref(), tools.entropy.as_ref());
-    operator.password.as_ref().map(|hash| BrowserToken::issue(operator.id, hash, keys, now))
-}
-
-/// Begins an attempt, or refuses it.
-async fn admit(
-    operators: &dyn OperatorStore,
-    attempt: &Attempt,
-    now: Timestamp,
-) -> Result<(), SignInError> {
-    match operators.admit(attempt.clone(), now).await? {
-        Admission::Admitted => Ok(()),
-        Admission::Locked(until) => Err(SignInError::Locked { until }),
-    }
-}
-
-/// Asks whoever is signed in for their password once more; failures are counted for their session
-/// alone. Who came in by the link of a first start has no password yet, and is not asked.
-///
-/// # Errors
-/// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Busy`], [`SignInError::Store`].
-pub(super) async fn prove_again(
-    tools: &Toolbox,
-    operators: &dyn OperatorStore,
-    hasher: &dyn PasswordHasher,
-    present: &Present,
-    typed: &str,
-) -> Result<(), SignInError> {
-    let Some(hash) = present.operator.password.clone() else { return Ok(()) };
-    let origin = Origin::Browser(present.session.digest);
-    let attempt = Attempt::with_password(present.operator.id, origin, tools.vault.as_ref());
-    admit(operators, &attempt, tools.now()).await?;
-    let right = hasher.verify(Password::typed(typed), Some(hash), origin).await?.done();
-    if right == Some(false) {
-        return Err(SignInError::Wrong);
-    }
-    operators.withdraw(attempt).await?;
-    right.map(drop).ok_or(SignInError::Busy)
 }

@@ -100,7 +100,7 @@ impl House {
     pub async fn hashing(tls: bool, hasher: Arc<dyn PasswordHasher>) -> Self {
         let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
         let parts = parts(Stores::of(&store), &clock);
-        let admin = parts.administration(&hasher);
+        let admin = parts.administration(hasher);
         let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
         let (by, manage) = (By::command_line(), management(&parts, &post));
         let named = |name: &str| name.parse().unwrap();
@@ -124,7 +124,7 @@ impl House {
             prepared: Arc::new(SetOnce::new_with(Some(()))),
             tools: parts.tools.clone(),
             admin: admin.clone(),
-            passkeys: parts.passkeys(hasher, Arc::new(Fitting)),
+            passkeys: parts.passkeys(admin.sign_in.clone(), Arc::new(Fitting)),
             manage: manage.clone(),
             live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
             providers: Arc::new(Carriers),

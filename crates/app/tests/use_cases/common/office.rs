@@ -28,7 +28,7 @@ impl Office {
         let stores = Stores::of(&store);
         let parts = parts(stores.clone(), &clock);
         let asked: Arc<dyn PasswordHasher> = Arc::clone(&hasher) as _;
-        let admin = parts.administration(&asked);
+        let admin = parts.administration(asked);
         let manage = management(&parts, &Arc::default());
         Self { clock, store, hasher, stores, admin, manage, make: Fixtures::seeded(4) }
     }
