@@ -113,8 +113,9 @@ pub const NUMBERS: &[Bound] = &[
 const GUESSES: &str = "without it, or with more, somebody who keeps asking for codes guesses one";
 
 /// Everything in `config` that production refuses, each as one sentence with its key, what it is
-/// (unless that is a secret), what is allowed, and why. `number` reads a number by its key.
-pub fn objections(config: &Config, number: impl Fn(&str) -> Option<u64>) -> Vec<String> {
+/// (unless that is a secret), what is allowed, and why.
+pub fn objections(config: &Config) -> Vec<String> {
+    let number = |key| config.numbers.get(key).copied();
     let numbers = NUMBERS.iter().filter_map(|bound| bound.objection(number(bound.key)));
     let rules = RULES.iter().filter_map(|rule| {
         let problem = (rule.broken)(config)?;

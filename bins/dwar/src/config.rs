@@ -11,11 +11,11 @@ use dwar_gateways::Secret;
 use dwar_sqlite::Synchronous;
 use dwar_webhooks::WebhookSettings;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The whole configuration; the meaning of each key stands in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Config {
     pub environment: RunMode,
     pub demo: bool,
@@ -24,15 +24,13 @@ pub struct Config {
     pub database: Database,
     pub redis: dwar_redis::Settings,
     pub secrets: Secrets,
-    pub session: Session,
     pub tokens: Tokens,
-    pub otp: Otp,
-    pub limits: Limits,
     pub gateways: dwar_gateways::Settings,
-    pub prices: Prices,
-    pub retention: Retention,
     pub events: WebhookSettings,
     pub log: Log,
+    /// Every number by its key. What only the use cases go by stands here and in no field.
+    #[serde(skip)]
+    pub numbers: BTreeMap<&'static str, u64>,
     /// The operator's own file, if a secret is filled in there.
     #[serde(skip)]
     pub secret_file: Option<PathBuf>,
@@ -72,79 +70,9 @@ pub struct Secrets {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Session {
-    pub access_seconds: u64,
-    pub refresh_seconds: u64,
-    pub session_seconds: u64,
-    pub leeway_seconds: u64,
-    pub replay_seconds: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Tokens {
     pub issuer: String,
     pub algorithm: String,
-    pub publish_before_seconds: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Otp {
-    pub lifetime_seconds: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    pub live: ModeLimits,
-    pub test: ModeLimits,
-    pub guesses: Guesses,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModeLimits {
-    pub send: u32,
-    pub send_window_seconds: u64,
-    pub send_reach: u32,
-    pub verify_attempts: u32,
-    pub validate_per_minute: u32,
-    pub general_per_minute: u32,
-    pub sends_per_minute: u32,
-    pub verifies_per_minute: u32,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Guesses {
-    pub slow_from: u32,
-    pub slow_seconds: u64,
-    pub slower_from: u32,
-    pub slower_seconds: u64,
-    pub stop_at: u32,
-    pub stop_seconds: u64,
-    pub stop_pace_seconds: u64,
-    pub period_seconds: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Prices {
-    pub whatsapp_paise: u32,
-    pub sms_paise: u32,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Retention {
-    pub requests_hours: u64,
-    pub sessions_hours: u64,
-    pub idempotency_hours: u64,
-    pub audit_days: u64,
-    pub calls_days: u64,
-    pub test_records: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -176,15 +104,14 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// Refuses values that no part of the program could make sense of. `number` reads one by its
-    /// key.
-    fn check(&self, number: impl Fn(&str) -> Option<u64>) -> Result<(), ConfigError> {
-        let zero = |bound: &&Bound| bound.positive && number(bound.key) == Some(0);
+    /// Refuses values that no part of the program could make sense of.
+    fn check(&self) -> Result<(), ConfigError> {
+        let zero = |bound: &&Bound| bound.positive && self.numbers.get(bound.key) == Some(&0);
         if let Some(bound) = NUMBERS.iter().find(zero) {
             return Err(invalid(bound.key, "must be more than 0"));
         }
         // A delivery that takes longer than its lease would be done twice.
-        if number("events.timeout_seconds") > Some(45) {
+        if self.numbers.get("events.timeout_seconds") > Some(&45) {
             return Err(invalid("events.timeout_seconds", "must be 45 at most"));
         }
         if !self.dashboard.public_url_is_sound() {
@@ -229,7 +156,10 @@ mod tests {
     #[test]
     fn the_defaults_are_the_contract() {
         let config = from_env(&[]).unwrap();
-        assert_eq!((config.limits.live.send, config.limits.test.send), (3, 20));
+        assert_eq!(
+            (config.numbers["limits.live.send"], config.numbers["limits.test.send"]),
+            (3, 20)
+        );
         assert_eq!(config.http.address, "127.0.0.1:8080");
         assert_eq!(config.database.url.expose(), "sqlite://dwar.db");
     }

@@ -1,13 +1,11 @@
 use crate::{
     About, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity,
-    Heartbeat, Idempotency, KeepFigures, Limits, Logout, OtpPolicy, OtpStatus, PriceList,
-    ProviderWatch, PublicKeys, ReceiveWebhook, RefreshSession, Retention, Routes, SandboxMessages,
-    SendOtp, SessionPolicy, SigningKeyPolicy, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox,
-    ValidateSession, VerifyOtp,
+    Heartbeat, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProviderWatch, PublicKeys,
+    ReceiveWebhook, RefreshSession, Routes, SandboxMessages, SendOtp, Stores, Sweep, Tally,
+    TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
 };
-use dwar_event::{SwitchOff, WebhookSender};
+use dwar_event::WebhookSender;
 use dwar_kernel::KeeperId;
-use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
 use dwar_session::TokenSigner;
@@ -23,21 +21,6 @@ pub struct Parts {
     pub signer: Arc<dyn TokenSigner>,
     pub codes: Arc<CodeKeys>,
     pub policies: Policies,
-}
-
-/// Every number and choice that the use cases go by.
-#[derive(Clone, Debug)]
-pub struct Policies {
-    pub limits: Limits,
-    pub otp: OtpPolicy,
-    pub session: SessionPolicy,
-    /// How signing keys overlap.
-    pub signing_keys: SigningKeyPolicy,
-    pub prices: PriceList,
-    pub idempotency: Lifetimes,
-    /// When an endpoint that keeps failing is switched off; `None` is never.
-    pub switch_off: Option<SwitchOff>,
-    pub retention: Retention,
 }
 
 /// What a service needs beside its [`Parts`]: the ways to the world outside.

@@ -23,7 +23,7 @@ pub use fixtures::{
     CODE, Fixtures, Line, MS, START, WRONG_CODE, any_project, minutes, phone, seconds,
 };
 pub use outside::{Carriers, Post, Postbox, management, outside};
-pub use parts::{ListSigner, POLICIES, new_token, parts};
+pub use parts::{ListSigner, new_token, parts, policies};
 pub use pooler::Pooler;
 pub use port::reserved_port;
 pub use race::race;

@@ -1,7 +1,7 @@
 use crate::Fixtures;
-use crate::parts::{LEASE, RECEIPT_WINDOW};
+use crate::parts::policies;
 use async_trait::async_trait;
-use dwar_app::{Management, ManagementOutside, Outside, Parts, Routes};
+use dwar_app::{Management, ManagementOutside, Outside, Parts, Policies, Routes};
 use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
 use dwar_otp::{Channel, Gateway, Message, Outcome, Providers, Route};
 use dwar_ratelimit::RequestLimiter;
@@ -16,7 +16,8 @@ pub fn outside(
     post: &Arc<Post>,
 ) -> Outside {
     let route = Fixtures::seeded(0).route();
-    let route = Route { receipt_window: Some(RECEIPT_WINDOW), lease: LEASE, ..route };
+    let Policies { receipt_window, lease, .. } = policies();
+    let route = Route { receipt_window, lease, ..route };
     let gateway = |name: &String| (name.clone(), Arc::<Postbox>::clone(postbox) as _);
     let gateways: HashMap<String, Arc<dyn Gateway>> =
         route.hops.iter().map(|hop| gateway(&hop.provider)).collect();

@@ -4,7 +4,7 @@
 //! secret, and sentences end up in logs.
 
 use super::{Config, ConfigError, RunMode, invalid, names};
-use crate::bounds;
+use crate::bounds::{self, Bound, NUMBERS};
 use config::{File, FileFormat, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -82,12 +82,14 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
         builder = builder.set_override(key, value).map_err(unreadable)?;
     }
     let merged = builder.build().map_err(unreadable)?;
-    let number = |key: &str| merged.get(key).ok();
-    let mut config: Config = merged.clone().try_deserialize().map_err(unreadable)?;
+    let number = |bound: &Bound| Ok((bound.key, merged.get(bound.key)?));
+    let numbers = NUMBERS.iter().map(number).collect::<Result<_, _>>().map_err(unreadable)?;
+    let mut config: Config = merged.try_deserialize().map_err(unreadable)?;
+    config.numbers = numbers;
     config.secret_file = secret_file;
-    config.check(number)?;
+    config.check()?;
     bounds::refuse_exposed_development(&config)?;
-    config.objections = bounds::objections(&config, number);
+    config.objections = bounds::objections(&config);
     if config.environment == RunMode::Production && !config.objections.is_empty() {
         return Err(ConfigError::Unsafe(config.objections));
     }

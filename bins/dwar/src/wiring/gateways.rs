@@ -2,7 +2,6 @@
 
 use super::WiringError;
 use super::core::Core;
-use super::policies;
 use crate::config::{Config, ConfigError, RunMode, invalid, toml_sentence};
 use dwar_app::{Routes, unknown_provider};
 use dwar_gateways::{
@@ -76,11 +75,11 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
     let hops = |channel, names: Vec<String>| {
         names.into_iter().map(move |provider| Hop { channel, provider })
     };
-    let window = settings.fallback_window;
+    let policies = &core.parts.policies;
     let route = |whatsapp, sms| Route {
         hops: hops(Channel::Whatsapp, whatsapp).chain(hops(Channel::Sms, sms)).collect(),
-        receipt_window: (!window.is_zero()).then_some(window),
-        lease: policies::lease(settings),
+        receipt_window: policies.receipt_window,
+        lease: policies.lease,
     };
     let (gateways, breakers) = guarded(&known, sandbox, core);
     let routes = Routes {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 /// Who carries messages, and how they are called: the section `[gateways]`.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The providers of WhatsApp messages in the order they are tried; none skips the channel.
     pub whatsapp: Vec<String>,
@@ -21,12 +20,6 @@ pub struct Settings {
     /// How long its connection may take.
     #[serde(rename = "connect_timeout_ms", with = "As::<DurationMilliSeconds<u64>>")]
     pub connect_timeout: Duration,
-    /// SMS is tried when no receipt came within this; zero waits for none.
-    #[serde(rename = "fallback_window_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub fallback_window: Duration,
-    /// How much longer than a call a send is left alone before it is taken for abandoned.
-    #[serde(rename = "grace_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub grace: Duration,
     /// Faults in a row after which a provider is left alone for a while.
     pub breaker_faults: u32,
     /// How long that while is, at first.

@@ -3,7 +3,7 @@ use crate::body;
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use dwar_event::{Event, SendFailure, SwitchOff, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::{Client, redirect};
 use serde::Deserialize;
@@ -15,29 +15,15 @@ use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How events are posted, and until when: the section `[events]`.
+/// How events are posted: of the section `[events]`.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
     /// For the whole call; Standard Webhooks recommends 15 to 30 s.
     #[serde(rename = "timeout_seconds", with = "As::<DurationSeconds<u64>>")]
     pub timeout: Duration,
-    /// How long no call to an endpoint has succeeded when it is switched off; zero is never.
-    #[serde(rename = "disable_after_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub disable_after: Duration,
-    /// How many calls in a row have failed by then, at least.
-    pub disable_after_failures: u32,
     /// Whether addresses inside, and plain HTTP, are allowed; only for those who trust everybody
     /// who may name an endpoint.
     pub allow_private: bool,
-}
-
-impl WebhookSettings {
-    /// When an endpoint that keeps failing is switched off; `None` is never.
-    pub fn switch_off(&self) -> Option<SwitchOff> {
-        let Self { disable_after: after, disable_after_failures: failures, .. } = *self;
-        (!after.is_zero()).then_some(SwitchOff { after, failures })
-    }
 }
 
 /// The platform offers no TLS.

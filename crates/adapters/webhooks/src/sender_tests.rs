@@ -19,12 +19,7 @@ fn sender(allow_private: bool) -> HttpWebhookSender {
 }
 
 fn sender_with(timeout: Duration, allow_private: bool) -> HttpWebhookSender {
-    let settings = WebhookSettings {
-        timeout,
-        disable_after: Duration::ZERO,
-        disable_after_failures: 1,
-        allow_private,
-    };
+    let settings = WebhookSettings { timeout, allow_private };
     HttpWebhookSender::new(settings).unwrap()
 }
 

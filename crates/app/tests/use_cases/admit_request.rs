@@ -1,4 +1,4 @@
-use crate::common::{LIMITS, World, down};
+use crate::common::{World, down, limits};
 use dwar_app::{AdmitRequest, Limits, ModeLimits};
 use dwar_kernel::KeyMode;
 use dwar_ratelimit::{Admission, MockRequestLimiter, RequestKey, RequestScope};
@@ -7,7 +7,7 @@ use mockall::predicate::eq;
 use std::sync::Arc;
 
 fn admit(world: &World, limiter: MockRequestLimiter) -> AdmitRequest {
-    AdmitRequest { tools: world.tools(), limiter: Arc::new(limiter), limits: LIMITS }
+    AdmitRequest { tools: world.tools(), limiter: Arc::new(limiter), limits: limits() }
 }
 
 #[tokio::test]
@@ -50,10 +50,10 @@ async fn a_limiter_that_fails_admits_nobody() {
 #[tokio::test]
 async fn without_a_ceiling_nobody_counts() {
     let world = World::live();
-    let live = ModeLimits { sends: None, verifies: None, ..LIMITS.live };
+    let live = ModeLimits { sends: None, verifies: None, ..limits().live };
     // The mock would panic if it were asked.
     let admit = AdmitRequest {
-        limits: Limits { live, ..LIMITS },
+        limits: Limits { live, ..limits() },
         ..admit(&world, MockRequestLimiter::new())
     };
     for scope in [RequestScope::Send, RequestScope::Verify] {

@@ -1,6 +1,6 @@
 //! The way of a code to the first provider, and every reason not to go it.
 
-use crate::common::{LIMITS, World, accepted, down};
+use crate::common::{World, accepted, down, limits};
 use dwar_app::{PriceList, SendOtpError, SentOtp};
 use dwar_kernel::KeyMode;
 use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy};
@@ -32,7 +32,7 @@ fn smooth(mode: KeyMode) -> World {
 async fn admits_holds_issues_delivers_reports_and_settles() {
     let mut world = World::live();
     let order = &mut Sequence::new();
-    let ok = SendLog::default().admit(&LIMITS.live.send, &GuessPolicy::OFF, START);
+    let ok = SendLog::default().admit(&limits().live.send, &GuessPolicy::OFF, START);
     world.sends.expect_admit().times(1).in_sequence(order).returning(move |_, _, _, _, _| Ok(ok));
     let hold = world.wallets.expect_hold().times(1).in_sequence(order);
     hold.returning(|_, _, _, _, _| Ok(HoldOutcome::Held));
@@ -154,7 +154,7 @@ async fn too_low_a_balance_gives_the_place_back_and_sends_nothing() {
 async fn the_quota_is_the_modes_and_its_refusal_ends_it() {
     for mode in [KeyMode::Live, KeyMode::Test] {
         let mut world = World::of(mode);
-        let refusal = refuses(&mut world, LIMITS.of(mode).send, LIMITS.guesses(mode));
+        let refusal = refuses(&mut world, limits().of(mode).send, limits().guesses(mode));
         let answer = send(&mut world).await;
         assert!(
             matches!(answer, Err(SendOtpError::RateLimited(told)) if told.admission == refusal)

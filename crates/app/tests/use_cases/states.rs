@@ -11,15 +11,20 @@ use dwar_otp::{DeliveryStatus, Outcome, Reason};
 use dwar_project::{Caller, ProjectChange};
 use dwar_session::{PresentedToken, Sought};
 use dwar_testkit::{
-    FixedClock, MS, POLICIES, Postbox, START, management, minutes, outside, parts, phone, seconds,
+    FixedClock, MS, Postbox, START, management, minutes, outside, parts, phone, policies, seconds,
 };
 use dwar_wallet::{Amount, Balance, Paise};
 use std::sync::Arc;
 
 const RUPEE: Paise = Paise(100);
 /// What is on hold until it is known which channel took the send is the price of the dearer, SMS.
-const SMS: i64 = POLICIES.prices.sms.0;
-const WHATSAPP: i64 = POLICIES.prices.whatsapp.0;
+fn sms() -> i64 {
+    policies().prices.sms.0
+}
+
+fn whatsapp() -> i64 {
+    policies().prices.whatsapp.0
+}
 
 /// A service, a project with one rupee and deletion allowed, a caller with its live key, a phone.
 struct House {
@@ -102,7 +107,7 @@ impl House {
 
     /// Later, when nobody is looking after a send any more, everything is settled that can be.
     async fn settle(&self) {
-        self.clock.advance(POLICIES.retention.holds + MS);
+        self.clock.advance(policies().retention.holds + MS);
         self.service.sweep.follow_up().await.unwrap();
         self.service.sweep.settle_stale_holds().await.unwrap();
     }
@@ -166,10 +171,10 @@ async fn a_login_that_fails_half_way_burns_its_code() {
 async fn a_send_costs_what_the_channel_that_took_it_costs() {
     let house = House::open().await;
     house.send().await.unwrap();
-    assert_eq!(house.wallet().await, spent(WHATSAPP));
+    assert_eq!(house.wallet().await, spent(whatsapp()));
     house.postbox.answer(refused());
     house.send().await.unwrap();
-    assert_eq!(house.wallet().await, spent(WHATSAPP + SMS));
+    assert_eq!(house.wallet().await, spent(whatsapp() + sms()));
 }
 
 #[tokio::test]
@@ -207,7 +212,7 @@ async fn a_send_that_fell_over_anywhere_is_settled_later() {
             let taken = sent > refusals;
             assert_eq!(wallet.held, Paise::ZERO, "{step}, {refusals}");
             assert!(
-                wallet.balance == RUPEE || (taken && wallet == spent(WHATSAPP)),
+                wallet.balance == RUPEE || (taken && wallet == spent(whatsapp())),
                 "{step}: {wallet:?}"
             );
             assert_eq!(house.stores.wallets.audit().await.unwrap().difference, Paise::ZERO);
@@ -222,8 +227,8 @@ async fn money_on_hold_for_a_send_that_is_not_on_record_comes_back() {
     let house = House::open().await;
     house.fail("OtpStore::issue_held");
     assert!(matches!(house.send().await, Err(SendOtpError::Store(_))));
-    assert_eq!(house.wallet().await.held, Paise(SMS));
-    house.clock.advance(POLICIES.retention.holds);
+    assert_eq!(house.wallet().await.held, Paise(sms()));
+    house.clock.advance(policies().retention.holds);
     assert_eq!(house.service.sweep.settle_stale_holds().await.unwrap(), 0, "not yet");
     house.clock.advance(MS);
     assert_eq!(house.service.sweep.settle_stale_holds().await.unwrap(), 1);
@@ -235,9 +240,9 @@ async fn money_on_hold_for_a_delivered_send_is_taken() {
     let house = House::open().await;
     house.fail("WalletStore::settle");
     let _whatever_it_says = house.send().await;
-    assert_eq!(house.wallet().await.held, Paise(SMS));
+    assert_eq!(house.wallet().await.held, Paise(sms()));
     house.settle().await;
-    assert_eq!(house.wallet().await, spent(WHATSAPP));
+    assert_eq!(house.wallet().await, spent(whatsapp()));
 }
 
 #[tokio::test]
@@ -251,7 +256,7 @@ async fn a_message_without_its_receipt_goes_out_by_sms_and_is_paid_for_once() {
     let status = house.service.use_cases.otp_status.find(&house.caller, &sent);
     assert_eq!(status.await.unwrap().delivery.status, DeliveryStatus::Sent);
     house.settle().await;
-    assert_eq!(house.wallet().await, spent(SMS));
+    assert_eq!(house.wallet().await, spent(sms()));
 }
 
 #[tokio::test]
@@ -283,7 +288,7 @@ async fn tidying_keeps_what_counts_and_drops_the_rest() {
     let pair = house.log_in().await;
     let swept = house.service.sweep.tidy().await.unwrap();
     assert_eq!((swept.requests, swept.sessions, swept.sends), (0, 0, 0));
-    house.clock.advance(POLICIES.session.session + POLICIES.retention.sessions + MS);
+    house.clock.advance(policies().session.session + policies().retention.sessions + MS);
     let swept = house.service.sweep.tidy().await.unwrap();
     assert_eq!((swept.requests, swept.sessions, swept.sends), (1, 1, 1));
     assert!(matches!(house.refresh(&pair).await, Err(RefreshSessionError::Expired)));

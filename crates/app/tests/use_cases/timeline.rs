@@ -5,7 +5,7 @@ use dwar_otp::{
     Report, Route,
 };
 use dwar_ratelimit::{SendBound, SendLog, SendSlot};
-use dwar_testkit::{Fixtures, Line, POLICIES, START, minutes, seconds};
+use dwar_testkit::{Fixtures, Line, START, minutes, policies, seconds};
 use dwar_wallet::{Balance, EntryKind, LedgerEntry};
 
 struct Scene {
@@ -61,7 +61,7 @@ impl Scene {
     ) -> Timeline {
         let mode = self.line.mode;
         let on_record = OnRecord { mode, requests, charges, refused, log };
-        Timeline::of(on_record, &POLICIES.limits, at(second))
+        Timeline::of(on_record, &policies().limits, at(second))
     }
 
     fn refused(&self, reason: Refusal, minute: u64, count: u32) -> RefusedSends {
@@ -231,7 +231,7 @@ fn refusals_close_together_are_one_and_those_for_another_reason_are_not() {
         scene.refused(Refusal::Limit, 30, 9),
     ];
     let timeline = scene.timeline(vec![], vec![], refused, SendLog::default(), 40 * 60);
-    let limit = Some(POLICIES.limits.live.send.places);
+    let limit = Some(policies().limits.live.send.places);
     let run = |(first, last), count, reason, limit| {
         let (first, last) = (minute_of(first), minute_of(last));
         Entry::Refused(Refused { first, last, count, reason, limit })

@@ -1,4 +1,4 @@
-use crate::common::{BY, LIMITS, World, down};
+use crate::common::{BY, World, down, limits};
 use dwar_app::{ManageError, UnlockPhone, Unlocked};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_otp::{GuessBudget, GuessPeriod, SendPace};
@@ -10,7 +10,7 @@ async fn unlock(world: &mut World, project: ProjectId) -> Result<Unlocked, Manag
     let use_case = UnlockPhone {
         control: world.control(),
         otps: Arc::new(take(&mut world.otps)),
-        limits: LIMITS,
+        limits: limits(),
     };
     use_case.unlock(&BY, project, &world.line.phone).await
 }

@@ -1,4 +1,4 @@
-use crate::common::{LIMITS, World, down};
+use crate::common::{World, down, limits};
 use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
 use dwar_kernel::{IdentityId, KeyMode, OtpId, Vault};
 use dwar_otp::{Allowance, GuessPolicy, Verdict};
@@ -24,14 +24,14 @@ async fn verify_of(
         sessions: Arc::new(take(&mut world.sessions)),
         tokens: world.tokens(),
         codes: Arc::clone(&world.make.codes),
-        limits: LIMITS,
+        limits: limits(),
     };
     use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap(), request).await
 }
 
 /// The store judges one guess for the world's phone this way.
 fn judges(world: &mut World, attempt: Verdict) {
-    let (line, policy) = (world.line.clone(), LIMITS.guesses(world.caller.mode));
+    let (line, policy) = (world.line.clone(), limits().guesses(world.caller.mode));
     let expected =
         world.otps.expect_judge().times(1).withf(move |project, mode, phone, _, with, now| {
             (*project, *mode, *phone) == (line.project, line.mode, line.index)

@@ -3,7 +3,7 @@
 //! [`dwar_ratelimit::SendLimiter`].
 
 use crate::scene::Scene;
-use crate::{Line, MS, POLICIES, START, Stores, minutes, race, seconds};
+use crate::{Line, MS, START, Stores, minutes, policies, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, TallyId, Timestamp};
 use dwar_otp::{Otp, Refusal, RefusedSends, Report, Reported};
 use dwar_project::{KeyUse, Used};
@@ -238,7 +238,7 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
 pub async fn the_log_says_what_admit_will_say(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let (quota, policy) = (POLICIES.limits.live.send, POLICIES.limits.guesses);
+    let (quota, policy) = (policies().limits.live.send, policies().limits.guesses);
     for number in 0..4_u32 {
         let now = START + seconds(60) * number;
         let mut log = stores.sends.log(line.send_key()).await.unwrap();

@@ -17,7 +17,7 @@ use dwar_ratelimit::{
 use dwar_session::{
     AccessToken, MockSessionStore, MockTokenSigner, PresentedToken, Session, Sought,
 };
-use dwar_testkit::{ClearVault, FixedClock, Fixtures, POLICIES, START, minutes, parts};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, START, minutes, parts, policies};
 use dwar_wallet::{HoldOutcome, MockWalletStore};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -186,7 +186,7 @@ impl Ports {
         let parts = Parts {
             signer: Arc::new(self.signer),
             codes: Arc::clone(&self.fixtures.codes),
-            policies: Policies { limits, ..POLICIES },
+            policies: Policies { limits, ..policies() },
             ..parts(stores, &self.clock)
         };
         parts.service(outside).use_cases

@@ -1,4 +1,4 @@
-use super::{LIMITS, World};
+use super::{World, limits};
 use dwar_app::{Deliver, Idempotency, OtpPolicy, Routes, SendOtp};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, Outcome, Reason, Report, Route};
@@ -32,7 +32,7 @@ impl World {
     /// The phone has room for one more code.
     pub fn admits(&mut self) -> &mut Self {
         let (mode, key) = (self.caller.mode, self.line.send_key());
-        let asked = (key, LIMITS.of(mode).send, LIMITS.guesses(mode));
+        let asked = (key, limits().of(mode).send, limits().guesses(mode));
         self.sends
             .expect_admit()
             .withf(move |key, _, quota, guesses, _| (*key, *quota, *guesses) == asked)
@@ -170,7 +170,7 @@ impl World {
             deliver: self.deliver(),
             codes: Arc::clone(&self.make.codes),
             policy: OtpPolicy { lifetime: minutes(10) },
-            limits: LIMITS,
+            limits: limits(),
             tally: self.tally(),
         }
     }

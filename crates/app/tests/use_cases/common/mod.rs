@@ -4,4 +4,4 @@ mod world;
 
 pub use delivery::{LIFETIMES, accepted, awaiting_receipt, refused};
 pub use office::{Office, PASSWORD};
-pub use world::{BY, LIMITS, World, broken, down};
+pub use world::{BY, World, broken, down, limits};

@@ -7,12 +7,15 @@ use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner, Session, Sought};
-use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, POLICIES, START, SeededEntropy};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, policies};
 use dwar_wallet::{MockWalletStore, Paise};
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-pub const LIMITS: Limits = POLICIES.limits;
+/// Those of a service that nobody configured.
+pub fn limits() -> Limits {
+    policies().limits
+}
 
 /// A caller, a phone, a clock, and a mock of each port that several use cases share.
 pub struct World {
@@ -71,7 +74,7 @@ impl World {
             sandbox: MockGateway::new(),
             // Unlike the defaults, and WhatsApp is the dearer one.
             prices: PriceList { whatsapp: Paise(30), sms: Paise(20) },
-            lifetimes: POLICIES.session,
+            lifetimes: policies().session,
             messages: Arc::default(),
             kept: Arc::default(),
         }
