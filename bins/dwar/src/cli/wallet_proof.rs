@@ -14,7 +14,7 @@ pub async fn prove(
     project: ProjectId,
     scope: Scope,
 ) -> Result<Answer, Failure> {
-    let run = match ledger.begin(&By::command_line(), project).await.map_err(of(project))? {
+    let run = match ledger.begin_here(&By::command_line(), project).await.map_err(of(project))? {
         ProofStart::Begun(run) => run,
         ProofStart::Running(run) => {
             let since = instant(run.since);

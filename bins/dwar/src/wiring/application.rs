@@ -72,7 +72,9 @@ impl Application {
         let server = Server::bind(core.config.http.clone(), service.use_cases.clone(), ready);
         let address = core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
-        let dashboard = dashboard::build(&core, &server, &prepared, carriers, &restarts)?;
+        let manage = core.management()?;
+        let ledger = manage.ledger.clone();
+        let dashboard = dashboard::build(&core, manage, &server, &prepared, carriers, &restarts)?;
         let shown = |addresses: &[SocketAddr]| {
             addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
@@ -83,7 +85,7 @@ impl Application {
             api: shown(server.addresses()),
             dashboard: dashboard.as_ref().map(|pages| shown(pages.addresses())),
         }));
-        let background = Background::new(&service, heartbeat, database);
+        let background = Background::new(&service, heartbeat, ledger, database);
         Ok(Self { prepared, server, background, restarts, dashboard })
     }
 

@@ -3,7 +3,8 @@
 use super::application::Prepared;
 use super::stores::Database;
 use dwar_app::{
-    ApplyReceipts, Heartbeat, KeepFigures, Service, Sweep, Tally, TellEvents, keep_going,
+    ApplyReceipts, Heartbeat, KeepFigures, ManageLedger, Service, Sweep, Tally, TellEvents,
+    keep_going,
 };
 use dwar_http::LoopHealth;
 use dwar_installation::HEARTBEAT;
@@ -44,7 +45,7 @@ type Stopped = watch::Receiver<()>;
 type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 
 /// Every loop, by the name that the log and `/readyz` give it.
-const LOOPS: [(&str, Start); 12] = [
+const LOOPS: [(&str, Start); 13] = [
     ("follow_up", |it, stopped| {
         let trouble = "overdue sends could not be resumed";
         every(FOLLOW_UP, stopped, trouble, move || it.sweep.follow_up()).boxed()
@@ -71,6 +72,9 @@ const LOOPS: [(&str, Start); 12] = [
     ("drop_untold", |it, stopped| {
         let trouble = "what nobody is told could not be dropped";
         every(TIDY, stopped, trouble, move || it.events.drop_untold()).boxed()
+    }),
+    ("prove_ledgers", |it, mut stopped| {
+        async move { it.ledger.keep_proving(stopped.changed().map(drop)).await }.boxed()
     }),
     ("heartbeat", |it, stopped| be_on_record(&it.heartbeat, stopped).boxed()),
     ("keep_figures", |it, stopped| {
@@ -105,6 +109,7 @@ pub struct Background {
     heartbeat: Arc<Heartbeat>,
     figures: Arc<KeepFigures>,
     tally: Arc<Tally>,
+    ledger: ManageLedger,
     database: Arc<dyn Database>,
 }
 
@@ -121,7 +126,13 @@ pub struct Running {
 pub struct Restarts(Mutex<BTreeMap<&'static str, LoopHealth>>);
 
 impl Background {
-    pub fn new(service: &Service, heartbeat: Arc<Heartbeat>, database: Arc<dyn Database>) -> Self {
+    /// Proofs are those that are begun by a clone of `ledger`.
+    pub fn new(
+        service: &Service,
+        heartbeat: Arc<Heartbeat>,
+        ledger: ManageLedger,
+        database: Arc<dyn Database>,
+    ) -> Self {
         Self {
             sweep: service.sweep.clone(),
             apply: service.apply_receipts.clone(),
@@ -129,6 +140,7 @@ impl Background {
             heartbeat,
             figures: service.keep_figures.clone(),
             tally: service.tally.clone(),
+            ledger,
             database,
         }
     }

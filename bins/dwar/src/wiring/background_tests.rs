@@ -1,10 +1,11 @@
 use super::*;
 use async_trait::async_trait;
-use dwar_app::{About, Parts, Stores};
-use dwar_kernel::{KeyMode, Timestamp};
+use dwar_app::{About, Management, Parts, Scope, Stores};
+use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_operator::By;
 use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
+use dwar_project::ProjectName;
 use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter};
 use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, minutes, outside, parts, seconds};
 use dwar_wallet::Paise;
@@ -12,13 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::SetOnce;
 
 /// Which step each loop begins with.
-const STEPS: [(&str, &str); 12] = [
+const STEPS: [(&str, &str); 13] = [
     ("apply_receipts", "ReceiptStore::claim"),
     ("drop_untold", "EventStore::drop_untold"),
     ("follow_up", "OtpStore::claim_due"),
     ("heartbeat", "InstanceStore::beat"),
     ("keep_figures", "FiguresStore::lead"),
     ("look_for_room", "room"),
+    ("prove_ledgers", "LedgerStore::snapshot"),
     ("review_receipts", "ReceiptStore::review"),
     ("settle_stale_holds", "WalletStore::stale_holds"),
     ("tell_events", "EventStore::claim_due"),
@@ -26,6 +28,9 @@ const STEPS: [(&str, &str); 12] = [
     ("tidy", "OtpStore::sweep"),
     ("write_tally", "RefusalStore::count"),
 ];
+
+/// More than a loop that panics at each of them is started again in an hour.
+const PROOFS: usize = 80;
 
 /// A database whose room can be asked for, and whose store it is.
 struct Room {
@@ -103,6 +108,9 @@ impl Room {
 struct Scene {
     parts: Parts,
     make: Fixtures,
+    /// Somebody has asked for proofs of all of its ledgers.
+    manage: Management,
+    proven: Vec<ProjectId>,
     room: Arc<Room>,
     post: Arc<Post>,
     restarts: Arc<Restarts>,
@@ -112,16 +120,31 @@ impl Scene {
     fn new() -> Self {
         let store = Arc::new(MemoryStore::default());
         let clock = Arc::new(FixedClock::at(START + minutes(6)));
+        let (parts, post) = (parts(Stores::of(&store), &clock), Arc::default());
+        let (manage, by) = (dwar_testkit::management(&parts, &post), By::command_line());
+        let ask = async {
+            let mut proven = Vec::new();
+            for _ in 0..PROOFS {
+                let made =
+                    manage.projects.create(&by, &ProjectName::demo(), 0.into()).await.unwrap();
+                manage.ledger.begin(&by, made.id, Scope::Newer).await.unwrap();
+                proven.push(made.id);
+            }
+            proven
+        };
+        let proven = ask.now_or_never().unwrap();
         Self {
-            parts: parts(Stores::of(&store), &clock),
+            parts,
             make: Fixtures::seeded(1),
+            manage,
+            proven,
             room: Arc::new(Room {
                 store,
                 asked: AtomicU64::new(0),
                 tended: AtomicU64::new(0),
                 panics: AtomicU64::new(0),
             }),
-            post: Arc::default(),
+            post,
             restarts: Arc::default(),
         }
     }
@@ -140,7 +163,7 @@ impl Scene {
                 sleep(TALLY / 2).await;
             }
         });
-        Background::new(&service, heartbeat, self.room.clone())
+        Background::new(&service, heartbeat, self.manage.ledger.clone(), self.room.clone())
             .start(&Arc::new(SetOnce::new_with(Some(()))), &self.restarts)
     }
 
@@ -223,8 +246,12 @@ async fn the_work_of_loops_that_panicked_is_done() {
     stores.otps.issue(old.clone()).await.unwrap();
 
     // An endpoint that has to be told of a login.
-    let endpoints = dwar_testkit::management(parts, &scene.post).endpoints;
-    endpoints.add(&By::command_line(), id, "https://events.example.com", false).await.unwrap();
+    scene
+        .manage
+        .endpoints
+        .add(&By::command_line(), id, "https://events.example.com", false)
+        .await
+        .unwrap();
     let third = make.line(id, KeyMode::Live);
     let identity = stores.sessions.start(make.login(&third)).await.unwrap();
     stores.identities.erase(id, KeyMode::Live, identity, START).await.unwrap().unwrap();
@@ -242,6 +269,10 @@ async fn the_work_of_loops_that_panicked_is_done() {
     assert_eq!(stores.wallets.balance(id).await.unwrap().held, Paise::ZERO);
     assert_eq!(find(old.id).await.unwrap(), None);
     assert!(!scene.post.bodies().is_empty(), "nobody was told");
+    for project in &scene.proven[1..] {
+        let proof = stores.ledger.last_proof(*project).await.unwrap();
+        assert!(proof.is_some_and(|proof| proof.is_sound()));
+    }
     assert_eq!(stores.figures.progress().await.unwrap().as_of, Some(START + minutes(6)));
 }
 

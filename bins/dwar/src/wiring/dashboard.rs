@@ -8,7 +8,7 @@ use super::operations::Operations;
 use crate::config::RunMode;
 use async_trait::async_trait;
 use dwar_admin::AdminApi;
-use dwar_app::ManageOperators;
+use dwar_app::{ManageOperators, Management};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Listener, Live, Names, NoAnswer,
     StopHandle,
@@ -55,6 +55,7 @@ impl FrontDoor {
 /// a warning: a second service on the same machine is none the worse for it.
 pub fn build(
     core: &Core,
+    manage: Management,
     server: &Server,
     prepared: &Prepared,
     carriers: Arc<Carriers>,
@@ -76,7 +77,6 @@ pub fn build(
     let base_url = base_of(&settings.public_url, listener.addresses());
     let parts = &core.parts;
     let admin = parts.administration(Arc::new(Argon2Hasher::new(core.parts.tools.entropy.clone())));
-    let manage = core.management()?;
     let operations = Arc::new(Operations::new(core, carriers.clone(), restarts));
     let admin_api = AdminApi::new(
         parts.tools.clone(),

@@ -5,14 +5,12 @@
 //! [`resources::all`], so neither can have what the other lacks. A new endpoint is a handler and one
 //! entry in `operations` of its file in `resources/`.
 
-mod begin_proof;
 mod document;
 mod endpoint;
 mod outside;
 mod resources;
 mod routes;
 
-pub use begin_proof::begin_proof;
 pub use document::document;
 pub use endpoint::AdminApi;
 pub use endpoint::refusal::AdminCode;

@@ -73,7 +73,11 @@ impl Parts {
                 rules: project_rules(providers),
             },
             wallets: ManageWallets { control: control(), wallets: stores.wallets },
-            ledger: ManageLedger { control: control(), ledger: stores.ledger },
+            ledger: ManageLedger {
+                control: control(),
+                ledger: stores.ledger,
+                begun: Arc::default(),
+            },
             endpoints: ManageEndpoints {
                 control: control(),
                 events: stores.events,

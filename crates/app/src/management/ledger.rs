@@ -1,20 +1,29 @@
-use crate::{AuditedChange, Control, ManageError};
+use crate::{AuditedChange, BegunProofs, Control, ManageError};
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_operator::{Action, By, Command};
 use dwar_wallet::{
     LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
     StatementLine,
 };
+use futures_util::StreamExt;
 use std::sync::Arc;
 
 /// So many entries are added up by one look at the store, which takes some milliseconds.
 const BATCH: u64 = 10_000;
+
+/// So many proofs are made side by side by one process.
+const AT_ONCE: usize = 4;
+
+const TOO_MANY: ManageError =
+    ManageError::Conflict("Too many proofs wait to be made. Nothing was begun.");
 
 /// Reads the ledger of a project, and proves that it comes to what the wallet says.
 #[derive(Clone)]
 pub struct ManageLedger {
     pub control: Control,
     pub ledger: Arc<dyn LedgerStore>,
+    /// What [`ManageLedger::keep_proving`] has to make.
+    pub begun: Arc<BegunProofs>,
 }
 
 /// From where a proof begins.
@@ -62,9 +71,43 @@ impl ManageLedger {
         Ok(self.ledger.proof_run(project).await?.filter(|run| run.is_alive(now)))
     }
 
-    /// Begins a proof, which whoever began it makes by [`ManageLedger::prove`]. Of any number at once
-    /// one begins, and the others are told of it.
-    pub async fn begin(&self, by: &By, project: ProjectId) -> Result<ProofStart, ManageError> {
+    /// Begins a proof for [`ManageLedger::keep_proving`] of this process to make, and does not wait for
+    /// it. Of any number at once one begins, and the others are told of it.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] if too many wait.
+    pub async fn begin(
+        &self,
+        by: &By,
+        project: ProjectId,
+        scope: Scope,
+    ) -> Result<ProofStart, ManageError> {
+        self.control.admit(by, Command::BeginWalletProof, Some(project))?;
+        if self.begun.is_full() {
+            return Err(TOO_MANY);
+        }
+        let start = self.begin_here(by, project).await?;
+        if let ProofStart::Begun(run) = &start {
+            self.begun.push(run.clone(), scope);
+        }
+        Ok(start)
+    }
+
+    /// Makes the proofs that are begun in this process, each at once and a few side by side, until
+    /// `stopped`; then those that are under way come to their end. A panic is not caught.
+    pub async fn keep_proving(&self, stopped: impl Future<Output = ()> + Send) {
+        let begun = self.begun.stream().take_until(stopped);
+        let made = begun.for_each_concurrent(AT_ONCE, |(run, scope)| async move {
+            let project = run.project;
+            if let Err(error) = self.prove(run, scope).await {
+                tracing::warn!(%project, %error, "a proof of a ledger was not made");
+            }
+        });
+        made.await;
+    }
+
+    /// As [`ManageLedger::begin`], for whoever makes the proof by [`ManageLedger::prove`].
+    pub async fn begin_here(&self, by: &By, project: ProjectId) -> Result<ProofStart, ManageError> {
         self.control.project(by, Command::BeginWalletProof, project).await?;
         if let Some(run) = self.running(project).await? {
             return Ok(ProofStart::Running(run));

@@ -1,6 +1,7 @@
 use crate::common::{BY, Office};
 use dwar_app::{ManageError, ManageLedger, Scope};
 use dwar_kernel::ProjectId;
+use dwar_memory::Fault;
 use dwar_operator::{Access, Action, By, Role};
 use dwar_testkit::{FixedClock, START};
 use dwar_wallet::{
@@ -18,10 +19,17 @@ impl Office {
 
     async fn proof(&self, project: ProjectId, scope: Scope) -> LedgerProof {
         let ledger = &self.manage.ledger;
-        let ProofStart::Begun(run) = ledger.begin(&BY, project).await.unwrap() else {
+        let ProofStart::Begun(run) = ledger.begin_here(&BY, project).await.unwrap() else {
             panic!("none is running")
         };
         ledger.prove(run, scope).await.unwrap().unwrap()
+    }
+
+    /// Waits until a proof is on record.
+    async fn proven(&self, project: ProjectId) {
+        while self.stores.ledger.last_proof(project).await.unwrap().is_none() {
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -50,7 +58,7 @@ async fn who_may_not_change_money_begins_none() {
     let ledger = &office.manage.ledger;
     for role in [Role::Member, Role::Support, Role::Viewer] {
         let by = By { access: Access::one(project, role), ..By::command_line() };
-        let begun = ledger.begin(&by, project).await;
+        let begun = ledger.begin(&by, project, Scope::Newer).await;
         assert!(matches!(begun, Err(ManageError::Forbidden)), "{role:?}");
     }
     assert_eq!(ledger.proven(&BY, project).await.unwrap().running, None);
@@ -133,4 +141,57 @@ async fn a_run_that_was_replaced_stops() {
     let run = ProofRun::begin(office.make.id(), "Asha".to_owned(), START);
     assert_eq!(manage(&office, store).prove(run, Scope::Newer).await.unwrap(), None);
     assert_eq!(asked.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn whoever_begins_a_proof_does_not_make_it_and_the_loop_does() {
+    let office = Office::open();
+    let (project, ledger) = (office.project().await, &office.manage.ledger);
+    office.pay(project, 10).await;
+    let begun = ledger.begin(&BY, project, Scope::Newer).await.unwrap();
+    assert!(matches!(begun, ProofStart::Begun(_)));
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let proven = ledger.proven(&BY, project).await.unwrap();
+    assert!(proven.last.is_none() && proven.running.is_some(), "{proven:?}");
+    ledger.keep_proving(office.proven(project)).await;
+    let proven = ledger.proven(&BY, project).await.unwrap();
+    assert!(proven.last.unwrap().is_sound() && proven.running.is_none());
+}
+
+#[tokio::test]
+async fn a_proof_that_fails_holds_up_no_other() {
+    let office = Office::open();
+    let (first, second) = (office.project().await, office.project().await);
+    office.store.faults().next("LedgerStore::snapshot", Fault::Fails);
+    let ledger = &office.manage.ledger;
+    let later = async {
+        tokio::task::yield_now().await;
+        ledger.begin(&BY, second, Scope::Newer).await.unwrap();
+    };
+    ledger.begin(&BY, first, Scope::Newer).await.unwrap();
+    tokio::join!(ledger.keep_proving(office.proven(second)), later);
+    // Until it is taken for dead.
+    let begun = ledger.begin(&BY, first, Scope::Newer).await.unwrap();
+    assert!(matches!(begun, ProofStart::Running(_)));
+    office.clock.advance(ProofRun::LEASE);
+    ledger.begin(&BY, first, Scope::Newer).await.unwrap();
+    ledger.keep_proving(office.proven(first)).await;
+}
+
+#[tokio::test]
+async fn so_many_proofs_wait_and_no_more() {
+    let office = Office::open();
+    let ledger = &office.manage.ledger;
+    for _ in 0..100 {
+        ledger.begin(&BY, office.project().await, Scope::Newer).await.unwrap();
+    }
+    let (project, viewer) = (office.project().await, By { access: Access::default(), ..BY });
+    let refused = ledger.begin(&BY, project, Scope::Newer).await;
+    assert!(matches!(refused, Err(ManageError::Conflict(_))), "{refused:?}");
+    let refused = ledger.begin(&viewer, project, Scope::Newer).await;
+    assert!(matches!(refused, Err(ManageError::NoSuchProject)), "{refused:?}");
+    assert_eq!(ledger.proven(&BY, project).await.unwrap().running, None);
+    assert_eq!(office.actions().await.len(), 100);
 }

@@ -1,5 +1,4 @@
 use super::wallet::reference;
-use crate::begin_proof;
 use crate::endpoint::admin_request::ProjectRequest;
 use crate::endpoint::answer::{Answered, Csv, Page, id, instant};
 use crate::endpoint::body::Nothing;
@@ -171,7 +170,7 @@ async fn proof(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<LedgerPro
 
 async fn begin(at: ProjectRequest, _: Nothing, body: ProofToBegin) -> Answered<BegunProof> {
     let scope = if body.everything { Scope::Everything } else { Scope::Newer };
-    Ok(match begin_proof(at.api.manage.ledger.clone(), &at.by, at.project, scope).await? {
+    Ok(match at.api.manage.ledger.begin(&at.by, at.project, scope).await? {
         ProofStart::Begun(run) => BegunProof { begun: true, running: running(run) },
         ProofStart::Running(run) => BegunProof { begun: false, running: running(run) },
     })

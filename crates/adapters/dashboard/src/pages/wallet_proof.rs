@@ -15,8 +15,7 @@ use maud::{Markup, html};
 pub(crate) async fn prove(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
     let project = visit.project(&path, Command::BeginWalletProof).await?;
-    let ledger = visit.console.manage.ledger.clone();
-    dwar_admin::begin_proof(ledger, &visit.by, project.id, Scope::Newer).await?;
+    visit.console.manage.ledger.begin(&visit.by, project.id, Scope::Newer).await?;
     Ok(go(&format!("/p/{}/wallet#proof", project.id)))
 }
 

@@ -21,7 +21,7 @@ use dwar_operator::{
 use dwar_project::{ApiKey, KeyRecord};
 use dwar_testkit::{Carriers, FixedClock, PlainHasher, Post, START, management, parts};
 use dwar_wallet::{Amount, Paise};
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use tokio::sync::SetOnce;
@@ -103,6 +103,8 @@ impl House {
         let admin = parts.administration(hasher);
         let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
         let (by, manage) = (By::command_line(), management(&parts, &post));
+        let ledger = manage.ledger.clone();
+        actix_web::rt::spawn(async move { ledger.keep_proving(pending()).await });
         let named = |name: &str| name.parse().unwrap();
         let made =
             manage.projects.create(&by, &named("Acme"), Amount::from(12_345_650)).await.unwrap();

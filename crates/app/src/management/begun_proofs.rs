@@ -1,0 +1,43 @@
+use crate::Scope;
+use dwar_wallet::ProofRun;
+use futures_util::stream::{Stream, poll_fn};
+use futures_util::task::AtomicWaker;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+/// More that wait are more than somebody asked for.
+const MOST: usize = 100;
+
+/// Proofs that were begun in this process and that nobody makes yet, oldest first. What is lost with
+/// the process is taken for dead when its lease is over, and can be begun again.
+#[derive(Debug, Default)]
+pub struct BegunProofs {
+    waiting: Mutex<VecDeque<(ProofRun, Scope)>>,
+    /// Wakes whoever makes them.
+    maker: AtomicWaker,
+}
+
+impl BegunProofs {
+    /// Whether no more may be begun for the moment.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting().len() >= MOST
+    }
+
+    pub(super) fn push(&self, run: ProofRun, scope: Scope) {
+        self.waiting().push_back((run, scope));
+        self.maker.wake();
+    }
+
+    /// Each as soon as it is begun. One at a time may listen.
+    pub(super) fn stream(&self) -> impl Stream<Item = (ProofRun, Scope)> + Send {
+        poll_fn(|context| {
+            self.maker.register(context.waker());
+            self.waiting().pop_front().map_or(Poll::Pending, |begun| Poll::Ready(Some(begun)))
+        })
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<(ProofRun, Scope)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
