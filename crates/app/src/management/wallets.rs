@@ -39,7 +39,7 @@ impl ManageWallets {
         let now = self.control.tools.now();
         let id = EntryId::new(now, self.control.tools.entropy.as_ref());
         let reference = reference.unwrap_or_else(|| id.into());
-        let movement = (Action::WalletCredited, &reference, Some(amount.paise()));
+        let movement = (Action::WalletCredited, masked(reference.as_str()), Some(amount.paise()));
         self.record(by, project, movement).await?;
         match self.wallets.credit(project, Credit { id, amount, reference }, now).await? {
             Credited::Booked => Ok(true),
@@ -57,7 +57,7 @@ impl ManageWallets {
         send: OtpId,
     ) -> Result<Option<Paise>, ManageError> {
         self.control.project(by, Command::RefundSend, project).await?;
-        self.record(by, project, (Action::WalletRefunded, &send.into(), None)).await?;
+        self.record(by, project, (Action::WalletRefunded, send.to_string(), None)).await?;
         let now = self.control.tools.now();
         let entry = EntryId::new(now, self.control.tools.entropy.as_ref());
         match self.wallets.refund(project, send, entry, now).await? {
@@ -79,7 +79,7 @@ impl ManageWallets {
         self.control.project(by, Command::AdjustWallet, project).await?;
         let now = self.control.tools.now();
         let id = EntryId::new(now, self.control.tools.entropy.as_ref());
-        let movement = (Action::WalletAdjusted, &reference, Some(amount.paise()));
+        let movement = (Action::WalletAdjusted, masked(reference.as_str()), Some(amount.paise()));
         self.record(by, project, movement).await?;
         let adjustment = Adjustment { id, amount, reference };
         match self.wallets.adjust(project, adjustment, now).await? {
@@ -128,12 +128,12 @@ impl ManageWallets {
         &self,
         by: &By,
         project: ProjectId,
-        (action, reference, amount): (Action, &Reference, Option<Paise>),
+        (action, subject, amount): (Action, String, Option<Paise>),
     ) -> Result<(), ManageError> {
         let Balance { balance, held } = self.wallets.balance(project).await?;
         let before = Facts::new().number("balance_paise", balance.0).number("held_paise", held.0);
         let after = Facts::new().maybe_number("amount_paise", amount.map(|paise| paise.0));
-        let change = AuditedChange::new(action, masked(reference.as_str())).within(project);
+        let change = AuditedChange::new(action, subject).within(project);
         Ok(self.control.record(by, change.before(before).after(after)).await?)
     }
 }
