@@ -1,50 +1,47 @@
 //! A statement as CSV (RFC 4180), for pages and admin API alike.
 
-use crate::ManageLedger;
+use crate::{ManageError, ManageLedger};
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_operator::By;
 use dwar_wallet::{LedgerEntry, Paise, StatementCursor, StatementFilter, StatementLine};
-use futures_util::stream::{Stream, unfold};
+use futures_util::stream::{Stream, try_unfold};
 
 /// Lines of a download that are held at once.
 const BATCH: u32 = 500;
 
-/// Where a download is.
-enum At {
-    Head,
-    Lines(Option<StatementCursor>),
-    End,
+/// Where a download goes on.
+enum Rest {
+    Head(Vec<StatementLine>),
+    After(StatementCursor),
 }
 
 impl ManageLedger {
     /// The lines of a project's ledger that `filter` names as a file, newest first, however many.
     ///
     /// Batch by batch, each read when the one before was taken: nothing more is read for a client that
-    /// has gone away.
-    pub fn csv(
+    /// has gone away. The first is read before this returns, so that a refusal is no file.
+    pub async fn csv(
         self,
         by: By,
         project: ProjectId,
         filter: StatementFilter,
-    ) -> impl Stream<Item = Result<String, StoreError>> {
-        unfold((At::Head, self, by, filter), move |(at, ledger, by, filter)| async move {
-            let after = match at {
-                At::Head => {
-                    return Some((Ok(HEAD.to_owned()), (At::Lines(None), ledger, by, filter)));
+    ) -> Result<impl Stream<Item = Result<String, StoreError>>, ManageError> {
+        let first = self.lines(&by, project, filter.clone(), None, BATCH).await?;
+        let start = Some((Rest::Head(first), self, by, filter));
+        Ok(try_unfold(start, move |from| async move {
+            let Some((rest, ledger, by, filter)) = from else { return Ok(None) };
+            let (head, lines) = match rest {
+                Rest::Head(first) => (HEAD, Ok(first)),
+                Rest::After(last) => {
+                    ("", ledger.lines(&by, project, filter.clone(), Some(last), BATCH).await)
                 }
-                At::Lines(after) => after,
-                At::End => return None,
             };
-            match ledger.lines(&by, project, filter.clone(), after, BATCH).await {
-                Ok(lines) => {
-                    let last = lines.last().filter(|_| lines.len() == BATCH as usize);
-                    let next = last.map_or(At::End, |line| At::Lines(Some(line.cursor())));
-                    let text = lines.iter().map(csv_line).collect();
-                    Some((Ok(text), (next, ledger, by, filter)))
-                }
-                Err(cause) => Some((Err(cause.into_store_error()), (At::End, ledger, by, filter))),
-            }
-        })
+            let lines = lines.map_err(ManageError::into_store_error)?;
+            let last = lines.last().filter(|_| lines.len() == BATCH as usize);
+            let next = last.map(|last| (Rest::After(last.cursor()), ledger, by, filter));
+            let text: String = lines.iter().map(csv_line).collect();
+            Ok(Some((format!("{head}{text}"), next)))
+        }))
     }
 }
 

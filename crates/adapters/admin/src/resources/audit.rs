@@ -98,7 +98,7 @@ async fn of_project(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<
 }
 
 async fn export_all(call: AdminRequest, wanted: Wanted, _: Nothing) -> Answered<Lines<AuditLine>> {
-    export(&call, None, &wanted)
+    export(&call, None, &wanted).await
 }
 
 async fn export_of_project(
@@ -106,7 +106,7 @@ async fn export_of_project(
     wanted: Wanted,
     _: Nothing,
 ) -> Answered<Lines<AuditLine>> {
-    export(&at, Some(at.project), &wanted)
+    export(&at, Some(at.project), &wanted).await
 }
 
 async fn page(
@@ -120,21 +120,33 @@ async fn page(
     Ok(Page::cut(entries, limit, cursor, |entry| view(&entry)))
 }
 
-fn export(
+/// Where an export goes on.
+enum Rest {
+    Page(Vec<AuditEntry>),
+    After(AuditCursor),
+}
+
+/// The first page is read before anything is answered, so that a refusal is no export.
+async fn export(
     call: &AdminRequest,
     project: Option<ProjectId>,
     wanted: &Wanted,
 ) -> Answered<Lines<AuditLine>> {
     let (filter, after) = (wanted.filter(project)?, wanted.after()?);
-    let start = Some((call.api.clone(), call.by.clone(), after));
+    let (api, by) = (call.api.clone(), call.by.clone());
+    let first = api.manage.audit_log.page(&by, filter, after, PAGE).await?;
+    let start = Some((api, by, Rest::Page(first)));
     Ok(Lines::new(try_unfold(start, move |from| async move {
-        let Some((api, by, after)) = from else { return Ok(None) };
-        let entries = api.manage.audit_log.page(&by, filter, after, PAGE).await;
+        let Some((api, by, rest)) = from else { return Ok(None) };
+        let entries = match rest {
+            Rest::Page(first) => Ok(first),
+            Rest::After(last) => api.manage.audit_log.page(&by, filter, Some(last), PAGE).await,
+        };
         let entries = entries.map_err(ManageError::into_store_error)?;
         let last = entries.last().map(AuditEntry::cursor);
         let more = last.filter(|_| entries.len() == PAGE as usize);
         let lines: Vec<String> = entries.iter().map(line).collect();
-        let next = more.map(|after| (api, by, Some(after)));
+        let next = more.map(|last| (api, by, Rest::After(last)));
         Ok(Some((Bytes::from(lines.concat()), next)))
     })))
 }

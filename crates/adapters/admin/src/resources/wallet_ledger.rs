@@ -160,7 +160,7 @@ async fn download(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Cs
     }
     let (ledger, filter) = (at.api.manage.ledger.clone(), wanted.filter()?);
     let name = format!("statement-{}.csv", at.project);
-    Ok(Csv(csv_download(&name, ledger.csv(at.by.clone(), at.project, filter))))
+    Ok(Csv(csv_download(&name, ledger.csv(at.by.clone(), at.project, filter).await?)))
 }
 
 async fn proof(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<LedgerProofs> {

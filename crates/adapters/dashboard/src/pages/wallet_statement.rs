@@ -197,7 +197,7 @@ pub(crate) async fn download(
 ) -> Result<HttpResponse, Refusal> {
     let project = visit.project(&path, Command::DownloadStatement).await?;
     let ledger = visit.console.manage.ledger.clone();
-    let lines = ledger.csv(visit.by.clone(), project.id, wanted.filter()?);
+    let lines = ledger.csv(visit.by.clone(), project.id, wanted.filter()?).await?;
     Ok(csv_download(&format!("statement-{}.csv", project.id), lines))
 }
 

@@ -76,10 +76,10 @@ async fn a_statement_is_filtered_paged_and_streamed_as_harmless_csv() {
     assert_eq!(stream.status, 200);
     let type_of = stream.header(actix_web::http::header::CONTENT_TYPE).to_owned();
     assert_eq!(type_of, "text/csv; charset=utf-8");
-    assert!(stream.next().await.starts_with("position,id,at,kind,reference,amount_rupees,"));
-    assert_eq!(looks(), before, "nothing is read before it is taken");
     let first = stream.next().await;
-    assert_eq!((first.lines().count(), looks() - before), (500, 1));
+    assert!(first.starts_with("position,id,at,kind,reference,amount_rupees,"));
+    let read = (first.lines().count(), looks() - before);
+    assert_eq!(read, (1 + 500, 1), "nothing more is read before this is taken");
     assert!(first.contains(r#","'=cmd|' /C calc'!A0",123.45,12345,"#), "no formula");
     let csv = viewer.get(&file).await.body;
     assert_eq!(csv.lines().count(), 1 + 1_203 + 2);
