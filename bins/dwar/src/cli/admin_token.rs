@@ -27,8 +27,8 @@ pub enum Command {
         /// What it may do there: owner, member, support or viewer
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
-        /// Days until it expires
-        #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..=366))]
+        /// Days until it expires, 366 at most
+        #[arg(long, default_value_t = 90)]
         days: u16,
         /// May invite operators, change what they may do, and make tokens: what lives on when it is over
         #[arg(long)]

@@ -22,10 +22,10 @@ pub struct Settings {
     identity_delete: Option<bool>,
     /// Price of one code over WhatsApp in paise, or `default`
     #[arg(long, value_name = "PAISE")]
-    whatsapp_price_paise: Option<OrDefault<u32>>,
+    whatsapp_price_paise: Option<OrDefault<i64>>,
     /// Price of one code over SMS in paise, or `default`
     #[arg(long, value_name = "PAISE")]
-    sms_price_paise: Option<OrDefault<u32>>,
+    sms_price_paise: Option<OrDefault<i64>>,
     /// Providers over WhatsApp in order, separated by commas; `none` skips WhatsApp; or `default`
     #[arg(long, value_name = "NAMES", value_parser = names)]
     whatsapp_providers: Option<OrDefault<Vec<String>>>,
@@ -95,7 +95,7 @@ impl From<Settings> for ProjectChange {
         fn own<T>(given: Option<OrDefault<T>>) -> Option<Option<T>> {
             given.map(|OrDefault(own)| own)
         }
-        let price = |given| own(given).map(|own| own.map(|paise: u32| Paise(paise.into())));
+        let price = |given| own(given).map(|own| own.map(Paise));
         Self {
             name: given.name,
             identity_lookup: given.identity_lookup,

@@ -3,7 +3,7 @@ use super::wallet_proof::prove;
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::{ManageWallets, Scope};
+use dwar_app::{MOST_LISTED, ManageWallets, Scope};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_operator::By;
 use dwar_wallet::{Amount, Balance, Correction, LedgerEntry, Paise, Reference};
@@ -29,7 +29,7 @@ pub enum Command {
         #[command(flatten)]
         of: OneProject,
         /// How many
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_LISTED)))]
         limit: u32,
     },
     /// Give back what was charged for one send

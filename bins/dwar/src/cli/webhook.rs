@@ -2,7 +2,7 @@ use super::answer::{instant, lines};
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
-use dwar_app::Management;
+use dwar_app::{MOST_LISTED, Management};
 use dwar_event::{Call, CallFilter, Endpoint, EventId, LoggedCall, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;
@@ -37,7 +37,7 @@ pub enum Command {
         #[arg(long)]
         failed: bool,
         /// How many
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_LISTED)))]
         limit: u32,
     },
     /// Call an address with a test, now and once, and say what came of it

@@ -16,6 +16,7 @@ pub struct ManageAdminTokens {
 }
 
 const LIFETIME: &str = "a token lives for at least one minute and at most 366 days";
+const NOWHERE: &str = "a token needs a role in a project at least, or everything";
 const OUTLIVES: &str = "a token that a token makes ends no later than that one";
 const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 
@@ -47,6 +48,9 @@ impl ManageAdminTokens {
         let name = name.map_err(|cause| ManageError::invalid("name", cause))?;
         if lifetime < Duration::from_secs(60) || lifetime > AdminToken::LONGEST {
             return Err(ManageError::invalid("lifetime_seconds", LIFETIME));
+        }
+        if access == Access::default() {
+            return Err(ManageError::invalid("access", NOWHERE));
         }
         by.may_grant(&access)?;
         let now = self.control.tools.now();

@@ -52,3 +52,6 @@ pub use signing_keys::{ManageSigningKeys, SigningKeyPolicy};
 pub use timeline::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Story, Timeline};
 pub use unlock_phone::{UnlockPhone, Unlocked};
 pub use wallets::ManageWallets;
+
+/// As many entries as a list gives at once, at whichever door.
+pub const MOST_LISTED: u32 = 500;

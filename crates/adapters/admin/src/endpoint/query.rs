@@ -1,6 +1,7 @@
 use crate::endpoint::body::{Nothing, told};
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::{HttpRequest, web};
+use dwar_app::MOST_LISTED;
 use dwar_kernel::{Timestamp, read_instant};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -9,8 +10,6 @@ use std::str::FromStr;
 use utoipa::IntoParams;
 use utoipa::openapi::path::ParameterIn;
 
-/// As many entries as a list gives at most.
-const MOST: u32 = 500;
 const USUAL: u32 = 50;
 
 /// What stands behind the `?`.
@@ -67,7 +66,7 @@ pub(crate) struct Paging {
 pub(crate) fn limit(asked: Option<u32>) -> Result<u32, ApiRefusal> {
     match asked.unwrap_or(USUAL) {
         0 => Err(ApiRefusal::field("limit", "1 to 500")),
-        more if more > MOST => Err(ApiRefusal::field("limit", "1 to 500")),
+        more if more > MOST_LISTED => Err(ApiRefusal::field("limit", "1 to 500")),
         fits => Ok(fits),
     }
 }

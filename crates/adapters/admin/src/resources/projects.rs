@@ -150,14 +150,14 @@ struct Settings {
 #[serde(deny_unknown_fields)]
 struct PriceChange {
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<u32>)]
-    whatsapp_price_paise: Option<Option<u32>>,
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000_000_000_i64)]
+    whatsapp_price_paise: Option<Option<i64>>,
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<u32>)]
-    sms_price_paise: Option<Option<u32>>,
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000_000_000_i64)]
+    sms_price_paise: Option<Option<i64>>,
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<u32>)]
-    low_balance_paise: Option<Option<u32>>,
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000_000_000_i64)]
+    low_balance_paise: Option<Option<i64>>,
 }
 
 /// A phone number, in a body because addresses end up in logs.
@@ -214,7 +214,7 @@ async fn change(at: ProjectRequest, _: Nothing, body: Settings) -> Answered<Proj
 }
 
 async fn reprice(at: ProjectRequest, _: Nothing, body: PriceChange) -> Answered<ProjectSettings> {
-    let paise = |own: Option<u32>| own.map(|paise| Paise(paise.into()));
+    let paise = |own: Option<i64>| own.map(Paise);
     let change = ProjectChange {
         whatsapp_price: body.whatsapp_price_paise.map(paise),
         sms_price: body.sms_price_paise.map(paise),

@@ -23,10 +23,8 @@ pub(crate) const OWNER_OF_ALL: &str = "Everything, everywhere";
 pub(crate) const PROJECTS: &str = "In these projects";
 pub(crate) const PROJECTS_HINT: &str = "Means nothing for a token that may do everything.";
 pub(crate) const DAYS: &str = "Days until it expires";
-pub(crate) const DAYS_HINT: &str = "1 to 365.";
-pub(crate) const NO_DAYS: &str = "Days are a number from 1 to 365. Nothing was made.";
-pub(crate) const NO_PROJECT: &str =
-    "A token needs a project at least, or everything. Nothing was made.";
+pub(crate) const DAYS_HINT: &str = "1 to 366.";
+pub(crate) const NO_DAYS: &str = "Days are a number from 1 to 366. Nothing was made.";
 pub(crate) const MAY_DELEGATE: &str = "may invite operators and make tokens";
 pub(crate) const DELEGATE: &str = "It may invite operators and make tokens";
 pub(crate) const DELEGATE_HINT: &str = "Whoever gets hold of such a token can keep the access they find when it expires or is revoked. \
