@@ -226,7 +226,7 @@ async fn no_amount_and_no_balance_is_beyond_its_bound(database: Database) {
         owner.post(&own(path), &more).await.refused(409, "CONFLICT");
     }
     let form = [("rupees", "0.01"), ("reference", "more")];
-    assert_eq!(person.post(&page("/wallet/credit"), &form).await.status, 422);
+    assert_eq!(person.post(&page("/wallet/credit"), &form).await.status, 409);
     let credit = ["wallet", "credit", "--project", &project.id, "--rupees", "0.01"];
     assert_eq!(service.world.run(&credit).status.code(), Some(1));
     assert_eq!(service.world.balance(&project)["balance_paise"], MOST);

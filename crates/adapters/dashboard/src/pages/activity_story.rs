@@ -41,7 +41,8 @@ impl SealedForm {
         let sealed = base16ct::lower::decode_vec(&self.number).map_err(|_| Refusal::Unreadable)?;
         let vault = visit.console.tools.vault.as_ref();
         let phone = vault.open_phone(project.id, &Sealed(sealed));
-        Ok((mode, phone.map_err(|_| Refusal::Unreadable)?))
+        // One of another project, or a made-up one, is none that this project knows of.
+        Ok((mode, phone.map_err(|_| Refusal::NotFound)?))
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> P
         }
         Err(ManageError::NotFound(_)) => {
             let below = html! { section.empty { p { (texts::NOBODY) } } };
-            page(&visit, &project, mode, StatusCode::OK, &below)
+            page(&visit, &project, mode, StatusCode::NOT_FOUND, &below)
         }
         Err(cause) => Err(cause.into()),
     }

@@ -9,7 +9,6 @@ use actix_web::HttpRequest;
 use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
-use dwar_app::ManageError;
 use dwar_kernel::{IdentityId, KeyMode, Timestamp, read_instant};
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -79,11 +78,8 @@ pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
     let (world, sessions) = ((owner.project.id, owner.mode), &visit.console.manage.identities);
     let ended = if !form.session.is_empty() {
         let session = form.session.parse().map_err(|_| Refusal::NotFound)?;
-        match sessions.end_session(&visit.by, world, owner.identity, session).await {
-            Ok(()) => 1,
-            Err(ManageError::NotFound(_)) => 0,
-            Err(cause) => return Err(cause.into()),
-        }
+        sessions.end_session(&visit.by, world, owner.identity, session).await?;
+        1
     } else if form.word.trim() == texts::END_WORD {
         sessions.end_sessions(&visit.by, world, owner.identity).await?
     } else {

@@ -34,19 +34,18 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let replaces = form.key.parse().map_err(|_| Refusal::Unreadable)?;
     if form.word.trim() != project.name {
-        return refused(&visit, &project, texts::WRONG_WORD).await;
+        let answer = HttpResponse::UnprocessableEntity().finish();
+        return page(&visit, &project, answer, &notice("bad", texts::WRONG_WORD)).await;
     }
     let projects = &visit.console.manage.projects;
     match projects.regenerate_key(&visit.by, project.id, mode, Some(replaces)).await {
         Ok(key) => page(&visit, &project, HttpResponse::Ok().finish(), &fresh(&key)).await,
-        Err(ManageError::Conflict(_)) => refused(&visit, &project, texts::REPLACED_BEFORE).await,
+        Err(ManageError::Conflict(_)) => {
+            let answer = HttpResponse::Conflict().finish();
+            page(&visit, &project, answer, &notice("bad", texts::REPLACED_BEFORE)).await
+        }
         Err(cause) => Err(cause.into()),
     }
-}
-
-async fn refused(visit: &Visit, project: &Project, sentence: &str) -> Page {
-    let answer = HttpResponse::UnprocessableEntity().finish();
-    page(visit, project, answer, &notice("bad", sentence)).await
 }
 
 fn fresh(key: &ApiKey) -> Markup {

@@ -10,7 +10,7 @@ use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{Invited, ManageError};
 use dwar_kernel::OperatorId;
-use dwar_operator::{Access, Operator, Role};
+use dwar_operator::{Access, Command, Operator, Role};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -41,15 +41,16 @@ pub(crate) struct InviteForm {
 /// `POST /team`: somebody new, with a link that is shown this once.
 pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
     let Posted { visit, form } = posted;
+    visit.console.manage.control.admit(&visit.by, Command::InviteOperator, None)?;
     let access = access_of(&form.project, &form.role)?;
-    match visit.console.manage.operators.invite(&visit.by, &form.name, access).await {
-        Ok(invited) => page(&visit, StatusCode::OK, &fresh(&visit, &invited)).await,
-        Err(cause @ (ManageError::Conflict(_) | ManageError::Invalid { .. })) => {
-            let above = notice("bad", &cause.to_string());
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above).await
-        }
-        Err(cause) => Err(cause.into()),
-    }
+    let (status, sentence) =
+        match visit.console.manage.operators.invite(&visit.by, &form.name, access).await {
+            Ok(invited) => return page(&visit, StatusCode::OK, &fresh(&visit, &invited)).await,
+            Err(ManageError::Conflict(sentence)) => (StatusCode::CONFLICT, sentence.to_owned()),
+            Err(ManageError::Invalid { reason, .. }) => (StatusCode::UNPROCESSABLE_ENTITY, reason),
+            Err(cause) => return Err(cause.into()),
+        };
+    page(&visit, status, &notice("bad", &sentence)).await
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,7 @@ use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
 use crate::texts::wallet as texts;
 use crate::visit::{Posted, Visit};
+use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::ManageError;
@@ -37,21 +38,24 @@ pub(crate) async fn credit(posted: Posted<CreditForm>, path: Path<String>) -> Pa
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::CreditWallet).await?;
     let back = |word: &str| Ok(go(&format!("/p/{}/wallet?done={word}", project.id)));
-    let refused = match (form.reference.parse(), Amount::from_rupees(form.rupees.trim())) {
-        (Err(_), _) => texts::NO_REFERENCE,
-        (_, Err(_)) => texts::NO_AMOUNT,
+    let (status, refused) = match (form.reference.parse(), Amount::from_rupees(form.rupees.trim()))
+    {
+        (Err(_), _) => (StatusCode::UNPROCESSABLE_ENTITY, texts::NO_REFERENCE),
+        (_, Err(_)) => (StatusCode::UNPROCESSABLE_ENTITY, texts::NO_AMOUNT),
         (Ok(reference), Ok(amount)) => {
             let wallets = &visit.console.manage.wallets;
             match wallets.credit(&visit.by, project.id, amount, Some(reference)).await {
                 Ok(true) => return back("credited"),
-                Ok(false) => texts::KNOWN,
-                Err(ManageError::Invalid { .. }) => texts::NO_AMOUNT,
-                Err(ManageError::Conflict(_)) => texts::TOO_MUCH,
+                Ok(false) => return back("known"),
+                Err(ManageError::Invalid { .. }) => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, texts::NO_AMOUNT)
+                }
+                Err(ManageError::Conflict(_)) => (StatusCode::CONFLICT, texts::TOO_MUCH),
                 Err(cause) => return Err(cause.into()),
             }
         }
     };
-    let answer = HttpResponse::UnprocessableEntity().finish();
+    let answer = HttpResponse::build(status).finish();
     page(&visit, &project, answer, &notice("bad", refused), &Wanted::default()).await
 }
 

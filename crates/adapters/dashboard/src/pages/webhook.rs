@@ -47,22 +47,18 @@ pub(crate) async fn show(
 /// `POST …/test`: calls it once, and says what came of it.
 pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::TestWebhook).await?;
-    let tested = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await;
-    let (status, above) = match tested.map(|call| call.outcome) {
-        Err(ManageError::Conflict(why)) => {
-            (StatusCode::TOO_MANY_REQUESTS, html! { (notice("warn", why)) })
+    let call = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await;
+    let above = match call.map(|call| call.outcome) {
+        Err(ManageError::Conflict(sentence)) => {
+            return refused(&visit, &project, id, sentence).await;
         }
         Err(cause) => return Err(cause.into()),
-        Ok(Ok(status)) => {
-            let sentence = format!("{} {status}.", texts::TESTED);
-            (StatusCode::OK, html! { (notice("good", &sentence)) })
-        }
+        Ok(Ok(status)) => notice("good", &format!("{} {status}.", texts::TESTED)),
         Ok(Err(cause)) => {
-            let sentence = format!("{} {}.", texts::TEST_FAILED, texts::failure(cause));
-            (StatusCode::OK, html! { (notice("bad", &sentence)) })
+            notice("bad", &format!("{} {}.", texts::TEST_FAILED, texts::failure(cause)))
         }
     };
-    page(&visit, &project, id, &Wanted::default(), status, &above).await
+    page(&visit, &project, id, &Wanted::default(), StatusCode::OK, &above).await
 }
 
 #[derive(Deserialize)]
@@ -77,9 +73,7 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
     let log = &visit.console.manage.endpoint_log;
     match log.resend(&visit.by, project.id, id, &event).await {
         Ok(()) => Ok(go(&format!("{}?done=resent", address(&project, id)))),
-        Err(cause @ (ManageError::Conflict(_) | ManageError::NotFound(_))) => {
-            refused(&visit, &project, id, &cause.to_string()).await
-        }
+        Err(ManageError::Conflict(sentence)) => refused(&visit, &project, id, sentence).await,
         Err(cause) => Err(cause.into()),
     }
 }
@@ -107,7 +101,8 @@ pub(crate) struct RemoveForm {
 pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RemoveWebhook).await?;
     if posted.form.word.trim() != common::REMOVE_WORD {
-        return refused(&visit, &project, id, common::WRONG_WORD).await;
+        let (status, above) = (StatusCode::UNPROCESSABLE_ENTITY, notice("bad", common::WRONG_WORD));
+        return page(&visit, &project, id, &Wanted::default(), status, &above).await;
     }
     visit.console.manage.endpoints.remove(&visit.by, project.id, id).await?;
     Ok(go(&format!("/p/{}/settings?done=removed", project.id)))
@@ -139,8 +134,9 @@ async fn changing(
     Ok((visit, project, id))
 }
 
+/// It is not as the form expects it to be.
 async fn refused(visit: &Visit, project: &Project, id: EndpointId, sentence: &str) -> Page {
-    let (status, above) = (StatusCode::UNPROCESSABLE_ENTITY, notice("bad", sentence));
+    let (status, above) = (StatusCode::CONFLICT, notice("bad", sentence));
     page(visit, project, id, &Wanted::default(), status, &above).await
 }
 

@@ -18,8 +18,10 @@ pub(crate) const NO_REFERENCE: &str = "A reference is needed, so that the same p
      characters on one line.";
 pub(crate) const TOO_MUCH: &str =
     "No balance may be more than a thousand crore rupees. Nothing was paid in.";
-pub(crate) const KNOWN: &str = "This reference was booked before, so nothing was paid in.";
-pub(crate) const DONE: &[(&str, &str)] = &[("credited", "Paid in.")];
+pub(crate) const DONE: &[(&str, &str)] = &[
+    ("credited", "Paid in."),
+    ("known", "This reference was booked before, so nothing was paid in."),
+];
 pub(crate) const STATEMENT: &str = "Statement, newest first";
 pub(crate) const EMPTY: &str =
     "No movement yet. Pay in above, and each send of a live key will have its lines here.";

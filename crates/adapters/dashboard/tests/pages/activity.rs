@@ -132,7 +132,7 @@ async fn another_project_has_no_activity_here() {
     let sealed = vault.seal_phone(house.other, &line.phone);
     let hex: String = sealed.0.iter().map(|byte| format!("{byte:02x}")).collect();
     let form = [("mode", "live"), ("number", hex.as_str())];
-    assert_eq!(owner.post(&house.page("activity/unmask"), &form).await.status, 400);
+    assert_eq!(owner.post(&house.page("activity/unmask"), &form).await.status, 404);
 }
 
 #[actix_web::test]

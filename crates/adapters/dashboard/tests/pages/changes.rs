@@ -23,7 +23,7 @@ async fn a_regenerated_key_is_shown_once_and_the_old_one_is_over() {
     let fresh = shown(&made.body, "svc_live_");
     assert!(house.opens(fresh).await, "{fresh}");
     assert!(!house.opens(&house.live_key).await);
-    assert_eq!(owner.post(&path, &form("Acme")).await.status, 422, "sent twice, replaced once");
+    assert_eq!(owner.post(&path, &form("Acme")).await.status, 409, "sent twice, replaced once");
     assert!(house.opens(fresh).await);
     assert!(!owner.get(&house.page("keys")).await.body.contains(fresh));
 }
@@ -37,7 +37,7 @@ async fn money_is_paid_in_once_per_reference_and_shown_as_in_india() {
         async move { owner.post(&path, &[("rupees", rupees), ("reference", reference)]).await.status }
     };
     assert_eq!(pay("100.50", "INV-1").await, 303);
-    assert_eq!(pay("100.50", "INV-1").await, 422, "the same reference");
+    assert_eq!(pay("100.50", "INV-1").await, 303, "the same reference: nothing more");
     assert_eq!(pay("", "INV-2").await, 422);
     assert_eq!(pay("-5", "INV-2").await, 422);
     assert_eq!(pay("5", " ").await, 422);
@@ -131,7 +131,7 @@ async fn somebody_is_invited_changed_and_removed_and_the_log_tells_it() {
     let fields = [("name", "ravi"), ("project", project.as_str()), ("role", "support")];
     let invited = owner.post("/team", &fields).await;
     assert!(invited.body.contains("http://127.0.0.1:8081/invite#"), "{}", invited.body);
-    assert_eq!(owner.post("/team", &fields).await.status, 422, "the name is taken");
+    assert_eq!(owner.post("/team", &fields).await.status, 409, "the name is taken");
     let ravi = house.manage.operators.named("ravi").await.unwrap();
     let path = format!("/team/{}", ravi.id);
     let access = [("project", project.as_str()), ("role", "viewer")];

@@ -54,7 +54,7 @@ async fn a_test_says_what_came_of_it_and_is_not_repeated_at_once() {
     assert!(first.body.contains("The test was taken. It answered 204."), "{}", first.body);
     assert!(first.body.contains("webhook.test"));
     let second = member.post(&format!("{page}/test"), &[]).await;
-    assert_eq!((second.status, house.post.bodies().len()), (429, 1));
+    assert_eq!((second.status, house.post.bodies().len()), (409, 1));
     house.clock.set(START + seconds(5));
     assert_eq!(member.post(&format!("{page}/test"), &[]).await.status, 200);
     assert_eq!(house.post.bodies().len(), 2);
@@ -74,8 +74,8 @@ async fn an_event_is_sent_again_once_however_often_it_is_clicked() {
     house.clock.set(START + seconds(10));
     let again = [("event", event.as_str())];
     let answers = [member.post(&resend, &again).await, member.post(&resend, &again).await];
-    assert_eq!(answers.map(|answer| answer.status), [303, 422]);
-    assert_eq!(member.post(&resend, &[("event", "otp_sent_1")]).await.status, 422);
+    assert_eq!(answers.map(|answer| answer.status), [303, 409]);
+    assert_eq!(member.post(&resend, &[("event", "otp_sent_1")]).await.status, 404);
     let events = &house.parts.stores.events;
     let room = dwar_event::Room::of(9);
     let due = events.claim_due(START + seconds(10), Duration::from_secs(60), room).await.unwrap();
