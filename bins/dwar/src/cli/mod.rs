@@ -90,6 +90,8 @@ struct OneProject {
 enum Failure {
     #[error("{0}")]
     Refused(String),
+    #[error("{}", sentence_of(.0))]
+    NotDone(ManageError),
     #[error("there is no project {0}; `dwar project list` shows those there are")]
     NoSuchProject(ProjectId),
     #[error("configuration: {0}")]
@@ -123,8 +125,25 @@ impl From<ManageError> for Failure {
     fn from(cause: ManageError) -> Self {
         match cause {
             ManageError::Store(cause) => cause.into(),
-            ManageError::Invalid { field, reason } => Self::Refused(format!("{field}: {reason}")),
-            refused => Self::Refused(refused.to_string()),
+            refused => Self::NotDone(refused),
+        }
+    }
+}
+
+fn sentence_of(refused: &ManageError) -> String {
+    match refused {
+        ManageError::Invalid { field, reason } => format!("{field}: {reason}"),
+        refused => refused.to_string(),
+    }
+}
+
+impl Failure {
+    /// The word that the admin API has for it, if it is one of managing.
+    const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::NotDone(refused) => refused.code(),
+            Self::NoSuchProject(_) => ManageError::NoSuchProject.code(),
+            Self::Refused(_) | Self::Config(_) | Self::Wiring(_) | Self::System(_) => None,
         }
     }
 }
@@ -140,10 +159,15 @@ fn of(project: ProjectId) -> impl Fn(ManageError) -> Failure {
 /// Runs the command of this process's arguments.
 pub fn run() -> ExitCode {
     let args = Args::parse();
+    let json = args.json;
     match execute(args) {
         Ok(status) => status,
         Err(failure) => {
-            // Nothing is left to be done if standard error is gone too.
+            // Nothing is left to be done if standard output and error are gone too.
+            if let Some(code) = failure.code().filter(|_| json) {
+                let refusal = json!({ "error": failure.to_string(), "code": code });
+                let _ = writeln!(std::io::stdout(), "{refusal}");
+            }
             let _ = writeln!(std::io::stderr(), "dwar: {failure}");
             ExitCode::FAILURE
         }

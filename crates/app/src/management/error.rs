@@ -43,6 +43,18 @@ pub enum ManageError {
 }
 
 impl ManageError {
+    /// The stable word for a refusal, the same at every door; none for a store that failed.
+    pub const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Forbidden | Self::MayNotDelegate(_) => Some("FORBIDDEN"),
+            Self::NoSuchProject | Self::NotFound(_) => Some("NOT_FOUND"),
+            Self::Invalid { .. } => Some("INVALID_FIELD"),
+            Self::Conflict(_) => Some("CONFLICT"),
+            Self::SearchedTooMuch { .. } => Some("SEARCH_RATE_LIMITED"),
+            Self::Store(_) => None,
+        }
+    }
+
     /// A field with a value that it cannot have, and why.
     pub fn invalid(field: &'static str, reason: impl Display) -> Self {
         Self::Invalid { field, reason: reason.to_string() }
