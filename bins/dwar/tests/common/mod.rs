@@ -384,7 +384,10 @@ impl Answer {
 }
 
 pub async fn answer(request: RequestBuilder) -> Answer {
-    let response = request.send().await.unwrap();
+    taken_apart(request.send().await.unwrap()).await
+}
+
+pub async fn taken_apart(response: reqwest::Response) -> Answer {
     let (status, headers) = (response.status(), response.headers().clone());
     let text = response.text().await.unwrap();
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);

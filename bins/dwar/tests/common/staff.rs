@@ -81,9 +81,13 @@ impl Person {
         person
     }
 
+    /// A page that is yet to be asked for.
+    pub fn page(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.base)).header("Cookie", &self.cookie)
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
-        let request = self.client.get(format!("{}{path}", self.base));
-        answer(request.header("Cookie", &self.cookie)).await
+        answer(self.page(path)).await
     }
 
     /// A form that is yet to be sent, as a page of this session sends it.
