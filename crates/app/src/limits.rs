@@ -5,7 +5,9 @@ use dwar_ratelimit::{Quota, RequestScope, SendQuota};
 /// Every limit of both modes (docs/contract.md, Limits).
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// For live keys.
     pub live: ModeLimits,
+    /// For test keys, which have no guess budget.
     pub test: ModeLimits,
     /// Wrong codes across resends; live keys only.
     pub guesses: GuessPolicy,
@@ -29,6 +31,7 @@ pub struct ModeLimits {
 }
 
 impl Limits {
+    /// The limits of a mode.
     pub const fn of(&self, mode: KeyMode) -> &ModeLimits {
         match mode {
             KeyMode::Live => &self.live,

@@ -16,28 +16,41 @@ use std::sync::Arc;
 /// than one. A test of a single use case may fill in its ports itself, with mocks.
 #[derive(Clone)]
 pub struct Parts {
+    /// The time, randomness and secrets.
     pub tools: Toolbox,
+    /// Everything that is kept.
     pub stores: Stores,
+    /// Signs and checks access tokens.
     pub signer: Arc<dyn TokenSigner>,
+    /// What codes are digested with: the present secret, and older ones.
     pub codes: Arc<CodeKeys>,
+    /// Every number that the use cases go by.
     pub policies: Policies,
 }
 
 /// What a service needs beside its [`Parts`]: the ways to the world outside.
 pub struct Outside {
+    /// Counts requests by key.
     pub requests: Arc<dyn RequestLimiter>,
+    /// Who carries messages.
     pub routes: Routes,
     /// Providers that report what became of them.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
+    /// Posts events.
     pub sender: Arc<dyn WebhookSender>,
 }
 
 /// The whole service: what requests ask for, and what goes on beside them.
 pub struct Service {
+    /// What requests ask for.
     pub use_cases: UseCases,
+    /// Finishes what a crash left, and drops what is over.
     pub sweep: Arc<Sweep>,
+    /// Applies what providers reported.
     pub apply_receipts: Arc<ApplyReceipts>,
+    /// Tells endpoints what happened.
     pub tell_events: Arc<TellEvents>,
+    /// Counts what was sent.
     pub keep_figures: Arc<KeepFigures>,
     /// What requests leave behind for people.
     pub tally: Arc<Tally>,
@@ -46,20 +59,35 @@ pub struct Service {
 /// Every use case that a request can ask for.
 #[derive(Clone)]
 pub struct UseCases {
+    /// For what a request is stamped and named with.
     pub tools: Toolbox,
+    /// Who is calling.
     pub authenticate: Arc<Authenticate>,
+    /// Whether one more request of a key is admitted.
     pub admit_request: Arc<AdmitRequest>,
+    /// `POST /v1/otp/send`.
     pub send_otp: Arc<SendOtp>,
+    /// `GET /v1/otp/status/{otp_id}`.
     pub otp_status: Arc<OtpStatus>,
+    /// `POST /v1/otp/verify`.
     pub verify_otp: Arc<VerifyOtp>,
+    /// `POST /v1/session/validate`.
     pub validate_session: Arc<ValidateSession>,
+    /// `POST /v1/session/refresh`.
     pub refresh_session: Arc<RefreshSession>,
+    /// `POST /v1/session/logout`.
     pub logout: Arc<Logout>,
+    /// `GET /v1/identity/{id}`.
     pub find_identity: Arc<FindIdentity>,
+    /// `DELETE /v1/identity/{id}`.
     pub delete_identity: Arc<DeleteIdentity>,
+    /// `GET /.well-known/jwks.json`.
     pub public_keys: Arc<PublicKeys>,
+    /// `GET /v1/sandbox/messages`.
     pub sandbox_messages: Arc<SandboxMessages>,
+    /// `POST /webhooks/{provider}`.
     pub receive_webhook: Arc<ReceiveWebhook>,
+    /// Counts what is refused, and which keys were used.
     pub tally: Arc<Tally>,
 }
 

@@ -15,19 +15,25 @@ const SLOT_LEASE: Duration = Duration::from_secs(60);
 /// Every number and choice that the use cases go by.
 #[derive(Clone, Debug)]
 pub struct Policies {
+    /// How often what may be asked for.
     pub limits: Limits,
+    /// How long codes live.
     pub otp: OtpPolicy,
     /// How long a call to a provider may be silent before another process takes it for lost.
     pub lease: Duration,
     /// How long a receipt is waited for before the next channel is tried; `None` waits for none.
     pub receipt_window: Option<Duration>,
+    /// How long sessions and their tokens live.
     pub session: SessionPolicy,
     /// How signing keys overlap.
     pub signing_keys: SigningKeyPolicy,
+    /// What a message costs unless its project says else.
     pub prices: PriceList,
+    /// How long first answers are kept.
     pub idempotency: Lifetimes,
     /// When an endpoint that keeps failing is switched off; `None` is never.
     pub switch_off: Option<SwitchOff>,
+    /// How long what is over stays on record.
     pub retention: Retention,
 }
 

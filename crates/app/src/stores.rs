@@ -15,25 +15,41 @@ use std::sync::Arc;
 /// Every port that a database implements.
 #[derive(Clone)]
 pub struct Stores {
+    /// Projects and their keys.
     pub projects: Arc<dyn ProjectStore>,
+    /// Codes, attempts, and wrong guesses.
     pub otps: Arc<dyn OtpStore>,
+    /// What test keys sent.
     pub inbox: Arc<dyn SandboxInbox>,
+    /// What test keys leave behind, and its bound.
     pub test_quota: Arc<dyn TestQuotaStore>,
+    /// Sessions, as their tokens use them.
     pub sessions: Arc<dyn SessionStore>,
+    /// The same sessions, by identity, for people.
     pub identity_sessions: Arc<dyn IdentitySessions>,
+    /// Keys that access tokens are signed with.
     pub signing_keys: Arc<dyn SigningKeyStore>,
+    /// Phones that were verified.
     pub identities: Arc<dyn IdentityStore>,
+    /// Balances, holds and movements.
     pub wallets: Arc<dyn WalletStore>,
+    /// Statements and proofs of the same movements.
     pub ledger: Arc<dyn LedgerStore>,
+    /// How often a phone was sent to.
     pub sends: Arc<dyn SendLimiter>,
+    /// First answers to an `Idempotency-Key`.
     pub idempotency: Arc<dyn IdempotencyStore>,
+    /// What providers reported and nobody has applied yet.
     pub receipts: Arc<dyn ReceiptStore>,
+    /// What endpoints have to be told.
     pub events: Arc<dyn EventStore>,
     /// What endpoints were told.
     pub calls: Arc<dyn CallLog>,
     /// Those who run the service, what lets them in, and how they stand.
     pub operators: Arc<dyn OperatorStore>,
+    /// What operators sign in with beside passwords.
     pub passkeys: Arc<dyn PasskeyStore>,
+    /// What programs show to the admin API.
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     /// What they changed.
     pub audit: Arc<dyn AuditStore>,
@@ -41,7 +57,9 @@ pub struct Stores {
     pub searches: Arc<dyn SearchStore>,
     /// The processes that run the service, and what waits for them.
     pub instances: Arc<dyn InstanceStore>,
+    /// How much waits for the instances.
     pub queues: Arc<dyn QueueStore>,
+    /// Counts by minute, hour and day.
     pub figures: Arc<dyn FiguresStore>,
     /// What was sent, for people to look at.
     pub activity: Arc<dyn OtpHistory>,

@@ -4,8 +4,11 @@ use std::sync::Arc;
 /// What nearly every use case needs: the time, randomness, and the keeper of secrets.
 #[derive(Clone)]
 pub struct Toolbox {
+    /// The only way to the time.
     pub clock: Arc<dyn Clock>,
+    /// The only way to what nobody can guess.
     pub entropy: Arc<dyn Entropy>,
+    /// Seals, opens and digests.
     pub vault: Arc<dyn Vault>,
 }
 

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 /// Counts requests per API key (docs/contract.md, Limits).
 pub struct AdmitRequest {
+    /// Says when a request came.
     pub tools: Toolbox,
+    /// Counts requests by key.
     pub limiter: Arc<dyn RequestLimiter>,
+    /// How many are admitted, by mode.
     pub limits: Limits,
 }
 

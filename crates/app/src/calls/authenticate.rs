@@ -16,9 +16,13 @@ pub enum Claim {
 
 /// Recognises who is calling, for clients by the `X-Api-Key` header (docs/contract.md, Callers).
 pub struct Authenticate {
+    /// Digests keys.
     pub tools: Toolbox,
+    /// Knows keys by their digest.
     pub projects: Arc<dyn ProjectStore>,
+    /// Finds the session of a token in the same step.
     pub sessions: Arc<dyn SessionStore>,
+    /// Reads tokens.
     pub signer: Arc<dyn TokenSigner>,
 }
 

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 /// Erases an identity and revokes its sessions (`DELETE /v1/identity/{id}`).
 pub struct DeleteIdentity {
+    /// Says when it was erased.
     pub tools: Toolbox,
+    /// Erases.
     pub identities: Arc<dyn IdentityStore>,
 }
 

@@ -17,12 +17,17 @@ use zeroize::Zeroizing;
 /// Each provider's answer is on disk before the next one is asked, so that whoever takes over
 /// after a crash knows how far it came.
 pub struct Deliver {
+    /// Says what is due, and opens phone numbers.
     pub tools: Toolbox,
+    /// Keeps what became of each attempt.
     pub otps: Arc<dyn OtpStore>,
+    /// Says how a project's messages go.
     pub projects: Arc<dyn ProjectStore>,
+    /// Holds, captures and releases what sends cost.
     pub wallets: Arc<dyn WalletStore>,
     /// Gets back the place of a send that is certain to have reached nobody.
     pub sends: Arc<dyn SendLimiter>,
+    /// Who carries messages.
     pub routes: Routes,
     /// What a message costs unless the project has its own price.
     pub prices: PriceList,

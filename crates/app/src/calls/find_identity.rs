@@ -7,16 +7,22 @@ use std::sync::Arc;
 
 /// Looks an identity up by id or phone (`GET /v1/identity…`).
 pub struct FindIdentity {
+    /// Opens phone numbers.
     pub tools: Toolbox,
+    /// Finds them by id.
     pub identities: Arc<dyn IdentityStore>,
 }
 
 /// An identity with its phone number in the clear.
 #[derive(Debug)]
 pub struct FoundIdentity {
+    /// The id that the project keeps of it.
     pub id: IdentityId,
+    /// In the clear; shows itself masked.
     pub phone: Phone,
+    /// When the phone was first seen by the project.
     pub created_at: Timestamp,
+    /// When a right code was given last.
     pub last_verified_at: Timestamp,
 }
 

@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 /// Gives a repeated request its first answer; what an answer says is the use case's business.
 pub struct Idempotency {
+    /// Seals answers, and says how old they are.
     pub tools: Toolbox,
+    /// Keeps first answers.
     pub store: Arc<dyn IdempotencyStore>,
+    /// How long a request may take, and how long its answer is kept.
     pub lifetimes: Lifetimes,
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 /// Tells how far a code has come (`GET /v1/otp/status/{otp_id}`).
 pub struct OtpStatus {
+    /// Finds requests by id.
     pub otps: Arc<dyn OtpStore>,
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 /// Gives the keys that verify access tokens (`GET /.well-known/jwks.json`).
 pub struct PublicKeys {
+    /// Says which keys are published now.
     pub tools: Toolbox,
+    /// Whose keys they are.
     pub signer: Arc<dyn TokenSigner>,
 }
 

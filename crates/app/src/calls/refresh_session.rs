@@ -13,7 +13,9 @@ use zeroize::Zeroizing;
 
 /// Exchanges a refresh token for a new pair (`POST /v1/session/refresh`).
 pub struct RefreshSession {
+    /// Exchanges refresh tokens, once each.
     pub sessions: Arc<dyn SessionStore>,
+    /// Makes the next pair.
     pub tokens: Tokens,
 }
 

@@ -20,7 +20,9 @@ pub struct Routes {
 /// Configured price of one message per channel.
 #[derive(Clone, Copy, Debug)]
 pub struct PriceList {
+    /// Of one message over WhatsApp.
     pub whatsapp: Paise,
+    /// Of one message over SMS, however many parts it has.
     pub sms: Paise,
 }
 

@@ -22,11 +22,15 @@ const ROUTE: &str = "otp/send";
 
 /// Sends a code to a phone: limit, hold, issue, deliver, settle (`POST /v1/otp/send`).
 pub struct SendOtp {
+    /// Keeps the first answer to a key.
     pub idempotency: Idempotency,
     /// Takes the code to the phone, over the ports that hold, issue and settle.
     pub deliver: Arc<Deliver>,
+    /// What codes are digested with.
     pub codes: Arc<CodeKeys>,
+    /// How long they live.
     pub policy: OtpPolicy,
+    /// How often one phone may be sent to.
     pub limits: Limits,
     /// Counts what is refused, for people who ask why no code came.
     pub tally: Arc<Tally>,

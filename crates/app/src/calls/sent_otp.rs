@@ -6,10 +6,13 @@ use dwar_ratelimit::{Admission, SendBound};
 /// A code that a provider has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentOtp {
+    /// The id that its status is asked for by.
     pub otp: OtpId,
+    /// Of the key that asked; in test mode no phone is reached.
     pub mode: KeyMode,
     /// How far the code had come.
     pub status: DeliveryStatus,
+    /// How it went, where that is known.
     pub channel: Option<Channel>,
     /// The first instant at which the code no longer works.
     pub expires_at: Timestamp,
@@ -23,6 +26,7 @@ pub struct SentOtp {
 /// A send that was refused by the limits of the phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendRefusal {
+    /// What it went against.
     pub bound: SendBound,
     /// What is left of its allowance.
     pub admission: Admission,

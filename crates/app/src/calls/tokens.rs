@@ -10,8 +10,11 @@ use std::time::Duration;
 /// Makes sessions and their token pairs; verify and refresh share it.
 #[derive(Clone)]
 pub struct Tokens {
+    /// Says when they were issued, and makes what is random in them.
     pub tools: Toolbox,
+    /// Signs access tokens.
     pub signer: Arc<dyn TokenSigner>,
+    /// How long each of them lives.
     pub policy: SessionPolicy,
 }
 
@@ -33,13 +36,17 @@ pub struct SessionPolicy {
 /// What a verify or a refresh gives out.
 #[derive(Clone, Debug)]
 pub struct TokenPair {
+    /// What clients show with each request.
     pub access: AccessToken,
+    /// Good for one more pair.
     pub refresh: RefreshToken,
     /// Whole seconds until the access token expires.
     pub expires_in: i64,
     /// Whole seconds until the refresh token expires.
     pub refresh_expires_in: i64,
+    /// The session that both speak for.
     pub session: SessionId,
+    /// Whose session it is.
     pub identity: IdentityId,
 }
 

@@ -7,15 +7,20 @@ use std::sync::Arc;
 
 /// Tells whether an access token counts right now (`POST /v1/session/validate`).
 pub struct ValidateSession {
+    /// Says whether it counts now.
     pub tools: Toolbox,
+    /// Checks its signature.
     pub signer: Arc<dyn TokenSigner>,
 }
 
 /// A token that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValidSession {
+    /// The session that the token speaks for.
     pub session: SessionId,
+    /// Whose session it is.
     pub identity: IdentityId,
+    /// When this token was issued, not when the session began.
     pub issued_at: Timestamp,
     /// The first instant at which it no longer counts.
     pub expires_at: Timestamp,

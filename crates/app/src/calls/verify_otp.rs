@@ -8,17 +8,24 @@ use std::sync::Arc;
 
 /// Judges a code and opens a session: judge, start (`POST /v1/otp/verify`).
 pub struct VerifyOtp {
+    /// Says when a guess was made, and makes ids.
     pub tools: Toolbox,
+    /// Judges guesses, and counts wrong ones.
     pub otps: Arc<dyn OtpStore>,
+    /// Begins a session where a guess was right.
     pub sessions: Arc<dyn SessionStore>,
+    /// Makes its tokens.
     pub tokens: Tokens,
+    /// What guesses are digested with.
     pub codes: Arc<CodeKeys>,
+    /// How many wrong guesses a code and a phone have.
     pub limits: Limits,
 }
 
 /// A login.
 #[derive(Debug)]
 pub struct VerifiedOtp {
+    /// Of the session that began.
     pub tokens: TokenPair,
     /// The code's guesses as they stood.
     pub allowance: Allowance,

@@ -14,12 +14,13 @@ const ISSUER: &str = "Dwar";
 /// ends every other session of theirs.
 pub struct ManageAccount {
     /// Judges the present password.
-    pub sign_in: Arc<SignIn>,
+    pub(crate) sign_in: Arc<SignIn>,
 }
 
 /// A second factor that is not added yet. The page gives the secret back with the first code.
 #[derive(Debug)]
 pub struct TotpOffer {
+    /// What the app and the page are to keep.
     pub secret: TotpSecret,
     /// `otpauth://…`, for a QR code. It holds the secret.
     pub uri: Zeroizing<String>,

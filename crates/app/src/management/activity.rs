@@ -14,15 +14,15 @@ use std::time::Duration;
 /// Shows what was sent and what became of it. Phones are masked until somebody unmasks one.
 #[derive(Clone)]
 pub struct Activity {
-    pub control: Control,
-    pub activity: Arc<dyn OtpHistory>,
-    pub refusals: Arc<dyn RefusalStore>,
-    pub otps: Arc<dyn OtpStore>,
-    pub sends: Arc<dyn SendLimiter>,
-    pub charges: Arc<dyn ChargeStore>,
-    pub limits: Limits,
+    pub(crate) control: Control,
+    pub(crate) activity: Arc<dyn OtpHistory>,
+    pub(crate) refusals: Arc<dyn RefusalStore>,
+    pub(crate) otps: Arc<dyn OtpStore>,
+    pub(crate) sends: Arc<dyn SendLimiter>,
+    pub(crate) charges: Arc<dyn ChargeStore>,
+    pub(crate) limits: Limits,
     /// For whoever asks about a number, and sees numbers masked.
-    pub searches: SearchPhones,
+    pub(crate) searches: SearchPhones,
 }
 
 /// Requests on one page.
@@ -37,7 +37,9 @@ const REFUSALS: u32 = 500;
 /// Which requests are wanted; `None` wants all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
+    /// With a live key or a test key.
     pub mode: Option<KeyMode>,
+    /// What became of it so far.
     pub status: Option<DeliveryStatus>,
     /// One that was tried, whatever came of it.
     pub channel: Option<Channel>,
@@ -48,14 +50,19 @@ pub struct RequestFilter {
 /// A request as a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestLine {
+    /// Its id.
     pub otp: OtpId,
+    /// Which key it was asked for with.
     pub mode: KeyMode,
+    /// When it was asked for.
     pub at: Timestamp,
     /// `None` if it cannot be read. Shows itself masked.
     pub phone: Option<Phone>,
     /// What carried it, or was tried last.
     pub carrier: Option<(Channel, String)>,
+    /// What became of the message.
     pub status: DeliveryStatus,
+    /// What became of the code.
     pub state: OtpState,
     /// What it cost in the end; nothing in test mode.
     pub charged: Paise,
@@ -64,6 +71,7 @@ pub struct RequestLine {
 /// A page of requests, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestPage {
+    /// At most [`PAGE`] of them.
     pub lines: Vec<RequestLine>,
     /// How many were looked through for them.
     pub looked_through: u32,

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// Makes, lists, checks and revokes the tokens of the admin API.
 #[derive(Clone)]
 pub struct ManageAdminTokens {
-    pub control: Control,
-    pub tokens: Arc<dyn AdminTokenStore>,
+    pub(crate) control: Control,
+    pub(crate) tokens: Arc<dyn AdminTokenStore>,
 }
 
 const LIFETIME: &str = "a token lives for at least one minute and at most 366 days";
@@ -25,6 +25,7 @@ const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 pub struct NewAdminToken<'a> {
     /// What a person calls it; as an operator could be called.
     pub name: &'a str,
+    /// What it may do, and where.
     pub access: Access,
     /// From now on; a minute at least, [`AdminToken::LONGEST`] at most.
     pub lifetime: Duration,

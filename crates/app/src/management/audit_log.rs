@@ -4,7 +4,7 @@ use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, By, Command};
 /// Shows what those who run the service changed.
 #[derive(Clone)]
 pub struct AuditLog {
-    pub control: Control,
+    pub(crate) control: Control,
 }
 
 impl AuditLog {

@@ -8,8 +8,11 @@ use std::sync::Arc;
 /// and its entry in the audit log.
 #[derive(Clone)]
 pub struct Control {
+    /// The time, ids and secrets of every command.
     pub tools: Toolbox,
+    /// Says which projects there are.
     pub projects: Arc<dyn ProjectStore>,
+    /// Where changes are written down.
     pub audit: Audit,
 }
 

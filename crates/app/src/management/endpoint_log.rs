@@ -16,7 +16,7 @@ const TESTED_BEFORE: &str = "It was tried a moment ago. Wait a few seconds, then
 /// Shows what an endpoint was told, sends it again, and tries whether it answers.
 #[derive(Clone)]
 pub struct EndpointLog {
-    pub control: Control,
+    pub(crate) control: Control,
     /// Makes the calls of tests; its ports hold the log, too.
     pub tell: Arc<TellEvents>,
 }

@@ -9,9 +9,13 @@ use std::time::Duration;
 /// How something went, for its colour and sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
+    /// As it should be.
     Good,
+    /// Something failed, or somebody was refused.
     Bad,
+    /// Not as hoped, and nothing failed.
     Warn,
+    /// Neither.
     Plain,
 }
 
@@ -30,9 +34,13 @@ impl Tone {
 /// A sentence, what can be done about it, and an instant that ends it.
 #[derive(Debug)]
 pub struct Sentence {
+    /// How it is meant.
     pub tone: Tone,
+    /// What happened.
     pub text: String,
+    /// What to do, or how to read it; empty if there is nothing to say.
     pub advice: &'static str,
+    /// Until when it holds, if that is known.
     pub until: Option<Timestamp>,
 }
 

@@ -13,21 +13,31 @@ use std::sync::Arc;
 /// this and nothing else. Each method names who asks, and decides whether they may.
 #[derive(Clone)]
 pub struct Management {
+    /// Projects, their settings and keys.
     pub projects: ManageProjects,
+    /// Money: what there is of it, and what moves by hand.
     pub wallets: ManageWallets,
+    /// Statements and proofs.
     pub ledger: ManageLedger,
+    /// Where events go.
     pub endpoints: ManageEndpoints,
     /// What endpoints were told, and telling it again.
     pub endpoint_log: EndpointLog,
+    /// Whoever proved a phone number, and their sessions.
     pub identities: ManageIdentities,
     /// Lifts the locks of phones.
     pub phones: UnlockPhone,
     /// What was sent, and what became of it.
     pub activity: Activity,
+    /// Counts by minute, hour and day.
     pub figures: ReadFigures,
+    /// Keys that access tokens are signed with.
     pub signing_keys: ManageSigningKeys,
+    /// Those who run the service.
     pub operators: ManageOperators,
+    /// Of the admin API.
     pub tokens: ManageAdminTokens,
+    /// What was changed, and by whom.
     pub audit_log: AuditLog,
     /// For a door that has to know whether somebody may before it reads what they ask.
     pub control: Control,
@@ -45,7 +55,9 @@ pub struct ManagementOutside {
 /// How operators get in, and what they change of their own account.
 #[derive(Clone)]
 pub struct Administration {
+    /// Lets operators in and out.
     pub sign_in: Arc<SignIn>,
+    /// Changes passwords and second factors.
     pub account: Arc<ManageAccount>,
 }
 

@@ -11,11 +11,11 @@ const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
 /// project lets its API keys do.
 #[derive(Clone)]
 pub struct ManageIdentities {
-    pub control: Control,
-    pub identities: Arc<dyn IdentityStore>,
-    pub sessions: Arc<dyn IdentitySessions>,
+    pub(crate) control: Control,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) sessions: Arc<dyn IdentitySessions>,
     /// For whoever asks for a number, and sees numbers masked.
-    pub searches: SearchPhones,
+    pub(crate) searches: SearchPhones,
 }
 
 impl ManageIdentities {

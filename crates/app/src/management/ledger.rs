@@ -20,7 +20,9 @@ const TOO_MANY: ManageError =
 /// Reads the ledger of a project, and proves that it comes to what the wallet says.
 #[derive(Clone)]
 pub struct ManageLedger {
+    /// Who may.
     pub control: Control,
+    /// Reads entries, and keeps proofs.
     pub ledger: Arc<dyn LedgerStore>,
     /// What [`ManageLedger::keep_proving`] has to make.
     pub begun: Arc<BegunProofs>,
@@ -38,6 +40,7 @@ pub enum Scope {
 /// What is known of a ledger's proofs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proven {
+    /// The newest that came to its end, sound or not.
     pub last: Option<LedgerProof>,
     /// The one that is being made.
     pub running: Option<ProofRun>,

@@ -14,12 +14,15 @@ pub trait Operations: Send + Sync {
 
 /// How it was at one moment.
 pub struct Snapshot {
+    /// What `dwar doctor` looks at, and costs little.
     pub checks: Vec<Check>,
     /// Those of the last day, the latest seen first; `None` if nobody knows.
     pub instances: Option<Vec<Instance>>,
     /// `None` if nobody knows.
     pub queues: Option<Queues>,
+    /// The background loops of this process.
     pub loops: Vec<Loop>,
+    /// The providers that are configured.
     pub providers: Vec<Provider>,
     /// This process.
     pub process: Process,
@@ -27,8 +30,11 @@ pub struct Snapshot {
 
 /// One thing that was checked.
 pub struct Check {
+    /// What it is reported under.
     pub name: &'static str,
+    /// How bad it is.
     pub health: Health,
+    /// What was found.
     pub detail: String,
     /// What to do, if there is anything to do.
     pub advice: Option<&'static str>,
@@ -37,22 +43,27 @@ pub struct Check {
 /// How bad it is, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
+    /// As it should be.
     Good,
     /// Works, but not for everything or not for ever.
     Warning,
+    /// Something does not work.
     Failed,
 }
 
 /// A loop of this process.
 pub struct Loop {
+    /// As the log and `/readyz` call it.
     pub name: &'static str,
     /// How often it was started again.
     pub restarts: u64,
+    /// Whether it runs now; if not, it is about to be started again.
     pub running: bool,
 }
 
 /// A provider, as this process sees it.
 pub struct Provider {
+    /// As settings call it.
     pub name: String,
     /// For how long it is left alone; `None` while it is called.
     pub open_for: Option<Duration>,
@@ -68,8 +79,11 @@ pub struct Provider {
 
 /// This process.
 pub struct Process {
+    /// The version, and what its build was called, if anything.
     pub version: String,
+    /// Which kind of store it is on.
     pub database: &'static str,
+    /// When this process began.
     pub started_at: Timestamp,
     /// Resident memory in bytes, where that can be known.
     pub memory: Option<u64>,

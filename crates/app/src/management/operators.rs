@@ -9,15 +9,18 @@ use std::sync::Arc;
 /// Invites operators, says what they may do, and removes them.
 #[derive(Clone)]
 pub struct ManageOperators {
-    pub control: Control,
-    pub operators: Arc<dyn OperatorStore>,
+    pub(crate) control: Control,
+    pub(crate) operators: Arc<dyn OperatorStore>,
 }
 
 /// Somebody with a link that lets them in once; the only time its secret is in the clear.
 #[derive(Debug)]
 pub struct Invited {
+    /// As they are on record.
     pub operator: Operator,
+    /// What the link ends in.
     pub secret: LinkSecret,
+    /// Until when the link works.
     pub expires_at: Timestamp,
 }
 

@@ -10,15 +10,17 @@ use std::sync::Arc;
 /// Operators' passkeys: made, removed, and let in by.
 pub struct Passkeys {
     /// Judges the present password, and begins sessions.
-    pub sign_in: Arc<SignIn>,
-    pub passkeys: Arc<dyn PasskeyStore>,
-    pub verifier: Arc<dyn PasskeyVerifier>,
+    pub(crate) sign_in: Arc<SignIn>,
+    pub(crate) passkeys: Arc<dyn PasskeyStore>,
+    pub(crate) verifier: Arc<dyn PasskeyVerifier>,
 }
 
 /// Which passkey a browser says it used.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeyAnswer<'a> {
+    /// The id of the passkey.
     pub credential: &'a [u8],
+    /// What it signed.
     pub signed: PasskeySigned<'a>,
 }
 

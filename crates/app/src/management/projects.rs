@@ -12,7 +12,9 @@ use std::sync::Arc;
 /// Makes and changes projects and their keys.
 #[derive(Clone)]
 pub struct ManageProjects {
+    /// Who may.
     pub control: Control,
+    /// Where an opening balance is paid in.
     pub wallets: Arc<dyn WalletStore>,
     /// Whether a project can work as it is set.
     pub rules: ProjectRules,
@@ -21,10 +23,15 @@ pub struct ManageProjects {
 /// A project that was just made; the only time its keys are in the clear.
 #[derive(Debug)]
 pub struct CreatedProject {
+    /// What every other call names it by.
     pub id: ProjectId,
+    /// What people call it.
     pub name: String,
+    /// Its messages reach phones, and cost money.
     pub live_key: ApiKey,
+    /// Its messages reach the sandbox alone.
     pub test_key: ApiKey,
+    /// What was paid in at once.
     pub balance: Amount,
 }
 

@@ -12,13 +12,16 @@ const LATE: Duration = Duration::from_secs(600);
 /// Reads the figures of a project.
 #[derive(Clone)]
 pub struct ReadFigures {
+    /// Who may.
     pub control: Control,
+    /// Keeps figures.
     pub store: Arc<dyn FiguresStore>,
 }
 
 /// Figures, and how far they can be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
+    /// The period beside the one before it.
     pub overview: Overview,
     /// How old the newest are; `None` before they were counted for the first time.
     pub age: Option<Duration>,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// what four hidden digits can be has the number.
 #[derive(Clone)]
 pub struct SearchPhones {
-    pub control: Control,
-    pub searches: Arc<dyn SearchStore>,
+    pub(crate) control: Control,
+    pub(crate) searches: Arc<dyn SearchStore>,
 }
 
 impl SearchPhones {

@@ -10,16 +10,22 @@ use std::sync::Arc;
 
 /// Lets operators in and out.
 pub struct SignIn {
+    /// Says when somebody signed in, and makes tokens.
     pub tools: Toolbox,
+    /// Keeps operators, sessions and failures.
     pub operators: Arc<dyn OperatorStore>,
+    /// Hashes and checks passwords.
     pub hasher: Arc<dyn PasswordHasher>,
+    /// Where sign-ins are written down.
     pub audit: Audit,
 }
 
 /// What somebody shows to sign in. No `Debug`: it holds a password.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
+    /// As typed; spaces around it do not count.
     pub name: &'a str,
+    /// As typed.
     pub password: &'a str,
     /// The code of their authenticator app; none where the page has not asked yet.
     pub code: Option<&'a str>,
@@ -30,8 +36,11 @@ pub struct Credentials<'a> {
 /// Somebody who was just let in; the only time the tokens are in the clear.
 #[derive(Debug)]
 pub struct SignedIn {
+    /// As they stand now.
     pub operator: Operator,
+    /// What was begun.
     pub session: OperatorSession,
+    /// What the browser shows from now on.
     pub token: SessionToken,
     /// What their browser is to keep; none while they have no password.
     pub browser: Option<BrowserToken>,
@@ -42,15 +51,18 @@ pub struct SignedIn {
 pub struct Present {
     /// As they stand at this request.
     pub operator: Operator,
+    /// What the request came with.
     pub session: OperatorSession,
 }
 
 /// Whom a link is for.
 #[derive(Clone, Debug)]
 pub struct Welcome {
+    /// What they are called.
     pub name: OperatorName,
     /// Whether it asks for a new password or signs in.
     pub kind: LinkKind,
+    /// Until when it works.
     pub expires_at: Timestamp,
 }
 

@@ -9,15 +9,20 @@ use std::time::Duration;
 /// Makes, rotates and lists signing keys (docs/contract.md, Access tokens).
 #[derive(Clone)]
 pub struct ManageSigningKeys {
+    /// Who may.
     pub control: Control,
+    /// Keeps keys, sealed.
     pub keys: Arc<dyn SigningKeyStore>,
+    /// Makes keys.
     pub signer: Arc<dyn TokenSigner>,
+    /// How one takes over from another.
     pub policy: SigningKeyPolicy,
 }
 
 /// How signing keys overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningKeyPolicy {
+    /// Of the next key; those before it keep theirs.
     pub algorithm: Algorithm,
     /// For how long a new key is published before it signs: longer than verifiers cache.
     pub publish_before: Duration,

@@ -15,6 +15,7 @@ const TOGETHER: Duration = Duration::from_secs(5 * 60);
 /// What is on record about one phone in one world of a project.
 #[derive(Clone, Debug)]
 pub struct OnRecord {
+    /// Which key all of it was asked for with.
     pub mode: KeyMode,
     /// In any order.
     pub requests: Vec<Otp>,
@@ -31,6 +32,7 @@ pub struct OnRecord {
 /// Facts, no sentences: how they are worded is up to who shows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
+    /// When a code could be sent again.
     pub next: NextSend,
     /// Wrong codes that count.
     pub guesses: GuessBudget,
@@ -41,8 +43,11 @@ pub struct Timeline {
 /// When the next code can be sent, as [`SendLog::admit`] will judge it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextSend {
-    /// Now, and so many more.
-    Now { remaining: u32 },
+    /// Now.
+    Now {
+        /// How many there are before a limit is in the way.
+        remaining: u32,
+    },
     /// At this instant; until then this is in the way.
     At(Timestamp, SendBound),
     /// The limit admits none.
@@ -52,17 +57,22 @@ pub enum NextSend {
 /// One thing that somebody asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
+    /// A code that was asked for.
     Request(Story),
+    /// Sends that were refused within one minute.
     Refused(Refused),
 }
 
 /// A request and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
+    /// Its id.
     pub otp: OtpId,
     /// When it was asked for.
     pub at: Timestamp,
+    /// What became of the message.
     pub status: DeliveryStatus,
+    /// What became of the code.
     pub state: OtpState,
     /// Oldest first; `None` where nobody wrote down when.
     pub facts: Vec<(Option<Timestamp>, Fact)>,
@@ -75,7 +85,9 @@ pub struct Refused {
     pub first: Timestamp,
     /// The minute of the last.
     pub last: Timestamp,
+    /// How many within the minute.
     pub count: u32,
+    /// Why; the same for all of them.
     pub reason: Refusal,
     /// Of a limit: what it was.
     pub limit: Option<Quota>,
@@ -90,8 +102,11 @@ pub enum Fact {
     NoProvider,
     /// It was handed to a provider.
     Handed {
+        /// By which it was tried.
         channel: Channel,
+        /// Who was asked to carry it.
         provider: String,
+        /// Why it was asked after another; `None` for the first.
         after: Option<FellBack>,
     },
     /// The provider has not answered yet.
@@ -108,22 +123,29 @@ pub enum Fact {
     NobodyReached,
     /// Test keys send nothing and cost nothing.
     Free,
+    /// So much was taken.
     Charged(Paise),
+    /// Nothing was taken.
     NotCharged,
+    /// So much came back.
     Refunded(Paise),
     /// Wrong codes of which nobody wrote down when.
     EarlierWrong(u32),
     /// A wrong code; so many more are taken.
     WrongCode {
+        /// How many guesses the code has left.
         left: u32,
     },
+    /// The code was given.
     RightCode,
     /// The wrong codes of this one were too many; until when it stays locked.
     Locked {
+        /// The first instant at which that is over.
         until: Timestamp,
     },
     /// The wrong codes of this phone were too many.
     Stopped {
+        /// The first instant at which that is over.
         until: Timestamp,
     },
     /// A newer code took its place.
@@ -132,6 +154,7 @@ pub enum Fact {
     Expired,
     /// It can still be used.
     Usable {
+        /// The first instant at which that is over.
         until: Timestamp,
     },
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 /// test keys have no guess budget.
 #[derive(Clone)]
 pub struct UnlockPhone {
+    /// Who may.
     pub control: Control,
+    /// Counts wrong codes.
     pub otps: Arc<dyn OtpStore>,
     /// What the counts meant.
     pub limits: Limits,

@@ -11,7 +11,9 @@ use std::sync::Arc;
 /// Pays in and looks into wallets.
 #[derive(Clone)]
 pub struct ManageWallets {
+    /// Who may.
     pub control: Control,
+    /// Keeps balances with their ledgers.
     pub wallets: Arc<dyn WalletStore>,
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 /// Says, again and again, that this process runs the service.
 pub struct Heartbeat {
-    pub tools: Toolbox,
-    pub instances: Arc<dyn InstanceStore>,
-    pub id: InstanceId,
-    pub started_at: Timestamp,
-    pub about: About,
+    pub(crate) tools: Toolbox,
+    pub(crate) instances: Arc<dyn InstanceStore>,
+    pub(crate) id: InstanceId,
+    pub(crate) started_at: Timestamp,
+    pub(crate) about: About,
 }
 
 /// What a process knows of itself.

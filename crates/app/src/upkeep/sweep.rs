@@ -23,16 +23,27 @@ const AT_ONCE: usize = 16;
 pub struct Sweep {
     /// Follows routes and settles money; its ports are swept, too.
     pub deliver: Arc<Deliver>,
+    /// Drops those that are over.
     pub sessions: Arc<dyn SessionStore>,
+    /// Drops counts of windows that are over, and tends its quotas.
     pub requests: Arc<dyn RequestLimiter>,
+    /// Drops answers that were kept long enough.
     pub idempotency: Arc<dyn IdempotencyStore>,
+    /// Drops what test keys leave beyond their quota.
     pub test_quota: Arc<dyn TestQuotaStore>,
+    /// Drops sessions, links and failures of operators.
     pub operators: Arc<dyn OperatorStore>,
+    /// Drops tokens that are over.
     pub admin_tokens: Arc<dyn AdminTokenStore>,
+    /// Drops entries that were kept long enough.
     pub audit: Arc<dyn AuditStore>,
+    /// Drops searches that count no more.
     pub searches: Arc<dyn SearchStore>,
+    /// Drops calls to endpoints, and their events.
     pub calls: Arc<dyn CallLog>,
+    /// Drops counts of refused sends.
     pub refusals: Arc<dyn RefusalStore>,
+    /// How long each of them stays.
     pub retention: Retention,
 }
 
@@ -47,6 +58,7 @@ pub struct Retention {
     pub sessions: Duration,
     /// Places of sends: the longest window in force.
     pub sends: Duration,
+    /// First answers, from the request on.
     pub idempotency: Duration,
     /// Lines of the audit log, and tokens of the admin API from their end.
     pub audit: Duration,
@@ -61,12 +73,17 @@ pub struct Retention {
 /// What a tidying took away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
+    /// Codes with their attempts.
     pub requests: u64,
+    /// Sessions that were over.
     pub sessions: u64,
+    /// Places of phones whose window is over.
     pub sends: u64,
+    /// First answers.
     pub idempotency: u64,
     /// Links and sessions of operators, and their failures to sign in.
     pub operators: u64,
+    /// Tokens of the admin API that were over.
     pub admin_tokens: u64,
     /// Lines of the audit log.
     pub audit: u64,
