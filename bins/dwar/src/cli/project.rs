@@ -3,7 +3,7 @@ use super::project_settings::Settings;
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::{CreatedProject, UnlockPhone, Unlocked, sms_text_of};
+use dwar_app::{CreatedProject, UnlockPhone, Unlocked, sms_preview};
 use dwar_kernel::{Phone, ProjectId};
 use dwar_operator::By;
 use dwar_otp::{GuessBudget, SendPace};
@@ -11,8 +11,6 @@ use dwar_project::{KeyRecord, Project, ProjectName};
 use dwar_wallet::{Amount, Paise};
 use serde_json::{Value, json};
 
-/// What the length of a text is shown for.
-const MINUTES: u32 = 10;
 const AS_CONFIGURED: &str = "as configured";
 
 #[derive(Subcommand)]
@@ -167,7 +165,7 @@ fn json_of(project: &Project) -> Value {
         "sms_template_id": messages.template_id,
         "webotp_domain": messages.domain,
         "app_hash": messages.app_hash,
-        "sms_parts": sms_text_of(project).ok().map(|text| text.segments(MINUTES).parts),
+        "sms_parts": sms_preview(project).ok().map(|sms| sms.segments.parts),
         "whatsapp_providers": routing.whatsapp,
         "sms_providers": routing.sms,
         "fallback_seconds": routing.fallback_seconds,
@@ -187,8 +185,8 @@ fn text_of(project: &Project) -> String {
         })
     };
     let or = |own: Option<String>, default: &str| own.unwrap_or_else(|| default.to_owned());
-    let sms = match sms_text_of(project) {
-        Ok(text) => text.segments(MINUTES).to_string(),
+    let sms = match sms_preview(project) {
+        Ok(sms) => sms.segments.to_string(),
         Err(cause) => format!("cannot be sent: {cause}"),
     };
     let fallback = routing.fallback_seconds.map(|seconds| match seconds {

@@ -1,9 +1,20 @@
-use dwar_otp::{Ending, InvalidText, Language, SmsText};
+use dwar_otp::{Ending, InvalidText, Language, Segments, SmsText};
 use dwar_project::Project;
 
 const DEFAULT_LANGUAGE: &str = "en";
 /// The longest brand that fits a message (see [`InvalidText::Brand`]).
 const BRAND: usize = 30;
+/// The code in previews, and for how many minutes it says that it works.
+const EXAMPLE: (&str, u32) = ("482915", 10);
+
+/// A project's SMS, for people to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SmsPreview {
+    /// What a phone shows.
+    pub text: String,
+    /// How it is coded, how long it is, and into how many parts it is cut.
+    pub segments: Segments,
+}
 
 /// The language of a project's messages.
 pub fn language_of(project: &Project) -> &str {
@@ -28,4 +39,14 @@ pub fn sms_text_of(project: &Project) -> Result<SmsText, InvalidText> {
     let template = template.unwrap_or_else(|| SmsText::default_template(language_of(project)));
     let ending = Ending::of(messages.domain.as_deref(), messages.app_hash.as_deref())?;
     SmsText::new(template, &brand_of(project), ending)
+}
+
+/// What a phone would show of a project's SMS as it is set.
+///
+/// # Errors
+/// As [`sms_text_of`].
+pub fn sms_preview(project: &Project) -> Result<SmsPreview, InvalidText> {
+    let (text, (code, minutes)) = (sms_text_of(project)?, EXAMPLE);
+    let shown = code.parse().map(|code| text.compose(&code, minutes)).unwrap_or_default();
+    Ok(SmsPreview { text: shown, segments: text.segments(minutes) })
 }

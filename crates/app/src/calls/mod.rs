@@ -27,7 +27,7 @@ pub use deliver::Deliver;
 pub use find_identity::{FindIdentity, FindIdentityError, FoundIdentity};
 pub use idempotency::Idempotency;
 pub use logout::{Logout, LogoutError};
-pub use message_text::sms_text_of;
+pub use message_text::{SmsPreview, sms_preview, sms_text_of};
 pub use otp_status::{OtpStatus, OtpStatusError};
 pub use public_keys::PublicKeys;
 pub use receive_webhook::{ReceiveWebhook, ReceiveWebhookError};

@@ -1,7 +1,6 @@
-use crate::{AuditedChange, Control, ManageError, sms_text_of};
+use crate::{AuditedChange, Control, ManageError, SmsPreview, sms_preview};
 use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
-use dwar_otp::SmsText;
 use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
     ProjectRules,
@@ -131,12 +130,11 @@ impl ManageProjects {
         by: &By,
         project: ProjectId,
         change: ProjectChange,
-    ) -> Result<(Project, SmsText), ManageError> {
+    ) -> Result<(Project, SmsPreview), ManageError> {
         let found = self.control.project(by, Command::ShowProject, project).await?;
         let project = found.changed(change, &self.rules)?;
-        let text = sms_text_of(&project);
-        let text = text.map_err(|cause| ManageError::invalid("sms_text", cause))?;
-        Ok((project, text))
+        let preview = sms_preview(&project);
+        Ok((project, preview.map_err(|cause| ManageError::invalid("sms_text", cause))?))
     }
 
     /// The projects that whoever asks may know of, oldest first.

@@ -15,11 +15,6 @@ use dwar_project::{Project, ProjectChange};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// The code in previews.
-const EXAMPLE: &str = "482915";
-/// How long codes live in previews.
-const MINUTES: u32 = 10;
-
 #[derive(Deserialize)]
 pub(crate) struct MessagesForm {
     brand: String,
@@ -66,7 +61,7 @@ pub(crate) async fn preview(posted: Posted<MessagesForm>, path: Path<String>) ->
 
 /// What a phone would show of this project's SMS, and what it would cost.
 async fn look(visit: &Visit, project: ProjectId, change: ProjectChange) -> Result<Markup, Refusal> {
-    let (project, text) =
+    let (project, sms) =
         match visit.console.manage.projects.preview(&visit.by, project, change).await {
             Ok(shown) => shown,
             Err(ManageError::Invalid { reason, .. }) => {
@@ -74,11 +69,10 @@ async fn look(visit: &Visit, project: ProjectId, change: ProjectChange) -> Resul
             }
             Err(cause) => return Err(cause.into()),
         };
-    let segments = text.segments(MINUTES);
+    let segments = sms.segments;
     let price = visit.console.prices.price(&project, Channel::Sms);
-    let sample = EXAMPLE.parse().map(|code| text.compose(&code, MINUTES)).unwrap_or_default();
     Ok(html! {
-        div.bubble.sms { (sample) }
+        div.bubble.sms { (sms.text) }
         p.muted {
             (segments) " · " (rupees(price)) " " (texts::PER_CODE)
             @if segments.parts > 1 { " · " strong { (texts::SEVERAL_PARTS) } }
