@@ -36,8 +36,10 @@ async fn what_a_command_changes_holds_for_the_next_request(database: Database) {
     service.send(&project.live, &phone).await.refused(402, "INSUFFICIENT_BALANCE");
     let credit = ["wallet", "credit", "--project", id, "--rupees", "0.50", "--reference", "inv-1"];
     let credited = world.cli(&credit);
-    assert_eq!((&credited["credited"], &credited["balance_paise"]), (&json!(true), &json!(50)));
-    assert_eq!(world.cli(&credit)["credited"], false);
+    assert_eq!((&credited["booked"], &credited["moved_paise"]), (&json!(true), &json!(50)));
+    assert_eq!(credited["wallet"]["balance_paise"], 50);
+    let again = world.cli(&credit);
+    assert_eq!((&again["booked"], &again["moved_paise"]), (&json!(false), &json!(0)));
     service.send(&project.live, &phone).await.ok();
 
     world.cli(&["project", "set", "--project", id, "--whatsapp-price-paise", "30"]);
@@ -60,7 +62,7 @@ async fn what_a_command_changes_holds_for_the_next_request(database: Database) {
     assert_eq!(shown["keys"].as_array().unwrap().len(), 2);
     assert!(!shown.to_string().contains(&project.live));
     let listed = world.cli(&["project", "list"]);
-    assert_eq!(listed["projects"][0]["project_id"], id);
+    assert_eq!(listed["items"][0]["project_id"], id);
 }
 
 async fn a_ledger_is_proved_and_one_that_does_not_sum_is_told(database: Database) {
@@ -124,7 +126,7 @@ async fn the_first_start_makes_a_demo_project_once(database: Database) {
     service.log_in(&test, &service.world.phone()).await;
     assert!(!service.stdout().join("\n").contains("svc_"));
     let listed = service.world.cli(&["project", "list"]);
-    assert_eq!(listed["projects"].as_array().unwrap().len(), 1);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1);
 }
 
 async fn signing_keys_rotate_with_overlap(database: Database) {
@@ -221,7 +223,7 @@ async fn a_command_that_only_reads_leaves_an_old_schema_as_it_is(database: Datab
     let first = world.cli(&["migrate"])["applied"].as_array().unwrap().len();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite");
     assert_eq!(first, std::fs::read_dir(folder).unwrap().count(), "nothing was applied before");
-    assert_eq!(world.cli(&["project", "list"]), json!({ "projects": [] }));
+    assert_eq!(world.cli(&["project", "list"]), json!({ "items": [], "next_cursor": null }));
 }
 
 /// One from before the first migration of today, early and late, and one that went another way since.
@@ -302,7 +304,10 @@ fn production_makes_no_demo_project() {
         .with("DWAR__GATEWAYS__SMS", "")
         .with("DWAR__DEMO", "true");
     let service = Service::start_in(world);
-    assert_eq!(service.world.cli(&["project", "list"]), json!({ "projects": [] }));
+    assert_eq!(
+        service.world.cli(&["project", "list"]),
+        json!({ "items": [], "next_cursor": null })
+    );
 }
 
 #[test]

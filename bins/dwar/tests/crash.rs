@@ -110,7 +110,7 @@ async fn money_survives_crash_after_crash(database: Database) {
 
     let statement = ["wallet", "statement", "--project", &project.id, "--limit", "5000"];
     let statement = service.world.cli(&statement);
-    let entries = statement["entries"].as_array().unwrap();
+    let entries = statement["items"].as_array().unwrap();
     let of = |kind: &str| -> Vec<&Value> {
         entries.iter().filter(|entry| entry["kind"] == kind).collect()
     };

@@ -104,7 +104,7 @@ async fn a_live_login_is_charged_once(database: Database) {
     let verified = service.world.cli(&["wallet", "verify"]);
     assert_eq!(verified["difference_paise"], 0);
     let statement = service.world.cli(&["wallet", "statement", "--project", &project.id]);
-    let kinds: Vec<&str> = statement["entries"]
+    let kinds: Vec<&str> = statement["items"]
         .as_array()
         .unwrap()
         .iter()

@@ -415,7 +415,7 @@ async fn who_hangs_up_loses_nothing(database: Database) {
     // Every request that was heard is one that was carried out.
     let statement = ["wallet", "statement", "--project", &project.id, "--limit", "1000"];
     let statement = service.world.cli(&statement);
-    let entries = statement["entries"].as_array().unwrap();
+    let entries = statement["items"].as_array().unwrap();
     let count = |kind: &str| entries.iter().filter(|entry| entry["kind"] == kind).count();
     assert_eq!(count("hold"), count("capture"));
     assert_eq!(count("capture"), service.stdout().len());

@@ -130,9 +130,11 @@ async fn ledgers(cluster: &Cluster, world: &World) -> Outcome<Vec<Ledger>> {
         };
         let all = ["--limit", "4000000000"];
         let statement = cluster.cli(&[&["wallet", "statement"], &of[..], &all].concat()).await?;
-        let mut entries: Vec<_> =
-            statement["entries"].as_array().into_iter().flatten().map(entry).collect();
-        entries.reverse();
+        let mut entries: Vec<&Value> =
+            statement["items"].as_array().into_iter().flatten().collect();
+        // The order of a statement is that of its times.
+        entries.sort_by_key(|entry| entry["position"].as_u64());
+        let entries = entries.into_iter().map(entry).collect();
         // Both commands fail if they find something wrong.
         let proved = cluster.cli(&[&["wallet", "prove", "--everything"], &of[..]].concat()).await;
         let verified = cluster.cli(&["wallet", "verify"]).await;

@@ -1,8 +1,9 @@
-use super::answer::{instant, lines};
+use super::answer::lines;
 use super::operator::{access_of, role};
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
+use dwar_admin::views::instant;
 use dwar_app::{ManageAdminTokens, NewAdminToken};
 use dwar_kernel::{AdminTokenId, ProjectId};
 use dwar_operator::{Access, AdminToken, By, Role};
@@ -59,13 +60,13 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let mut json = json_of(&token);
             json["secret"] = secret.expose().into();
             let text = format!("{}\n{}\n\nIt is shown this once.", line(&token), secret.expose());
-            Ok(Answer::new(json, text))
+            Ok(Answer::of(&json, text))
         }
         Command::List => listed(&tokens, &by).await,
         Command::Revoke { token } => {
             tokens.revoke(&by, token).await?;
             let json = json!({ "token_id": token.to_string(), "revoked": true });
-            Ok(Answer::new(json, "Revoked.".to_owned()))
+            Ok(Answer::of(&json, "Revoked.".to_owned()))
         }
     }
 }
@@ -74,7 +75,7 @@ async fn listed(tokens: &ManageAdminTokens, by: &By) -> Result<Answer, Failure> 
     let listed = tokens.list(by).await?;
     let json: Vec<Value> = listed.iter().map(json_of).collect();
     let none = "There is no token yet: `dwar admin-token add` makes one.";
-    Ok(Answer::new(json!({ "tokens": json }), lines(&listed, line, none)))
+    Ok(Answer::of(&json!({ "tokens": json }), lines(&listed, line, none)))
 }
 
 fn json_of(token: &AdminToken) -> Value {

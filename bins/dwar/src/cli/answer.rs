@@ -1,21 +1,26 @@
 use super::Failure;
-use dwar_kernel::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// What a command says, for a program and for a person.
 pub struct Answer {
-    pub json: Value,
-    pub text: String,
+    json: Value,
+    text: String,
     /// Whether all is well; otherwise the exit status is 1.
-    pub good: bool,
+    good: bool,
 }
 
 impl Answer {
-    /// Good news.
-    pub const fn new(json: Value, text: String) -> Self {
-        Self { json, text, good: true }
+    /// Good news: the view for a program, the text for a person.
+    pub fn of(view: &impl Serialize, text: String) -> Self {
+        Self { json: serde_json::to_value(view).unwrap_or_default(), text, good: true }
+    }
+
+    /// News that is good or bad.
+    pub fn judged(view: &impl Serialize, text: String, good: bool) -> Self {
+        Self { good, ..Self::of(view, text) }
     }
 
     /// Prints it to standard output.
@@ -30,9 +35,4 @@ impl Answer {
 pub fn lines<T>(all: &[T], line: impl Fn(&T) -> String, none: &str) -> String {
     let lines: Vec<String> = all.iter().map(line).collect();
     if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
-}
-
-/// An instant as the API writes it: RFC 3339, UTC, whole milliseconds at most.
-pub fn instant(at: Timestamp) -> String {
-    at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true)
 }

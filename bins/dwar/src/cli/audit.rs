@@ -1,6 +1,6 @@
-use super::answer::instant;
 use super::{Failure, open};
 use crate::config::Config;
+use dwar_admin::views::instant;
 use dwar_kernel::{ProjectId, Timestamp, read_instant};
 use dwar_operator::{Actor, AuditEntry, AuditFilter, By};
 use serde_json::{Value, json};

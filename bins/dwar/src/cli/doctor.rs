@@ -74,5 +74,5 @@ fn report(checks: &[Check]) -> Answer {
         let detail = detail.replace('\n', &format!("\n{:25}", ""));
         format!("{:<9} {name:<14} {detail}{advice}", status.as_str())
     };
-    Answer { json: json!({ "ok": good, "checks": json }), text: lines(checks, line, ""), good }
+    Answer::judged(&json!({ "ok": good, "checks": json }), lines(checks, line, ""), good)
 }

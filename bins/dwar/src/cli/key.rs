@@ -1,9 +1,9 @@
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
+use dwar_admin::views::NewKey;
 use dwar_kernel::KeyMode;
 use dwar_operator::By;
-use serde_json::json;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -22,9 +22,9 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let projects = open(config, false).await?.management()?.projects;
     let key = projects.regenerate_key(&By::command_line(), project, mode, None).await;
     let key = key.map_err(of(project))?;
-    let key = key.expose();
-    let json = json!({ "project_id": project.to_string(), "mode": mode.as_str(), "key": key });
-    let text =
-        format!("New {mode} key  {key}\n\nIt is shown this once; the old one no longer works.");
-    Ok(Answer::new(json, text))
+    let text = format!(
+        "New {mode} key  {}\n\nIt is shown this once; the old one no longer works.",
+        key.expose()
+    );
+    Ok(Answer::of(&NewKey::new(project, mode, &key), text))
 }

@@ -229,7 +229,7 @@ async fn migrate(config: Config) -> Result<Answer, Failure> {
         [] => "The database is up to date.".to_owned(),
         applied => format!("Applied {}.", applied.join(", ")),
     };
-    Ok(Answer::new(json!({ "applied": applied }), text))
+    Ok(Answer::of(&json!({ "applied": applied }), text))
 }
 
 /// Opens the store and brings it up to date; not for a command that is

@@ -1,7 +1,8 @@
-use super::answer::{instant, lines};
+use super::answer::lines;
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
+use dwar_admin::views::instant;
 use dwar_app::{Invited, ManageOperators};
 use dwar_kernel::ProjectId;
 use dwar_operator::{Access, By, Operator, Role};
@@ -61,10 +62,8 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let operator = operators.named(&name).await?;
             operators.remove(&by, operator.id).await?;
             let text = format!("{} is removed; every session of theirs has ended.", operator.name);
-            Ok(Answer::new(
-                json!({ "operator_id": operator.id.to_string(), "removed": true }),
-                text,
-            ))
+            let json = json!({ "operator_id": operator.id.to_string(), "removed": true });
+            Ok(Answer::of(&json, text))
         }
     }
 }
@@ -84,14 +83,14 @@ fn welcome(invited: &Invited, base: &str) -> Answer {
         "link": link,
         "expires_at": expires_at,
     });
-    Answer::new(json, text)
+    Answer::of(&json, text)
 }
 
 async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure> {
     let listed = operators.list(by).await?;
     let json: Vec<Value> = listed.iter().map(json_of).collect();
     let none = "There is no operator yet: `dwar operator invite --name NAME --owner` makes one.";
-    Ok(Answer::new(json!({ "operators": json }), lines(&listed, line, none)))
+    Ok(Answer::of(&json!({ "operators": json }), lines(&listed, line, none)))
 }
 
 fn json_of(operator: &Operator) -> Value {

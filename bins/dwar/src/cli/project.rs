@@ -1,15 +1,16 @@
-use super::answer::{instant, lines};
+use super::answer::lines;
 use super::project_settings::Settings;
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
+use dwar_admin::views::{self, Key, Page, ProjectSettings, ProjectSummary, UnlockedPhone, instant};
 use dwar_app::{CreatedProject, UnlockPhone, Unlocked, sms_preview};
 use dwar_kernel::{Phone, ProjectId};
 use dwar_operator::By;
 use dwar_otp::{GuessBudget, SendPace};
 use dwar_project::{KeyRecord, Project, ProjectName};
 use dwar_wallet::{Amount, Paise};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 const AS_CONFIGURED: &str = "as configured";
 
@@ -61,7 +62,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::Set { of: OneProject { project }, settings } => {
             let changed = projects.change(&by, project, (*settings).into()).await;
             let changed = changed.map_err(of(project))?;
-            Ok(Answer::new(json_of(&changed), text_of(&changed)))
+            Ok(Answer::of(&ProjectSettings::from(&changed), text_of(&changed)))
         }
         Command::Unlock { of: OneProject { project }, phone } => {
             unlocked(&manage.phones, project, &phone).await
@@ -70,13 +71,6 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 }
 
 fn created(project: &CreatedProject) -> Answer {
-    let json = json!({
-        "project_id": project.id.to_string(),
-        "name": project.name,
-        "live_key": project.live_key.expose(),
-        "test_key": project.test_key.expose(),
-        "balance_paise": project.balance.paise().0,
-    });
     let text = format!(
         "Project   {} ({})\nBalance   {}\nLive key  {}\nTest key  {}\n\n\
          The keys are shown this once; `dwar key regenerate` makes new ones.",
@@ -86,32 +80,31 @@ fn created(project: &CreatedProject) -> Answer {
         project.live_key.expose(),
         project.test_key.expose(),
     );
-    Answer::new(json, text)
+    Answer::of(&views::CreatedProject::from(project), text)
 }
 
 fn listed(all: &[Project]) -> Answer {
-    let json: Vec<Value> = all.iter().map(json_of).collect();
     let line = |one: &Project| format!("{}  {}", one.id, one.name);
     let none = "There is no project yet; `dwar project create` makes one.";
-    Answer::new(json!({ "projects": json }), lines(all, line, none))
+    Answer::of(&Page::whole(all.iter().map(ProjectSummary::from)), lines(all, line, none))
+}
+
+/// A project with what may be shown of its keys.
+#[derive(Serialize)]
+struct ProjectWithKeys {
+    #[serde(flatten)]
+    settings: ProjectSettings,
+    keys: Vec<Key>,
 }
 
 fn shown(project: &Project, keys: &[KeyRecord]) -> Answer {
-    let json_of_key = |key: &KeyRecord| {
-        json!({
-            "id": key.id.to_string(),
-            "mode": key.mode.as_str(),
-            "ending": key.ending,
-            "created_at": instant(key.created_at),
-        })
-    };
     let line = |key: &KeyRecord| {
         let name = format!("{} key", key.mode);
         format!("{name:<18} …{} since {}", key.ending, instant(key.created_at))
     };
-    let mut json = json_of(project);
-    json["keys"] = keys.iter().map(json_of_key).collect();
-    Answer::new(json, format!("{}\n{}", text_of(project), lines(keys, line, "")))
+    let text = format!("{}\n{}", text_of(project), lines(keys, line, ""));
+    let keys = keys.iter().map(Key::from).collect();
+    Answer::of(&ProjectWithKeys { settings: project.into(), keys }, text)
 }
 
 async fn unlocked(
@@ -121,57 +114,20 @@ async fn unlocked(
 ) -> Result<Answer, Failure> {
     let unlocked = phones.unlock(&By::command_line(), project, phone).await.map_err(of(project))?;
     let Unlocked { guesses, pace } = unlocked;
-    let (was, seconds, lifted) = match pace {
-        SendPace::Usual => ("usual", None, "Sends were not slowed down.".to_owned()),
-        SendPace::OnePer(window) => {
-            let seconds = window.as_secs();
-            ("slowed", Some(seconds), format!("Lifted: one send per {seconds} s."))
-        }
+    let lifted = match pace {
+        SendPace::Usual => "Sends were not slowed down.".to_owned(),
+        SendPace::OnePer(window) => format!("Lifted: one send per {} s.", window.as_secs()),
         SendPace::Stopped(rest) => {
-            let seconds = rest.as_secs();
-            ("stopped", Some(seconds), format!("Lifted: no sends for another {seconds} s."))
+            format!("Lifted: no sends for another {} s.", rest.as_secs())
         }
     };
     let (in_a_row, in_period) = (guesses.wrong, guesses.period.map_or(0, |period| period.wrong));
-    let json = json!({
-        "project_id": project.to_string(),
-        "phone": phone.e164(),
-        "was": was,
-        "seconds": seconds,
-        "wrong_in_a_row": in_a_row,
-        "wrong_in_period": in_period,
-        "period_began_at": guesses.period.map(|period| instant(period.began_at)),
-    });
     let text = if guesses == GuessBudget::default() {
         "There was nothing to lift: no wrong codes are on record for this phone.".to_owned()
     } else {
         format!("{lifted}\nForgotten: {in_a_row} wrong codes in a row, {in_period} in the period.")
     };
-    Ok(Answer::new(json, text))
-}
-
-fn json_of(project: &Project) -> Value {
-    let (messages, routing) = (&project.messages, &project.routing);
-    json!({
-        "project_id": project.id.to_string(),
-        "name": project.name,
-        "identity_lookup": project.identity_lookup,
-        "identity_delete": project.identity_delete,
-        "whatsapp_price_paise": project.prices.whatsapp.map(|paise| paise.0),
-        "sms_price_paise": project.prices.sms.map(|paise| paise.0),
-        "brand": messages.brand,
-        "language": messages.language,
-        "sms_text": messages.text,
-        "sms_template_id": messages.template_id,
-        "webotp_domain": messages.domain,
-        "app_hash": messages.app_hash,
-        "sms_parts": sms_preview(project).ok().map(|sms| sms.segments.parts),
-        "whatsapp_providers": routing.whatsapp,
-        "sms_providers": routing.sms,
-        "fallback_seconds": routing.fallback_seconds,
-        "low_balance_paise": project.low_balance.map(|paise| paise.0),
-        "created_at": instant(project.created_at),
-    })
+    Ok(Answer::of(&UnlockedPhone::new(project, phone, &unlocked), text))
 }
 
 fn text_of(project: &Project) -> String {

@@ -1,7 +1,8 @@
-use super::answer::{instant, lines};
+use super::answer::lines;
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
+use dwar_admin::views::instant;
 use dwar_operator::By;
 use dwar_session::{KeyState, SigningKey};
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let listed = keys.list(&by).await?;
             let json: Vec<Value> = listed.iter().map(json_of).collect();
             let none = "There is no signing key yet; `dwar serve` makes the first.";
-            Ok(Answer::new(json!({ "keys": json }), lines(&listed, line, none)))
+            Ok(Answer::of(&json!({ "keys": json }), lines(&listed, line, none)))
         }
         Command::Rotate => {
             let key = keys.rotate(&by).await?;
@@ -32,7 +33,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
                 key.kid,
                 instant(key.signs_from)
             );
-            Ok(Answer::new(json_of(&(key, KeyState::Next)), text))
+            Ok(Answer::of(&json_of(&(key, KeyState::Next)), text))
         }
     }
 }

@@ -1,13 +1,13 @@
-use super::answer::{instant, lines};
+use super::answer::lines;
 use super::wallet_proof::prove;
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_app::{MOST_LISTED, ManageWallets, Scope};
+use dwar_admin::views::{MovedWallet, Wallet, WalletEntry, WalletProof};
+use dwar_app::{MOST_LISTED, ManageLedger, ManageWallets, Scope};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_operator::By;
-use dwar_wallet::{Amount, Balance, Correction, LedgerEntry, Paise, Reference};
-use serde_json::{Value, json};
+use dwar_wallet::{Amount, Balance, Correction, Paise, Reference, StatementFilter, StatementLine};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -73,9 +73,9 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Balance(OneProject { project }) => {
             let balance =
                 wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
-            Ok(Answer::new(balance_json(project, balance), balance_text(balance)))
+            Ok(Answer::of(&Wallet::new(project, &balance), balance_text(balance)))
         }
-        Statement { of, limit } => statement(wallets, of.project, limit).await,
+        Statement { of, limit } => statement(&manage.ledger, of.project, limit).await,
         Refund { of, otp } => refunded(wallets, of.project, otp).await,
         Adjust { of, rupees, reference } => adjusted(wallets, of.project, rupees, reference).await,
         Verify => verified(wallets).await,
@@ -99,7 +99,7 @@ async fn credited(
     } else {
         "This reference was paid in before; nothing changed.".to_owned()
     };
-    moved(wallets, project, &news, ("credited", new.into())).await
+    moved(wallets, project, &news, new.then(|| rupees.paise())).await
 }
 
 async fn refunded(
@@ -107,12 +107,12 @@ async fn refunded(
     project: ProjectId,
     otp: OtpId,
 ) -> Result<Answer, Failure> {
-    let refunded = wallets.refund(&By::command_line(), project, otp).await;
-    let (amount, news) = match refunded.map_err(of(project))? {
-        Some(amount) => (amount, format!("Gave back {amount}.")),
-        None => (Paise::ZERO, "It was given back before.".to_owned()),
+    let refunded = wallets.refund(&By::command_line(), project, otp).await.map_err(of(project))?;
+    let news = match refunded {
+        Some(amount) => format!("Gave back {amount}."),
+        None => "It was given back before.".to_owned(),
     };
-    moved(wallets, project, &news, ("refunded_paise", amount.0.into())).await
+    moved(wallets, project, &news, refunded).await
 }
 
 async fn adjusted(
@@ -128,7 +128,7 @@ async fn adjusted(
     } else {
         "This reference was booked before; nothing changed.".to_owned()
     };
-    moved(wallets, project, &news, ("adjusted", booked.into())).await
+    moved(wallets, project, &news, booked.then(|| rupees.paise())).await
 }
 
 /// What a movement did, and the balance after it.
@@ -136,33 +136,22 @@ async fn moved(
     wallets: &ManageWallets,
     project: ProjectId,
     news: &str,
-    (key, done): (&str, Value),
+    amount: Option<Paise>,
 ) -> Result<Answer, Failure> {
-    let balance = wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
-    let mut json = balance_json(project, balance);
-    json[key] = done;
-    Ok(Answer::new(json, format!("{news}\n{}", balance_text(balance))))
+    let after = wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
+    let view = MovedWallet::new(project, amount, &after);
+    Ok(Answer::of(&view, format!("{news}\n{}", balance_text(after))))
 }
 
 async fn verified(wallets: &ManageWallets) -> Result<Answer, Failure> {
     let audit = wallets.audit(&By::command_line()).await?;
-    let json = json!({ "projects": audit.projects, "difference_paise": audit.difference.0 });
     let good = audit.difference == Paise::ZERO;
     let text = if good {
         format!("{} wallets agree with their ledgers.", audit.projects)
     } else {
         format!("{} wallets; together they are {} off.", audit.projects, audit.difference)
     };
-    Ok(Answer { json, text, good })
-}
-
-fn balance_json(project: ProjectId, balance: Balance) -> Value {
-    json!({
-        "project_id": project.to_string(),
-        "balance_paise": balance.balance.0,
-        "held_paise": balance.held.0,
-        "available_paise": balance.available().0,
-    })
+    Ok(Answer::judged(&WalletProof::from(&audit), text, good))
 }
 
 fn balance_text(balance: Balance) -> String {
@@ -171,31 +160,20 @@ fn balance_text(balance: Balance) -> String {
 }
 
 async fn statement(
-    wallets: &ManageWallets,
+    ledger: &ManageLedger,
     project: ProjectId,
     limit: u32,
 ) -> Result<Answer, Failure> {
-    let entries =
-        wallets.statement(&By::command_line(), project, limit).await.map_err(of(project))?;
-    let json: Vec<Value> = entries.iter().map(entry_json).collect();
-    let json = json!({ "project_id": project.to_string(), "entries": json });
-    Ok(Answer::new(json, lines(&entries, entry_line, "No movement yet.")))
+    // One more than is shown tells whether there are more.
+    let (all, read) = (StatementFilter::default(), limit.saturating_add(1));
+    let entries = ledger.lines(&By::command_line(), project, all, None, read).await;
+    let entries = entries.map_err(of(project))?;
+    let shown = &entries[..entries.len().min(limit as usize)];
+    let text = lines(shown, entry_line, "No movement yet.");
+    Ok(Answer::of(&WalletEntry::page(&entries, limit), text))
 }
 
-fn entry_json(entry: &LedgerEntry) -> Value {
-    json!({
-        "id": entry.id.to_string(),
-        "kind": entry.kind.as_str(),
-        "amount_paise": entry.amount.0,
-        "held_paise": entry.held.0,
-        "balance_after_paise": entry.after.balance.0,
-        "held_after_paise": entry.after.held.0,
-        "reference": entry.reference.as_str(),
-        "at": instant(entry.at),
-    })
-}
-
-fn entry_line(entry: &LedgerEntry) -> String {
+fn entry_line(StatementLine { entry, .. }: &StatementLine) -> String {
     format!(
         "{}  {:<8} {:>12} {:>12} held {:>12}  {}",
         entry.at.format("%Y-%m-%d %H:%M:%S"),

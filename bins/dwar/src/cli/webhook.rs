@@ -1,7 +1,8 @@
-use super::answer::{instant, lines};
+use super::answer::lines;
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
+use dwar_admin::views::instant;
 use dwar_app::{MOST_LISTED, Management};
 use dwar_event::{Call, CallFilter, Endpoint, EventId, LoggedCall, WebhookSecret};
 use dwar_kernel::EndpointId;
@@ -82,29 +83,29 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let (endpoint, secret) = added.map_err(&refused)?;
             let mut json = json_of(&endpoint);
             json["secret"] = secret.expose().into();
-            Ok(Answer::new(json, format!("{}\n{}", line(&endpoint), shown_once(&secret))))
+            Ok(Answer::of(&json, format!("{}\n{}", line(&endpoint), shown_once(&secret))))
         }
         Command::List(_) => {
             let listed = endpoints.list(&by, project).await.map_err(&refused)?;
             let json: Vec<Value> = listed.iter().map(json_of).collect();
             let text = lines(&listed, line, "Nobody is told anything.");
-            Ok(Answer::new(json!({ "endpoints": json }), text))
+            Ok(Answer::of(&json!({ "endpoints": json }), text))
         }
         Command::Remove(OneEndpoint { endpoint, .. }) => {
             endpoints.remove(&by, project, endpoint).await.map_err(&refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "removed": true });
-            Ok(Answer::new(json, "Removed.".to_owned()))
+            Ok(Answer::of(&json, "Removed.".to_owned()))
         }
         Command::Enable(OneEndpoint { endpoint, .. }) => {
             endpoints.enable(&by, project, endpoint).await.map_err(&refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "enabled": true });
-            Ok(Answer::new(json, "It is told what happens from now on.".to_owned()))
+            Ok(Answer::of(&json, "It is told what happens from now on.".to_owned()))
         }
         Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
             let rotated = endpoints.rotate_secret(&by, project, endpoint).await;
             let secret = rotated.map_err(&refused)?;
             let json = json!({ "endpoint_id": endpoint.to_string(), "secret": secret.expose() });
-            Ok(Answer::new(json, shown_once(&secret)))
+            Ok(Answer::of(&json, shown_once(&secret)))
         }
         Command::Log { it, failed, limit } => {
             let filter = CallFilter { failed, before: None };
@@ -114,18 +115,18 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
                 log.calls(&by, project, it.endpoint, filter, limit).await.map_err(&refused)?;
             let json: Vec<Value> = calls.iter().map(call_json).collect();
             let text = lines(&calls, |logged| call_line(&logged.call), "It was not called.");
-            Ok(Answer::new(json!({ "calls": json }), text))
+            Ok(Answer::of(&json!({ "calls": json }), text))
         }
         Command::Test(OneEndpoint { endpoint, .. }) => {
             let call = log.test(&by, project, endpoint).await.map_err(&refused)?;
             let (good, text) = (call.outcome.is_ok(), call_line(&call));
             let json = call_json(&LoggedCall { call, on_record: true });
-            Ok(Answer { json, text, good })
+            Ok(Answer::judged(&json, text, good))
         }
         Command::Resend { it, event } => {
             log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
             let json = json!({ "event_id": event.as_str(), "queued": true });
-            Ok(Answer::new(json, "It goes out with what else is due.".to_owned()))
+            Ok(Answer::of(&json, "It goes out with what else is due.".to_owned()))
         }
     }
 }

@@ -10,6 +10,7 @@ mod endpoint;
 mod outside;
 mod resources;
 mod routes;
+pub mod views;
 
 pub use document::document;
 pub use endpoint::AdminApi;

@@ -2,8 +2,8 @@ use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
 use dwar_operator::{Action, By, Command, Facts, masked};
 use dwar_wallet::{
-    Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, LedgerEntry, Paise,
-    Reference, Refunded, WalletStore,
+    Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, Paise, Reference,
+    Refunded, WalletStore,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -106,17 +106,6 @@ impl ManageWallets {
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
         projects.retain(|project| by.may(Command::ShowWallet, Some(*project)));
         self.wallets.balances(projects).await
-    }
-
-    /// The newest `limit` movements, newest first.
-    pub async fn statement(
-        &self,
-        by: &By,
-        project: ProjectId,
-        limit: u32,
-    ) -> Result<Vec<LedgerEntry>, ManageError> {
-        self.control.project(by, Command::ListWalletEntries, project).await?;
-        Ok(self.wallets.statement(project, limit).await?)
     }
 
     /// Recomputes every wallet from its ledger.

@@ -3,8 +3,7 @@ use dwar_app::{ManageError, ManageWallets};
 use dwar_kernel::OtpId;
 use dwar_testkit::START;
 use dwar_wallet::{
-    Adjusted, Amount, Audit, Balance, Correction, Credited, EntryKind, LedgerEntry, Paise,
-    Reference, Refunded,
+    Adjusted, Amount, Audit, Balance, Correction, Credited, Paise, Reference, Refunded,
 };
 use mockall::predicate::eq;
 use std::mem::take;
@@ -52,7 +51,6 @@ async fn an_unknown_project_has_no_wallet() {
     let adjusted = manage.adjust(&BY, project, paise(-1), named("typo")).await;
     assert!(matches!(adjusted, Err(ManageError::NoSuchProject)));
     assert!(matches!(manage.balance(&BY, project).await, Err(ManageError::NoSuchProject)));
-    assert!(matches!(manage.statement(&BY, project, 9).await, Err(ManageError::NoSuchProject)));
 }
 
 #[tokio::test]
@@ -103,24 +101,6 @@ async fn a_wallet_is_shown_as_it_stands() {
     let port = world.knows_project().wallets.expect_balance().with(eq(project));
     port.times(1).returning(move |_| Ok(balance));
     assert_eq!(manage(&mut world).balance(&BY, project).await.unwrap(), balance);
-}
-
-#[tokio::test]
-async fn a_statement_is_as_long_as_was_asked_for() {
-    let mut world = World::live();
-    let entry = LedgerEntry {
-        id: world.make.id(),
-        kind: EntryKind::Credit,
-        amount: Paise(5),
-        held: Paise::ZERO,
-        after: Balance { balance: Paise(5), held: Paise::ZERO },
-        reference: named("bank-7"),
-        at: START,
-    };
-    let (project, told) = (world.line.project, entry.clone());
-    let port = world.knows_project().wallets.expect_statement().with(eq(project), eq(3));
-    port.times(1).returning(move |_, _| Ok(vec![told.clone()]));
-    assert_eq!(manage(&mut world).statement(&BY, project, 3).await.unwrap(), [entry]);
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
-use crate::endpoint::answer::{Answered, Lines, Page, id, instant};
+use crate::endpoint::answer::{Answered, Lines};
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get};
 use crate::endpoint::query::{instant_of, limit, place};
 use crate::endpoint::refusal::ApiRefusal;
+use crate::views::{Page, id, instant};
 use actix_web::web::Bytes;
 use dwar_app::ManageError;
 use dwar_kernel::ProjectId;
@@ -117,7 +118,7 @@ async fn page(
     let (filter, after, limit) = (wanted.filter(project)?, wanted.after()?, limit(wanted.limit)?);
     // One more than is shown tells whether there are more.
     let entries = call.api.manage.audit_log.page(&call.by, filter, after, limit + 1).await?;
-    Ok(Page::cut(entries, limit, cursor, |entry| view(&entry)))
+    Ok(Page::cut(&entries, limit, cursor, view))
 }
 
 /// Where an export goes on.

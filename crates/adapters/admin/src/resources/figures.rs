@@ -1,8 +1,9 @@
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get};
 use crate::endpoint::query::word;
+use crate::views::{id, instant};
 use dwar_activity::{Counts, Period};
 use dwar_kernel::{Channel, KeyMode};
 use dwar_operator::Command;

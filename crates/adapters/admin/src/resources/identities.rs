@@ -1,7 +1,8 @@
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Limited, id, instant};
+use crate::endpoint::answer::{Answered, Limited};
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, delete, get, post};
+use crate::views::{id, instant};
 use dwar_app::FoundIdentity;
 use dwar_kernel::{KeyMode, Phone};
 use dwar_operator::Command;

@@ -1,8 +1,9 @@
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, delete, get};
 use crate::endpoint::query::{Paging, limit, place};
+use crate::views::{Page, id, instant};
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
 use dwar_operator::Command;
 use dwar_session::{Session, SessionCursor};
@@ -69,7 +70,7 @@ async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<S
     // One more than is shown tells whether there are more.
     let sessions =
         at.api.manage.identities.sessions(&at.by, world, identity, after, limit + 1).await?;
-    Ok(Page::cut(sessions, limit, cursor, |session| view(&session, now)))
+    Ok(Page::cut(&sessions, limit, cursor, |session| view(session, now)))
 }
 
 async fn end_all(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<EndedSessions> {

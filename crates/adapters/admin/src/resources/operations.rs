@@ -1,7 +1,8 @@
 use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::{Answered, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get};
+use crate::views::{id, instant};
 use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;

@@ -1,9 +1,10 @@
 use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, delete, get, post, put};
 use crate::endpoint::query::Paging;
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::views::{Page, id, instant};
 use dwar_kernel::{OperatorId, ProjectId};
 use dwar_operator::{Access, Command, Operator, Role};
 use serde::{Deserialize, Serialize};
@@ -116,7 +117,7 @@ struct RemovedOperator {
 
 async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<OperatorBody>> {
     let operators = call.api.manage.operators.list(&call.by).await?;
-    Page::of(operators, &paging, |one| one.id, |one| view(&call, &one))
+    Page::of(&operators, &paging, |one| one.id, |one| view(&call, one))
 }
 
 async fn invite(call: AdminRequest, _: Nothing, body: Invitation) -> Answered<InvitedOperator> {

@@ -1,16 +1,16 @@
 use super::wallet::amount;
 use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
-use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed, given};
 use crate::endpoint::operation::{Operation, get, patch, post};
 use crate::endpoint::query::Paging;
 use crate::endpoint::refusal::ApiRefusal;
+use crate::views::{CreatedProject, Page, ProjectSettings, ProjectSummary, UnlockedPhone};
 use dwar_kernel::Phone;
 use dwar_operator::Command;
-use dwar_otp::SendPace;
-use dwar_project::{Project, ProjectChange, ProjectName};
+use dwar_project::{ProjectChange, ProjectName};
 use dwar_wallet::Paise;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -42,46 +42,6 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// What every token that may know of a project may know.
-#[derive(Serialize, ToSchema)]
-struct ProjectSummary {
-    #[schema(format = "uuid")]
-    project_id: String,
-    name: String,
-    #[schema(format = "date-time")]
-    created_at: String,
-}
-
-/// A project; null stands for the installation's own setting.
-#[derive(Serialize, ToSchema)]
-struct ProjectSettings {
-    #[schema(format = "uuid")]
-    project_id: String,
-    name: String,
-    /// Whether `GET /v1/identity` answers.
-    identity_lookup: bool,
-    /// Whether `DELETE /v1/identity` deletes.
-    identity_delete: bool,
-    whatsapp_price_paise: Option<i64>,
-    sms_price_paise: Option<i64>,
-    brand: Option<String>,
-    language: Option<String>,
-    sms_text: Option<String>,
-    sms_template_id: Option<String>,
-    webotp_domain: Option<String>,
-    app_hash: Option<String>,
-    /// An empty list skips the channel.
-    whatsapp_providers: Option<Vec<String>>,
-    /// An empty list skips the channel.
-    sms_providers: Option<Vec<String>>,
-    /// Without a receipt, before the next channel is tried; 0 waits for none.
-    fallback_seconds: Option<u32>,
-    /// A balance below this is told as an event; null tells nothing.
-    low_balance_paise: Option<i64>,
-    #[schema(format = "date-time")]
-    created_at: String,
-}
-
 /// A project to be made.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -91,19 +51,6 @@ struct NewProject {
     /// What it has to begin with.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
-    balance_paise: i64,
-}
-
-/// A project that was just made.
-#[derive(Serialize, ToSchema)]
-struct CreatedProject {
-    #[schema(format = "uuid")]
-    project_id: String,
-    name: String,
-    /// Shown this once.
-    live_key: String,
-    /// Shown this once.
-    test_key: String,
     balance_paise: i64,
 }
 
@@ -169,44 +116,20 @@ struct PhoneToUnlock {
     phone: Parsed<Phone>,
 }
 
-/// What was forgotten.
-#[derive(Serialize, ToSchema)]
-struct UnlockedPhone {
-    /// Masked.
-    phone: String,
-    /// How fast codes could be sent: `usual`, `slowed` or `stopped`.
-    was: String,
-    /// One send in so many, or none for so many more.
-    seconds: Option<u64>,
-    wrong_in_a_row: u32,
-    wrong_in_period: u32,
-}
-
 async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<ProjectSummary>> {
     let known = call.api.manage.projects.list(&call.by).await?;
-    let view = |project: Project| ProjectSummary {
-        project_id: id(project.id),
-        name: project.name,
-        created_at: instant(project.created_at),
-    };
-    Page::of(known, &paging, |project| project.id, view)
+    Page::of(&known, &paging, |project| project.id, |project| project.into())
 }
 
 async fn create(call: AdminRequest, _: Nothing, body: NewProject) -> Answered<CreatedProject> {
     let name: ProjectName = body.name.parse().map_err(|cause| ApiRefusal::field("name", cause))?;
     let balance = amount("balance_paise", body.balance_paise)?;
     let made = call.api.manage.projects.create(&call.by, &name, balance).await?;
-    Ok(CreatedProject {
-        project_id: id(made.id),
-        live_key: made.live_key.expose().to_owned(),
-        test_key: made.test_key.expose().to_owned(),
-        balance_paise: made.balance.paise().0,
-        name: made.name,
-    })
+    Ok((&made).into())
 }
 
 async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
-    Ok(settings(at.api.manage.projects.show(&at.by, at.project).await?))
+    Ok((&at.api.manage.projects.show(&at.by, at.project).await?).into())
 }
 
 async fn change(at: ProjectRequest, _: Nothing, body: Settings) -> Answered<ProjectSettings> {
@@ -225,25 +148,13 @@ async fn reprice(at: ProjectRequest, _: Nothing, body: PriceChange) -> Answered<
 }
 
 async fn apply(at: &ProjectRequest, change: ProjectChange) -> Answered<ProjectSettings> {
-    Ok(settings(at.api.manage.projects.change(&at.by, at.project, change).await?))
+    Ok((&at.api.manage.projects.change(&at.by, at.project, change).await?).into())
 }
 
 async fn unlock(at: ProjectRequest, _: Nothing, body: PhoneToUnlock) -> Answered<UnlockedPhone> {
     let Parsed(phone) = body.phone;
     let unlocked = at.api.manage.phones.unlock(&at.by, at.project, &phone).await?;
-    let (was, seconds) = match unlocked.pace {
-        SendPace::Usual => ("usual", None),
-        SendPace::OnePer(window) => ("slowed", Some(window.as_secs())),
-        SendPace::Stopped(rest) => ("stopped", Some(rest.as_secs())),
-    };
-    let guesses = unlocked.guesses;
-    Ok(UnlockedPhone {
-        phone: phone.to_string(),
-        was: was.to_owned(),
-        seconds,
-        wrong_in_a_row: guesses.wrong,
-        wrong_in_period: guesses.period.map_or(0, |period| period.wrong),
-    })
+    Ok(UnlockedPhone::new(at.project, &phone, &unlocked))
 }
 
 impl From<Settings> for ProjectChange {
@@ -263,29 +174,5 @@ impl From<Settings> for ProjectChange {
             fallback_seconds: body.fallback_seconds,
             ..Self::default()
         }
-    }
-}
-
-fn settings(project: Project) -> ProjectSettings {
-    let (messages, routing) = (project.messages, project.routing);
-    let paise = |own: Option<Paise>| own.map(|paise| paise.0);
-    ProjectSettings {
-        project_id: id(project.id),
-        name: project.name,
-        identity_lookup: project.identity_lookup,
-        identity_delete: project.identity_delete,
-        whatsapp_price_paise: paise(project.prices.whatsapp),
-        sms_price_paise: paise(project.prices.sms),
-        brand: messages.brand,
-        language: messages.language,
-        sms_text: messages.text,
-        sms_template_id: messages.template_id,
-        webotp_domain: messages.domain,
-        app_hash: messages.app_hash,
-        whatsapp_providers: routing.whatsapp,
-        sms_providers: routing.sms,
-        fallback_seconds: routing.fallback_seconds,
-        low_balance_paise: paise(project.low_balance),
-        created_at: instant(project.created_at),
     }
 }

@@ -1,9 +1,10 @@
 use super::story::{PhoneStory, story};
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Limited, id, instant};
+use crate::endpoint::answer::{Answered, Limited};
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::{no_cursor, word};
+use crate::views::{id, instant};
 use dwar_app::explain;
 use dwar_app::{RequestFilter, RequestLine};
 use dwar_kernel::{KeyMode, OtpId, Phone, is_line};

@@ -1,8 +1,9 @@
 use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::Paging;
+use crate::views::{Page, id, instant};
 use dwar_operator::Command;
 use dwar_session::{KeyState, SigningKey};
 use serde::Serialize;
@@ -46,7 +47,7 @@ struct SigningKeyBody {
 
 async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<SigningKeyBody>> {
     let keys = call.api.manage.signing_keys.list(&call.by).await?;
-    Page::of(keys, &paging, |(key, _)| key.kid.clone(), |(key, state)| view(&key, state))
+    Page::of(&keys, &paging, |(key, _)| key.kid.clone(), |(key, state)| view(key, *state))
 }
 
 async fn rotate(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<SigningKeyBody> {

@@ -1,6 +1,6 @@
 //! All that is on record about one number, as facts for programs and as sentences for people.
 
-use crate::endpoint::answer::{id, instant};
+use crate::views::{id, instant};
 use dwar_app::explain;
 use dwar_app::{Entry, Fact, FellBack, NextSend, Refused, Story, Timeline};
 use dwar_kernel::{KeyMode, Phone, Timestamp};

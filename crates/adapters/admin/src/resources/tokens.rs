@@ -1,9 +1,10 @@
 use super::operators::AccessBody;
 use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, delete, get, post};
 use crate::endpoint::query::Paging;
+use crate::views::{Page, id, instant};
 use dwar_app::NewAdminToken;
 use dwar_kernel::AdminTokenId;
 use dwar_operator::{AdminToken, Command};
@@ -86,7 +87,7 @@ struct RevokedToken {
 
 async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<Token>> {
     let tokens = call.api.manage.tokens.list(&call.by).await?;
-    Page::of(tokens, &paging, |token| token.id, |token| view(&call, token))
+    Page::of(&tokens, &paging, |token| token.id, |token| view(&call, token))
 }
 
 async fn make(call: AdminRequest, _: Nothing, body: NewToken) -> Answered<MadeToken> {
@@ -97,7 +98,7 @@ async fn make(call: AdminRequest, _: Nothing, body: NewToken) -> Answered<MadeTo
         may_delegate: body.may_delegate,
     };
     let (token, secret) = call.api.manage.tokens.make(&call.by, new).await?;
-    Ok(MadeToken { token: view(&call, token), secret: secret.expose().to_owned() })
+    Ok(MadeToken { token: view(&call, &token), secret: secret.expose().to_owned() })
 }
 
 async fn revoke(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<RevokedToken> {
@@ -106,13 +107,13 @@ async fn revoke(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<RevokedT
     Ok(RevokedToken { token_id: id(token), revoked: true })
 }
 
-fn view(call: &AdminRequest, token: AdminToken) -> Token {
+fn view(call: &AdminRequest, token: &AdminToken) -> Token {
     Token {
         token_id: id(token.id),
         access: AccessBody::seen_by(call, &token.access),
         may_delegate: token.may_delegate,
-        name: token.name,
-        made_by: token.made_by,
+        name: token.name.clone(),
+        made_by: token.made_by.clone(),
         made_at: instant(token.made_at),
         expires_at: instant(token.expires_at),
         used_at: token.used_at.map(instant),

@@ -1,12 +1,13 @@
 use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
-use crate::endpoint::answer::{Answered, id};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::refusal::ApiRefusal;
+use crate::views::{MovedWallet, Wallet, WalletProof};
 use dwar_kernel::OtpId;
 use dwar_operator::Command;
-use dwar_wallet::{Amount, InvalidAmount, InvalidCorrection, InvalidReference, Reference};
-use serde::{Deserialize, Serialize};
+use dwar_wallet::{Amount, Correction, InvalidAmount, InvalidReference, Paise, Reference};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -33,26 +34,6 @@ pub(crate) fn operations() -> Vec<Operation> {
         post("/wallets/proof", Command::ProveWallets, "Recomputes every wallet from its ledger")
             .to(prove),
     ]
-}
-
-/// A wallet at an instant.
-#[derive(Serialize, ToSchema)]
-struct Wallet {
-    #[schema(format = "uuid")]
-    project_id: String,
-    balance_paise: i64,
-    /// Set aside by sends under way.
-    held_paise: i64,
-    /// What a new send may use.
-    available_paise: i64,
-}
-
-/// A wallet after something that was to move it.
-#[derive(Serialize, ToSchema)]
-struct MovedWallet {
-    /// Whether it moved; it does not where the same was booked before.
-    booked: bool,
-    wallet: Wallet,
 }
 
 /// Money to be paid in.
@@ -86,55 +67,39 @@ struct NewRefund {
     otp_id: Parsed<OtpId>,
 }
 
-/// What all ledgers sum to.
-#[derive(Serialize, ToSchema)]
-struct WalletProof {
-    /// How many wallets there are.
-    projects: u64,
-    /// What they are off, together; anything but zero is a fault.
-    difference_paise: i64,
-}
-
 async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<Wallet> {
-    wallet(&at).await
+    let balance = at.api.manage.wallets.balance(&at.by, at.project).await?;
+    Ok(Wallet::new(at.project, &balance))
 }
 
 async fn credit(at: ProjectRequest, _: Nothing, body: NewCredit) -> Answered<MovedWallet> {
     let reference = Some(reference(&body.reference)?);
     let amount = amount("amount_paise", body.amount_paise)?;
     let booked = at.api.manage.wallets.credit(&at.by, at.project, amount, reference).await?;
-    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+    moved(&at, booked.then(|| amount.paise())).await
 }
 
 async fn refund(at: ProjectRequest, _: Nothing, body: NewRefund) -> Answered<MovedWallet> {
     let Parsed(send) = body.otp_id;
     let refunded = at.api.manage.wallets.refund(&at.by, at.project, send).await?;
-    let booked = refunded.is_some();
-    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+    moved(&at, refunded).await
 }
 
 async fn adjust(at: ProjectRequest, _: Nothing, body: NewAdjustment) -> Answered<MovedWallet> {
     let reference = reference(&body.reference)?;
-    let amount = body.amount_paise.try_into();
-    let amount =
-        amount.map_err(|cause: InvalidCorrection| ApiRefusal::field("amount_paise", cause))?;
+    let amount = Correction::try_from(body.amount_paise);
+    let amount = amount.map_err(|cause| ApiRefusal::field("amount_paise", cause))?;
     let booked = at.api.manage.wallets.adjust(&at.by, at.project, amount, reference).await?;
-    Ok(MovedWallet { booked, wallet: wallet(&at).await? })
+    moved(&at, booked.then(|| amount.paise())).await
+}
+
+async fn moved(at: &ProjectRequest, amount: Option<Paise>) -> Answered<MovedWallet> {
+    let after = at.api.manage.wallets.balance(&at.by, at.project).await?;
+    Ok(MovedWallet::new(at.project, amount, &after))
 }
 
 async fn prove(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<WalletProof> {
-    let audit = call.api.manage.wallets.audit(&call.by).await?;
-    Ok(WalletProof { projects: audit.projects, difference_paise: audit.difference.0 })
-}
-
-async fn wallet(at: &ProjectRequest) -> Answered<Wallet> {
-    let balance = at.api.manage.wallets.balance(&at.by, at.project).await?;
-    Ok(Wallet {
-        project_id: id(at.project),
-        balance_paise: balance.balance.0,
-        held_paise: balance.held.0,
-        available_paise: balance.available().0,
-    })
+    Ok((&call.api.manage.wallets.audit(&call.by).await?).into())
 }
 
 /// An amount of a body.

@@ -1,17 +1,16 @@
 use super::wallet::reference;
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Csv, Page, id, instant};
+use crate::endpoint::answer::{Answered, Csv};
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::{instant_of, limit, place, word};
 use crate::endpoint::refusal::ApiRefusal;
+use crate::views::{BegunProof, LedgerProofs, Page, WalletEntry};
 use dwar_app::Scope;
 use dwar_operator::Command;
-use dwar_wallet::{
-    EntryKind, LedgerProof, ProofRun, ProofStart, StatementCursor, StatementFilter, StatementLine,
-};
+use dwar_wallet::{EntryKind, StatementCursor, StatementFilter};
 use dwar_wire::csv_download;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -64,68 +63,6 @@ struct Wanted {
     cursor: Option<String>,
 }
 
-/// One movement.
-#[derive(Serialize, ToSchema)]
-struct WalletEntry {
-    /// Which one of the ledger, from 1.
-    position: u64,
-    #[schema(format = "uuid")]
-    entry_id: String,
-    /// `credit`, `hold`, `capture`, `release`, `refund` or `adjustment`.
-    kind: String,
-    /// What it adds to the balance.
-    amount_paise: i64,
-    /// What it adds to the held part.
-    held_paise: i64,
-    balance_after_paise: i64,
-    held_after_paise: i64,
-    reference: String,
-    #[schema(format = "date-time")]
-    at: String,
-}
-
-/// What is known of a ledger's proofs.
-#[derive(Serialize, ToSchema)]
-struct LedgerProofs {
-    last: Option<LedgerProofBody>,
-    running: Option<RunningProof>,
-}
-
-/// What a proof found.
-#[derive(Serialize, ToSchema)]
-#[schema(as = LedgerProof)]
-struct LedgerProofBody {
-    /// Whether entries, wallet and open holds agree; anything else is a fault.
-    sound: bool,
-    #[schema(format = "date-time")]
-    began_at: String,
-    #[schema(format = "date-time")]
-    at: String,
-    /// Who asked for it.
-    by: String,
-    /// How many entries were added up.
-    entries: u64,
-    /// How many there had to be.
-    entries_expected: u64,
-    /// What they come to.
-    balance_paise: i64,
-    /// What the wallet said.
-    balance_expected_paise: i64,
-    held_paise: i64,
-    held_expected_paise: i64,
-    /// What the open holds come to.
-    open_holds_paise: i64,
-}
-
-/// A proof that is being made.
-#[derive(Serialize, ToSchema)]
-struct RunningProof {
-    #[schema(format = "date-time")]
-    began_at: String,
-    /// Who asked for it.
-    by: String,
-}
-
 /// What is to be proved.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -135,21 +72,13 @@ struct ProofToBegin {
     everything: bool,
 }
 
-/// A proof that is being made now.
-#[derive(Serialize, ToSchema)]
-struct BegunProof {
-    /// Whether it is this request's; else another had begun.
-    begun: bool,
-    running: RunningProof,
-}
-
 async fn entries(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<WalletEntry>> {
     let (filter, limit) = (wanted.filter()?, limit(wanted.limit)?);
     let place = place(wanted.cursor.as_deref())?;
     let after = place.map(|(at, position)| StatementCursor { at, position });
     // One more than is shown tells whether there are more.
     let lines = at.api.manage.ledger.lines(&at.by, at.project, filter, after, limit + 1).await?;
-    Ok(Page::cut(lines, limit, cursor, view))
+    Ok(WalletEntry::page(&lines, limit))
 }
 
 async fn download(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Csv> {
@@ -164,16 +93,12 @@ async fn download(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Cs
 }
 
 async fn proof(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<LedgerProofs> {
-    let proven = at.api.manage.ledger.proven(&at.by, at.project).await?;
-    Ok(LedgerProofs { last: proven.last.map(found), running: proven.running.map(running) })
+    Ok((&at.api.manage.ledger.proven(&at.by, at.project).await?).into())
 }
 
 async fn begin(at: ProjectRequest, _: Nothing, body: ProofToBegin) -> Answered<BegunProof> {
     let scope = if body.everything { Scope::Everything } else { Scope::Newer };
-    Ok(match at.api.manage.ledger.begin(&at.by, at.project, scope).await? {
-        ProofStart::Begun(run) => BegunProof { begun: true, running: running(run) },
-        ProofStart::Running(run) => BegunProof { begun: false, running: running(run) },
-    })
+    Ok((&at.api.manage.ledger.begin(&at.by, at.project, scope).await?).into())
 }
 
 impl Wanted {
@@ -185,43 +110,4 @@ impl Wanted {
             reference: self.reference.as_deref().map(reference).transpose()?,
         })
     }
-}
-
-fn cursor(line: &StatementLine) -> String {
-    format!("{}_{}", instant(line.entry.at), line.position)
-}
-
-fn view(StatementLine { position, entry }: StatementLine) -> WalletEntry {
-    WalletEntry {
-        position,
-        entry_id: id(entry.id),
-        kind: id(entry.kind),
-        amount_paise: entry.amount.0,
-        held_paise: entry.held.0,
-        balance_after_paise: entry.after.balance.0,
-        held_after_paise: entry.after.held.0,
-        reference: id(entry.reference),
-        at: instant(entry.at),
-    }
-}
-
-fn found(proof: LedgerProof) -> LedgerProofBody {
-    let (sum, stand) = (proof.sum, proof.stand);
-    LedgerProofBody {
-        sound: proof.is_sound(),
-        began_at: instant(proof.since),
-        at: instant(proof.at),
-        by: proof.by,
-        entries: sum.entries,
-        entries_expected: stand.position,
-        balance_paise: sum.sums.balance.0,
-        balance_expected_paise: stand.balance.balance.0,
-        held_paise: sum.sums.held.0,
-        held_expected_paise: stand.balance.held.0,
-        open_holds_paise: stand.open.0,
-    }
-}
-
-fn running(run: ProofRun) -> RunningProof {
-    RunningProof { began_at: instant(run.since), by: run.by }
 }

@@ -1,8 +1,9 @@
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::{limit, no_cursor};
+use crate::views::{Page, id, instant};
 use dwar_event::{Call, CallFilter, EventId, LoggedCall};
 use dwar_kernel::{CallId, EndpointId};
 use dwar_operator::Command;
@@ -107,7 +108,7 @@ async fn list(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<L
     let log = &at.api.manage.endpoint_log;
     // One more than is shown tells whether there are more.
     let calls = log.calls(&at.by, at.project, webhook, filter, limit + 1).await?;
-    Ok(Page::cut(calls, limit, |logged| id(logged.call.id), logged))
+    Ok(Page::cut(&calls, limit, |logged| id(logged.call.id), logged))
 }
 
 async fn test(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<WebhookCall> {
@@ -128,8 +129,8 @@ async fn known(at: &ProjectRequest) -> Answered<EndpointId> {
     Ok(at.api.manage.endpoint_log.endpoint(&at.by, at.project, webhook).await?.id)
 }
 
-fn logged(LoggedCall { call, on_record }: LoggedCall) -> LoggedWebhookCall {
-    LoggedWebhookCall { call: view(&call), on_record }
+fn logged(LoggedCall { call, on_record }: &LoggedCall) -> LoggedWebhookCall {
+    LoggedWebhookCall { call: view(call), on_record: *on_record }
 }
 
 fn view(call: &Call) -> WebhookCall {

@@ -1,8 +1,9 @@
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Page, id, instant};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, delete, get, post};
 use crate::endpoint::query::Paging;
+use crate::views::{Page, id, instant};
 use dwar_event::Endpoint;
 use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
@@ -107,14 +108,14 @@ struct RemovedWebhook {
 
 async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<Webhook>> {
     let endpoints = at.api.manage.endpoints.list(&at.by, at.project).await?;
-    Page::of(endpoints, &paging, |endpoint| endpoint.id, view)
+    Page::of(&endpoints, &paging, |endpoint| endpoint.id, view)
 }
 
 async fn add(at: ProjectRequest, _: Nothing, body: NewWebhook) -> Answered<AddedWebhook> {
     let url = body.url.trim();
     let added = at.api.manage.endpoints.add(&at.by, at.project, url, body.full_phone).await;
     let (endpoint, secret) = added?;
-    Ok(AddedWebhook { webhook: view(endpoint), secret: secret.expose().to_string() })
+    Ok(AddedWebhook { webhook: view(&endpoint), secret: secret.expose().to_string() })
 }
 
 async fn rotate(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<WebhookSecret> {
@@ -135,10 +136,10 @@ async fn remove(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<RemovedW
     Ok(RemovedWebhook { webhook_id: id(webhook), removed: true })
 }
 
-fn view(endpoint: Endpoint) -> Webhook {
+fn view(endpoint: &Endpoint) -> Webhook {
     Webhook {
         webhook_id: id(endpoint.id),
-        url: endpoint.url,
+        url: endpoint.url.clone(),
         full_phone: endpoint.full_phone,
         enabled: endpoint.disabled_at.is_none(),
         failures: endpoint.failing.map_or(0, |failing| failing.failures),

@@ -7,6 +7,7 @@ use dwar_operator::Role;
 use dwar_testkit::START;
 use dwar_wallet::ProofRun;
 use serde_json::json;
+use std::collections::BTreeSet;
 
 #[actix_web::test]
 async fn money_moves_once_per_reference_and_is_proven() {
@@ -77,10 +78,14 @@ async fn a_statement_is_filtered_paged_and_streamed_as_harmless_csv() {
     let type_of = stream.header(actix_web::http::header::CONTENT_TYPE).to_owned();
     assert_eq!(type_of, "text/csv; charset=utf-8");
     let first = stream.next().await;
-    assert!(first.starts_with("position,id,at,kind,reference,amount_rupees,"));
+    let head = first.lines().next().unwrap();
+    let named = |column: &&str| !column.ends_with("_rupees");
+    let columns: BTreeSet<&str> = head.split(',').filter(named).collect();
+    let fields = found[0].as_object().unwrap().keys().map(String::as_str);
+    assert_eq!(columns, fields.collect(), "an entry has the same names in both");
     let read = (first.lines().count(), looks() - before);
     assert_eq!(read, (1 + 500, 1), "nothing more is read before this is taken");
-    assert!(first.contains(r#","'=cmd|' /C calc'!A0",123.45,12345,"#), "no formula");
+    assert!(first.contains(r#","'=cmd|' /C calc'!A0",12345,"#), "no formula");
     let csv = viewer.get(&file).await.body;
     assert_eq!(csv.lines().count(), 1 + 1_203 + 2);
     assert!(!csv.contains("somebody else"));

@@ -1,0 +1,139 @@
+use super::{Page, id, instant};
+use dwar_app::Proven;
+use dwar_wallet::{ProofRun, ProofStart, StatementLine};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// One movement.
+#[derive(Serialize, ToSchema)]
+pub struct WalletEntry {
+    /// Which one of the ledger, from 1.
+    position: u64,
+    #[schema(format = "uuid")]
+    entry_id: String,
+    /// `credit`, `hold`, `capture`, `release`, `refund` or `adjustment`.
+    kind: String,
+    /// What it adds to the balance.
+    amount_paise: i64,
+    /// What it adds to the held part.
+    held_paise: i64,
+    balance_after_paise: i64,
+    held_after_paise: i64,
+    reference: String,
+    #[schema(format = "date-time")]
+    at: String,
+}
+
+/// What is known of a ledger's proofs.
+#[derive(Serialize, ToSchema)]
+pub struct LedgerProofs {
+    last: Option<LedgerProof>,
+    running: Option<RunningProof>,
+}
+
+/// What a proof found.
+#[derive(Serialize, ToSchema)]
+pub struct LedgerProof {
+    /// Whether entries, wallet and open holds agree; anything else is a fault.
+    sound: bool,
+    #[schema(format = "date-time")]
+    began_at: String,
+    #[schema(format = "date-time")]
+    at: String,
+    /// Who asked for it.
+    by: String,
+    /// How many entries were added up.
+    entries: u64,
+    /// How many there had to be.
+    entries_expected: u64,
+    /// What they come to.
+    balance_paise: i64,
+    /// What the wallet said.
+    balance_expected_paise: i64,
+    held_paise: i64,
+    held_expected_paise: i64,
+    /// What the open holds come to.
+    open_holds_paise: i64,
+}
+
+/// A proof that is being made.
+#[derive(Serialize, ToSchema)]
+pub struct RunningProof {
+    #[schema(format = "date-time")]
+    began_at: String,
+    /// Who asked for it.
+    by: String,
+}
+
+/// A proof that is being made now.
+#[derive(Serialize, ToSchema)]
+pub struct BegunProof {
+    /// Whether it is this request's; else another had begun.
+    begun: bool,
+    running: RunningProof,
+}
+
+impl WalletEntry {
+    /// The first `limit` of what was read, which is one more where there are more.
+    pub fn page(lines: &[StatementLine], limit: u32) -> Page<Self> {
+        let cursor = |line: &StatementLine| format!("{}_{}", instant(line.entry.at), line.position);
+        Page::cut(lines, limit, cursor, |line| line.into())
+    }
+}
+
+impl From<&StatementLine> for WalletEntry {
+    fn from(StatementLine { position, entry }: &StatementLine) -> Self {
+        Self {
+            position: *position,
+            entry_id: id(entry.id),
+            kind: id(entry.kind),
+            amount_paise: entry.amount.0,
+            held_paise: entry.held.0,
+            balance_after_paise: entry.after.balance.0,
+            held_after_paise: entry.after.held.0,
+            reference: id(&entry.reference),
+            at: instant(entry.at),
+        }
+    }
+}
+
+impl From<&Proven> for LedgerProofs {
+    fn from(proven: &Proven) -> Self {
+        Self {
+            last: proven.last.as_ref().map(Into::into),
+            running: proven.running.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl From<&dwar_wallet::LedgerProof> for LedgerProof {
+    fn from(proof: &dwar_wallet::LedgerProof) -> Self {
+        let (sum, stand) = (&proof.sum, &proof.stand);
+        Self {
+            sound: proof.is_sound(),
+            began_at: instant(proof.since),
+            at: instant(proof.at),
+            by: proof.by.clone(),
+            entries: sum.entries,
+            entries_expected: stand.position,
+            balance_paise: sum.sums.balance.0,
+            balance_expected_paise: stand.balance.balance.0,
+            held_paise: sum.sums.held.0,
+            held_expected_paise: stand.balance.held.0,
+            open_holds_paise: stand.open.0,
+        }
+    }
+}
+
+impl From<&ProofRun> for RunningProof {
+    fn from(run: &ProofRun) -> Self {
+        Self { began_at: instant(run.since), by: run.by.clone() }
+    }
+}
+
+impl From<&ProofStart> for BegunProof {
+    fn from(start: &ProofStart) -> Self {
+        let (ProofStart::Begun(run) | ProofStart::Running(run)) = start;
+        Self { begun: matches!(start, ProofStart::Begun(_)), running: run.into() }
+    }
+}

@@ -1,0 +1,55 @@
+use serde::Serialize;
+use std::borrow::Cow;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Array, Object, Ref, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+/// Part of a list.
+#[derive(Serialize)]
+pub struct Page<T: ToSchema> {
+    items: Vec<T>,
+    /// For the query of the next request; null where the list ends.
+    next_cursor: Option<String>,
+}
+
+/// By hand, since the derived one calls the pages of all things by one name.
+impl<T: ToSchema> ToSchema for Page<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Page", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
+    }
+}
+
+impl<T: ToSchema> PartialSchema for Page<T> {
+    fn schema() -> RefOr<Schema> {
+        let items = Array::new(Ref::from_schema_name(T::name()));
+        let cursor = Object::builder()
+            .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+            .description(Some("For the query of the next request; null where the list ends."));
+        let page = Object::builder().property("items", items).property("next_cursor", cursor);
+        page.required("items").required("next_cursor").into()
+    }
+}
+
+impl<T: ToSchema> Page<T> {
+    /// The whole of a list.
+    pub fn whole(items: impl IntoIterator<Item = T>) -> Self {
+        Self { items: items.into_iter().collect(), next_cursor: None }
+    }
+
+    /// The first `limit` of what was read, which is one more where there are more.
+    pub(crate) fn cut<O>(
+        read: &[O],
+        limit: u32,
+        cursor: impl Fn(&O) -> String,
+        view: impl Fn(&O) -> T,
+    ) -> Self {
+        let shown = &read[..read.len().min(limit as usize)];
+        let next_cursor = shown.last().filter(|_| read.len() > shown.len()).map(cursor);
+        Self { items: shown.iter().map(view).collect(), next_cursor }
+    }
+}

@@ -1,0 +1,65 @@
+use super::id;
+use dwar_kernel::ProjectId;
+use dwar_wallet::{Audit, Balance, Paise};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A wallet at an instant.
+#[derive(Serialize, ToSchema)]
+pub struct Wallet {
+    #[schema(format = "uuid")]
+    project_id: String,
+    balance_paise: i64,
+    /// Set aside by sends under way.
+    held_paise: i64,
+    /// What a new send may use.
+    available_paise: i64,
+}
+
+/// A wallet after something that was to move it.
+#[derive(Serialize, ToSchema)]
+pub struct MovedWallet {
+    /// Whether it moved; it does not where the same was booked before.
+    booked: bool,
+    /// What that added to the balance.
+    moved_paise: i64,
+    wallet: Wallet,
+}
+
+/// What all ledgers sum to.
+#[derive(Serialize, ToSchema)]
+pub struct WalletProof {
+    /// How many wallets there are.
+    projects: u64,
+    /// What they are off, together; anything but zero is a fault.
+    difference_paise: i64,
+}
+
+impl Wallet {
+    /// What a project has.
+    pub fn new(project: ProjectId, balance: &Balance) -> Self {
+        Self {
+            project_id: id(project),
+            balance_paise: balance.balance.0,
+            held_paise: balance.held.0,
+            available_paise: balance.available().0,
+        }
+    }
+}
+
+impl MovedWallet {
+    /// What a project has after a movement, or after none.
+    pub fn new(project: ProjectId, moved: Option<Paise>, after: &Balance) -> Self {
+        Self {
+            booked: moved.is_some(),
+            moved_paise: moved.unwrap_or(Paise::ZERO).0,
+            wallet: Wallet::new(project, after),
+        }
+    }
+}
+
+impl From<&Audit> for WalletProof {
+    fn from(audit: &Audit) -> Self {
+        Self { projects: audit.projects, difference_paise: audit.difference.0 }
+    }
+}
