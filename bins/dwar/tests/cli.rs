@@ -136,7 +136,7 @@ async fn signing_keys_rotate_with_overlap(database: Database) {
     let key = service.world.project("0").test;
     let old = service.log_in(&key, &service.world.phone()).await;
     let first = service.world.cli(&["signing-key", "list"]);
-    assert_eq!(first["keys"][0]["state"], "active");
+    assert_eq!(first["items"][0]["state"], "active");
     let rotated = service.world.cli(&["signing-key", "rotate"]);
     assert_eq!(rotated["algorithm"], "ES256");
     tokio::time::sleep(std::time::Duration::from_millis(2_100)).await;
@@ -344,10 +344,10 @@ async fn operators_come_and_go_and_each_change_is_in_the_log(database: Database)
     let invited = world.cli(&["operator", "invite", "--name", "Asha", "--owner"]);
     let link = invited["link"].as_str().unwrap();
     assert!(link.starts_with("http://127.0.0.1:8081/invite#svc_lnk_"), "{link}");
-    assert_eq!(invited["access"]["everything"], true);
+    assert_eq!(invited["operator"]["access"]["everything"], true);
     let support = ["--project", id, "--role", "support"];
     let invite = ["operator", "invite", "--name", "Meena"];
-    let role = &world.cli(&[invite, support].concat())["access"]["projects"][0];
+    let role = &world.cli(&[invite, support].concat())["operator"]["access"]["projects"][0];
     assert_eq!(role, &json!({ "project_id": id, "role": "support" }));
 
     let again = world.run(&["operator", "invite", "--name", "ASHA", "--owner"]);
@@ -355,7 +355,7 @@ async fn operators_come_and_go_and_each_change_is_in_the_log(database: Database)
     let bare = world.run(&["operator", "invite", "--name", "Ravi"]);
     assert_eq!(error_of(&bare).0, Some(2), "neither an owner nor a role");
     let listed = world.cli(&["operator", "list"]);
-    assert_eq!(listed["operators"].as_array().unwrap().len(), 2);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 2);
     assert!(!listed.to_string().contains("svc_lnk_"));
 
     let reset = world.cli(&["operator", "reset", "asha"]);

@@ -91,7 +91,7 @@ async fn without_a_proxy_nobody_is_believed(database: Database) {
     let asked = forwarded(admin(&service, Method::GET, "/projects"), "6.6.6.6").bearer_auth(token);
     assert_eq!(asked.send().await.unwrap().status(), StatusCode::OK);
     let listed = service.world.cli(&["admin-token", "list"]);
-    assert_eq!(listed["tokens"][0]["used_from"], "127.0.0.1");
+    assert_eq!(listed["items"][0]["used_from"], "127.0.0.1");
 }
 
 on_both_databases! {

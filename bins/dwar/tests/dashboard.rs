@@ -99,9 +99,9 @@ async fn the_admin_api_is_on_the_dashboards_listener_alone_and_for_its_tokens_al
     assert_eq!(answer.status(), StatusCode::OK);
     let listed: serde_json::Value = answer.json().await.unwrap();
     assert_eq!(listed["items"][0]["project_id"], project.id.as_str());
-    let used = &service.world.cli(&["admin-token", "list"])["tokens"][0];
+    let used = &service.world.cli(&["admin-token", "list"])["items"][0];
     assert_eq!((&used["name"], &used["used_from"]), (&"deploy".into(), &"127.0.0.1".into()));
-    let revoke = ["admin-token", "revoke", "--token", made["token_id"].as_str().unwrap()];
+    let revoke = ["admin-token", "revoke", "--token", made["token"]["token_id"].as_str().unwrap()];
     assert_eq!(service.world.cli(&revoke)["revoked"], true);
     assert_eq!(ask(token).await.unwrap().status(), StatusCode::UNAUTHORIZED);
     assert!(!service.stderr().iter().any(|line| line.contains("svc_adm_")), "no token is logged");

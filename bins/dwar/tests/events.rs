@@ -232,7 +232,7 @@ async fn a_replaced_secret_signs_along(database: Database) {
     let project = service.world.project("0");
     let endpoint = Endpoint::start().await;
     let added = tell(&service.world, &project, &endpoint, &[]);
-    let id = added["endpoint_id"].as_str().unwrap();
+    let id = added["webhook"]["webhook_id"].as_str().unwrap();
     let of_endpoint = |command: &'static str| {
         ["webhook", command, "--project", &project.id, "--endpoint", id].map(str::to_owned)
     };
@@ -245,7 +245,7 @@ async fn a_replaced_secret_signs_along(database: Database) {
     assert_eq!(told.signature, both);
 
     let listed = service.world.cli(&["webhook", "list", "--project", &project.id]);
-    assert_eq!(listed["endpoints"].as_array().unwrap().len(), 1);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1);
     assert!(!listed.to_string().contains("whsec_"));
     let remove = of_endpoint("remove");
     let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
@@ -270,7 +270,7 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
     let project = service.world.project("0");
     let endpoint = Endpoint::start().await;
     let added = tell(&service.world, &project, &endpoint, &[]);
-    let id = added["endpoint_id"].as_str().unwrap();
+    let id = added["webhook"]["webhook_id"].as_str().unwrap();
     let run = |command: &str, more: &[&str]| {
         let of = ["webhook", command, "--project", &project.id, "--endpoint", id];
         [of.as_slice(), more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
@@ -278,9 +278,9 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
     let cli =
         |line: Vec<String>| service.world.cli(&line.iter().map(String::as_str).collect::<Vec<_>>());
     let tested = cli(run("test", &[]));
-    assert_eq!((&tested["type"], &tested["status"]), (&json!("webhook.test"), &json!(200)));
+    assert_eq!((&tested["event"], &tested["status"]), (&json!("webhook.test"), &json!(200)));
     let told = endpoint.hears("webhook.test").await;
-    assert_eq!(told.body["data"]["endpoint_id"], added["endpoint_id"]);
+    assert_eq!(told.body["data"]["endpoint_id"], added["webhook"]["webhook_id"]);
     assert_eq!(told.signature, signature(added["secret"].as_str().unwrap(), &told));
 
     service.send(&project.test, &service.world.phone()).await.ok();
@@ -299,15 +299,18 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
     }
     let of_event = || {
         let log = cli(run("log", &[]));
-        let calls = log["calls"].as_array().unwrap().clone();
+        let calls = log["items"].as_array().unwrap().clone();
         assert!(!log.to_string().contains("127.0.0.1"), "{log}");
-        calls.into_iter().filter(|call| call["event_id"] == told.id.as_str()).collect::<Vec<_>>()
+        calls
+            .into_iter()
+            .filter(|call| call["call"]["event_id"] == told.id.as_str())
+            .collect::<Vec<_>>()
     };
     while of_event().len() < 2 {
         assert!(Instant::now() < until, "the second call is not on record");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert_eq!(cli(run("log", &["--failed"]))["calls"], json!([]));
+    assert_eq!(cli(run("log", &["--failed"]))["items"], json!([]));
     // Another project's log is not there.
     let other = service.world.project("0");
     let strange = ["webhook", "log", "--project", &other.id, "--endpoint", id];

@@ -97,7 +97,7 @@ impl Receiver {
 
 fn add(world: &World, project: &Project, receiver: &Receiver) -> String {
     let add = ["webhook", "add", "--project", &project.id, "--url", &receiver.url];
-    world.cli(&add)["endpoint_id"].as_str().unwrap().to_owned()
+    world.cli(&add)["webhook"]["webhook_id"].as_str().unwrap().to_owned()
 }
 
 async fn a_receiver_that_never_answers_delays_nobody_elses_events(database: Database) {
@@ -149,7 +149,7 @@ async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: D
     assert!(bad.told.lock().unwrap().iter().all(|told| told["type"] != "endpoint.disabled"));
 
     let listed = service.world.cli(&["webhook", "list", "--project", &project.id]);
-    let off = listed["endpoints"].as_array().unwrap().iter().find(|it| it["endpoint_id"] == *id);
+    let off = listed["items"].as_array().unwrap().iter().find(|it| it["webhook_id"] == *id);
     assert!(off.unwrap()["disabled_at"].is_string(), "{listed}");
     let report = service.world.cli(&["doctor"]);
     assert_eq!(report["ok"], true);

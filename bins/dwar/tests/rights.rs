@@ -181,7 +181,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     assert_eq!(maker.post("/operators", &eve).await.status, 201);
     let listed = service.world.cli(&["admin-token", "list"]);
     let may = |token: &Value| (token["name"].clone(), token["may_delegate"].clone());
-    let may: Vec<_> = listed["tokens"].as_array().unwrap().iter().map(may).collect();
+    let may: Vec<_> = listed["items"].as_array().unwrap().iter().map(may).collect();
     let wanted = [("deploy", false), ("maker", true), ("child", false)];
     assert_eq!(may, wanted.map(|(name, may)| (json!(name), json!(may))));
 }

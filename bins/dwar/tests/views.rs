@@ -7,6 +7,7 @@ mod common;
 use common::{Database, Project, Service};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 /// The document of the admin API.
 struct Document(Value);
@@ -78,6 +79,70 @@ async fn projects_keys_and_wallets_are_as_the_admin_api_has_them() {
         document.describes(key, "Key");
     }
     document.describes(&shown, "ProjectSettings");
+}
+
+#[tokio::test]
+async fn webhooks_are_as_the_admin_api_has_them() {
+    let (document, (service, project, _)) = (Document::new(), busy().await);
+    let (world, of) = (&service.world, ["--project", project.id.as_str()]);
+    let add = ["webhook", "add", "--url", "https://nobody.invalid/events"];
+    let added = world.cli(&[&add, &of[..]].concat());
+    document.describes(&added, "AddedWebhook");
+    document.describes(&world.cli(&[&["webhook", "list"], &of[..]].concat()), "WebhookPage");
+    let endpoint = ["--endpoint", added["webhook"]["webhook_id"].as_str().unwrap()];
+    let on = |command: &'static str| [&["webhook", command], &of[..], &endpoint].concat();
+    // It exits with 1, since nobody was reached.
+    let tested = world.run(&[&on("test")[..], &["--json"]].concat());
+    document.describes(&serde_json::from_slice(&tested.stdout).unwrap(), "WebhookCall");
+    let log = world.cli(&on("log"));
+    document.describes(&log, "LoggedWebhookCallPage");
+    let event = log["items"][0]["call"]["event_id"].as_str().unwrap();
+    let resend = [&on("resend")[..], &["--event", event, "--json"]].concat();
+    let until = Instant::now() + Duration::from_secs(30);
+    let mut resent = world.run(&resend);
+    while !resent.status.success() {
+        assert!(Instant::now() < until, "{resent:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        resent = world.run(&resend);
+    }
+    document.describes(&serde_json::from_slice(&resent.stdout).unwrap(), "ResentEvent");
+    for (command, schema) in [
+        ("enable", "EnabledWebhook"),
+        ("rotate-secret", "WebhookSecret"),
+        ("remove", "RemovedWebhook"),
+    ] {
+        document.describes(&world.cli(&on(command)), schema);
+    }
+}
+
+#[tokio::test]
+async fn operators_tokens_signing_keys_and_the_audit_log_are_as_the_admin_api_has_them() {
+    let (document, (service, project, _)) = (Document::new(), busy().await);
+    let world = &service.world;
+    let role = ["--project", project.id.as_str(), "--role", "member"];
+    let invite = [&["operator", "invite", "--name", "Asha"], &role[..]].concat();
+    let add = [&["admin-token", "add", "--name", "deploy"], &role[..]].concat();
+    let made = world.cli(&add);
+    let revoke = ["admin-token", "revoke", "--token", made["token"]["token_id"].as_str().unwrap()];
+    for (answer, schema) in [
+        (world.cli(&invite), "InvitedOperator"),
+        (world.cli(&["operator", "list"]), "OperatorPage"),
+        (world.cli(&["operator", "reset", "Asha"]), "InvitedOperator"),
+        (world.cli(&["operator", "remove", "Asha"]), "RemovedOperator"),
+        (made.clone(), "MadeToken"),
+        (world.cli(&["admin-token", "list"]), "TokenPage"),
+        (world.cli(&revoke), "RevokedToken"),
+        (world.cli(&["signing-key", "list"]), "SigningKeyPage"),
+        (world.cli(&["signing-key", "rotate"]), "SigningKey"),
+    ] {
+        document.describes(&answer, schema);
+    }
+    let audit = world.run(&["audit", "--json"]);
+    let lines = String::from_utf8(audit.stdout).unwrap();
+    assert!(lines.lines().count() > 5, "{lines}");
+    for line in lines.lines() {
+        document.describes(&serde_json::from_str(line).unwrap(), "AuditLine");
+    }
 }
 
 /// Scripts rely on these names, whatever the admin API calls anything.

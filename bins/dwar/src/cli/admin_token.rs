@@ -1,13 +1,12 @@
 use super::answer::lines;
-use super::operator::{access_of, role};
+use super::operator::role;
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_admin::views::instant;
+use dwar_admin::views::{MadeToken, Page, RevokedToken, Token, instant};
 use dwar_app::{ManageAdminTokens, NewAdminToken};
 use dwar_kernel::{AdminTokenId, ProjectId};
 use dwar_operator::{Access, AdminToken, By, Role};
-use serde_json::{Value, json};
 use std::time::Duration;
 
 const DAY: u64 = 86_400;
@@ -57,39 +56,22 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let lifetime = Duration::from_secs(u64::from(days) * DAY);
             let new = NewAdminToken { name: &name, access, lifetime, may_delegate };
             let (token, secret) = tokens.make(&by, new).await?;
-            let mut json = json_of(&token);
-            json["secret"] = secret.expose().into();
             let text = format!("{}\n{}\n\nIt is shown this once.", line(&token), secret.expose());
-            Ok(Answer::of(&json, text))
+            Ok(Answer::of(&MadeToken::new(&by, &token, &secret), text))
         }
         Command::List => listed(&tokens, &by).await,
         Command::Revoke { token } => {
             tokens.revoke(&by, token).await?;
-            let json = json!({ "token_id": token.to_string(), "revoked": true });
-            Ok(Answer::of(&json, "Revoked.".to_owned()))
+            Ok(Answer::of(&RevokedToken::from(token), "Revoked.".to_owned()))
         }
     }
 }
 
 async fn listed(tokens: &ManageAdminTokens, by: &By) -> Result<Answer, Failure> {
     let listed = tokens.list(by).await?;
-    let json: Vec<Value> = listed.iter().map(json_of).collect();
+    let view = Page::whole(listed.iter().map(|token| Token::seen_by(by, token)));
     let none = "There is no token yet: `dwar admin-token add` makes one.";
-    Ok(Answer::of(&json!({ "tokens": json }), lines(&listed, line, none)))
-}
-
-fn json_of(token: &AdminToken) -> Value {
-    json!({
-        "token_id": token.id.to_string(),
-        "name": token.name,
-        "access": access_of(&token.access),
-        "may_delegate": token.may_delegate,
-        "made_by": token.made_by,
-        "made_at": instant(token.made_at),
-        "expires_at": instant(token.expires_at),
-        "used_at": token.used_at.map(instant),
-        "used_from": token.used_from.map(|from| from.to_string()),
-    })
+    Ok(Answer::of(&view, lines(&listed, line, none)))
 }
 
 fn line(token: &AdminToken) -> String {

@@ -1,9 +1,8 @@
 use super::{Failure, open};
 use crate::config::Config;
-use dwar_admin::views::instant;
+use dwar_admin::views::{AuditLine, instant};
 use dwar_kernel::{ProjectId, Timestamp, read_instant};
-use dwar_operator::{Actor, AuditEntry, AuditFilter, By};
-use serde_json::{Value, json};
+use dwar_operator::{AuditEntry, AuditFilter, By};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -30,8 +29,8 @@ pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Fa
     loop {
         let page = audit.page(&by, filter, after, PAGE).await?;
         for entry in &page {
-            let line = if json { json_of(entry).to_string() } else { text_of(entry) };
-            writeln!(out, "{line}")?;
+            let line = if json { AuditLine::from(entry).to_line() } else { text_of(entry) };
+            out.write_all(line.as_bytes())?;
         }
         match page.last() {
             Some(last) => after = Some(last.cursor()),
@@ -42,34 +41,12 @@ pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-fn json_of(entry: &AuditEntry) -> Value {
-    let (kind, id) = match &entry.actor {
-        Actor::CommandLine => ("command_line", None),
-        Actor::Operator { id, .. } => ("operator", Some(id.to_string())),
-        Actor::Token { id, .. } => ("token", Some(id.to_string())),
-    };
-    let facts = |facts: &Option<String>| -> Value {
-        facts.as_deref().and_then(|facts| serde_json::from_str(facts).ok()).unwrap_or_default()
-    };
-    json!({
-        "id": entry.id.to_string(),
-        "at": instant(entry.at),
-        "actor": { "kind": kind, "id": id, "name": entry.actor.to_string() },
-        "from": entry.from.map(|address| address.to_string()),
-        "project_id": entry.project.map(|project| project.to_string()),
-        "action": entry.action.as_str(),
-        "subject": entry.subject,
-        "before": facts(&entry.before),
-        "after": facts(&entry.after),
-    })
-}
-
 fn text_of(entry: &AuditEntry) -> String {
     let from = entry.from.map(|address| format!(" from {address}")).unwrap_or_default();
     let before = entry.before.as_deref().unwrap_or("-");
     let after = entry.after.as_deref().unwrap_or("-");
     format!(
-        "{} {} {} by {}{from}: {before} -> {after}",
+        "{} {} {} by {}{from}: {before} -> {after}\n",
         instant(entry.at),
         entry.action.as_str(),
         entry.subject,

@@ -2,11 +2,10 @@ use super::answer::lines;
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_admin::views::instant;
+use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};
 use dwar_app::{Invited, ManageOperators};
 use dwar_kernel::ProjectId;
 use dwar_operator::{Access, By, Operator, Role};
-use serde_json::{Value, json};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -62,56 +61,27 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let operator = operators.named(&name).await?;
             operators.remove(&by, operator.id).await?;
             let text = format!("{} is removed; every session of theirs has ended.", operator.name);
-            let json = json!({ "operator_id": operator.id.to_string(), "removed": true });
-            Ok(Answer::of(&json, text))
+            Ok(Answer::of(&RemovedOperator::from(operator.id), text))
         }
     }
 }
 
 fn welcome(invited: &Invited, base: &str) -> Answer {
-    let (operator, expires_at) = (&invited.operator, instant(invited.expires_at));
-    // In the fragment: no browser sends it along, and no server logs it.
-    let link = format!("{base}/invite#{}", invited.secret.expose());
+    let view = InvitedOperator::new(&By::command_line(), invited, base);
     let text = format!(
-        "Link for {}, good once and until {expires_at}:\n{link}\n\nIt is shown this once.",
-        operator.name
+        "Link for {}, good once and until {}:\n{}\n\nIt is shown this once.",
+        invited.operator.name,
+        instant(invited.expires_at),
+        view.link
     );
-    let json = json!({
-        "operator_id": operator.id.to_string(),
-        "name": operator.name.to_string(),
-        "access": access_of(&operator.access),
-        "link": link,
-        "expires_at": expires_at,
-    });
-    Answer::of(&json, text)
+    Answer::of(&view, text)
 }
 
 async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure> {
     let listed = operators.list(by).await?;
-    let json: Vec<Value> = listed.iter().map(json_of).collect();
+    let view = Page::whole(listed.iter().map(|one| views::Operator::seen_by(by, one)));
     let none = "There is no operator yet: `dwar operator invite --name NAME --owner` makes one.";
-    Ok(Answer::of(&json!({ "operators": json }), lines(&listed, line, none)))
-}
-
-fn json_of(operator: &Operator) -> Value {
-    json!({
-        "operator_id": operator.id.to_string(),
-        "name": operator.name.to_string(),
-        "access": access_of(&operator.access),
-        "password": operator.password.is_some(),
-        "totp": operator.totp.is_some(),
-        "created_at": instant(operator.created_at),
-        "signed_in_at": operator.signed_in_at.map(instant),
-    })
-}
-
-/// Their roles by project; an owner of the installation has every one.
-pub fn access_of(access: &Access) -> Value {
-    let roles = access
-        .projects
-        .iter()
-        .map(|(project, role)| json!({ "project_id": project.to_string(), "role": role.as_str() }));
-    json!({ "everything": access.everything, "projects": roles.collect::<Vec<_>>() })
+    Ok(Answer::of(&view, lines(&listed, line, none)))
 }
 
 fn line(operator: &Operator) -> String {

@@ -2,10 +2,9 @@ use super::answer::lines;
 use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
-use dwar_admin::views::instant;
+use dwar_admin::views::{self, Page, instant};
 use dwar_operator::By;
 use dwar_session::{KeyState, SigningKey};
-use serde_json::{Value, json};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -21,9 +20,9 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     match command {
         Command::List => {
             let listed = keys.list(&by).await?;
-            let json: Vec<Value> = listed.iter().map(json_of).collect();
+            let view = Page::whole(listed.iter().map(views::SigningKey::from));
             let none = "There is no signing key yet; `dwar serve` makes the first.";
-            Ok(Answer::of(&json!({ "keys": json }), lines(&listed, line, none)))
+            Ok(Answer::of(&view, lines(&listed, line, none)))
         }
         Command::Rotate => {
             let key = keys.rotate(&by).await?;
@@ -33,21 +32,9 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
                 key.kid,
                 instant(key.signs_from)
             );
-            Ok(Answer::of(&json_of(&(key, KeyState::Next)), text))
+            Ok(Answer::of(&views::SigningKey::from(&(key, KeyState::Next)), text))
         }
     }
-}
-
-fn json_of((key, state): &(SigningKey, KeyState)) -> Value {
-    json!({
-        "kid": key.kid,
-        "algorithm": key.algorithm.as_str(),
-        "state": state.as_str(),
-        "created_at": instant(key.created_at),
-        "signs_from": instant(key.signs_from),
-        "signs_until": key.signs_until.map(instant),
-        "published_until": key.published_until.map(instant),
-    })
 }
 
 fn line((key, state): &(SigningKey, KeyState)) -> String {

@@ -2,12 +2,14 @@ use super::answer::lines;
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
-use dwar_admin::views::instant;
+use dwar_admin::views::{
+    self, AddedWebhook, EnabledWebhook, LoggedWebhookCall, Page, RemovedWebhook, ResentEvent,
+    Webhook, WebhookCall, instant,
+};
 use dwar_app::{MOST_LISTED, Management};
-use dwar_event::{Call, CallFilter, Endpoint, EventId, LoggedCall, WebhookSecret};
+use dwar_event::{Call, CallFilter, Endpoint, EventId, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;
-use serde_json::{Value, json};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -81,74 +83,50 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::Add { url, full_phone, .. } => {
             let added = endpoints.add(&by, project, &url, full_phone).await;
             let (endpoint, secret) = added.map_err(&refused)?;
-            let mut json = json_of(&endpoint);
-            json["secret"] = secret.expose().into();
-            Ok(Answer::of(&json, format!("{}\n{}", line(&endpoint), shown_once(&secret))))
+            let text = format!("{}\n{}", line(&endpoint), shown_once(&secret));
+            Ok(Answer::of(&AddedWebhook::new(&endpoint, &secret), text))
         }
         Command::List(_) => {
             let listed = endpoints.list(&by, project).await.map_err(&refused)?;
-            let json: Vec<Value> = listed.iter().map(json_of).collect();
             let text = lines(&listed, line, "Nobody is told anything.");
-            Ok(Answer::of(&json!({ "endpoints": json }), text))
+            Ok(Answer::of(&Page::whole(listed.iter().map(Webhook::from)), text))
         }
         Command::Remove(OneEndpoint { endpoint, .. }) => {
             endpoints.remove(&by, project, endpoint).await.map_err(&refused)?;
-            let json = json!({ "endpoint_id": endpoint.to_string(), "removed": true });
-            Ok(Answer::of(&json, "Removed.".to_owned()))
+            Ok(Answer::of(&RemovedWebhook::from(endpoint), "Removed.".to_owned()))
         }
         Command::Enable(OneEndpoint { endpoint, .. }) => {
             endpoints.enable(&by, project, endpoint).await.map_err(&refused)?;
-            let json = json!({ "endpoint_id": endpoint.to_string(), "enabled": true });
-            Ok(Answer::of(&json, "It is told what happens from now on.".to_owned()))
+            let text = "It is told what happens from now on.".to_owned();
+            Ok(Answer::of(&EnabledWebhook::from(endpoint), text))
         }
         Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
             let rotated = endpoints.rotate_secret(&by, project, endpoint).await;
             let secret = rotated.map_err(&refused)?;
-            let json = json!({ "endpoint_id": endpoint.to_string(), "secret": secret.expose() });
-            Ok(Answer::of(&json, shown_once(&secret)))
+            Ok(Answer::of(&views::WebhookSecret::new(endpoint, &secret), shown_once(&secret)))
         }
         Command::Log { it, failed, limit } => {
             let filter = CallFilter { failed, before: None };
             // An unknown endpoint is told from one that was not called yet.
             log.endpoint(&by, project, it.endpoint).await.map_err(&refused)?;
-            let calls =
-                log.calls(&by, project, it.endpoint, filter, limit).await.map_err(&refused)?;
-            let json: Vec<Value> = calls.iter().map(call_json).collect();
-            let text = lines(&calls, |logged| call_line(&logged.call), "It was not called.");
-            Ok(Answer::of(&json!({ "calls": json }), text))
+            // One more than is shown tells whether there are more.
+            let calls = log.calls(&by, project, it.endpoint, filter, limit + 1).await;
+            let calls = calls.map_err(&refused)?;
+            let shown = &calls[..calls.len().min(limit as usize)];
+            let text = lines(shown, |logged| call_line(&logged.call), "It was not called.");
+            Ok(Answer::of(&LoggedWebhookCall::page(&calls, limit), text))
         }
         Command::Test(OneEndpoint { endpoint, .. }) => {
             let call = log.test(&by, project, endpoint).await.map_err(&refused)?;
-            let (good, text) = (call.outcome.is_ok(), call_line(&call));
-            let json = call_json(&LoggedCall { call, on_record: true });
-            Ok(Answer::judged(&json, text, good))
+            let view = WebhookCall::from(&call);
+            Ok(Answer::judged(&view, call_line(&call), call.outcome.is_ok()))
         }
         Command::Resend { it, event } => {
             log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
-            let json = json!({ "event_id": event.as_str(), "queued": true });
-            Ok(Answer::of(&json, "It goes out with what else is due.".to_owned()))
+            let text = "It goes out with what else is due.".to_owned();
+            Ok(Answer::of(&ResentEvent::new(it.endpoint, &event), text))
         }
     }
-}
-
-fn call_json(LoggedCall { call, on_record }: &LoggedCall) -> Value {
-    let (outcome, status) = match call.outcome {
-        Ok(status) => ("taken", Some(status)),
-        Err(cause) => cause.word(),
-    };
-    json!({
-        "call_id": call.id.to_string(),
-        "endpoint_id": call.endpoint.to_string(),
-        "event_id": call.event,
-        "type": call.kind.as_str(),
-        "number": call.number,
-        "at": instant(call.at),
-        "took_ms": u64::try_from(call.took.as_millis()).unwrap_or(u64::MAX),
-        "outcome": outcome,
-        "status": status,
-        "again_at": call.again.map(instant),
-        "can_be_resent": on_record,
-    })
 }
 
 fn call_line(call: &Call) -> String {
@@ -163,19 +141,6 @@ fn call_line(call: &Call) -> String {
 
 fn shown_once(secret: &WebhookSecret) -> String {
     format!("Secret  {}\n\nIt is shown this once.", secret.expose())
-}
-
-fn json_of(endpoint: &Endpoint) -> Value {
-    json!({
-        "endpoint_id": endpoint.id.to_string(),
-        "project_id": endpoint.project.to_string(),
-        "url": endpoint.url,
-        "full_phone": endpoint.full_phone,
-        "created_at": instant(endpoint.created_at),
-        "failures": endpoint.failing.map_or(0, |failing| failing.failures),
-        "failing_since": endpoint.failing.map(|failing| instant(failing.since)),
-        "disabled_at": endpoint.disabled_at.map(instant),
-    })
 }
 
 fn line(endpoint: &Endpoint) -> String {

@@ -4,15 +4,14 @@ use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get};
 use crate::endpoint::query::{instant_of, limit, place};
 use crate::endpoint::refusal::ApiRefusal;
-use crate::views::{Page, id, instant};
+use crate::views::{AuditLine, Page};
 use actix_web::web::Bytes;
 use dwar_app::ManageError;
 use dwar_kernel::ProjectId;
-use dwar_operator::{Action, Actor, AuditCursor, AuditEntry, AuditFilter, Command};
+use dwar_operator::{Action, AuditCursor, AuditEntry, AuditFilter, Command};
 use futures_util::stream::try_unfold;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Lines of an export that are read at a time.
 const PAGE: u32 = 500;
@@ -56,40 +55,6 @@ struct Wanted {
     cursor: Option<String>,
 }
 
-/// One change, written down before it was made.
-#[derive(Serialize, ToSchema)]
-struct AuditLine {
-    #[schema(format = "uuid")]
-    id: String,
-    #[schema(format = "date-time")]
-    at: String,
-    actor: ActorBody,
-    /// The address it came from, as far as it is known.
-    from: Option<String>,
-    /// None where it is about the installation.
-    #[schema(format = "uuid")]
-    project_id: Option<String>,
-    action: String,
-    subject: String,
-    /// What differs: as it was.
-    #[schema(value_type = Option<Object>)]
-    before: Value,
-    /// What differs: as it is to be.
-    #[schema(value_type = Option<Object>)]
-    after: Value,
-}
-
-/// Who did it.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Actor)]
-struct ActorBody {
-    /// `command_line`, `operator` or `token`.
-    kind: String,
-    #[schema(format = "uuid")]
-    id: Option<String>,
-    name: String,
-}
-
 async fn all(call: AdminRequest, wanted: Wanted, _: Nothing) -> Answered<Page<AuditLine>> {
     page(&call, None, &wanted).await
 }
@@ -118,7 +83,7 @@ async fn page(
     let (filter, after, limit) = (wanted.filter(project)?, wanted.after()?, limit(wanted.limit)?);
     // One more than is shown tells whether there are more.
     let entries = call.api.manage.audit_log.page(&call.by, filter, after, limit + 1).await?;
-    Ok(Page::cut(&entries, limit, cursor, view))
+    Ok(AuditLine::page(&entries, limit))
 }
 
 /// Where an export goes on.
@@ -146,15 +111,10 @@ async fn export(
         let entries = entries.map_err(ManageError::into_store_error)?;
         let last = entries.last().map(AuditEntry::cursor);
         let more = last.filter(|_| entries.len() == PAGE as usize);
-        let lines: Vec<String> = entries.iter().map(line).collect();
+        let lines: String = entries.iter().map(|entry| AuditLine::from(entry).to_line()).collect();
         let next = more.map(|last| (api, by, Rest::After(last)));
-        Ok(Some((Bytes::from(lines.concat()), next)))
+        Ok(Some((Bytes::from(lines), next)))
     })))
-}
-
-fn line(entry: &AuditEntry) -> String {
-    let text = serde_json::to_string(&view(entry)).unwrap_or_default();
-    text + "\n"
 }
 
 impl Wanted {
@@ -173,31 +133,5 @@ impl Wanted {
     fn after(&self) -> Answered<Option<AuditCursor>> {
         let place = place(self.cursor.as_deref())?;
         Ok(place.map(|(at, id)| AuditCursor { at, id }))
-    }
-}
-
-fn cursor(entry: &AuditEntry) -> String {
-    format!("{}_{}", instant(entry.at), entry.id)
-}
-
-fn view(entry: &AuditEntry) -> AuditLine {
-    let (kind, actor) = match &entry.actor {
-        Actor::CommandLine => ("command_line", None),
-        Actor::Operator { id: operator, .. } => ("operator", Some(id(operator))),
-        Actor::Token { id: token, .. } => ("token", Some(id(token))),
-    };
-    let facts = |facts: &Option<String>| -> Value {
-        facts.as_deref().and_then(|facts| serde_json::from_str(facts).ok()).unwrap_or_default()
-    };
-    AuditLine {
-        id: id(entry.id),
-        at: instant(entry.at),
-        actor: ActorBody { kind: kind.to_owned(), id: actor, name: id(&entry.actor) },
-        from: entry.from.map(id),
-        project_id: entry.project.map(id),
-        action: id(entry.action),
-        subject: entry.subject.clone(),
-        before: facts(&entry.before),
-        after: facts(&entry.after),
     }
 }

@@ -3,11 +3,11 @@ use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::{limit, no_cursor};
-use crate::views::{Page, id, instant};
-use dwar_event::{Call, CallFilter, EventId, LoggedCall};
+use crate::views::{LoggedWebhookCall, Page, ResentEvent, WebhookCall};
+use dwar_event::{CallFilter, EventId};
 use dwar_kernel::{CallId, EndpointId};
 use dwar_operator::Command;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -48,40 +48,6 @@ struct Wanted {
     cursor: Option<String>,
 }
 
-/// A call that was tried, and what came of it.
-#[derive(Serialize, ToSchema)]
-struct WebhookCall {
-    #[schema(format = "uuid")]
-    call_id: String,
-    /// The `webhook-id` of what was told.
-    event_id: String,
-    /// The kind of event.
-    event: String,
-    /// 1 is the first of a series; sending again begins another.
-    number: u32,
-    #[schema(format = "date-time")]
-    at: String,
-    took_ms: u64,
-    /// Whether it was taken.
-    taken: bool,
-    /// What was answered, if anything.
-    status: Option<u16>,
-    /// Why it was not taken: `forbidden`, `timed_out`, `unresolved`, `connection_refused`, `tls`,
-    /// `unreachable`, `status` or `unsigned`.
-    failure: Option<String>,
-    /// When the next one of the series is due.
-    #[schema(format = "date-time")]
-    next_at: Option<String>,
-}
-
-/// A call on record.
-#[derive(Serialize, ToSchema)]
-struct LoggedWebhookCall {
-    call: WebhookCall,
-    /// Whether its event can be sent again.
-    on_record: bool,
-}
-
 /// What is to be sent again.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -89,15 +55,6 @@ struct EventToResend {
     /// The `event_id` of a call.
     #[schema(value_type = String)]
     event_id: Parsed<EventId>,
-}
-
-/// What goes out with what else is due.
-#[derive(Serialize, ToSchema)]
-struct ResentEvent {
-    #[schema(format = "uuid")]
-    webhook_id: String,
-    event_id: String,
-    queued: bool,
 }
 
 async fn list(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<LoggedWebhookCall>> {
@@ -108,49 +65,23 @@ async fn list(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<L
     let log = &at.api.manage.endpoint_log;
     // One more than is shown tells whether there are more.
     let calls = log.calls(&at.by, at.project, webhook, filter, limit + 1).await?;
-    Ok(Page::cut(&calls, limit, |logged| id(logged.call.id), logged))
+    Ok(LoggedWebhookCall::page(&calls, limit))
 }
 
 async fn test(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<WebhookCall> {
     let webhook = at.part("webhook")?;
-    Ok(view(&at.api.manage.endpoint_log.test(&at.by, at.project, webhook).await?))
+    Ok((&at.api.manage.endpoint_log.test(&at.by, at.project, webhook).await?).into())
 }
 
 async fn resend(at: ProjectRequest, _: Nothing, body: EventToResend) -> Answered<ResentEvent> {
     let (webhook, Parsed(event)) = (at.part("webhook")?, body.event_id);
     let log = &at.api.manage.endpoint_log;
     log.resend(&at.by, at.project, webhook, &event).await?;
-    Ok(ResentEvent { webhook_id: id(webhook), event_id: id(event), queued: true })
+    Ok(ResentEvent::new(webhook, &event))
 }
 
 /// The address of the path, if the project has it.
 async fn known(at: &ProjectRequest) -> Answered<EndpointId> {
     let webhook = at.part("webhook")?;
     Ok(at.api.manage.endpoint_log.endpoint(&at.by, at.project, webhook).await?.id)
-}
-
-fn logged(LoggedCall { call, on_record }: &LoggedCall) -> LoggedWebhookCall {
-    LoggedWebhookCall { call: view(call), on_record: *on_record }
-}
-
-fn view(call: &Call) -> WebhookCall {
-    let (status, failure) = match call.outcome {
-        Ok(status) => (Some(status), None),
-        Err(cause) => {
-            let (word, status) = cause.word();
-            (status, Some(word.to_owned()))
-        }
-    };
-    WebhookCall {
-        call_id: id(call.id),
-        event_id: call.event.clone(),
-        event: id(call.kind),
-        number: call.number,
-        at: instant(call.at),
-        took_ms: u64::try_from(call.took.as_millis()).unwrap_or(u64::MAX),
-        taken: call.outcome.is_ok(),
-        status,
-        failure,
-        next_at: call.again.map(instant),
-    }
 }

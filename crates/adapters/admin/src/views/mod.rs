@@ -1,16 +1,28 @@
 //! What is said of each thing, in the admin API and by `--json` on the command line alike.
 
+mod audit;
 mod key;
 mod ledger;
+mod operator;
 mod page;
 mod project;
+mod signing_key;
+mod token;
 mod wallet;
+mod webhook;
+mod webhook_call;
 
+pub use audit::AuditLine;
 pub use key::{Key, NewKey};
 pub use ledger::{BegunProof, LedgerProof, LedgerProofs, RunningProof, WalletEntry};
+pub use operator::{Access, InvitedOperator, Operator, RemovedOperator};
 pub use page::Page;
 pub use project::{CreatedProject, ProjectSettings, ProjectSummary, UnlockedPhone};
+pub use signing_key::SigningKey;
+pub use token::{MadeToken, RevokedToken, Token};
 pub use wallet::{MovedWallet, Wallet, WalletProof};
+pub use webhook::{AddedWebhook, EnabledWebhook, RemovedWebhook, Webhook, WebhookSecret};
+pub use webhook_call::{LoggedWebhookCall, ResentEvent, WebhookCall};
 
 use chrono::SecondsFormat;
 use dwar_kernel::Timestamp;

@@ -1,0 +1,138 @@
+use super::{id, instant};
+use dwar_app::Invited;
+use dwar_kernel::OperatorId;
+use dwar_operator::By;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What somebody may do, or a token.
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// An owner of the installation.
+    #[serde(default)]
+    pub(crate) everything: bool,
+    /// One role per project.
+    #[serde(default)]
+    pub(crate) projects: Vec<RoleInProject>,
+}
+
+/// A role in a project.
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RoleInProject {
+    #[schema(format = "uuid")]
+    pub(crate) project_id: String,
+    pub(crate) role: Role,
+}
+
+/// What somebody is in a project.
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    Owner,
+    Member,
+    Support,
+    Viewer,
+}
+
+/// Somebody who runs the service, or part of it.
+#[derive(Serialize, ToSchema)]
+pub struct Operator {
+    #[schema(format = "uuid")]
+    operator_id: String,
+    /// What they sign in with.
+    name: String,
+    access: Access,
+    /// Whether they have chosen one.
+    password: bool,
+    /// Whether they have a second factor.
+    totp: bool,
+    #[schema(format = "date-time")]
+    created_at: String,
+    #[schema(format = "date-time")]
+    signed_in_at: Option<String>,
+}
+
+/// Somebody who was just invited.
+#[derive(Serialize, ToSchema)]
+pub struct InvitedOperator {
+    operator: Operator,
+    /// Shown this once; works once.
+    pub link: String,
+    #[schema(format = "date-time")]
+    expires_at: String,
+}
+
+/// Somebody who was removed.
+#[derive(Serialize, ToSchema)]
+pub struct RemovedOperator {
+    #[schema(format = "uuid")]
+    operator_id: String,
+    removed: bool,
+}
+
+impl Access {
+    /// As much of an access as whoever asks may know of.
+    pub fn seen_by(by: &By, access: &dwar_operator::Access) -> Self {
+        let known = access.projects.iter().filter(|(project, _)| by.access.knows(**project));
+        let role = known
+            .map(|(project, role)| RoleInProject { project_id: id(project), role: (*role).into() });
+        Self { everything: access.everything, projects: role.collect() }
+    }
+}
+
+impl Operator {
+    /// An operator, with as much of their access as whoever asks may know of.
+    pub fn seen_by(by: &By, operator: &dwar_operator::Operator) -> Self {
+        Self {
+            operator_id: id(operator.id),
+            name: id(&operator.name),
+            access: Access::seen_by(by, &operator.access),
+            password: operator.password.is_some(),
+            totp: operator.totp.is_some(),
+            created_at: instant(operator.created_at),
+            signed_in_at: operator.signed_in_at.map(instant),
+        }
+    }
+}
+
+impl InvitedOperator {
+    /// An invitation, whose link leads to the dashboard at this address.
+    pub fn new(by: &By, invited: &Invited, dashboard: &str) -> Self {
+        Self {
+            operator: Operator::seen_by(by, &invited.operator),
+            // In the fragment: no browser sends it along, and no server logs it.
+            link: format!("{dashboard}/invite#{}", invited.secret.expose()),
+            expires_at: instant(invited.expires_at),
+        }
+    }
+}
+
+impl From<OperatorId> for RemovedOperator {
+    fn from(operator: OperatorId) -> Self {
+        Self { operator_id: id(operator), removed: true }
+    }
+}
+
+impl From<Role> for dwar_operator::Role {
+    fn from(word: Role) -> Self {
+        match word {
+            Role::Owner => Self::Owner,
+            Role::Member => Self::Member,
+            Role::Support => Self::Support,
+            Role::Viewer => Self::Viewer,
+        }
+    }
+}
+
+impl From<dwar_operator::Role> for Role {
+    fn from(role: dwar_operator::Role) -> Self {
+        match role {
+            dwar_operator::Role::Owner => Self::Owner,
+            dwar_operator::Role::Member => Self::Member,
+            dwar_operator::Role::Support => Self::Support,
+            dwar_operator::Role::Viewer => Self::Viewer,
+        }
+    }
+}

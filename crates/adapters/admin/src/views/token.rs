@@ -1,0 +1,74 @@
+use super::{Access, id, instant};
+use dwar_kernel::AdminTokenId;
+use dwar_operator::{AdminSecret, AdminToken, By};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A token of this API.
+#[derive(Serialize, ToSchema)]
+pub struct Token {
+    #[schema(format = "uuid")]
+    token_id: String,
+    name: String,
+    access: Access,
+    /// Whether it may invite operators, change what they may do, and make tokens: what lives on when it
+    /// is over.
+    may_delegate: bool,
+    /// As the audit log names them.
+    made_by: String,
+    #[schema(format = "date-time")]
+    made_at: String,
+    #[schema(format = "date-time")]
+    expires_at: String,
+    /// The last use, to within a minute.
+    #[schema(format = "date-time")]
+    used_at: Option<String>,
+    /// Where that came from.
+    used_from: Option<String>,
+}
+
+/// A token that was just made.
+#[derive(Serialize, ToSchema)]
+pub struct MadeToken {
+    token: Token,
+    /// Shown this once.
+    secret: String,
+}
+
+/// A token that is no more.
+#[derive(Serialize, ToSchema)]
+pub struct RevokedToken {
+    #[schema(format = "uuid")]
+    token_id: String,
+    revoked: bool,
+}
+
+impl Token {
+    /// A token, with as much of its access as whoever asks may know of.
+    pub fn seen_by(by: &By, token: &AdminToken) -> Self {
+        Self {
+            token_id: id(token.id),
+            name: token.name.clone(),
+            access: Access::seen_by(by, &token.access),
+            may_delegate: token.may_delegate,
+            made_by: token.made_by.clone(),
+            made_at: instant(token.made_at),
+            expires_at: instant(token.expires_at),
+            used_at: token.used_at.map(instant),
+            used_from: token.used_from.map(id),
+        }
+    }
+}
+
+impl MadeToken {
+    /// A token with its secret.
+    pub fn new(by: &By, token: &AdminToken, secret: &AdminSecret) -> Self {
+        Self { token: Token::seen_by(by, token), secret: secret.expose().to_owned() }
+    }
+}
+
+impl From<AdminTokenId> for RevokedToken {
+    fn from(token: AdminTokenId) -> Self {
+        Self { token_id: id(token), revoked: true }
+    }
+}

@@ -1,0 +1,99 @@
+use super::{id, instant};
+use dwar_event::Endpoint;
+use dwar_kernel::EndpointId;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An address that events go to.
+#[derive(Serialize, ToSchema)]
+pub struct Webhook {
+    #[schema(format = "uuid")]
+    webhook_id: String,
+    #[schema(format = "uri")]
+    url: String,
+    /// Whether events hold whole phone numbers instead of masked ones.
+    full_phone: bool,
+    enabled: bool,
+    /// In a row.
+    failures: u32,
+    #[schema(format = "date-time")]
+    failing_since: Option<String>,
+    #[schema(format = "date-time")]
+    disabled_at: Option<String>,
+    #[schema(format = "date-time")]
+    created_at: String,
+}
+
+/// An address that was just added.
+#[derive(Serialize, ToSchema)]
+pub struct AddedWebhook {
+    webhook: Webhook,
+    /// Shown this once.
+    secret: String,
+}
+
+/// A secret that was just made.
+#[derive(Serialize, ToSchema)]
+pub struct WebhookSecret {
+    #[schema(format = "uuid")]
+    webhook_id: String,
+    /// Shown this once.
+    secret: String,
+}
+
+/// An address that was switched on.
+#[derive(Serialize, ToSchema)]
+pub struct EnabledWebhook {
+    #[schema(format = "uuid")]
+    webhook_id: String,
+    enabled: bool,
+}
+
+/// An address that was removed.
+#[derive(Serialize, ToSchema)]
+pub struct RemovedWebhook {
+    #[schema(format = "uuid")]
+    webhook_id: String,
+    removed: bool,
+}
+
+impl From<&Endpoint> for Webhook {
+    fn from(endpoint: &Endpoint) -> Self {
+        Self {
+            webhook_id: id(endpoint.id),
+            url: endpoint.url.clone(),
+            full_phone: endpoint.full_phone,
+            enabled: endpoint.disabled_at.is_none(),
+            failures: endpoint.failing.map_or(0, |failing| failing.failures),
+            failing_since: endpoint.failing.map(|failing| instant(failing.since)),
+            disabled_at: endpoint.disabled_at.map(instant),
+            created_at: instant(endpoint.created_at),
+        }
+    }
+}
+
+impl AddedWebhook {
+    /// An address with its secret.
+    pub fn new(endpoint: &Endpoint, secret: &dwar_event::WebhookSecret) -> Self {
+        Self { webhook: endpoint.into(), secret: secret.expose() }
+    }
+}
+
+impl WebhookSecret {
+    /// The secret that an address has from now on.
+    pub fn new(endpoint: EndpointId, secret: &dwar_event::WebhookSecret) -> Self {
+        Self { webhook_id: id(endpoint), secret: secret.expose() }
+    }
+}
+
+impl From<EndpointId> for EnabledWebhook {
+    fn from(endpoint: EndpointId) -> Self {
+        Self { webhook_id: id(endpoint), enabled: true }
+    }
+}
+
+impl From<EndpointId> for RemovedWebhook {
+    fn from(endpoint: EndpointId) -> Self {
+        Self { webhook_id: id(endpoint), removed: true }
+    }
+}

@@ -1,0 +1,92 @@
+use super::{Page, id, instant};
+use dwar_event::{Call, EventId, LoggedCall};
+use dwar_kernel::EndpointId;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A call that was tried, and what came of it.
+#[derive(Serialize, ToSchema)]
+pub struct WebhookCall {
+    #[schema(format = "uuid")]
+    call_id: String,
+    /// The `webhook-id` of what was told.
+    event_id: String,
+    /// The kind of event.
+    event: String,
+    /// 1 is the first of a series; sending again begins another.
+    number: u32,
+    #[schema(format = "date-time")]
+    at: String,
+    took_ms: u64,
+    /// Whether it was taken.
+    taken: bool,
+    /// What was answered, if anything.
+    status: Option<u16>,
+    /// Why it was not taken: `forbidden`, `timed_out`, `unresolved`, `connection_refused`, `tls`,
+    /// `unreachable`, `status` or `unsigned`.
+    failure: Option<String>,
+    /// When the next one of the series is due.
+    #[schema(format = "date-time")]
+    next_at: Option<String>,
+}
+
+/// A call on record.
+#[derive(Serialize, ToSchema)]
+pub struct LoggedWebhookCall {
+    call: WebhookCall,
+    /// Whether its event can be sent again.
+    on_record: bool,
+}
+
+/// What goes out with what else is due.
+#[derive(Serialize, ToSchema)]
+pub struct ResentEvent {
+    #[schema(format = "uuid")]
+    webhook_id: String,
+    event_id: String,
+    queued: bool,
+}
+
+impl From<&Call> for WebhookCall {
+    fn from(call: &Call) -> Self {
+        let (status, failure) = match call.outcome {
+            Ok(status) => (Some(status), None),
+            Err(cause) => {
+                let (word, status) = cause.word();
+                (status, Some(word.to_owned()))
+            }
+        };
+        Self {
+            call_id: id(call.id),
+            event_id: call.event.clone(),
+            event: id(call.kind),
+            number: call.number,
+            at: instant(call.at),
+            took_ms: u64::try_from(call.took.as_millis()).unwrap_or(u64::MAX),
+            taken: call.outcome.is_ok(),
+            status,
+            failure,
+            next_at: call.again.map(instant),
+        }
+    }
+}
+
+impl From<&LoggedCall> for LoggedWebhookCall {
+    fn from(LoggedCall { call, on_record }: &LoggedCall) -> Self {
+        Self { call: call.into(), on_record: *on_record }
+    }
+}
+
+impl LoggedWebhookCall {
+    /// The first `limit` of what was read, which is one more where there are more.
+    pub fn page(calls: &[LoggedCall], limit: u32) -> Page<Self> {
+        Page::cut(calls, limit, |logged| id(logged.call.id), |logged| logged.into())
+    }
+}
+
+impl ResentEvent {
+    /// An event that an address is told again.
+    pub fn new(endpoint: EndpointId, event: &EventId) -> Self {
+        Self { webhook_id: id(endpoint), event_id: id(event), queued: true }
+    }
+}
