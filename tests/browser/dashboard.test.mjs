@@ -30,7 +30,7 @@ test("the first link leads to the playground, signed in, and works once", async 
   assert.equal(new URL(house.page.url()).hash, "", "the secret is out of the address bar");
   const stranger = await (await house.browser.newContext(LOOK)).newPage();
   await stranger.goto(house.link);
-  await stranger.waitForSelector("text=This link has been used");
+  await stranger.waitForSelector("text=This link was already used");
   assert.deepEqual(await stranger.context().cookies(), []);
   await stranger.goto(house.base);
   assert.equal(new URL(stranger.url()).pathname, "/sign-in");
@@ -226,13 +226,13 @@ test("a webhook is made, tested, resent and removed", async () => {
   await page.click('form[action$="/settings/webhooks"] button');
   assert.match(await page.textContent("#fresh-secret"), /^whsec_/);
   await page.click(".endpoint-row a.button");
-  await page.waitForSelector("text=Nothing was told yet");
+  await page.waitForSelector("text=No event was sent yet");
   await page.click("text=Send a test");
-  await page.waitForSelector("text=The test was not taken: answered 500.");
+  await page.waitForSelector("text=The test was not accepted: answered 500.");
   there.status = 204;
   await page.waitForTimeout(5_000);
   await page.click("text=Send a test");
-  await page.waitForSelector("text=The test was taken. It answered 204.");
+  await page.waitForSelector("text=The test was accepted. It answered 204.");
   const [failed] = there.heard;
   assert.equal(failed.type, "webhook.test");
   await page.click("text=Failed only");
@@ -315,7 +315,7 @@ test("somebody invited chooses a password, signs in, and sees what their role al
   await ravi.fill("#password", PASSWORD);
   await ravi.fill("#again", PASSWORD);
   await ravi.click("text=Join");
-  await ravi.waitForSelector("text=This link has been used");
+  await ravi.waitForSelector("text=This link was already used");
   await ravi.context().close();
 });
 
@@ -429,7 +429,7 @@ test("a passkey is added, signs in without a password, and is removed", async ()
   await meera.click("text=Remove Laptop");
   await meera.waitForSelector("text=Other sessions of yours have ended");
   await signIn();
-  await meera.waitForSelector("text=does not open anything here");
+  await meera.waitForSelector("text=is not known here");
   await meera.context().close();
 });
 

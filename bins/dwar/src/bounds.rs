@@ -38,8 +38,8 @@ const fn positive(key: &'static str, least: u64, most: u64, reason: &'static str
     Bound { positive: true, ..bound(key, least, most, reason) }
 }
 
-const SLOW: &str = "a client or a server that never answers would keep its place for ever";
-const LOAD: &str = "more of them than one machine can carry";
+const SLOW: &str = "a client or server that never answers would hold its place forever";
+const LOAD: &str = "more than one machine can handle";
 const PLACE: &str = "a window too short or an allowance too wide is no limit";
 
 /// Every number of the configuration.
@@ -55,19 +55,19 @@ pub const NUMBERS: &[Bound] = &[
     positive("database.connections", 1, 500, LOAD),
     positive("database.acquire_timeout_ms", 100, 30_000, SLOW),
     positive("database.statement_timeout_ms", 100, 30_000, SLOW),
-    bound("database.min_free_mb", 0, 1_048_576, "a terabyte that has to stay free is a slip of the pen"),
+    bound("database.min_free_mb", 0, 1_048_576, "keeping more than a terabyte free is a typing mistake"),
     positive("redis.timeout_ms", 5, 1_000, "each request waits for it, and while it is away one in a second does"),
-    positive("session.access_seconds", 60, 3_600, "whoever checks tokens locally takes one until it ends, logged out or not"),
-    positive("session.refresh_seconds", 3_600, 15_552_000, "a lost device stays logged in for as long; half a year is the most"),
-    positive("session.session_seconds", 3_600, 31_622_400, "a person proves the phone number once a year at least"),
+    positive("session.access_seconds", 60, 3_600, "backends that check tokens locally accept one until it expires, even after a logout"),
+    positive("session.refresh_seconds", 3_600, 15_552_000, "a lost device stays logged in for that long; half a year at most"),
+    positive("session.session_seconds", 3_600, 31_622_400, "people prove their phone number at least once a year"),
     bound("session.leeway_seconds", 0, 60, "a stolen refresh token used within it is not noticed"),
     bound("session.replay_seconds", 0, 300, "a stolen request gives tokens again within it"),
-    bound("tokens.publish_before_seconds", 600, 604_800, "verifiers cache the key set for 300 s, and need it twice over before a new key signs"),
+    bound("tokens.publish_before_seconds", 600, 604_800, "verifiers cache the key set for 300 s, so a new key has to be published twice as long before it signs"),
     positive("otp.lifetime_seconds", 60, 900, "the longer a code lives, the longer it can be guessed, read from a lock screen or talked out of its owner"),
     bound("limits.live.send", 1, 10, "each code buys its guesses and a message to the phone's owner"),
     positive("limits.live.send_window_seconds", 300, 86_400, PLACE),
     bound("limits.live.send_reach", 1, 100, PLACE),
-    positive("limits.live.verify_attempts", 1, 10, "a code has a million values, and each attempt tries one"),
+    positive("limits.live.verify_attempts", 1, 10, "a code has a million possible values, and each attempt tries one"),
     bound("limits.live.validate_per_minute", 1, 10_000_000, LOAD),
     bound("limits.live.general_per_minute", 1, 10_000_000, LOAD),
     bound("limits.live.sends_per_minute", 0, 10_000_000, LOAD),
@@ -93,7 +93,7 @@ pub const NUMBERS: &[Bound] = &[
     bound("gateways.fallback_window_seconds", 0, 300, "the SMS has to come while its code is good"),
     positive("gateways.grace_seconds", 1, 300, "money on hold for a send that died is given back after it"),
     bound("gateways.breaker_faults", 1, 1_000, "a provider that is down costs every send its time-out until then"),
-    positive("gateways.breaker_cool_down_seconds", 1, 600, "a provider that works again is not asked before"),
+    positive("gateways.breaker_cool_down_seconds", 1, 600, "a provider that works again is not called before then"),
     positive("gateways.calls_at_once", 1, 100_000, LOAD),
     bound("gateways.sandbox.receipt_ms", 0, 60_000, "a test waits for it"),
     bound("gateways.sandbox.slow_receipt_ms", 0, 600_000, "a test waits for it"),
@@ -101,16 +101,17 @@ pub const NUMBERS: &[Bound] = &[
     bound("prices.sms_paise", 0, 10_000, "₹100 for a message is a slip of the pen"),
     bound("retention.requests_hours", 1, 720, "requests hold sealed phone numbers"),
     bound("retention.sessions_hours", 0, 8_784, "ended sessions are of no use"),
-    bound("retention.idempotency_hours", 1, 168, "answers are kept sealed for clients that ask again, who give up within a day"),
+    bound("retention.idempotency_hours", 1, 168, "answers are kept, encrypted, for clients that retry, which give up within a day"),
     bound("retention.audit_days", 30, 3_660, "the audit log says who changed what, and that is asked for late"),
     bound("retention.calls_days", 1, 30, "events hold sealed phone numbers for as long as they can be sent again"),
-    bound("retention.test_records", 0, 10_000_000, "what test keys leave behind is stored for nothing"),
+    bound("retention.test_records", 0, 10_000_000, "what test keys leave behind is of no further use"),
     positive("events.timeout_seconds", 1, 45, SLOW),
     bound("events.disable_after_seconds", 0, 2_592_000, "events for an endpoint that is gone pile up until then"),
     positive("events.disable_after_failures", 1, 1_000, "events for an endpoint that is gone pile up until then"),
 ];
 
-const GUESSES: &str = "without it, or with more, somebody who keeps asking for codes guesses one";
+const GUESSES: &str =
+    "without it, or with more, an attacker who keeps asking for codes will guess one";
 
 /// Everything in `config` that production refuses, each as one sentence with its key, what it is
 /// (unless that is a secret), what is allowed, and why.
@@ -141,10 +142,12 @@ impl Bound {
         match found {
             Some(value) if (*least..=*most).contains(&value) => None,
             Some(value) if value < *least => {
-                Some(format!("{key}: {value} is less than {least}, the least; {reason}"))
+                Some(format!("{key}: {value} is less than the minimum, {least}; {reason}"))
             }
-            Some(value) => Some(format!("{key}: {value} is more than {most}, the most; {reason}")),
-            None => Some(format!("{key}: is not from {least} to {most}; {reason}")),
+            Some(value) => {
+                Some(format!("{key}: {value} is more than the maximum, {most}; {reason}"))
+            }
+            None => Some(format!("{key}: is not between {least} and {most}; {reason}")),
         }
     }
 }

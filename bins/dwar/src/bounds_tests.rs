@@ -204,8 +204,8 @@ fn every_objection_is_told_at_once() {
     let refused = production(&[("otp.lifetime_seconds", "864000"), ("log.level", "trace")]);
     insta::assert_snapshot!(refused.unwrap_err(), @r#"
     production refuses
-      otp.lifetime_seconds: 864000 is more than 900, the most; the longer a code lives, the longer it can be guessed, read from a lock screen or talked out of its owner
-      log.level: "trace" asks for debug or trace (production takes `info` at the most); finer lines may quote what clients sent and what databases hold
+      otp.lifetime_seconds: 864000 is more than the maximum, 900; the longer a code lives, the longer it can be guessed, read from a lock screen or talked out of its owner
+      log.level: "trace" asks for debug or trace (production takes `info` at the most); more detailed levels may log what clients sent and what databases hold
     "#);
 }
 

@@ -117,7 +117,7 @@ impl Config {
         if !self.dashboard.public_url_is_sound() {
             return Err(invalid(
                 "dashboard.public_url",
-                "is where browsers reach it, such as https://console.example.com",
+                "is the address in the browser, such as https://console.example.com",
             ));
         }
         if self.tokens.issuer.is_empty() {

@@ -48,7 +48,7 @@ pub fn weakness(text: &str, asked: Strength) -> Option<String> {
     if counts(&letters) {
         return Some("is a row of neighbouring characters".to_owned());
     }
-    is_well_known(text).then(|| "holds a word that everybody tries first".to_owned())
+    is_well_known(text).then(|| "contains a word that attackers try first".to_owned())
 }
 
 /// Whether `text` holds a word that stands in manuals in place of a secret.
@@ -92,8 +92,8 @@ mod tests {
             ("0123456789abcdefghij", "is a row of neighbouring characters"),
             ("zyxwvutsrqponmlkjihg", "is a row of neighbouring characters"),
             ("aaaabbbbccccddddeeeeffff", "is a row of neighbouring characters"),
-            ("my-Verify-Token-4711", "holds a word that everybody tries first"),
-            ("P4-CHANGE_ME-9281xkcd", "holds a word that everybody tries first"),
+            ("my-Verify-Token-4711", "contains a word that attackers try first"),
+            ("P4-CHANGE_ME-9281xkcd", "contains a word that attackers try first"),
         ] {
             let found = weakness(text, TAKEN_FROM_CALLERS);
             assert_eq!(found.as_deref(), Some(why), "{text}");

@@ -14,7 +14,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 /// Starts logging, until what this gives is dropped. Later calls change nothing.
-#[must_use = "lines that still wait are written when it is dropped"]
+#[must_use = "queued lines are written when it is dropped"]
 pub fn start(log: &Log) -> Result<WorkerGuard, ConfigError> {
     let filter =
         EnvFilter::try_new(&log.level).map_err(|cause| invalid("log.level", cause.to_string()))?;

@@ -213,7 +213,9 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     let others: Vec<_> = complaints(&service)
         .into_iter()
         .skip(before)
-        .filter(|line| !line.contains("the disk is full") && !line.contains("little room is left"))
+        .filter(|line| {
+            !line.contains("the disk is full") && !line.contains("little disk space is left")
+        })
         .collect();
     assert_eq!(others, Vec::<String>::new());
 

@@ -128,7 +128,7 @@ async fn a_port_that_is_taken_is_a_warning_in_development() {
     let project = service.world.project("10");
     service.send(&project.test, "9876543210").await.ok();
     let logged = service.stderr().join("\n");
-    assert!(logged.contains("there is no dashboard"), "{logged}");
+    assert!(logged.contains("the dashboard did not start"), "{logged}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,10 +56,14 @@ fn a_start_with_an_unsafe_setting_is_refused_by_key_value_bound_and_reason() {
             zeros.as_str(),
             "secrets.master_key: repeats one pattern (production takes 32 drawn bytes",
         ),
-        ("LIMITS__GUESSES__STOP_AT", "0", "limits.guesses.stop_at: 0 is less than 1, "),
-        ("LIMITS__LIVE__VERIFY_ATTEMPTS", "1000000", "1000000 is more than 10, the most; "),
-        ("OTP__LIFETIME_SECONDS", "864000", "864000 is more than 900, the most; "),
-        ("SESSION__ACCESS_SECONDS", "315360000", "315360000 is more than 3600, the most; "),
+        (
+            "LIMITS__GUESSES__STOP_AT",
+            "0",
+            "limits.guesses.stop_at: 0 is less than the minimum, 1; ",
+        ),
+        ("LIMITS__LIVE__VERIFY_ATTEMPTS", "1000000", "1000000 is more than the maximum, 10; "),
+        ("OTP__LIFETIME_SECONDS", "864000", "864000 is more than the maximum, 900; "),
+        ("SESSION__ACCESS_SECONDS", "315360000", "315360000 is more than the maximum, 3600; "),
         (
             "EVENTS__ALLOW_PRIVATE",
             "true",

@@ -68,7 +68,7 @@ async fn through_a_pooler_two_processes_serve_as_they_do_without() {
     one.world.audit();
     let report = one.world.cli(&["doctor"]);
     let set_up = report["checks"].as_array().unwrap().iter().find(|it| it["name"] == "set-up");
-    let told = "statement_timeout is 1987, and was to be 20000";
+    let told = "statement_timeout is 1987, but should be 20000";
     assert!(set_up.unwrap()["detail"].as_str().unwrap().contains(told), "{report}");
 
     // Nothing of a session was left behind for the next, and there were no more than allowed.

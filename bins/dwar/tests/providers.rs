@@ -224,9 +224,9 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
     let service = Service::start_in(reachable(world, &format!("{url}/")));
     let found = online(&service.world);
     let well = |name: &str, path: &str| {
-        (name.to_owned(), "ok".to_owned(), format!("{url}{path} answers as ours"))
+        (name.to_owned(), "ok".to_owned(), format!("{url}{path} is answered by this service"))
     };
-    let loops = ("loops".to_owned(), "ok".to_owned(), "none had to be started again".to_owned());
+    let loops = ("loops".to_owned(), "ok".to_owned(), "none had to be restarted".to_owned());
     let way = [well("public address", "/healthz"), well("webhook", "/webhooks/twilio")];
     assert_eq!((&found[0], &found[1..]), (&loops, &way[..]));
 
@@ -262,7 +262,7 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
     assert_eq!((&*found[0].1, &*found[0].2), ("warning", "tidy is down, restarts: 7"));
     for (_, status, detail) in &found[1..] {
         assert_eq!(status, "failed");
-        assert!(detail.contains("not as this service does"), "{detail}");
+        assert!(detail.contains("not like this service"), "{detail}");
     }
 }
 

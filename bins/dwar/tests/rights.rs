@@ -75,11 +75,11 @@ async fn a_mask_cannot_be_searched(database: Database) {
         let refused = viewer.post(&format!("/p/{project}/activity/phone"), &form).await;
         assert_eq!(refused.status, 429);
         assert!(!refused.header("retry-after").is_empty());
-        assert!(refused.text.contains("60 in an hour and 200 in a day"), "{}", refused.text);
+        assert!(refused.text.contains("60 an hour and 200 a day"), "{}", refused.text);
     }
     assert_eq!(service.audited("phone.searched"), 2 * IN_AN_HOUR);
 
-    // Whoever may see numbers anyway is neither limited nor written down.
+    // Those who may see numbers anyway are neither limited nor audited.
     let member = Program::in_project(&service, &one, "member");
     for number in 0..IN_AN_HOUR + 1 {
         let found = answer(asked(&member, &one, number)).await;

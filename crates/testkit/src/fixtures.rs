@@ -1,5 +1,5 @@
 use crate::{ClearVault, SeededEntropy};
-use dwar_event::{Call, Endpoint, EventKind, SendFailure};
+use dwar_event::{Endpoint, EndpointCall, EventKind, SendFailure};
 use dwar_kernel::{
     BlindIndex, Digest, EndpointId, Entropy, EntryId, IdentityId, KeyMode, Phone, ProjectId,
     Purpose, Sealed, Timestamp, Vault,
@@ -278,8 +278,8 @@ impl Fixtures {
     }
 
     /// A call to an endpoint that was taken, and took no time.
-    pub fn call(&self, endpoint: EndpointId, event: &str) -> Call {
-        Call {
+    pub fn call(&self, endpoint: EndpointId, event: &str) -> EndpointCall {
+        EndpointCall {
             id: self.id(),
             endpoint,
             event: event.to_owned(),
@@ -293,9 +293,14 @@ impl Fixtures {
     }
 
     /// As [`Fixtures::call`], refused with a 500 and to be made again at an instant, if at all.
-    pub fn failed_call(&self, endpoint: EndpointId, event: &str, again: Option<Timestamp>) -> Call {
+    pub fn failed_call(
+        &self,
+        endpoint: EndpointId,
+        event: &str,
+        again: Option<Timestamp>,
+    ) -> EndpointCall {
         let outcome = Err(SendFailure::Status(500));
-        Call { outcome, again, ..self.call(endpoint, event) }
+        EndpointCall { outcome, again, ..self.call(endpoint, event) }
     }
 
     /// An endpoint that is shown masked numbers and has had one secret so far.
@@ -361,7 +366,7 @@ impl Fixtures {
         }
     }
 
-    /// A line of the audit log with all there can be in one.
+    /// An audit entry with every field set.
     pub fn audit_entry(&self, project: ProjectId, at: Timestamp) -> AuditEntry {
         AuditEntry {
             id: self.id(),

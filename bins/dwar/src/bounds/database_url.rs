@@ -15,7 +15,7 @@ struct Address<'a> {
 pub fn problem(url: &str) -> Option<String> {
     let address = read(url)?;
     if crate::strength::is_well_known(address.password) {
-        return Some("the password is one that stands in manuals".to_owned());
+        return Some("the password is a well-known one from manuals".to_owned());
     }
     match address.sslmode {
         _ if address.is_here() => None,

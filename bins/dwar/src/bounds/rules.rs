@@ -21,19 +21,19 @@ const PRINTS: &str = "the console gateway prints codes";
 const ENCRYPTED: &str = "`https://` and a host, or one on this machine; no user, no password";
 const ON_THE_WAY: &str = "codes and credentials go there, to this host and no other";
 const DRAWN: &str = "32 drawn bytes: no text, no pattern";
-const SEALS: &str = "whoever guesses it reads phone numbers and signs tokens; draw one with `openssl rand -base64 32`";
+const SEALS: &str = "somebody who guesses it can read phone numbers and sign tokens; make one with `openssl rand -base64 32`";
 const A_SECRET: &str = "16 characters, 6 of them different, no pattern, no word of manuals";
 const FORGED: &str =
-    "whoever guesses it reports what became of messages; draw one with `openssl rand -hex 32`";
+    "somebody who guesses it can forge delivery reports; make one with `openssl rand -hex 32`";
 const GIVEN: &str = "8 characters, 4 of them different, no pattern, no word of manuals";
-const SPENDS: &str = "whoever guesses it sends messages at your cost";
+const SPENDS: &str = "somebody who guesses it can send messages at your cost";
 
 /// Every rule that is not about a number.
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
     rule("gateways.whatsapp", NO_CONSOLE, PRINTS, |c| console(&c.gateways.whatsapp, "DWAR__GATEWAYS__WHATSAPP")),
     rule("gateways.sms", NO_CONSOLE, PRINTS, |c| console(&c.gateways.sms, "DWAR__GATEWAYS__SMS")),
-    rule("gateways.public_url", "`https://`, or this machine", "what providers report would travel in the clear, with the tokens that prove it", |c| c.gateways.public_url.as_ref().and_then(plain)),
+    rule("gateways.public_url", "`https://`, or this machine", "provider reports, and the tokens that authenticate them, would travel unencrypted", |c| c.gateways.public_url.as_ref().and_then(plain)),
     rule("gateways.whatsapp_cloud.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.whatsapp_cloud.base_url)),
     rule("gateways.twilio.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.twilio.base_url)),
     rule("gateways.msg91.base_url", ENCRYPTED, ON_THE_WAY, |c| plain(&c.gateways.msg91.base_url)),
@@ -47,18 +47,18 @@ pub const RULES: &[Rule] = &[
     rule("gateways.twilio.api_key_secret", GIVEN, SPENDS, |c| weak(&c.gateways.twilio.api_key_secret, SHOWN_TO_PROVIDERS)),
     rule("gateways.msg91.auth_key", GIVEN, SPENDS, |c| weak(&c.gateways.msg91.auth_key, SHOWN_TO_PROVIDERS)),
     rule("gateways.gupshup.password", GIVEN, SPENDS, |c| weak(&c.gateways.gupshup.password, SHOWN_TO_PROVIDERS)),
-    rule("secrets.master_key", "a key of its own beside a server database", "the next machine would make another one; for example `openssl rand -base64 32`", no_key_beside_a_server),
+    rule("secrets.master_key", "a key of its own beside a server database", "another machine would make a different one; for example `openssl rand -base64 32`", no_key_beside_a_server),
     rule("secrets.master_key", DRAWN, SEALS, |c| guessable(c.secrets.master_key.expose())),
-    rule("secrets.lookup_key", DRAWN, "whoever guesses it finds phone numbers by trying them", |c| guessable(lookup_key(&c.secrets))),
-    rule("database.url", "a server elsewhere only with an `sslmode` that never falls back to plain text", "the network between can be read", |c| database_url::problem(c.database.url.expose())),
-    rule("database.direct_url", "a server elsewhere only with an `sslmode` that never falls back to plain text", "the network between can be read", |c| database_url::problem(c.database.direct_url.expose())),
-    rule("database.url", "`sqlite://` or `postgres://`", "`memory:` forgets projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
-    rule("database.synchronous", "`full`", "a power cut could make a used code, an ended session or a replaced API key good again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
-    rule("redis.url", "a password that stands in no manual", "whoever guesses it lifts the limits of every API key", well_known_redis),
-    rule("events.allow_private", "`false`", "whoever names an endpoint could reach what this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
+    rule("secrets.lookup_key", DRAWN, "somebody who guesses it can find phone numbers by trying them", |c| guessable(lookup_key(&c.secrets))),
+    rule("database.url", "a remote server only with an `sslmode` that never falls back to plain text", "others on the network could read it", |c| database_url::problem(c.database.url.expose())),
+    rule("database.direct_url", "a remote server only with an `sslmode` that never falls back to plain text", "others on the network could read it", |c| database_url::problem(c.database.direct_url.expose())),
+    rule("database.url", "`sqlite://` or `postgres://`", "`memory:` loses projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
+    rule("database.synchronous", "`full`", "after a power cut a used code, an ended session or a replaced API key could work again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
+    rule("redis.url", "a password that is not from a manual", "somebody who guesses it can lift the limits of every API key", well_known_redis),
+    rule("events.allow_private", "`false`", "anybody who adds an endpoint could reach whatever this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
-    rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the way can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
-    rule("log.level", "`info` at the most", "finer lines may quote what clients sent and what databases hold", chatty),
+    rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the network can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
+    rule("log.level", "`info` at the most", "more detailed levels may log what clients sent and what databases hold", chatty),
 ];
 
 fn console(providers: &[String], variable: &str) -> Option<String> {
@@ -68,7 +68,7 @@ fn console(providers: &[String], variable: &str) -> Option<String> {
 
 fn well_known_redis(config: &Config) -> Option<String> {
     let password = config.redis.url.as_ref()?.password()?;
-    is_well_known(password).then(|| "the password is one that stands in manuals".to_owned())
+    is_well_known(password).then(|| "the password is a well-known one from manuals".to_owned())
 }
 
 fn bare_dashboard(config: &Config) -> Option<String> {

@@ -6,7 +6,7 @@ use dwar_operator::{AuditEntry, AuditFilter, By};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// How many lines are read at a time.
+/// How many entries are read at a time.
 const PAGE: u32 = 500;
 
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub struct Args {
     since: Option<Timestamp>,
 }
 
-/// Prints the log, newest first: a line each, with `--json` a JSON object each, however long it is.
+/// Prints the log, newest first, one entry a line; with `--json` each is a JSON object.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
     let audit = open(config, true).await?.management()?.audit_log;
     let filter =

@@ -9,8 +9,7 @@ use crate::wiring::checks::{
 use crate::wiring::{Core, Location, available_providers};
 use serde_json::{Value, json};
 
-const ELSEWHERE: &str =
-    "memory: it lives inside `dwar serve`, and what it holds cannot be seen from here";
+const ELSEWHERE: &str = "memory: it is inside `dwar serve` and cannot be checked from here";
 
 /// What to look at besides.
 #[derive(clap::Args)]

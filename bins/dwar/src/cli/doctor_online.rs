@@ -26,7 +26,7 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
         Ok(ProbeAnswer { status: 200, body, .. }) => {
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let Some(fallen) = body["loops"].as_array() else {
-                return ok("none had to be started again");
+                return ok("none had to be restarted");
             };
             let line = |it: &Value| {
                 let state = if it["running"] == true { "runs again" } else { "is down" };
@@ -37,7 +37,7 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
             return warning(lines(fallen, line, ""), advice);
         }
         Ok(ProbeAnswer { status, .. }) => {
-            format!("{url} answers {status}, so nothing is known of them")
+            format!("{url} answers {status}, so their state is unknown")
         }
     };
     warning(problem, "run this where the service runs, once it is ready")
@@ -78,7 +78,7 @@ async fn webhook(client: &HttpClient, url: &BaseUrl, provider: &str, id: &str) -
     if let Ok(ProbeAnswer { status: 404, request_id: Some(given), .. }) = &answer
         && given == id
     {
-        let unknown = format!("{url} is ours, and does not know this provider");
+        let unknown = format!("{url} is this service, and it does not know this provider");
         return failed(unknown, "restart the service with these settings");
     }
     judge(&url, answer, id, |status, body| {
@@ -97,9 +97,9 @@ fn judge(
         Ok(ProbeAnswer { status, request_id, body }) => {
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             if expected(status, &body) && request_id.as_deref() == Some(id) {
-                return ok(format!("{url} answers as ours"));
+                return ok(format!("{url} is answered by this service"));
             }
-            format!("{url} answers {status}, and not as this service does")
+            format!("{url} answers {status}, not like this service")
         }
     };
     failed(problem, ADVICE)

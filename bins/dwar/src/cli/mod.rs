@@ -92,7 +92,7 @@ enum Failure {
     Refused(String),
     #[error("{}", sentence_of(.0))]
     NotDone(ManageError),
-    #[error("there is no project {0}; `dwar project list` shows those there are")]
+    #[error("there is no project {0}; see `dwar project list`")]
     NoSuchProject(ProjectId),
     #[error("configuration: {0}")]
     Config(#[from] ConfigError),
@@ -108,14 +108,12 @@ impl From<StoreError> for Failure {
         tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
         Self::Refused(match cause {
             StoreError::Unavailable(_) => {
-                "the database is out of reach; `dwar doctor` says more".to_owned()
+                "the database is out of reach; run `dwar doctor`".to_owned()
             }
-            StoreError::NoRoom => {
-                "the database has no room to write; `dwar doctor` says more".to_owned()
-            }
+            StoreError::NoRoom => "the database has no room to write; run `dwar doctor`".to_owned(),
             StoreError::Foreign(told) => told,
             StoreError::Inconsistent { .. } | StoreError::Failed(_) => {
-                "the database failed; the log says more".to_owned()
+                "the database failed; see the log".to_owned()
             }
         })
     }
@@ -177,7 +175,7 @@ pub fn run() -> ExitCode {
 fn execute(args: Args) -> Result<ExitCode, Failure> {
     hardening::seal_process().map_err(|cause| {
         Failure::Refused(format!(
-            "the system does not let this process keep its memory to itself: {cause}"
+            "the system does not let this process protect its memory: {cause}"
         ))
     })?;
     let config = match config::load(args.config.as_deref(), std::env::vars_os()) {

@@ -165,7 +165,7 @@ fn text_of(project: &Project) -> String {
         ("SMS template id", or(messages.template_id.clone(), AS_CONFIGURED)),
         ("WebOTP domain", or(messages.domain.clone(), "none")),
         ("Android app hash", or(messages.app_hash.clone(), "none")),
-        ("Low balance", or(price(project.low_balance), "tells nothing")),
+        ("Low balance", or(price(project.low_balance), "no event")),
     ];
     lines(&rows, |(name, value)| format!("{name:<18} {value}"), "")
 }

@@ -36,7 +36,7 @@ async fn serve(config: Config) -> Result<ExitCode, Failure> {
     let first = prepare(&core).await;
     let application = Application::build(core.clone(), Arc::clone(&prepared))?;
     let addresses = application.server.addresses().to_vec();
-    let door = application.front_door();
+    let first_sign_in = application.first_sign_in();
     for address in &addresses {
         tracing::info!("Dwar is listening on http://{address}");
     }
@@ -54,8 +54,8 @@ async fn serve(config: Config) -> Result<ExitCode, Failure> {
         let _ = prepared.set(());
         tracing::info!("Dwar is ready");
         if let (Some(project), Some(address)) = (created, addresses.first()) {
-            let link = match door {
-                Some(door) => door.first_link().await?,
+            let link = match first_sign_in {
+                Some(first) => first.link().await?,
                 None => None,
             };
             greet(&project, *address, link.as_deref());

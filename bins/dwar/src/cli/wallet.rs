@@ -110,7 +110,7 @@ async fn refunded(
     let refunded = wallets.refund(&By::command_line(), project, otp).await.map_err(of(project))?;
     let news = match refunded {
         Some(amount) => format!("Gave back {amount}."),
-        None => "It was given back before.".to_owned(),
+        None => "It was refunded before.".to_owned(),
     };
     moved(wallets, project, &news, refunded).await
 }
@@ -149,7 +149,7 @@ async fn verified(wallets: &ManageWallets) -> Result<Answer, Failure> {
     let text = if good {
         format!("{} wallets agree with their ledgers.", audit.projects)
     } else {
-        format!("{} wallets; together they are {} off.", audit.projects, audit.difference)
+        format!("{} wallets; in total they are off by {}.", audit.projects, audit.difference)
     };
     Ok(Answer::judged(&WalletProof::from(&audit), text, good))
 }

@@ -17,7 +17,8 @@ pub async fn prove(
         ProofStart::Begun(run) => run,
         ProofStart::Running(run) => {
             let since = instant(run.since);
-            let news = format!("{} is making one since {since}; nothing was begun", run.by);
+            let news =
+                format!("{} has been making one since {since}; no other was started", run.by);
             return Err(Failure::Refused(news));
         }
     };
@@ -26,29 +27,29 @@ pub async fn prove(
             let view = views::LedgerProof::from(&proof);
             Ok(Answer::judged(&view, proof_text(&proof), proof.is_sound()))
         }
-        None => Err(Failure::Refused("it took so long that somebody else began one".to_owned())),
+        None => Err(Failure::Refused("it took so long that another proof was started".to_owned())),
     }
 }
 
 fn proof_text(proof: &LedgerProof) -> String {
-    let LedgerProof { sum, stand, .. } = proof;
+    let LedgerProof { sum, wallet, .. } = proof;
     if proof.is_sound() {
         return format!(
-            "{} entries come to what the wallet says: {}, of it {} held.",
-            sum.entries, stand.balance.balance, stand.balance.held
+            "{} entries add up to the wallet: {}, of which {} held.",
+            sum.entries, wallet.balance.balance, wallet.balance.held
         );
     }
     format!(
-        "The ledger does not come to what the wallet says.\n\
+        "The ledger does not add up to the wallet.\n\
          Entries     {} of {}\n\
          Balance     {}; the wallet says {}\n\
          Held        {}; the wallet says {}, the open holds {}",
         sum.entries,
-        stand.position,
+        wallet.position,
         sum.sums.balance,
-        stand.balance.balance,
+        wallet.balance.balance,
         sum.sums.held,
-        stand.balance.held,
-        stand.open
+        wallet.balance.held,
+        wallet.open
     )
 }

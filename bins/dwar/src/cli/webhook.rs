@@ -7,7 +7,7 @@ use dwar_admin::views::{
     Webhook, WebhookCall, instant,
 };
 use dwar_app::{MOST_LISTED, Management};
-use dwar_event::{Call, CallFilter, Endpoint, EventId, WebhookSecret};
+use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;
 
@@ -88,7 +88,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::List(_) => {
             let listed = endpoints.list(&by, project).await.map_err(&refused)?;
-            let text = lines(&listed, line, "Nobody is told anything.");
+            let text = lines(&listed, line, "There is no webhook.");
             Ok(Answer::of(&Page::whole(listed.iter().map(Webhook::from)), text))
         }
         Command::Remove(OneEndpoint { endpoint, .. }) => {
@@ -97,7 +97,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::Enable(OneEndpoint { endpoint, .. }) => {
             endpoints.enable(&by, project, endpoint).await.map_err(&refused)?;
-            let text = "It is told what happens from now on.".to_owned();
+            let text = "It gets the events that happen from now on.".to_owned();
             Ok(Answer::of(&EnabledWebhook::from(endpoint), text))
         }
         Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
@@ -123,13 +123,13 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::Resend { it, event } => {
             log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
-            let text = "It goes out with what else is due.".to_owned();
+            let text = "It is queued and goes out with the other events that are due.".to_owned();
             Ok(Answer::of(&ResentEvent::new(it.endpoint, &event), text))
         }
     }
 }
 
-fn call_line(call: &Call) -> String {
+fn call_line(call: &EndpointCall) -> String {
     let outcome = match call.outcome {
         Ok(status) => format!("taken, {status}"),
         Err(cause) => cause.to_string(),

@@ -119,7 +119,7 @@ fn overrides<N: Into<OsString>, V: Into<OsString>>(
             (Some(Leaf { list: true, .. }), _) => names(&value).into(),
             (Some(_), _) => value.into(),
             (None, Some(open)) => {
-                table(&value).ok_or_else(|| invalid(open, "is no inline table of TOML"))?
+                table(&value).ok_or_else(|| invalid(open, "is not an inline table of TOML"))?
             }
             (None, None) => {
                 let known = defaults.keys().map(String::as_str).collect();
@@ -278,7 +278,7 @@ fn without_content(message: &str) -> String {
         return message.to_owned();
     }
     if message.starts_with("enum ") {
-        return "is none of the words that it takes".to_owned();
+        return "is not one of the allowed words".to_owned();
     }
     match message.rsplit_once(", expected ") {
         Some((unknown, known)) if unknown.starts_with("unknown field `") => {

@@ -59,13 +59,13 @@ fn a_broken_file_is_told_by_line_and_column() {
         @"own.toml, line 3, column 1: there is no setting `secrets.…`");
     insta::assert_snapshot!(told("[http]\nworkers = \"many\"\n"), @"http.workers: is not an integer");
     insta::assert_snapshot!(told("environment = \"Sup3rS3cret\"\n"),
-        @"environment: is none of the words that it takes");
+        @"environment: is not one of the allowed words");
     insta::assert_snapshot!(told("[secrets]\nmaster_key = [\"Sup3rS3cret\"]\n"),
         @"secrets.master_key: is not a string");
     insta::assert_snapshot!(told("[secrets]\nolder_master_keys = \"Sup3rS3cret\"\n"),
         @"secrets.older_master_keys: is not a list");
     insta::assert_snapshot!(told("[gateways.msg91.sms_variables]\nVAR1 = \"Sup3rS3cret\"\n"),
-        @"gateways.msg91.sms_variables.VAR1: is none of the words that it takes");
+        @"gateways.msg91.sms_variables.VAR1: is not one of the allowed words");
     insta::assert_snapshot!(told("[gateways.whatsapp_cloud.templates.hi]\nnam = \"x\"\n"),
         @"gateways.whatsapp_cloud.templates.hi: takes `name` or `language` and nothing else");
     insta::assert_snapshot!(told("[gateways.twilio]\nbase_url = \"https://u:Sup3rS3cret@x\"\n"),

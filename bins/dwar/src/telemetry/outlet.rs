@@ -38,7 +38,7 @@ impl<W: Write> Write for Outlet<W> {
         if lost > self.told {
             self.told = lost;
             // It takes its place behind the lines that wait.
-            tracing::warn!(lost, "lines of the log were lost since the start: nobody read them");
+            tracing::warn!(lost, "log lines were lost since the start: nothing read them");
         }
         self.out.write_all(line).map(|()| line.len())
     }

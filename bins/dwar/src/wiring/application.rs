@@ -1,6 +1,6 @@
 use super::background::{Background, Restarts};
 use super::core::{Core, WiringError};
-use super::dashboard::{self, FrontDoor, Pages};
+use super::dashboard::{self, FirstSignIn, Pages};
 use super::gateways::{self, Providers};
 use super::stores::Database;
 use crate::config::RunMode;
@@ -89,9 +89,9 @@ impl Application {
         Ok(Self { prepared, server, background, restarts, dashboard })
     }
 
-    /// The way into the dashboard for whoever starts this first; `None` without a dashboard.
-    pub fn front_door(&self) -> Option<FrontDoor> {
-        self.dashboard.as_ref().map(Pages::front_door)
+    /// Signs the first operator in; `None` without a dashboard.
+    pub fn first_sign_in(&self) -> Option<FirstSignIn> {
+        self.dashboard.as_ref().map(Pages::first_sign_in)
     }
 
     /// What makes [`Application::run`] end.

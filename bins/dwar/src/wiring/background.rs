@@ -56,7 +56,7 @@ const LOOPS: [(&str, Start); 13] = [
     }),
     ("tidy", |it, stopped| {
         let tidy = move || it.sweep.tidy().inspect_ok(|swept| tracing::debug!(?swept, "tidied"));
-        every(TIDY, stopped, "expired rows could not be dropped", tidy).boxed()
+        every(TIDY, stopped, "expired rows could not be deleted", tidy).boxed()
     }),
     ("apply_receipts", |it, stopped| {
         let trouble = "receipts could not be applied";
@@ -67,10 +67,11 @@ const LOOPS: [(&str, Start); 13] = [
         every(APPLY, stopped, trouble, move || it.apply.review()).boxed()
     }),
     ("tell_events", |it, stopped| {
-        keep_going(it.events.as_ref(), ticks(TELL, stopped), "events could not be told").boxed()
+        keep_going(it.events.as_ref(), ticks(TELL, stopped), "events could not be delivered")
+            .boxed()
     }),
     ("drop_untold", |it, stopped| {
-        let trouble = "what nobody is told could not be dropped";
+        let trouble = "events without a receiver could not be deleted";
         every(TIDY, stopped, trouble, move || it.events.drop_untold()).boxed()
     }),
     ("prove_ledgers", |it, mut stopped| {
@@ -82,7 +83,7 @@ const LOOPS: [(&str, Start); 13] = [
         every(COUNT, stopped, trouble, move || it.figures.run()).boxed()
     }),
     ("write_tally", |it, stopped| {
-        let trouble = "refused sends and uses of keys could not be written down";
+        let trouble = "refused sends and uses of keys could not be recorded";
         every(TALLY, stopped, trouble, move || it.tally.write()).boxed()
     }),
     ("tend_quotas", |it, stopped| {
@@ -91,7 +92,7 @@ const LOOPS: [(&str, Start); 13] = [
     }),
     // A store that ran out of room is well again without anybody asking.
     ("look_for_room", |it, stopped| {
-        let trouble = "the database cannot be asked for room";
+        let trouble = "the free space of the database cannot be checked";
         every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.room()).boxed()
     }),
 ];
@@ -177,12 +178,10 @@ impl Running {
         let back = tokio::spawn(async move { sweep.leave_quotas().await });
         let (last, back) = tokio::join!(timeout(FINISH, last), timeout(FINISH, back));
         if !matches!(last, Ok(Ok(Ok(())))) {
-            tracing::warn!("what was counted last could not be written down");
+            tracing::warn!("the last counts could not be saved");
         }
         if !matches!(back, Ok(Ok(Ok(())))) {
-            tracing::warn!(
-                "shares of quotas could not be given back; they come back by themselves"
-            );
+            tracing::warn!("shares of quotas could not be returned; they expire by themselves");
         }
     }
 }
@@ -227,7 +226,7 @@ async fn supervise(
             panicked,
             restarts,
             pause_s = pause.as_secs(),
-            "a background loop ended; it is started again after a pause"
+            "a background loop ended and will be restarted after a pause"
         );
         tokio::select! {
             () = sleep(pause) => {}
@@ -268,12 +267,12 @@ async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
     let beats = beats(stopped).for_each(|()| async {
         match heartbeat.beat().await {
             Ok(()) | Err(StoreError::NoRoom) => {}
-            Err(error) => tracing::warn!(%error, "this instance could not be put on record"),
+            Err(error) => tracing::warn!(%error, "this instance could not be registered"),
         }
     });
     beats.await;
     if let Err(error) = heartbeat.leave().await {
-        tracing::warn!(%error, "this instance stays on record until it is forgotten");
+        tracing::warn!(%error, "this instance stays registered until it is forgotten");
     }
 }
 

@@ -53,9 +53,9 @@ impl Status {
     }
 }
 
-pub const OBEY: &str = "do what it says, then run this again";
+pub const OBEY: &str = "fix that, then run this again";
 const SEE_LOG: &str = "see the log";
-const MAKE_ROOM: &str = "give the disk of the database more room; writes fail, or will soon \
+const MAKE_ROOM: &str = "free disk space for the database; writes fail, or will soon \
                          (database.min_free_mb)";
 const SET_KEY: &str = "set secrets.master_key to the one this database was made with, or add it to \
                        secrets.older_master_keys";
@@ -66,9 +66,9 @@ pub fn production(config: &Config) -> Finding {
     remarks.extend(bounds::remarks(config));
     let told = remarks.join("\n");
     match (config.environment, remarks.is_empty()) {
-        (RunMode::Production, true) => ok("nothing is set that it should not be"),
-        (RunMode::Development, true) => ok("it would take these settings"),
-        (RunMode::Production, false) => warning(told, "mend it unless it is meant"),
+        (RunMode::Production, true) => ok("no setting is unsafe for production"),
+        (RunMode::Development, true) => ok("it accepts these settings"),
+        (RunMode::Production, false) => warning(told, "change it unless it is intended"),
         (RunMode::Development, false) => {
             warning(format!("it would refuse\n{told}"), "fine for development")
         }
@@ -79,7 +79,7 @@ pub fn files(config: &Config) -> Finding {
     match open_files(config) {
         Ok(open) if open.is_empty() => ok("nobody else can read those that hold secrets"),
         Ok(open) if config.environment == RunMode::Development => {
-            warning(open.join("\n"), "do what it says; production refuses this")
+            warning(open.join("\n"), "fix that; production refuses to start with it")
         }
         Ok(open) => failed(open.join("\n"), OBEY),
         Err(cause) => failed(cause, OBEY),
@@ -98,8 +98,8 @@ pub async fn redis(core: &Core) -> Finding {
     let settings = &core.config.redis;
     let Some(url) = &settings.url else {
         return ok(match core.leases {
-            Some(_) => "none: instances share limits of requests out through PostgreSQL",
-            None => "none: the one process counts requests by itself",
+            Some(_) => "none: instances share the request limits through PostgreSQL",
+            None => "none: one process counts all requests",
         });
     };
     let limiter = RedisRequestLimiter::new(url, settings.timeout);
@@ -170,7 +170,7 @@ fn migrations(pending: Result<Vec<String>, StoreError>) -> Finding {
 async fn set_up(core: &Core) -> Result<Finding, StoreError> {
     let cautions = core.database.cautions().await?;
     Ok(match cautions.is_empty() {
-        true => ok("the database is set up as the service wants it"),
+        true => ok("the database is set up correctly"),
         false => warning(
             cautions.join("\n"),
             "see docs/operations.md: \"Install\" for SQLite, \"A pooler before PostgreSQL\" for sessions",
@@ -180,7 +180,7 @@ async fn set_up(core: &Core) -> Result<Finding, StoreError> {
 
 async fn room(core: &Core) -> Result<Finding, StoreError> {
     Ok(match core.database.room().await? {
-        Some(free) => ok(format!("{} MiB free where the database lies", free / MIB)),
+        Some(free) => ok(format!("{} MiB free on the disk of the database", free / MIB)),
         None => ok("the database takes writes"),
     })
 }
@@ -204,7 +204,7 @@ async fn ledger(core: &Core) -> Result<Finding, StoreError> {
     Ok(match audit.difference {
         Paise::ZERO => ok(format!("{} wallets agree with it", audit.projects)),
         difference => failed(
-            format!("wallets are {difference} off"),
+            format!("wallets are off by {difference}"),
             "compare `dwar wallet statement` with your records",
         ),
     })
@@ -220,7 +220,7 @@ async fn events(core: &Core) -> Result<Finding, StoreError> {
     let names = off.iter().map(|it| format!("{} of project {}", it.id, it.project));
     let names = names.collect::<Vec<_>>().join(", ");
     Ok(warning(
-        format!("endpoints that kept failing are switched off: {names}"),
+        format!("endpoints switched off because they kept failing: {names}"),
         "once they answer, run `dwar webhook enable --project ID --endpoint ID`",
     ))
 }
@@ -228,7 +228,7 @@ async fn events(core: &Core) -> Result<Finding, StoreError> {
 async fn receipts(core: &Core) -> Result<Finding, StoreError> {
     let UnknownReceipts { count, oldest } = core.parts.stores.receipts.unknown().await?;
     let Some(oldest) = oldest else {
-        return Ok(ok("each is about a message of ours"));
+        return Ok(ok("all are about our own messages"));
     };
     let age = (core.parts.tools.now() - oldest).num_seconds().max(0);
     let detail = format!(
@@ -265,7 +265,7 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
         ),
         count if count > 1 && !postgres => warning(
             format!("several on one SQLite file:\n{detail}"),
-            "they wait for each other's writes, and each counts requests by itself; run one, or use PostgreSQL",
+            "they wait for each other's writes, and each counts requests on its own; run one, or use PostgreSQL",
         ),
         _ => ok(detail),
     })
@@ -281,7 +281,7 @@ async fn projects(projects: &ManageProjects) -> Result<Finding, StoreError> {
         format!("{}: {}: {}", project.id, why.field, why.reason)
     };
     let told = unfit.iter().map(line).collect::<Vec<_>>().join("\n");
-    Ok(warning(told, "mend it with `dwar project set --project ID`, or configure what it names"))
+    Ok(warning(told, "change it with `dwar project set --project ID`, or configure what it names"))
 }
 
 /// Whether the providers that settings name can be built, and which carry what by default.

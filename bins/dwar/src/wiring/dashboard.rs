@@ -25,23 +25,23 @@ const FIRST: &str = "you";
 /// The dashboard, bound to its address but not yet serving.
 pub struct Pages {
     dashboard: Dashboard,
-    door: FrontDoor,
+    first_sign_in: FirstSignIn,
 }
 
-/// Lets somebody in who has nothing to sign in with yet.
+/// Makes the link by which the first operator signs in.
 #[derive(Clone)]
-pub struct FrontDoor {
+pub struct FirstSignIn {
     operators: ManageOperators,
     base_url: String,
 }
 
-impl FrontDoor {
+impl FirstSignIn {
     /// A link that opens the dashboard once, for an owner of the installation; `None` if there are
     /// operators already.
     ///
     /// # Errors
     /// The store failed.
-    pub async fn first_link(&self) -> Result<Option<String>, StoreError> {
+    pub async fn link(&self) -> Result<Option<String>, StoreError> {
         let Ok(name) = FIRST.parse() else { return Ok(None) };
         let invited = self.operators.invite_first(name).await?;
         Ok(invited.map(|one| format!("{}/start#{}", self.base_url, one.secret.expose())))
@@ -68,7 +68,7 @@ pub fn build(
     let listener = match Listener::take(address) {
         Ok(listener) => listener,
         Err(cause) if !production => {
-            tracing::warn!(%cause, "there is no dashboard: {address} is not to be had");
+            tracing::warn!(%cause, "the dashboard did not start: {address} is not available");
             return Ok(None);
         }
         Err(cause) => return Err(refused(cause)),
@@ -102,13 +102,16 @@ pub fn build(
     };
     let dashboard = Dashboard::new(listener, console, admin_api).map_err(refused)?;
     tracing::info!("the dashboard is on {base_url}");
-    Ok(Some(Pages { dashboard, door: FrontDoor { operators: manage.operators, base_url } }))
+    Ok(Some(Pages {
+        dashboard,
+        first_sign_in: FirstSignIn { operators: manage.operators, base_url },
+    }))
 }
 
 impl Pages {
     /// For whoever comes first.
-    pub fn front_door(&self) -> FrontDoor {
-        self.door.clone()
+    pub fn first_sign_in(&self) -> FirstSignIn {
+        self.first_sign_in.clone()
     }
 
     /// Every address it listens on.

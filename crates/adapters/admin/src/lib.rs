@@ -15,7 +15,7 @@ pub mod views;
 pub use document::document;
 pub use endpoint::AdminApi;
 pub use endpoint::refusal::AdminCode;
-pub use outside::{Asked, admit, complete, is_at};
+pub use outside::{AdminRequestId, admit, complete, is_at};
 pub use routes::routes;
 
 /// Where the admin API begins.

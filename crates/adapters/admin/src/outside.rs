@@ -11,19 +11,19 @@ use dwar_wire::{REQUEST_ID, request_id};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// A request for the admin API, by its id.
-pub struct Asked {
+/// The id of a request to the admin API.
+pub struct AdminRequestId {
     id: HeaderValue,
 }
 
-impl Asked {
-    /// Gives the request its id.
+impl AdminRequestId {
+    /// The id of this request.
     pub fn new(headers: &HeaderMap, tools: &Toolbox) -> Self {
         Self { id: request_id(headers, tools.entropy.as_ref(), tools.now()) }
     }
 
-    /// The id as text.
-    pub fn id(&self) -> &str {
+    /// It as text.
+    pub fn as_str(&self) -> &str {
         self.id.to_str().unwrap_or_default()
     }
 }
@@ -43,14 +43,14 @@ pub fn admit(headers: &HeaderMap) -> Result<(), Error> {
 }
 
 /// Gives an answer its id, and a refusal its body.
-pub fn complete(response: HttpResponse, asked: &Asked) -> HttpResponse {
-    let body = ApiRefusal::body_of(&response, asked.id());
+pub fn complete(response: HttpResponse, id: &AdminRequestId) -> HttpResponse {
+    let body = ApiRefusal::body_of(&response, id.as_str());
     let mut response = response;
     if let Some(body) = body {
         response = response.set_body(BoxBody::new(body));
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(header::CONTENT_TYPE, json);
     }
-    response.headers_mut().insert(REQUEST_ID, asked.id.clone());
+    response.headers_mut().insert(REQUEST_ID, id.id.clone());
     response
 }

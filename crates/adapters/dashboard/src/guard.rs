@@ -65,7 +65,8 @@ pub(crate) async fn guard(
     let console = request.app_data::<Data<Console>>();
     let tls = console.is_some_and(|console| console.names.tls);
     let console = console.filter(|_| admin_api::is_at(&request));
-    let api = console.map(|console| admin_api::Asked::new(request.headers(), &console.tools));
+    let api =
+        console.map(|console| admin_api::AdminRequestId::new(request.headers(), &console.tools));
     let (request, mut response) = match admit(&request, api.is_some()) {
         Err(refused) => (Some(request.into_parts().0), HttpResponse::from_error(refused)),
         Ok(()) => match timeout(PATIENCE, next.call(request)).await {
@@ -90,7 +91,7 @@ pub(crate) async fn guard(
         method = %method,
         route = route.as_deref().unwrap_or("none"),
         status = response.status().as_u16(),
-        request_id = api.as_ref().map(admin_api::Asked::id),
+        request_id = api.as_ref().map(admin_api::AdminRequestId::as_str),
         duration_ms = began.elapsed().as_secs_f64() * 1_000.0,
         "answered"
     );

@@ -17,8 +17,8 @@ use tokio::time::{Instant, Interval, interval_at, sleep};
 
 /// How often the store is asked about a project that somebody watches.
 const ASK: Duration = Duration::from_secs(1);
-/// How often a watcher's session and role are looked at; each look is a heartbeat.
-const LOOK: Duration = Duration::from_secs(5);
+/// How often a watcher's session and role are checked; each check is a heartbeat.
+const CHECK_EVERY: Duration = Duration::from_secs(5);
 /// Streams of one operator. A browser opens six connections to one host at most, and these stay
 /// open, so pages need some of them.
 const OF_OPERATOR: usize = 4;
@@ -41,11 +41,11 @@ struct Hub {
 struct State {
     of_operator: HashMap<OperatorId, usize>,
     in_all: usize,
-    projects: HashMap<ProjectId, watch::Sender<Seen>>,
+    projects: HashMap<ProjectId, watch::Sender<Shown>>,
 }
 
 /// The newest requests of a project, newest first; nothing before they were asked for.
-type Seen = Option<Arc<Vec<RequestLine>>>;
+type Shown = Option<Arc<Vec<RequestLine>>>;
 
 /// How a request is shown.
 pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
@@ -53,25 +53,25 @@ pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
 /// Somebody who watches a project.
 struct Watcher {
     row: Row,
-    place: Place,
+    permit: StreamPermit,
     project: ProjectId,
     /// The session's token, which counts as long as it lets in.
     token: String,
-    seen: watch::Receiver<Seen>,
+    seen: watch::Receiver<Shown>,
     closed: watch::Receiver<bool>,
-    look: Interval,
+    check: Interval,
     told: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
     over: bool,
 }
 
-/// A watcher's place among those there may be; given back when dropped.
-struct Place {
+/// Allows one stream; given back when dropped.
+struct StreamPermit {
     hub: Arc<Hub>,
     operator: OperatorId,
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut state = self.hub.state();
         state.in_all = state.in_all.saturating_sub(1);
@@ -108,15 +108,15 @@ impl Live {
         last: Option<OtpId>,
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        let place = self.0.place(operator)?;
+        let permit = self.0.permit(operator)?;
         let watcher = Watcher {
             row,
-            place,
+            permit,
             project,
             token,
             seen: self.0.project(project),
             closed: self.0.closed.subscribe(),
-            look: interval_at(Instant::now() + LOOK, LOOK),
+            check: interval_at(Instant::now() + CHECK_EVERY, CHECK_EVERY),
             told: HashMap::new(),
             newest: last,
             over: false,
@@ -133,7 +133,7 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn place(self: &Arc<Self>, operator: OperatorId) -> Result<Place, Refusal> {
+    fn permit(self: &Arc<Self>, operator: OperatorId) -> Result<StreamPermit, Refusal> {
         let mut state = self.state();
         let own = state.of_operator.get(&operator).copied().unwrap_or_default();
         if own >= OF_OPERATOR || state.in_all >= IN_ALL {
@@ -141,11 +141,11 @@ impl Hub {
         }
         state.in_all += 1;
         *state.of_operator.entry(operator).or_default() += 1;
-        Ok(Place { hub: Arc::clone(self), operator })
+        Ok(StreamPermit { hub: Arc::clone(self), operator })
     }
 
     /// What is seen of a project; whoever comes first has somebody ask for it.
-    fn project(self: &Arc<Self>, project: ProjectId) -> watch::Receiver<Seen> {
+    fn project(self: &Arc<Self>, project: ProjectId) -> watch::Receiver<Shown> {
         let mut state = self.state();
         if let Some(known) = state.projects.get(&project) {
             return known.subscribe();
@@ -157,7 +157,7 @@ impl Hub {
     }
 
     /// Asks until nobody watches any more.
-    async fn ask(self: Arc<Self>, project: ProjectId, sender: watch::Sender<Seen>) {
+    async fn ask(self: Arc<Self>, project: ProjectId, sender: watch::Sender<Shown>) {
         loop {
             match self.activity.newest(project).await {
                 Ok(lines) => {
@@ -197,7 +197,7 @@ impl Watcher {
                         return Some(text);
                     }
                 }
-                _ = self.look.tick() => {
+                _ = self.check.tick() => {
                     if self.may_stay().await {
                         return Some(": still here\n\n".to_owned());
                     }
@@ -211,9 +211,9 @@ impl Watcher {
 
     /// Whether the session counts and its operator may see the project, right now.
     async fn may_stay(&self) -> bool {
-        let present = self.place.hub.sign_in.look(&self.token).await;
+        let present = self.permit.hub.sign_in.present(&self.token).await;
         let Ok(Some(present)) = present else { return false };
-        self.place.hub.activity.may_watch(&By::operator(&present.operator, None), self.project)
+        self.permit.hub.activity.may_watch(&By::operator(&present.operator, None), self.project)
     }
 
     /// What is new or has changed, oldest first.

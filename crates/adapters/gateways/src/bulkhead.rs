@@ -94,7 +94,7 @@ impl Gateway for BulkheadGateway {
                 tracing::warn!(
                     provider = self.provider(),
                     calls_at_once = self.calls_at_once,
-                    "too many calls to the provider are under way; more go to the next stop"
+                    "too many calls to the provider are in progress; further messages go to the next provider"
                 );
             }
             return Outcome::Refused(Reason::ProviderUnavailable);

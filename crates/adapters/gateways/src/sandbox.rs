@@ -81,7 +81,7 @@ impl SandboxGateway {
         };
         if let Err(error) = landed.await {
             let error: &(dyn Error + 'static) = &error;
-            tracing::warn!(error, otp = %message.otp, "the sandbox took no message");
+            tracing::warn!(error, otp = %message.otp, "the sandbox could not store a message");
             return Outcome::Refused(Reason::ProviderUnavailable);
         }
         Outcome::Accepted { provider_ref: Some(provider_ref), awaits_receipt: true }

@@ -69,7 +69,7 @@ dwar_wire::codes! {
         IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
             "The Idempotency-Key was already used with another body."
         WebhookUnauthenticated "WEBHOOK_UNAUTHENTICATED" UNAUTHORIZED
-            "The call does not prove to be the provider's."
+            "The request could not be verified as the provider's."
         InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
             "Something went wrong on our side."
         ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE

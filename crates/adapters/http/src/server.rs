@@ -128,7 +128,7 @@ impl Server {
         let spent = self.api.stopping_since().map_or(Duration::ZERO, |since| since.elapsed());
         let rest = self.shutdown_timeout.saturating_sub(spent);
         if timeout(rest, self.api.tasks.idle()).await.is_err() {
-            tracing::warn!("stopped with work unfinished");
+            tracing::warn!("stopped before all work was finished");
         }
         Ok(())
     }

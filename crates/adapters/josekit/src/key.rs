@@ -82,7 +82,10 @@ impl Key {
         let kid = record.kid.as_str();
         let private = vault.open(Purpose::SigningKey, kid.as_bytes(), &record.private);
         let private = private.inspect_err(|_| {
-            tracing::error!(kid, "a signing key does not open; is its master key configured?");
+            tracing::error!(
+                kid,
+                "a signing key cannot be decrypted; is its master key configured?"
+            );
         })?;
         let private = Zeroizing::new(private);
         Self::parse(kid, record.algorithm, &private).map_err(|cause| {

@@ -2,7 +2,7 @@ use crate::MemoryStore;
 use crate::event::Waiting;
 use crate::store::State;
 use async_trait::async_trait;
-use dwar_event::{Call, CallFilter, CallLog, Event, LoggedCall, Resend, ResendState};
+use dwar_event::{CallFilter, CallLog, EndpointCall, Event, LoggedCall, Resend, ResendState};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::cmp::Reverse;
 
@@ -13,9 +13,9 @@ impl State {
         told.retain(|id, _| calls.iter().any(|call| call.event == *id));
     }
 
-    fn newest_calls(&self, endpoint: EndpointId) -> Vec<Call> {
+    fn newest_calls(&self, endpoint: EndpointId) -> Vec<EndpointCall> {
         let of = self.calls.iter().filter(|call| call.endpoint == endpoint);
-        let mut calls: Vec<Call> = of.cloned().collect();
+        let mut calls: Vec<EndpointCall> = of.cloned().collect();
         calls.sort_by_key(|call| Reverse(call.id));
         calls
     }
@@ -38,12 +38,12 @@ impl CallLog for MemoryStore {
         if !state.knows(project, endpoint) {
             return Ok(Vec::new());
         }
-        let wanted = |call: &Call| {
+        let wanted = |call: &EndpointCall| {
             (!filter.failed || call.outcome.is_err())
                 && filter.before.is_none_or(|before| call.id < before)
         };
         let calls = state.newest_calls(endpoint).into_iter().filter(wanted).take(limit as usize);
-        let logged = |call: Call| {
+        let logged = |call: EndpointCall| {
             let on_record = state.on_record(&call.event).is_some();
             LoggedCall { call, on_record }
         };

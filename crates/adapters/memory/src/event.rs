@@ -1,7 +1,7 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_event::{
-    Call, Dispatch, Endpoint, Event, EventStore, NewSecret, Room, Subject, SwitchOff,
+    Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, Subject, SwitchOff,
     WaitingEndpoint,
 };
 use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
@@ -52,14 +52,14 @@ impl State {
     }
 
     /// The last call of a series: nobody tells the endpoint any more.
-    fn over(&mut self, call: Call) {
+    fn over(&mut self, call: EndpointCall) {
         self.log(&call);
         self.waiting.retain(|w| w.endpoint != call.endpoint || w.event.id() != call.event);
         self.calls.push(call);
     }
 
     /// Keeps the event of a call.
-    fn log(&mut self, call: &Call) {
+    fn log(&mut self, call: &EndpointCall) {
         if let Some(event) = self.on_record(&call.event).cloned() {
             self.told.insert(call.event.clone(), event);
         }
@@ -165,7 +165,7 @@ impl EventStore for MemoryStore {
         Ok(claimed)
     }
 
-    async fn delivered(&self, call: Call) -> Result<(), StoreError> {
+    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError> {
         let state = &mut *self.step("EventStore::delivered").await?;
         if state.endpoint(call.endpoint).map(Endpoint::after_success).is_some() {
             state.over(call);
@@ -175,7 +175,7 @@ impl EventStore for MemoryStore {
 
     async fn failed(
         &self,
-        call: Call,
+        call: EndpointCall,
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
         let state = &mut *self.step("EventStore::failed").await?;
@@ -198,7 +198,7 @@ impl EventStore for MemoryStore {
         Ok(off)
     }
 
-    async fn give_up(&self, call: Call) -> Result<(), StoreError> {
+    async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError> {
         let state = &mut *self.step("EventStore::give_up").await?;
         if state.endpoint(call.endpoint).is_some() {
             state.over(call);

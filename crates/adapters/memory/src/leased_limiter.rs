@@ -172,7 +172,7 @@ impl LeasedRequestLimiter {
             tokio::spawn(async move {
                 // Whoever finds no places left asks, and is told.
                 if let Err(cause) = desk.ask(vec![asked]).await {
-                    tracing::debug!(error = %cause, "places could not be asked for ahead of need");
+                    tracing::debug!(error = %cause, "places could not be reserved ahead of need");
                 }
             });
         }
@@ -180,7 +180,7 @@ impl LeasedRequestLimiter {
 }
 
 fn unavailable() -> StoreError {
-    StoreError::Unavailable("there are no places, and they cannot be asked for".to_owned())
+    StoreError::Unavailable("the quota is used up here and cannot be renewed".to_owned())
 }
 
 #[async_trait]

@@ -31,7 +31,7 @@ impl OtpStore for MemoryStore {
         let state = &mut *self.step("OtpStore::issue_held").await?;
         let held = state.holds.iter().any(|hold| hold.send == otp.id);
         if !held || !state.places.iter().any(|(_, send, _)| *send == otp.id) {
-            let gone = "the hold or the place of a send is gone".to_owned();
+            let gone = "the hold or the rate-limit place of a send is gone".to_owned();
             return Err(StoreError::Unavailable(gone));
         }
         supersede(&mut state.otps, otp);

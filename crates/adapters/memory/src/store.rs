@@ -1,7 +1,7 @@
 use crate::event::Waiting;
 use crate::receipt::Kept;
 use dwar_activity::{Counts, Grain, Key, Tenure};
-use dwar_event::{Call, Endpoint, Event};
+use dwar_event::{Endpoint, EndpointCall, Event};
 use dwar_identity::Identity;
 use dwar_installation::Instance;
 use dwar_kernel::{
@@ -40,7 +40,7 @@ pub(crate) struct State {
     pub receipts: Vec<Kept>,
     pub endpoints: Vec<Endpoint>,
     pub waiting: Vec<Waiting>,
-    pub calls: Vec<Call>,
+    pub calls: Vec<EndpointCall>,
     /// Events of which a call is on record.
     pub told: HashMap<String, Event>,
     pub operators: Vec<Operator>,

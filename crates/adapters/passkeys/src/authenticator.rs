@@ -24,7 +24,7 @@ pub(crate) struct AuthenticatorData<'a> {
 
 impl<'a> AuthenticatorData<'a> {
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, NoPasskey> {
-        let short = || NoPasskey("the authenticator's part is cut off");
+        let short = || NoPasskey("the authenticator's data is cut off");
         let (head, rest) = bytes.split_at_checked(HEAD).ok_or_else(short)?;
         let (site, rest_of_head) = head.split_at(32);
         let [flags, counter @ ..] = rest_of_head else { return Err(short()) };

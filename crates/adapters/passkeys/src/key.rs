@@ -10,7 +10,7 @@ const LONGEST: usize = 1_024;
 /// The key that a browser gives, if it is one of its algorithm.
 pub(crate) fn read(cose: i32, spki: &[u8]) -> Result<PasskeyKey, NoPasskey> {
     let known = PasskeyAlgorithm::ALL.into_iter().find(|known| known.cose() == cose);
-    let algorithm = known.ok_or(NoPasskey("its algorithm is none of ours"))?;
+    let algorithm = known.ok_or(NoPasskey("its algorithm is not supported"))?;
     if spki.len() > LONGEST {
         return Err(NoPasskey("its key is too long"));
     }

@@ -44,7 +44,7 @@ impl PasskeyVerifier for Passkeys {
         let data = AuthenticatorData::read(answer.authenticator_data)?;
         data.of(site.id)?;
         if data.credential != Some(answer.credential) {
-            return Err(NoPasskey("the credential is another one"));
+            return Err(NoPasskey("it is another credential"));
         }
         Ok((key::read(answer.algorithm, answer.spki)?, data.counter))
     }
@@ -70,14 +70,14 @@ impl PasskeyVerifier for Passkeys {
 
 /// Whether the browser answers this question, put by a page of this site and by no frame in another.
 fn asked(site: PasskeySite<'_>, kind: &str, client_data: &[u8]) -> Result<(), NoPasskey> {
-    let unreadable = NoPasskey("the browser's part cannot be read");
+    let unreadable = NoPasskey("the browser's data cannot be read");
     let said: ClientData = serde_json::from_slice(client_data).map_err(|_| unreadable)?;
     if said.kind != kind {
-        return Err(NoPasskey("it answers another kind of question"));
+        return Err(NoPasskey("it answers another kind of challenge"));
     }
     let wanted = URL_SAFE_NO_PAD.encode(site.challenge);
     if !bool::from(said.challenge.as_bytes().ct_eq(wanted.as_bytes())) {
-        return Err(NoPasskey("it answers another question"));
+        return Err(NoPasskey("it answers another challenge"));
     }
     if said.origin != site.origin {
         return Err(NoPasskey("a page of another origin asked"));

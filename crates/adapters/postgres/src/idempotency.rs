@@ -26,7 +26,7 @@ impl IdempotencyStore for PostgresStore {
                         return Ok(beginning);
                     }
                 }
-                Err(unavailable("a record is taken and freed too fast").into())
+                Err(unavailable("a record is taken and freed too often").into())
             })
             .await
     }

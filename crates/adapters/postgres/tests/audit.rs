@@ -1,4 +1,4 @@
-//! No line of the audit log is ever changed.
+//! No entry of the audit log is ever changed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

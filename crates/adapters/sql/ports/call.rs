@@ -8,7 +8,9 @@ use crate::connection::{Conn, SWEEP_BATCH};
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use dwar_event::{Call, CallFilter, CallLog, Endpoint, Event, LoggedCall, Resend, ResendState};
+use dwar_event::{
+    CallFilter, CallLog, Endpoint, EndpointCall, Event, LoggedCall, Resend, ResendState,
+};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
 use dwar_sql::{At, CallRow, EndpointRow, EventRow, Id, Row, read_one};
@@ -42,8 +44,9 @@ impl CallLog for Store {
                     .limit(limit.into())
                     .select((CallRow::as_select(), on_record))
                     .load(conn)?;
-                let logged =
-                    |(row, on_record)| Ok(LoggedCall { call: Call::try_from(row)?, on_record });
+                let logged = |(row, on_record)| {
+                    Ok(LoggedCall { call: EndpointCall::try_from(row)?, on_record })
+                };
                 Ok(rows.into_iter().map(logged).collect::<Result<_, StoreError>>()?)
             })
             .await

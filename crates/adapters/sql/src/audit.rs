@@ -1,4 +1,4 @@
-//! A line of the audit log.
+//! An entry of the audit log.
 
 use crate::schema::audit_entries;
 use crate::{At, Id, Row};
@@ -11,7 +11,7 @@ const COMMAND_LINE: &str = "command_line";
 const OPERATOR: &str = "operator";
 const TOKEN: &str = "token";
 
-/// A line of the audit log.
+/// An entry of the audit log.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = audit_entries)]
 pub struct AuditEntryRow {

@@ -3,7 +3,7 @@
 use crate::schema::webhook_calls;
 use crate::{At, Id, Row, stored_count};
 use diesel::prelude::*;
-use dwar_event::{Call, SendFailure};
+use dwar_event::{EndpointCall, SendFailure};
 use dwar_kernel::{EventKind, StoreError};
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ pub struct CallRow {
     pub failed: bool,
 }
 
-impl From<&Call> for CallRow {
-    fn from(call: &Call) -> Self {
+impl From<&EndpointCall> for CallRow {
+    fn from(call: &EndpointCall) -> Self {
         let (outcome, status) = match &call.outcome {
             Ok(status) => (TAKEN, Some(*status)),
             Err(cause) => cause.word(),
@@ -49,7 +49,7 @@ impl From<&Call> for CallRow {
     }
 }
 
-impl TryFrom<CallRow> for Call {
+impl TryFrom<CallRow> for EndpointCall {
     type Error = StoreError;
 
     fn try_from(row: CallRow) -> Result<Self, StoreError> {

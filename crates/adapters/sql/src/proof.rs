@@ -103,8 +103,8 @@ impl From<SumRow> for LedgerSum {
 impl From<LedgerProof> for ProofRow {
     fn from(proof: LedgerProof) -> Self {
         let sound = proof.is_sound();
-        let LedgerProof { project, since, at, by, sum, stand } = proof;
-        let Balance { balance: Paise(balance), held: Paise(held) } = stand.balance;
+        let LedgerProof { project, since, at, by, sum, wallet } = proof;
+        let Balance { balance: Paise(balance), held: Paise(held) } = wallet.balance;
         Self {
             project_id: project.into(),
             begun_at: since.into(),
@@ -114,10 +114,10 @@ impl From<LedgerProof> for ProofRow {
             position: stored(sum.position),
             balance_sum: sum.sums.balance.0,
             held_sum: sum.sums.held.0,
-            last_position: stored(stand.position),
+            last_position: stored(wallet.position),
             balance,
             held,
-            open_holds: stand.open.0,
+            open_holds: wallet.open.0,
             sound,
         }
     }
@@ -129,7 +129,7 @@ impl TryFrom<ProofRow> for LedgerProof {
     fn try_from(row: ProofRow) -> Result<Self, StoreError> {
         let read = Row::new("ledger_proofs", row.project_id);
         let sums = balance(row.balance_sum, row.held_sum);
-        let stand = WalletSnapshot {
+        let wallet = WalletSnapshot {
             position: count(row.last_position),
             balance: balance(row.balance, row.held),
             open: Paise(row.open_holds),
@@ -140,7 +140,7 @@ impl TryFrom<ProofRow> for LedgerProof {
             at: read.at("ended_at", row.ended_at)?,
             by: row.made_by,
             sum: LedgerSum { entries: count(row.entries), position: count(row.position), sums },
-            stand,
+            wallet,
         })
     }
 }

@@ -92,7 +92,7 @@ impl WebhookSender for HttpWebhookSender {
 
     fn allows(&self, url: &str) -> Result<(), SendFailure> {
         let allowed = allows(url, self.settings.allow_private);
-        if allowed { Ok(()) } else { Err(SendFailure::Forbidden) }
+        if allowed { Ok(()) } else { Err(SendFailure::AddressNotAllowed) }
     }
 }
 
@@ -109,7 +109,7 @@ fn reason(cause: &reqwest::Error) -> SendFailure {
         causes().map(text).any(|text| words.iter().any(|word| text.contains(word)))
     };
     if causes().any(|cause| inner(&cause)) {
-        SendFailure::Forbidden
+        SendFailure::AddressNotAllowed
     } else if cause.is_timeout() {
         SendFailure::TimedOut
     } else if causes().any(|cause| kind(cause) == Some(io::ErrorKind::ConnectionRefused)) {

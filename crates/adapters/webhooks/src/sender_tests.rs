@@ -123,7 +123,7 @@ async fn a_name_that_leads_inside_is_refused_when_it_is_used() {
     let resolved = PublicResolver.resolve_for_test("localhost").await;
     assert!(resolved.is_err());
     let literal = request("https://127.0.0.1/".to_owned());
-    assert_eq!(sender(false).post(literal).await, Err(SendFailure::Forbidden));
+    assert_eq!(sender(false).post(literal).await, Err(SendFailure::AddressNotAllowed));
 }
 
 impl PublicResolver {

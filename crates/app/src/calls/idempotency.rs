@@ -77,7 +77,7 @@ impl Idempotency {
             None => self.store.abandon(slot, began_at).await,
         };
         if let Err(cause) = ended {
-            tracing::error!(%cause, "the answer to an Idempotency-Key could not be kept");
+            tracing::error!(%cause, "the answer to an Idempotency-Key could not be stored");
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct TotpOffer {
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
     /// The present password is another one.
-    #[error("that is not your present password")]
+    #[error("that is not your current password")]
     WrongPassword,
     /// Too many wrong passwords.
     #[error("too many failures: try again later")]
@@ -42,7 +42,7 @@ pub enum AccountError {
     #[error("that is not the code that the app shows now")]
     WrongCode,
     /// As many passwords are checked at this moment as can be.
-    #[error("too many sign in at this moment: try again")]
+    #[error("too many people are signing in: try again in a moment")]
     Busy,
     /// No name that a passkey can have.
     #[error("a passkey needs a name of 1 to 64 characters")]
@@ -51,10 +51,10 @@ pub enum AccountError {
     #[error("that took too long: try again")]
     PasskeyTooLate,
     /// What the browser answered counts for nothing, or the passkey is known already.
-    #[error("this passkey was not taken")]
+    #[error("this passkey was not accepted")]
     PasskeyRefused,
     /// As many as one may have.
-    #[error("there is no room for one more passkey: remove another first")]
+    #[error("you have the most passkeys you can: remove one first")]
     PasskeysFull,
     /// The new password is not taken.
     #[error(transparent)]

@@ -12,7 +12,7 @@ pub struct Audit {
     pub entries: Arc<dyn AuditStore>,
 }
 
-/// A change that is about to be made, as its line in the log tells it.
+/// A change that is about to be made, as its audit entry tells it.
 #[derive(Clone, Debug)]
 pub struct AuditedChange {
     action: Action,

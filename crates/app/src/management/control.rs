@@ -32,7 +32,7 @@ impl Control {
             Verdict::Allowed => Ok(()),
             Verdict::Unknown => Err(ManageError::NoSuchProject),
             Verdict::Forbidden => {
-                tracing::warn!(%command, actor = %by.actor, "refused for want of a right");
+                tracing::warn!(%command, actor = %by.actor, "refused: the role does not allow it");
                 Err(ManageError::Forbidden)
             }
         }

@@ -1,8 +1,8 @@
 use super::endpoints::known;
 use crate::{AuditedChange, Control, ManageError, TellEvents};
 use dwar_event::{
-    CALL_LEASE, Call, CallFilter, Dispatch, Endpoint, Event, EventId, EventKind, LoggedCall,
-    Resend, Subject,
+    CALL_LEASE, CallFilter, Dispatch, Endpoint, EndpointCall, Event, EventId, EventKind,
+    LoggedCall, Resend, Subject,
 };
 use dwar_kernel::{EndpointId, KeyMode, ProjectId};
 use dwar_operator::{Action, By, Command, Facts};
@@ -91,7 +91,7 @@ impl EndpointLog {
         by: &By,
         project: ProjectId,
         endpoint: EndpointId,
-    ) -> Result<Call, ManageError> {
+    ) -> Result<EndpointCall, ManageError> {
         let known = self.admitted(by, Command::TestWebhook, project, endpoint).await?;
         let change = AuditedChange::new(Action::EndpointTested, endpoint).within(project);
         self.control.record(by, change).await?;

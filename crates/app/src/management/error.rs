@@ -30,7 +30,7 @@ pub enum ManageError {
     #[error("{0}")]
     Conflict(&'static str),
     /// They searched for too many phone numbers that they see masked; from this instant on for one more.
-    #[error("whoever sees phone numbers masked can search for 60 in an hour and 200 in a day")]
+    #[error("without the right to see phone numbers you can search for 60 an hour and 200 a day")]
     SearchedTooMuch {
         /// When one more is admitted.
         until: Timestamp,

@@ -71,11 +71,11 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
     match reason {
         Reason::NotOnChannel => (
             "the number has no account on WhatsApp",
-            "Nothing to do: the SMS takes over where one is set up.",
+            "Nothing to do: an SMS is sent instead, if SMS is set up.",
         ),
         Reason::RejectedNumber => (
             "the provider will not send to this number",
-            "Check the number. If it is right, ask the provider, who may have it on a list.",
+            "Check the number. If it is right, ask the provider: it may be on a block list.",
         ),
         Reason::Blocked => (
             "the person or their operator blocks such messages",
@@ -83,31 +83,31 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
         ),
         Reason::TemplateRejected => (
             "the text of the message was not accepted",
-            "Everybody is affected. Tell whoever runs the project: the registered template and the text under Settings must match.",
+            "Everybody is affected. Tell the owner of the project: the registered template and the text under Settings must match.",
         ),
         Reason::ProviderAuth => (
             "the provider did not accept our credentials",
-            "Everybody is affected. Tell whoever runs the service at once: the provider's key is wrong or over.",
+            "Everybody is affected. Tell the operator of the service at once: the provider's key is wrong or has expired.",
         ),
         Reason::ProviderThrottled => (
             "the provider asked for fewer messages",
             "Wait a few minutes and have the person ask again.",
         ),
         Reason::ProviderRefused => (
-            "the provider refused it, for a reason that is not known here",
-            "Look for the message in the provider's console. If every code ends like this, tell whoever runs the service.",
+            "the provider refused it for an unknown reason",
+            "Look for the message in the provider's console. If every code ends like this, tell the operator of the service.",
         ),
         Reason::ProviderUnavailable => (
             "the provider could not be reached",
-            "Have the person ask again; if it goes on, tell whoever runs the service.",
+            "Have the person ask again; if it continues, tell the operator of the service.",
         ),
         Reason::Timeout => (
-            "the provider did not answer in time, so the message may have gone out or not",
-            "Have the person look for it, then ask again.",
+            "the provider did not answer in time, so the message may or may not have been sent",
+            "Have the person check for it, then request a new code.",
         ),
         Reason::Unknown => (
-            "what the provider answered is not known, so the message may have gone out or not",
-            "Have the person look for it, then ask again.",
+            "the provider's answer is not known, so the message may or may not have been sent",
+            "Have the person check for it, then request a new code.",
         ),
     }
 }
@@ -122,24 +122,24 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
             return (format!("limit{limit} for one number"), "Have the person wait and ask once.");
         }
         Refusal::Pace => (
-            "fewer codes for this number, after many wrong ones",
-            "Somebody guesses. If it is the owner, the lock can be lifted.",
+            "slower codes for this number, after many wrong ones",
+            "Somebody is guessing codes. If it is the owner, the delay can be removed.",
         ),
         Refusal::Stop => (
             "no codes for this number for a while, after too many wrong ones",
-            "Somebody guesses. If it is the owner, the lock can be lifted.",
+            "Somebody is guessing codes. If it is the owner, the delay can be removed.",
         ),
         Refusal::Balance => (
             "the wallet could not pay for it",
-            "Everybody is affected. Tell whoever pays: money has to be paid in under Wallet.",
+            "Everybody is affected. Tell whoever is responsible for payments: money must be paid in under Wallet.",
         ),
         Refusal::KeyReused => (
             "the app used one Idempotency-Key for two different requests",
-            "A defect of the app: tell its developers.",
+            "This is a bug in the app: tell its developers.",
         ),
         Refusal::Ceiling => (
-            "the API key asked more often than it may in one minute",
-            "Everybody is affected. Somebody may be pumping messages: tell whoever runs the project.",
+            "the API key made more requests than allowed in one minute",
+            "Everybody is affected. Somebody may be pumping messages: tell the owner of the project.",
         ),
     };
     (text.to_owned(), advice)
@@ -148,12 +148,12 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
 /// What is in the way of the next send.
 pub const fn bound(bound: SendBound) -> &'static str {
     match bound {
-        SendBound::Limit => {
-            "This number has had the codes it may get for now. The next is allowed at"
+        SendBound::Limit => "This number has reached its limit. The next code is allowed at",
+        SendBound::Pace => {
+            "After many wrong codes this number gets codes less often. The next is allowed at"
         }
-        SendBound::Pace => "After many wrong codes this number gets fewer. The next is allowed at",
         SendBound::Stop => {
-            "After too many wrong codes this number gets none. The next is allowed at"
+            "After too many wrong codes this number gets none for a while. The next is allowed at"
         }
     }
 }
@@ -164,15 +164,15 @@ pub fn now(remaining: u32) -> String {
 }
 
 /// What is said where no limit admits a send.
-pub const NEVER: &str = "The limit of this mode admits none.";
+pub const NEVER: &str = "The limit of this mode allows none.";
 
 /// What happened, as a sentence without its time.
 pub fn fact(fact: &Fact) -> Sentence {
     use Tone::{Bad, Good, Plain, Warn};
     match fact {
-        Fact::Asked => Sentence::new(Plain, "A code was asked for."),
-        Fact::NoProvider => Sentence::new(Bad, "No provider is set up to carry it.")
-            .advise("Everybody is affected. Tell whoever runs the service."),
+        Fact::Asked => Sentence::new(Plain, "A code was requested."),
+        Fact::NoProvider => Sentence::new(Bad, "No provider is configured to send it.")
+            .advise("Everybody is affected. Tell the operator of the service."),
         Fact::Handed { channel: by, provider, after } => {
             let way = format!("{} through {provider}", channel(*by));
             match after {
@@ -184,7 +184,7 @@ pub fn fact(fact: &Fact) -> Sentence {
             }
         }
         Fact::Unanswered => Sentence::new(Warn, "The provider has not answered yet."),
-        Fact::Accepted => Sentence::new(Plain, "The provider took it; no receipt has come.")
+        Fact::Accepted => Sentence::new(Plain, "The provider accepted it; there is no receipt yet.")
             .advise("If it did not arrive: is the phone on, in reach, and the number right?"),
         Fact::Refused(why) => {
             let (words, advice) = reason(*why);
@@ -192,27 +192,27 @@ pub fn fact(fact: &Fact) -> Sentence {
         }
         Fact::FailedLater(why) => {
             let (words, advice) = reason(*why);
-            let text = format!("The provider took it, then reported that it failed: {words}.");
+            let text = format!("The provider accepted it, then reported that it failed: {words}.");
             Sentence::new(Bad, text).advise(advice)
         }
         Fact::Delivered => Sentence::new(Good, "Delivered to the phone."),
-        Fact::NobodyReached => Sentence::new(Bad, "Every way failed: no code reached the phone."),
+        Fact::NobodyReached => Sentence::new(Bad, "Every provider failed: no code reached the phone."),
         Fact::Free => Sentence::new(Plain, "Test mode: nothing left this machine, nothing was charged."),
         Fact::Charged(paise) => Sentence::new(Plain, format!("Charged {}.", paise)),
         Fact::NotCharged => Sentence::new(Plain, "Nothing was charged."),
-        Fact::Refunded(paise) => Sentence::new(Plain, format!("{} came back.", paise)),
+        Fact::Refunded(paise) => Sentence::new(Plain, format!("{} was refunded.", paise)),
         Fact::EarlierWrong(1) => Sentence::new(Warn, "One wrong code before that."),
         Fact::EarlierWrong(count) => Sentence::new(Warn, format!("{count} wrong codes before that.")),
-        Fact::WrongCode { left: 0 } => Sentence::new(Bad, "Wrong code: the last one that it takes."),
-        Fact::WrongCode { left } => Sentence::new(Warn, format!("Wrong code; {left} more are taken.")),
+        Fact::WrongCode { left: 0 } => Sentence::new(Bad, "Wrong code: that was the last attempt."),
+        Fact::WrongCode { left } => Sentence::new(Warn, format!("Wrong code; attempts left: {left}.")),
         Fact::RightCode => Sentence::new(Good, "Right code: verified."),
         Fact::Locked { until } => {
-            Sentence::new(Bad, "Locked after too many wrong codes. Have the person ask for a new one. This one is over at").until(*until)
+            Sentence::new(Bad, "Locked after too many wrong codes. Have the person ask for a new one. This one expires at").until(*until)
         }
         Fact::Stopped { until } => {
-            Sentence::new(Bad, "Locked: too many wrong codes for this number. This one is over at").until(*until)
+            Sentence::new(Bad, "Locked: too many wrong codes for this number. This one expires at").until(*until)
         }
-        Fact::Superseded => Sentence::new(Plain, "A newer code took its place: this one no longer works.")
+        Fact::Superseded => Sentence::new(Plain, "A newer code replaced it: this one no longer works.")
             .advise("Only the newest message counts; the person may have typed an older one."),
         Fact::Expired => Sentence::new(Plain, "Nobody used it in time: it expired."),
         Fact::Usable { until } => Sentence::new(Plain, "It can be used until").until(*until),

@@ -152,9 +152,9 @@ impl ManageLedger {
             }
         }
         let proof =
-            LedgerProof { project, since, at: self.control.tools.now(), by, sum, stand: snapshot };
+            LedgerProof { project, since, at: self.control.tools.now(), by, sum, wallet: snapshot };
         if !proof.is_sound() {
-            tracing::error!(%project, ?proof, "a ledger does not come to what its wallet says");
+            tracing::error!(%project, ?proof, "a ledger does not add up to its wallet");
         }
         Ok(self.ledger.end_proof(proof.clone()).await?.then_some(proof))
     }

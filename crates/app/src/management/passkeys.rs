@@ -113,7 +113,7 @@ impl Passkeys {
         })?;
         let (token, session) = self.sign_in.begin(id, from, now);
         let by = By::operator(&operator, from);
-        // Asked again under a lock below; here so that a copy leaves its own line in the log.
+        // Asked again under a lock below; here so that a copied passkey leaves an audit entry.
         let grows = passkey.clone().take(counter, now);
         let action = if grows { Action::OperatorSignedIn } else { Action::PasskeyRefused };
         self.note(&by, &operator, action, &passkey.name).await?;

@@ -82,13 +82,13 @@ pub enum SignInError {
         until: Timestamp,
     },
     /// The link was used, is over, or never was.
-    #[error("this link works no more")]
+    #[error("this link no longer works")]
     LinkGone,
     /// The new password is not taken.
     #[error(transparent)]
     Password(#[from] InvalidPassword),
     /// As many sign in at this moment as can, most of them from the same place.
-    #[error("too many sign in at this moment: try again")]
+    #[error("too many people are signing in: try again in a moment")]
     Busy,
     /// The store failed.
     #[error(transparent)]
@@ -125,7 +125,7 @@ impl SignIn {
             Ok(proof) => proof,
             Err(SignInError::Wrong) => {
                 let operator = operator.map(|operator| operator.id.to_string());
-                tracing::warn!(operator, ?from, "somebody failed to sign in");
+                tracing::warn!(operator, ?from, "a sign-in failed");
                 return Err(SignInError::Wrong);
             }
             // Neither a failure nor a success.
@@ -149,7 +149,7 @@ impl SignIn {
     }
 
     /// Whom a link is for, without using it up.
-    pub async fn look_at_link(&self, secret: &str) -> Result<Welcome, SignInError> {
+    pub async fn read_link(&self, secret: &str) -> Result<Welcome, SignInError> {
         let (link, operator) = self.link(secret).await?;
         Ok(Welcome { name: operator.name, kind: link.kind, expires_at: link.expires_at })
     }
@@ -185,7 +185,7 @@ impl SignIn {
 
     /// Whom a session belongs to, if it counts; notes the request, once a minute at most.
     pub async fn session(&self, token: &str) -> Result<Option<Present>, StoreError> {
-        let Some(mut present) = self.look(token).await? else { return Ok(None) };
+        let Some(mut present) = self.present(token).await? else { return Ok(None) };
         let now = self.tools.now();
         if present.session.note(now) {
             self.operators.note_session(present.session.digest, now).await?;
@@ -194,7 +194,7 @@ impl SignIn {
     }
 
     /// As [`SignIn::session`], for a page that asks by itself: it keeps no session from being idle.
-    pub async fn look(&self, token: &str) -> Result<Option<Present>, StoreError> {
+    pub async fn present(&self, token: &str) -> Result<Option<Present>, StoreError> {
         let Ok(token) = token.parse::<SessionToken>() else { return Ok(None) };
         let (now, digest) = (self.tools.now(), token.digest(self.tools.vault.as_ref()));
         let found = self.operators.session(digest).await?;

@@ -34,7 +34,7 @@ pub struct OnRecord {
 pub struct Timeline {
     /// When a code could be sent again.
     pub next: NextSend,
-    /// Wrong codes that count.
+    /// Counted wrong codes.
     pub guesses: GuessBudget,
     /// Newest first.
     pub entries: Vec<Entry>,

@@ -114,7 +114,7 @@ impl<'work, W: Chores> Crew<'work, W> {
             End::Chore(chore, done) => {
                 self.under_way.retain(|other| !Arc::ptr_eq(other, &chore));
                 done.unwrap_or_else(|| {
-                    tracing::error!("a piece of work panicked and is left to its lease");
+                    tracing::error!("a task panicked and will be tried again when its lease ends");
                     Ok(())
                 })
                 .map(|()| true)

@@ -42,11 +42,11 @@ impl ProviderWatch {
             (percent(f64::from(failed) / f64::from(receipts)), percent(usual));
         if !failing {
             tracing::warn!(%provider, failed, receipts, now_percent, usual_percent,
-                "the receipts of a provider are as usual again");
+                "a provider's receipts are back to normal");
             return Ok(());
         }
         tracing::error!(%provider, failed, receipts, now_percent, usual_percent,
-            "the receipts of a provider fail unlike its past: look at its console");
+            "a provider's receipts fail more often than usual: check its console");
         for project in hit {
             self.events.record(self.event(project, provider, change)).await?;
         }

@@ -60,7 +60,7 @@ pub struct Retention {
     pub sends: Duration,
     /// First answers, from the request on.
     pub idempotency: Duration,
-    /// Lines of the audit log, and tokens of the admin API from their end.
+    /// Audit entries, and tokens of the admin API from their end.
     pub audit: Duration,
     /// Calls to endpoints, and what they were told.
     pub calls: Duration,
@@ -85,7 +85,7 @@ pub struct Swept {
     pub operators: u64,
     /// Tokens of the admin API that were over.
     pub admin_tokens: u64,
-    /// Lines of the audit log.
+    /// Audit entries.
     pub audit: u64,
     /// Phone numbers that were searched for.
     pub searches: u64,

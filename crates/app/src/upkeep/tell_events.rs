@@ -1,8 +1,9 @@
 use crate::{Chores, Toolbox};
 use async_trait::async_trait;
 use dwar_event::{
-    CALL_LEASE, CALLS_KEPT, Call, CallLog, Dispatch, Endpoint, Event, EventKind, EventStore, Room,
-    SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret, WebhookSender, wait_after,
+    CALL_LEASE, CALLS_KEPT, CallLog, Dispatch, Endpoint, EndpointCall, Event, EventKind,
+    EventStore, Room, SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret,
+    WebhookSender, wait_after,
 };
 use dwar_kernel::{CallId, EndpointId, Purpose, Sealed, StoreError, Timestamp};
 use std::collections::HashMap;
@@ -54,18 +55,18 @@ impl TellEvents {
     }
 
     /// Makes one call and puts it on record; gives it.
-    pub(crate) async fn tell(&self, dispatch: &Dispatch) -> Result<Call, StoreError> {
+    pub(crate) async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
         let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
         let outcome = match self.request(endpoint, event) {
             Ok(request) => self.sender.post(request).await,
             Err(cause) => {
-                tracing::error!(endpoint = %endpoint.id, error = %cause, "an event cannot be told");
+                tracing::error!(endpoint = %endpoint.id, error = %cause, "an event cannot be delivered");
                 Err(SendFailure::Unsigned)
             }
         };
         let (ended, number) = (self.tools.now(), failures.saturating_add(1));
-        let call = Call {
+        let call = EndpointCall {
             id: CallId::new(at, self.tools.entropy.as_ref()),
             endpoint: endpoint.id,
             event: event.id(),
@@ -87,10 +88,10 @@ impl TellEvents {
         Ok(call)
     }
 
-    async fn not_taken(&self, call: Call, cause: SendFailure) -> Result<(), StoreError> {
+    async fn not_taken(&self, call: EndpointCall, cause: SendFailure) -> Result<(), StoreError> {
         let wait = call.again.map(|again| (again - call.ended()).num_seconds());
         tracing::warn!(endpoint = %call.endpoint, event = call.event, %cause,
-            again_in_seconds = wait, "an event was not taken");
+            again_in_seconds = wait, "an endpoint did not accept an event");
         let Some(off) = self.events.failed(call, self.switch_off).await? else {
             return Ok(());
         };
@@ -150,7 +151,7 @@ fn next_try(
     ended: Timestamp,
 ) -> Option<Timestamp> {
     match outcome {
-        Ok(_) | Err(SendFailure::Forbidden | SendFailure::Unsigned) => None,
+        Ok(_) | Err(SendFailure::AddressNotAllowed | SendFailure::Unsigned) => None,
         Err(_) if kind == EventKind::WebhookTest => None,
         Err(_) => wait_after(number).map(|wait| ended + wait),
     }

@@ -1,4 +1,4 @@
-//! Every change has its line, before it is made.
+//! Every change has an audit entry, written before it is made.
 
 use crate::common::{Office, PASSWORD};
 use dwar_app::{ManageError, NewAdminToken, Present};
@@ -111,7 +111,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (ProjectRepriced, Some(Command::ChangePrices), step!(|w, by| w.office.manage.projects.change(by, w.project, prices()))),
         (KeyRegenerated, Some(Command::RegenerateKey), step!(|w, by| w.office.manage.projects.regenerate_key(by, w.project, KeyMode::Live, None))),
         (WalletCredited, Some(Command::CreditWallet), step!(|w, by| w.office.manage.wallets.credit(by, w.project, Amount::from(5), Some("for 9876543210".parse().unwrap())))),
-        // There is nothing to give back, which is found out after the line was written.
+        // There is nothing to give back, which is found out after the entry was written.
         (WalletRefunded, Some(Command::RefundSend), |w, by| Box::pin(async move {
             let answer = w.office.manage.wallets.refund(by, w.project, w.office.make.id()).await;
             matches!(answer, Err(ManageError::Conflict(_)))
@@ -163,7 +163,7 @@ const UNSEEN: [Action; 7] = [
 ];
 
 #[tokio::test]
-async fn each_change_leaves_exactly_one_line_and_no_secret_or_number_in_it() {
+async fn each_change_leaves_exactly_one_entry_and_no_secret_or_number_in_it() {
     let mut actions = BTreeSet::new();
     for (action, _, change) in every_change() {
         let walk = Walk::open().await;
@@ -185,7 +185,7 @@ async fn each_change_leaves_exactly_one_line_and_no_secret_or_number_in_it() {
 }
 
 #[tokio::test]
-async fn where_the_log_takes_no_line_no_change_is_made() {
+async fn without_an_audit_entry_no_change_is_made() {
     for (action, _, change) in every_change() {
         let walk = Walk::open().await;
         let (log, seen) = (walk.office.log().await, walk.seen().await);
@@ -197,7 +197,7 @@ async fn where_the_log_takes_no_line_no_change_is_made() {
     }
 }
 
-/// The line and the right stand in one place, so no page can forget either.
+/// The entry is written where the right is checked, so no page can forget either.
 #[tokio::test]
 async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
     for role in Role::ALL {
@@ -220,7 +220,7 @@ async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
 }
 
 #[tokio::test]
-async fn a_line_says_who_and_what_was_and_is_to_be() {
+async fn an_entry_says_who_and_what_was_and_is_to_be() {
     let walk = Walk::open().await;
     let by = By::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
     let projects = &walk.office.manage.projects;

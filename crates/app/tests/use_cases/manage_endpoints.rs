@@ -86,7 +86,7 @@ async fn an_address_that_is_not_allowed_is_not_stored() {
     let mut world = World::live();
     let project = world.line.project;
     let mut sender = MockWebhookSender::new();
-    sender.expect_allows().times(1).returning(|_| Err(SendFailure::Forbidden));
+    sender.expect_allows().times(1).returning(|_| Err(SendFailure::AddressNotAllowed));
     let manage = manage(world.knows_project(), MockEventStore::new(), sender);
     let answer = manage.add(&BY, project, "http://127.0.0.1/", false).await;
     assert!(matches!(answer, Err(ManageError::Invalid { field: "url", .. })));

@@ -79,8 +79,8 @@ fn counting(
         balance: Paise(i64::try_from(entries).unwrap()),
         held: Paise::ZERO,
     };
-    let stand = WalletSnapshot { position: entries, balance: balance(entries), open: Paise::ZERO };
-    store.expect_snapshot().returning(move |_| Ok(stand));
+    let wallet = WalletSnapshot { position: entries, balance: balance(entries), open: Paise::ZERO };
+    store.expect_snapshot().returning(move |_| Ok(wallet));
     store.expect_last_sound_proof().returning(move |_| Ok(proved.clone()));
     let (noted, clock) = (Arc::clone(&asked), Arc::clone(clock));
     store.expect_sum().returning(move |_, after, through| {
@@ -122,7 +122,7 @@ async fn only_what_came_after_the_last_sound_proof_is_added_up_unless_all_is_ask
             at: START,
             by: "Asha".to_owned(),
             sum: LedgerSum { entries: 5_000, position: 5_000, sums: balance },
-            stand: WalletSnapshot { position: 5_000, balance, open: Paise::ZERO },
+            wallet: WalletSnapshot { position: 5_000, balance, open: Paise::ZERO },
         };
         let run = ProofRun::begin(proved.project, "Asha".to_owned(), START);
         let (mut store, asked) = counting(5_100, Some(proved), &office.clock);

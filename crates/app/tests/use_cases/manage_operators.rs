@@ -117,7 +117,7 @@ async fn the_first_operator_is_made_once_and_signed_in_by_a_link() {
     assert_eq!(office.actions().await, [Action::OperatorInvited]);
     let sign_in = &office.admin.sign_in;
     let secret = first.secret.expose();
-    assert_eq!(sign_in.look_at_link(secret).await.unwrap().kind, LinkKind::SignIn);
+    assert_eq!(sign_in.read_link(secret).await.unwrap().kind, LinkKind::SignIn);
     let chosen = sign_in.follow_link(secret, Some(PASSWORD), None).await;
     assert!(matches!(chosen, Err(SignInError::LinkGone)));
     let owner = sign_in.follow_link(secret, None, None).await.unwrap();
@@ -221,7 +221,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_t
 }
 
 #[tokio::test]
-async fn whoever_unmasks_a_number_needs_the_right_and_leaves_a_line_without_it() {
+async fn unmasking_a_number_needs_the_right_and_leaves_an_entry_without_it() {
     let office = Office::open();
     let project = office.project().await;
     let support = office.join("Meena", Access::one(project, Role::Support)).await.operator;
@@ -239,9 +239,9 @@ async fn whoever_unmasks_a_number_needs_the_right_and_leaves_a_line_without_it()
     assert_eq!(line.actor, by.actor);
 }
 
-/// No change without its line.
+/// No change without its audit entry.
 #[tokio::test]
-async fn where_the_log_takes_no_line_nothing_changes() {
+async fn without_an_audit_entry_nothing_changes() {
     let office = Office::open();
     let asha = office.join("Asha", Access::everything()).await.operator;
     let invited = office.invite("Ravi", Access::everything()).await;
@@ -267,5 +267,5 @@ async fn where_the_log_takes_no_line_nothing_changes() {
     assert_eq!(operators.list(&by).await.unwrap(), before);
     assert!(office.manage.tokens.list(&by).await.unwrap().is_empty());
     assert_eq!(sign_in.sessions(asha.id).await.unwrap().len(), 1);
-    assert!(sign_in.look_at_link(invited.secret.expose()).await.is_ok());
+    assert!(sign_in.read_link(invited.secret.expose()).await.is_ok());
 }

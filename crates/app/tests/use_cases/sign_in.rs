@@ -24,7 +24,7 @@ async fn an_invitation_becomes_a_password_once() {
     let invited = office.invite("Asha", Access::everything()).await;
     assert!(is_wrong(&office.sign_in("Asha", PASSWORD, None).await), "no password yet");
     let (sign_in, secret) = (&office.admin.sign_in, invited.secret.expose());
-    let welcome = sign_in.look_at_link(secret).await.unwrap();
+    let welcome = sign_in.read_link(secret).await.unwrap();
     assert_eq!((welcome.name.as_str(), welcome.expires_at), ("Asha", START + Link::INVITE));
     let easy = sign_in.follow_link(secret, Some("short"), None).await;
     assert!(matches!(easy, Err(SignInError::Password(InvalidPassword::TooShort))));
@@ -35,7 +35,7 @@ async fn an_invitation_becomes_a_password_once() {
     for again in [secret, "svc_lnk_x", ""] {
         let gone = sign_in.follow_link(again, Some(PASSWORD), None).await;
         assert!(matches!(gone, Err(SignInError::LinkGone)));
-        assert!(matches!(sign_in.look_at_link(again).await, Err(SignInError::LinkGone)));
+        assert!(matches!(sign_in.read_link(again).await, Err(SignInError::LinkGone)));
     }
     let back = office.sign_in("aSHA ", PASSWORD, None).await.unwrap();
     assert_ne!(back.token, asha.token, "each sign-in has a session of its own");
@@ -47,7 +47,7 @@ async fn an_invitation_is_over_after_three_days_to_the_instant() {
     let invited = office.invite("Asha", Access::everything()).await;
     let secret = invited.secret.expose();
     office.clock.set(START + Link::INVITE - MS);
-    assert!(office.admin.sign_in.look_at_link(secret).await.is_ok());
+    assert!(office.admin.sign_in.read_link(secret).await.is_ok());
     office.clock.set(START + Link::INVITE);
     let gone = office.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await;
     assert!(matches!(gone, Err(SignInError::LinkGone)));

@@ -1,9 +1,9 @@
 use crate::common::{World, down};
 use dwar_app::{Chores, TellEvents};
 use dwar_event::{
-    Call, Dispatch, Endpoint, Event, EventKind, EventPhone, Failing, MockCallLog, MockEventStore,
-    MockWebhookSender, NewSecret, Room, SendFailure, Subject, SwitchOff, WebhookRequest,
-    WebhookSecret,
+    Dispatch, Endpoint, EndpointCall, Event, EventKind, EventPhone, Failing, MockCallLog,
+    MockEventStore, MockWebhookSender, NewSecret, Room, SendFailure, Subject, SwitchOff,
+    WebhookRequest, WebhookSecret,
 };
 use dwar_kernel::{KeyMode, Purpose, Sealed, StoreError, Timestamp, Vault};
 use dwar_testkit::{ClearVault, MS, START, SeededEntropy, seconds};
@@ -59,10 +59,10 @@ fn says(
     dispatch: &Dispatch,
     outcome: Result<u16, SendFailure>,
     again: Option<Timestamp>,
-) -> impl Fn(&Call) -> bool + Send + 'static {
+) -> impl Fn(&EndpointCall) -> bool + Send + 'static {
     let Dispatch { endpoint, event, failures } = dispatch.clone();
     move |call| {
-        let wanted = Call {
+        let wanted = EndpointCall {
             id: call.id,
             endpoint: endpoint.id,
             event: event.id(),
@@ -232,8 +232,8 @@ async fn an_address_that_is_not_allowed_is_given_up_at_once() {
     let world = World::live();
     let dispatch = dispatch(&world);
     let mut events = due(vec![dispatch.clone()]);
-    fails(&mut events, &dispatch, SendFailure::Forbidden, None);
-    let (sender, _) = sender(|_| Err(SendFailure::Forbidden));
+    fails(&mut events, &dispatch, SendFailure::AddressNotAllowed, None);
+    let (sender, _) = sender(|_| Err(SendFailure::AddressNotAllowed));
     assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
 }
 

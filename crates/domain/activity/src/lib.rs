@@ -16,7 +16,7 @@ mod times;
 pub use calendar::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, SETTLED_AFTER, Span, Window, fresh};
 pub use counts::Counts;
 pub use gather::{Chunk, Figure, Gathering, Key, Sent, Tried};
-pub use overview::{Change, Overview};
+pub use overview::{Overview, Trend};
 pub use ports::{FiguresStore, Progress};
 pub use tenure::Tenure;
 pub use times::Times;

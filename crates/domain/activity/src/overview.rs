@@ -17,9 +17,9 @@ pub struct Overview {
     pub routes: Vec<(Channel, String, Counts)>,
 }
 
-/// How a number stands against an earlier one.
+/// How a number compares with an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum Trend {
     /// There was nothing to compare with.
     New,
     /// It is the same.
@@ -28,7 +28,7 @@ pub enum Change {
     Percent(i64),
 }
 
-impl Change {
+impl Trend {
     /// From one number to another.
     pub fn between(before: u64, now: u64) -> Self {
         let (before, now) = (i128::from(before), i128::from(now));
@@ -75,19 +75,19 @@ mod tests {
 
     #[test]
     fn a_change_is_in_percent_and_rounded_away_from_zero_at_the_half() {
-        for (before, now, change) in [
-            (0, 0, Change::Same),
-            (0, 5, Change::New),
-            (5, 5, Change::Same),
-            (100, 150, Change::Percent(50)),
-            (100, 0, Change::Percent(-100)),
-            (200, 201, Change::Percent(1)),
-            (200, 199, Change::Percent(-1)),
-            (1_000, 1_004, Change::Percent(0)),
-            (3, 4, Change::Percent(33)),
-            (1, u64::MAX, Change::Percent(i64::MAX)),
+        for (before, now, trend) in [
+            (0, 0, Trend::Same),
+            (0, 5, Trend::New),
+            (5, 5, Trend::Same),
+            (100, 150, Trend::Percent(50)),
+            (100, 0, Trend::Percent(-100)),
+            (200, 201, Trend::Percent(1)),
+            (200, 199, Trend::Percent(-1)),
+            (1_000, 1_004, Trend::Percent(0)),
+            (3, 4, Trend::Percent(33)),
+            (1, u64::MAX, Trend::Percent(i64::MAX)),
         ] {
-            assert_eq!(Change::between(before, now), change, "{before} {now}");
+            assert_eq!(Trend::between(before, now), trend, "{before} {now}");
         }
     }
 }

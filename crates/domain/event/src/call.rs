@@ -2,7 +2,7 @@ use crate::SendFailure;
 use dwar_kernel::{CallId, EndpointId, EventKind, Timestamp};
 use std::time::Duration;
 
-/// How many calls to one endpoint are kept on record, the newest; see [`Call::asks_for_a_trim`].
+/// How many calls to one endpoint are kept on record, the newest; see [`EndpointCall::asks_for_a_trim`].
 pub const CALLS_KEPT: u32 = 1_000;
 /// The same event is not sent to an endpoint again within this time of its last call.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -12,7 +12,7 @@ pub const CALL_LEASE: Duration = Duration::from_secs(60);
 /// A call to an endpoint that was tried, and what came of it. Nothing of the address, of what was
 /// sent or of what was answered is in it but the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct EndpointCall {
     /// Its id.
     pub id: CallId,
     /// Who was called.
@@ -33,7 +33,7 @@ pub struct Call {
     pub again: Option<Timestamp>,
 }
 
-impl Call {
+impl EndpointCall {
     /// When it was over.
     pub fn ended(&self) -> Timestamp {
         self.at + self.took
@@ -51,7 +51,7 @@ impl Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
     /// The call.
-    pub call: Call,
+    pub call: EndpointCall,
     /// Whether its event is still there to be sent again.
     pub on_record: bool,
 }
@@ -81,7 +81,7 @@ pub struct ResendState {
 /// What becomes of the wish to send an event again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
-    /// It goes out with what else is due.
+    /// It is queued and goes out with the other events that are due.
     Queued,
     /// It is about to go out anyway, or was sent a moment ago.
     UnderWay,

@@ -11,7 +11,7 @@ mod retry;
 mod room;
 mod secret;
 
-pub use call::{CALL_LEASE, CALLS_KEPT, Call, CallFilter, LoggedCall, Resend, ResendState};
+pub use call::{CALL_LEASE, CALLS_KEPT, CallFilter, EndpointCall, LoggedCall, Resend, ResendState};
 pub use call_log::*;
 pub use dwar_kernel::{Event, EventKind, EventPhone, Subject};
 pub use endpoint::{Endpoint, Failing, NewSecret, PreviousSecret, SwitchOff};

@@ -1,4 +1,4 @@
-use crate::{Call, Endpoint, Event, NewSecret, Room, SwitchOff, WebhookSecret};
+use crate::{Endpoint, EndpointCall, Event, NewSecret, Room, SwitchOff, WebhookSecret};
 use async_trait::async_trait;
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub trait EventStore: Send + Sync {
     ) -> Result<Vec<Dispatch>, StoreError>;
 
     /// The endpoint has been told, see [`Endpoint::after_success`]; the call is on record.
-    async fn delivered(&self, call: Call) -> Result<(), StoreError>;
+    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError>;
 
     /// A call to the endpoint failed: counted by [`Endpoint::after_failure`] as of its end, put on
     /// record, and the delivery is due again at `call.again`, or, with `None`, never.
@@ -70,13 +70,13 @@ pub trait EventStore: Send + Sync {
     /// endpoints have an event to be told of it, once however many calls fail at once.
     async fn failed(
         &self,
-        call: Call,
+        call: EndpointCall,
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError>;
 
     /// The delivery is never made, and that says nothing about its endpoint; the call that was not
     /// made is on record.
-    async fn give_up(&self, call: Call) -> Result<(), StoreError>;
+    async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError>;
 
     /// Drops what endpoints that are switched off have not been told, in bounded steps; gives the
     /// number of deliveries.
@@ -109,12 +109,12 @@ pub struct WebhookRequest {
     pub body: Vec<u8>,
 }
 
-/// Why an endpoint was not told.
+/// Why an event was not delivered to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendFailure {
-    /// Its address leads where we do not go: not public, or not HTTPS.
+    /// Its address is not public, or not HTTPS.
     #[error("the address is not allowed")]
-    Forbidden,
+    AddressNotAllowed,
     /// It did not answer in time.
     #[error("the endpoint did not answer in time")]
     TimedOut,
@@ -130,10 +130,10 @@ pub enum SendFailure {
     /// It could not be reached for another reason.
     #[error("the endpoint cannot be reached")]
     Unreachable,
-    /// It answered something else than a success.
+    /// It did not answer with a success.
     #[error("the endpoint answered {0}")]
     Status(u16),
-    /// What signs the call, or the number it is about, cannot be read with the keys that are set.
+    /// The signing secret, or the phone number in the event, cannot be decrypted with the present keys.
     #[error("the event cannot be signed")]
     Unsigned,
 }
@@ -142,7 +142,7 @@ impl SendFailure {
     /// The word for tables and answers, and the status if there was one.
     pub const fn word(self) -> (&'static str, Option<u16>) {
         match self {
-            Self::Forbidden => ("forbidden", None),
+            Self::AddressNotAllowed => ("forbidden", None),
             Self::TimedOut => ("timed_out", None),
             Self::Unresolved => ("unresolved", None),
             Self::ConnectionRefused => ("connection_refused", None),
@@ -156,7 +156,7 @@ impl SendFailure {
     /// What [`SendFailure::word`] gave, back again.
     pub fn from_word(word: &str, status: Option<u16>) -> Option<Self> {
         let plain = [
-            Self::Forbidden,
+            Self::AddressNotAllowed,
             Self::TimedOut,
             Self::Unresolved,
             Self::ConnectionRefused,
@@ -185,6 +185,6 @@ pub trait WebhookSender: Send + Sync {
     /// Whether events may go to this address at all, as far as can be told without a look-up.
     ///
     /// # Errors
-    /// [`SendFailure::Forbidden`].
+    /// [`SendFailure::AddressNotAllowed`].
     fn allows(&self, url: &str) -> Result<(), SendFailure>;
 }

@@ -80,7 +80,7 @@ ids! {
     OperatorId;
     /// One token of the admin API, not the token itself.
     AdminTokenId;
-    /// One line of the audit log.
+    /// One audit entry.
     AuditId;
     /// Whoever searches for phone numbers: the id of an operator, or of a token.
     SearcherId;

@@ -16,7 +16,7 @@ pub enum InvalidAmount {
     #[error("an amount is rupees with at most two decimals, like 100 or 99.50")]
     Text,
     /// Less than nothing, or more than [`Amount::MOST`].
-    #[error("0 to 1000000000000 paise, which are a thousand crore rupees")]
+    #[error("0 to 1000000000000 paise (a thousand crore rupees)")]
     Bounds,
 }
 

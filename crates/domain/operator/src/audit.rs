@@ -110,8 +110,8 @@ impl fmt::Display for Actor {
     }
 }
 
-/// One line of the audit log. It is written before the change, so that no change is without its
-/// line; a change that then fails has one all the same.
+/// An entry of the audit log. It is written before the change, so that no change is without one; a
+/// change that then fails has one, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
     /// Its id, which settles the order of equal times.

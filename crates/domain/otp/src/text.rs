@@ -39,7 +39,7 @@ pub enum InvalidText {
     #[error("the text has to contain {{code}} exactly once")]
     Code,
     /// A placeholder that nothing stands for.
-    #[error("the text knows the placeholders {{code}}, {{brand}} and {{minutes}}, not {0}")]
+    #[error("unknown placeholder {0}: the text can use {{code}}, {{brand}} and {{minutes}}")]
     Placeholder(String),
     /// A control character but a line break.
     #[error("the text contains a control character")]
@@ -60,7 +60,7 @@ pub enum InvalidText {
     #[error("with an app hash the text has at most 140 bytes; this one has {0}")]
     TooLongForApp(usize),
     /// More than three parts; how many there are.
-    #[error("the text takes {0} parts; 3 are the most")]
+    #[error("the text takes {0} SMS parts; at most 3 are allowed")]
     TooManySegments(usize),
     /// The language is none.
     #[error(transparent)]

@@ -38,7 +38,7 @@ pub struct LedgerProof {
     /// What the entries come to.
     pub sum: LedgerSum,
     /// What the wallet said when the proof began.
-    pub stand: WalletSnapshot,
+    pub wallet: WalletSnapshot,
 }
 
 /// A proof that is being made.
@@ -86,10 +86,10 @@ impl LedgerProof {
     /// Whether no entry is missing, the entries come to what the wallet says, and its open holds to
     /// what it holds.
     pub fn is_sound(&self) -> bool {
-        self.sum.entries == self.stand.position
-            && self.sum.position == self.stand.position
-            && self.sum.sums == self.stand.balance
-            && self.stand.open == self.stand.balance.held
+        self.sum.entries == self.wallet.position
+            && self.sum.position == self.wallet.position
+            && self.sum.sums == self.wallet.balance
+            && self.wallet.open == self.wallet.balance.held
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             by: "Asha".to_owned(),
             sum: LedgerSum { entries: 3, position: 3, sums: balance },
-            stand: WalletSnapshot { position: 3, balance, open: Paise(30) },
+            wallet: WalletSnapshot { position: 3, balance, open: Paise(30) },
         }
     }
 
@@ -140,8 +140,8 @@ mod tests {
             |it| it.sum.position = 2,
             |it| it.sum.sums.balance = Paise(71),
             |it| it.sum.sums.held = Paise(29),
-            |it| it.stand.open = Paise(29),
-            |it| it.stand.position = 4,
+            |it| it.wallet.open = Paise(29),
+            |it| it.wallet.position = 4,
         ];
         for spoil in wrong {
             let mut proof = sound();

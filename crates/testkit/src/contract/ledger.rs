@@ -59,8 +59,8 @@ impl Scene {
         let balance = Balance { balance: Paise(70), held: Paise(30) };
         let sum = LedgerSum { entries: 3, position: 3, sums: balance };
         let open = Paise(if sound { 30 } else { 29 });
-        let stand = WalletSnapshot { position: 3, balance, open };
-        let proof = LedgerProof { project, since, at: since + seconds(1), by, sum, stand };
+        let wallet = WalletSnapshot { position: 3, balance, open };
+        let proof = LedgerProof { project, since, at: since + seconds(1), by, sum, wallet };
         assert_eq!(proof.is_sound(), sound);
         let ended = self.stores.ledger.end_proof(proof.clone()).await.unwrap();
         (proof, ended)
@@ -142,9 +142,9 @@ pub async fn sums_and_stand_are_what_was_booked(stores: &Stores) {
     assert_eq!(stores.ledger.snapshot(scene.project).await.unwrap(), WalletSnapshot::default());
     scene.booked().await;
     scene.held(7).await;
-    let stand = stores.ledger.snapshot(scene.project).await.unwrap();
+    let wallet = stores.ledger.snapshot(scene.project).await.unwrap();
     let balance = Balance { balance: Paise(510 - 75), held: Paise(7) };
-    assert_eq!(stand, WalletSnapshot { position: 21, balance, open: Paise(7) });
+    assert_eq!(wallet, WalletSnapshot { position: 21, balance, open: Paise(7) });
     let sum =
         async |after, through| stores.ledger.sum(scene.project, after, through).await.unwrap();
     let whole = LedgerSum { entries: 21, position: 21, sums: balance };
@@ -170,11 +170,11 @@ pub async fn the_snapshot_is_of_one_instant(stores: &Stores) {
                 return;
             }
             for _ in 0..10 {
-                let stand = scene.stores.ledger.snapshot(scene.project).await.unwrap();
-                assert_eq!(stand.open, stand.balance.held);
-                let sum = scene.stores.ledger.sum(scene.project, 0, stand.position).await.unwrap();
-                assert_eq!(sum.sums, stand.balance);
-                assert_eq!((sum.entries, sum.position), (stand.position, stand.position));
+                let wallet = scene.stores.ledger.snapshot(scene.project).await.unwrap();
+                assert_eq!(wallet.open, wallet.balance.held);
+                let sum = scene.stores.ledger.sum(scene.project, 0, wallet.position).await.unwrap();
+                assert_eq!(sum.sums, wallet.balance);
+                assert_eq!((sum.entries, sum.position), (wallet.position, wallet.position));
             }
         }
     })

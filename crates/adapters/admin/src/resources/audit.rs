@@ -39,7 +39,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// Which lines of the log.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct AuditQuery {
     /// Such as `key.regenerated`.
     action: Option<String>,
     /// From this instant on.
@@ -55,32 +55,40 @@ struct Wanted {
     cursor: Option<String>,
 }
 
-async fn all(call: AdminRequest, wanted: Wanted, _: Nothing) -> Answered<Page<AuditLine>> {
-    page(&call, None, &wanted).await
+async fn all(call: AdminRequest, query: AuditQuery, _: Nothing) -> Answered<Page<AuditLine>> {
+    page(&call, None, &query).await
 }
 
-async fn of_project(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<AuditLine>> {
-    page(&at, Some(at.project), &wanted).await
+async fn of_project(
+    at: ProjectRequest,
+    query: AuditQuery,
+    _: Nothing,
+) -> Answered<Page<AuditLine>> {
+    page(&at, Some(at.project), &query).await
 }
 
-async fn export_all(call: AdminRequest, wanted: Wanted, _: Nothing) -> Answered<Lines<AuditLine>> {
-    export(&call, None, &wanted).await
+async fn export_all(
+    call: AdminRequest,
+    query: AuditQuery,
+    _: Nothing,
+) -> Answered<Lines<AuditLine>> {
+    export(&call, None, &query).await
 }
 
 async fn export_of_project(
     at: ProjectRequest,
-    wanted: Wanted,
+    query: AuditQuery,
     _: Nothing,
 ) -> Answered<Lines<AuditLine>> {
-    export(&at, Some(at.project), &wanted).await
+    export(&at, Some(at.project), &query).await
 }
 
 async fn page(
     call: &AdminRequest,
     project: Option<ProjectId>,
-    wanted: &Wanted,
+    query: &AuditQuery,
 ) -> Answered<Page<AuditLine>> {
-    let (filter, after, limit) = (wanted.filter(project)?, wanted.after()?, limit(wanted.limit)?);
+    let (filter, after, limit) = (query.filter(project)?, query.after()?, limit(query.limit)?);
     // One more than is shown tells whether there are more.
     let entries = call.api.manage.audit_log.page(&call.by, filter, after, limit + 1).await?;
     Ok(AuditLine::page(&entries, limit))
@@ -96,9 +104,9 @@ enum Rest {
 async fn export(
     call: &AdminRequest,
     project: Option<ProjectId>,
-    wanted: &Wanted,
+    query: &AuditQuery,
 ) -> Answered<Lines<AuditLine>> {
-    let (filter, after) = (wanted.filter(project)?, wanted.after()?);
+    let (filter, after) = (query.filter(project)?, query.after()?);
     let (api, by) = (call.api.clone(), call.by.clone());
     let first = api.manage.audit_log.page(&by, filter, after, PAGE).await?;
     let start = Some((api, by, Rest::Page(first)));
@@ -117,7 +125,7 @@ async fn export(
     })))
 }
 
-impl Wanted {
+impl AuditQuery {
     fn filter(&self, project: Option<ProjectId>) -> Answered<AuditFilter> {
         let action = self.action.as_deref().map(|word| {
             Action::from_word(word).ok_or_else(|| ApiRefusal::field("action", "no such action"))

@@ -24,7 +24,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// Which figures.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct FiguresQuery {
     /// `hour`, `day` or `month` (30 days); a day without.
     period: Option<String>,
     /// `live` or `test`; live without.
@@ -88,9 +88,9 @@ struct FigureRoute {
     counts: FigureCounts,
 }
 
-async fn show(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Figures> {
-    let mode = word("mode", wanted.mode.as_deref(), KeyMode::from_word)?;
-    let period = word("period", wanted.period.as_deref(), Period::from_word)?;
+async fn show(at: ProjectRequest, query: FiguresQuery, _: Nothing) -> Answered<Figures> {
+    let mode = word("mode", query.mode.as_deref(), KeyMode::from_word)?;
+    let period = word("period", query.period.as_deref(), Period::from_word)?;
     let (mode, period) = (mode.unwrap_or(KeyMode::Live), period.unwrap_or(Period::Day));
     let now = at.api.tools.now();
     let found = at.api.manage.figures.overview(&at.by, (at.project, mode), period).await?;

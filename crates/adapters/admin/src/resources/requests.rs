@@ -51,7 +51,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// Which requests.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct RequestsQuery {
     /// `live` or `test`.
     mode: Option<String>,
     /// `queued`, `sent`, `delivered` or `failed`.
@@ -139,8 +139,8 @@ struct UnmaskedRequest {
     phone: String,
 }
 
-async fn list(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<RequestPage> {
-    let (filter, before) = (wanted.filter()?, wanted.before()?);
+async fn list(at: ProjectRequest, query: RequestsQuery, _: Nothing) -> Answered<RequestPage> {
+    let (filter, before) = (query.filter()?, query.before()?);
     let page = at.api.manage.activity.requests(&at.by, at.project, &filter, before).await?;
     Ok(RequestPage {
         items: page.lines.into_iter().map(view).collect(),
@@ -178,7 +178,7 @@ async fn unmask(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<Unmasked
     Ok(UnmaskedRequest { request_id: id(request), mode: id(mode), phone: phone.e164() })
 }
 
-impl Wanted {
+impl RequestsQuery {
     fn filter(&self) -> Answered<RequestFilter> {
         Ok(RequestFilter {
             mode: word("mode", self.mode.as_deref(), KeyMode::from_word)?,

@@ -45,7 +45,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// Which movements.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct EntriesQuery {
     /// From this instant on.
     #[param(format = "date-time")]
     since: Option<String>,
@@ -72,22 +72,26 @@ struct ProofToBegin {
     everything: bool,
 }
 
-async fn entries(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<WalletEntry>> {
-    let (filter, limit) = (wanted.filter()?, limit(wanted.limit)?);
-    let place = place(wanted.cursor.as_deref())?;
+async fn entries(
+    at: ProjectRequest,
+    query: EntriesQuery,
+    _: Nothing,
+) -> Answered<Page<WalletEntry>> {
+    let (filter, limit) = (query.filter()?, limit(query.limit)?);
+    let place = place(query.cursor.as_deref())?;
     let after = place.map(|(at, position)| StatementCursor { at, position });
     // One more than is shown tells whether there are more.
     let lines = at.api.manage.ledger.lines(&at.by, at.project, filter, after, limit + 1).await?;
     Ok(WalletEntry::page(&lines, limit))
 }
 
-async fn download(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Csv> {
-    for (field, given) in [("limit", wanted.limit.is_some()), ("cursor", wanted.cursor.is_some())] {
+async fn download(at: ProjectRequest, query: EntriesQuery, _: Nothing) -> Answered<Csv> {
+    for (field, given) in [("limit", query.limit.is_some()), ("cursor", query.cursor.is_some())] {
         if given {
             return Err(ApiRefusal::field(field, "a download is whole"));
         }
     }
-    let (ledger, filter) = (at.api.manage.ledger.clone(), wanted.filter()?);
+    let (ledger, filter) = (at.api.manage.ledger.clone(), query.filter()?);
     let name = format!("statement-{}.csv", at.project);
     Ok(Csv(csv_download(&name, ledger.csv(at.by.clone(), at.project, filter).await?)))
 }
@@ -101,7 +105,7 @@ async fn begin(at: ProjectRequest, _: Nothing, body: ProofToBegin) -> Answered<B
     Ok((&at.api.manage.ledger.begin(&at.by, at.project, scope).await?).into())
 }
 
-impl Wanted {
+impl EntriesQuery {
     fn filter(&self) -> Answered<StatementFilter> {
         Ok(StatementFilter {
             kind: word("kind", self.kind.as_deref(), EntryKind::from_word)?,

@@ -36,7 +36,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// Which calls.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct CallsQuery {
     /// Only those that were not taken.
     #[serde(default)]
     #[param(required = false)]
@@ -57,11 +57,15 @@ struct EventToResend {
     event_id: Parsed<EventId>,
 }
 
-async fn list(at: ProjectRequest, wanted: Wanted, _: Nothing) -> Answered<Page<LoggedWebhookCall>> {
+async fn list(
+    at: ProjectRequest,
+    query: CallsQuery,
+    _: Nothing,
+) -> Answered<Page<LoggedWebhookCall>> {
     let webhook = known(&at).await?;
-    let before = wanted.cursor.as_deref().map(str::parse::<CallId>);
+    let before = query.cursor.as_deref().map(str::parse::<CallId>);
     let before = before.transpose().map_err(|_| no_cursor())?;
-    let (filter, limit) = (CallFilter { failed: wanted.failed, before }, limit(wanted.limit)?);
+    let (filter, limit) = (CallFilter { failed: query.failed, before }, limit(query.limit)?);
     let log = &at.api.manage.endpoint_log;
     // One more than is shown tells whether there are more.
     let calls = log.calls(&at.by, at.project, webhook, filter, limit + 1).await?;

@@ -108,19 +108,19 @@ impl From<&Proven> for LedgerProofs {
 
 impl From<&dwar_wallet::LedgerProof> for LedgerProof {
     fn from(proof: &dwar_wallet::LedgerProof) -> Self {
-        let (sum, stand) = (&proof.sum, &proof.stand);
+        let (sum, wallet) = (&proof.sum, &proof.wallet);
         Self {
             sound: proof.is_sound(),
             began_at: instant(proof.since),
             at: instant(proof.at),
             by: proof.by.clone(),
             entries: sum.entries,
-            entries_expected: stand.position,
+            entries_expected: wallet.position,
             balance_paise: sum.sums.balance.0,
-            balance_expected_paise: stand.balance.balance.0,
+            balance_expected_paise: wallet.balance.balance.0,
             held_paise: sum.sums.held.0,
-            held_expected_paise: stand.balance.held.0,
-            open_holds_paise: stand.open.0,
+            held_expected_paise: wallet.balance.held.0,
+            open_holds_paise: wallet.open.0,
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::{Page, id, instant};
-use dwar_event::{Call, EventId, LoggedCall};
+use dwar_event::{EndpointCall, EventId, LoggedCall};
 use dwar_kernel::EndpointId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -47,8 +47,8 @@ pub struct ResentEvent {
     queued: bool,
 }
 
-impl From<&Call> for WebhookCall {
-    fn from(call: &Call) -> Self {
+impl From<&EndpointCall> for WebhookCall {
+    fn from(call: &EndpointCall) -> Self {
         let (status, failure) = match call.outcome {
             Ok(status) => (Some(status), None),
             Err(cause) => {

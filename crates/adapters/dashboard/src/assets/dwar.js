@@ -36,9 +36,9 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 // Typed confirmations: the button wakes up when the word is right. The server asks for it too.
 for (const input of document.querySelectorAll("input[data-confirm]")) {
   const button = input.form.querySelector("button[type=submit]");
-  const look = () => { button.disabled = input.value.trim() !== input.dataset.confirm; };
-  input.addEventListener("input", look);
-  look();
+  const check = () => { button.disabled = input.value.trim() !== input.dataset.confirm; };
+  input.addEventListener("input", check);
+  check();
 }
 
 // The preview of a text while it is typed: the server writes it, as it will write the message.

@@ -154,15 +154,15 @@ function deliveryOf(status) {
 // Looks into the inbox until the message has arrived, or for ten seconds.
 async function watch(otp, turn) {
   if (!otp) return;
-  for (let look = 0; look < 8 && turn === state.send; look += 1) {
+  for (let attempt = 0; attempt < 8 && turn === state.send; attempt += 1) {
     const inbox = await ask("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(phone.value)}`);
     if (turn !== state.send) return;
     (inbox.json?.messages ?? []).filter((message) => message.otp_id === otp).reverse().forEach(bubble);
     const status = await ask("GET", `/v1/otp/status/${otp}`);
     if (turn !== state.send || !status.json?.attempts) return;
     deliveryOf(status.json);
-    if (["delivered", "failed"].includes(status.json.status) && look > 0) return;
-    await new Promise((done) => setTimeout(done, look < 2 ? 450 : 1500));
+    if (["delivered", "failed"].includes(status.json.status) && attempt > 0) return;
+    await new Promise((done) => setTimeout(done, attempt < 2 ? 450 : 1500));
   }
 }
 

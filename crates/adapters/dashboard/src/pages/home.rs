@@ -30,7 +30,7 @@ const SHOWN: usize = 60;
 
 /// Which projects are wanted.
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct HomeQuery {
     /// What the name has in it, however it is written.
     #[serde(default)]
     name: String,
@@ -38,7 +38,7 @@ pub(crate) struct Wanted {
     after: Option<String>,
 }
 
-impl Wanted {
+impl HomeQuery {
     /// Those of a page, and whether there are more.
     fn page(&self, mut projects: Vec<Project>) -> (Vec<Project>, bool) {
         let name = self.name.trim().to_lowercase();
@@ -54,10 +54,10 @@ impl Wanted {
 }
 
 /// `GET /projects`.
-pub(crate) async fn projects(visit: Visit, wanted: Query<Wanted>) -> Page {
+pub(crate) async fn projects(visit: Visit, query: Query<HomeQuery>) -> Page {
     let all = visit.projects().await?;
     let many = all.len() > SHOWN;
-    let (projects, more) = wanted.page(all);
+    let (projects, more) = query.page(all);
     let shown = projects.iter().map(|project| project.id).collect();
     let balances = visit.console.manage.wallets.balances(&visit.by, shown).await?;
     let card = |project: Project| {
@@ -67,7 +67,7 @@ pub(crate) async fn projects(visit: Visit, wanted: Query<Wanted>) -> Page {
     };
     let cards: Vec<_> = projects.into_iter().map(card).collect();
     let content = html! {
-        @if many { (search(&wanted.name)) }
+        @if many { (search(&query.name)) }
         @if cards.is_empty() && many {
             section.empty { p { (texts::NONE_SO_CALLED) } }
         } @else if cards.is_empty() {
@@ -87,7 +87,7 @@ pub(crate) async fn projects(visit: Visit, wanted: Query<Wanted>) -> Page {
             }
         }
         @if let Some((last, ..)) = cards.last().filter(|_| more) {
-            p.more { a.button href=(rest(&wanted.name, last)) { (texts::MORE) } }
+            p.more { a.button href=(rest(&query.name, last)) { (texts::MORE) } }
         }
     };
     let frame = Frame {

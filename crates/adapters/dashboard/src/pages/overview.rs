@@ -5,7 +5,7 @@ use crate::layout::{Frame, Page};
 use crate::texts::overview as texts;
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
-use dwar_activity::{Change, Counts, Overview, Period};
+use dwar_activity::{Counts, Overview, Period, Trend};
 use dwar_app::Figures;
 use dwar_kernel::{Channel, KeyMode, Paise, Timestamp};
 use dwar_operator::Command;
@@ -18,7 +18,7 @@ use std::time::Duration;
 const STALE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct OverviewQuery {
     mode: Option<String>,
     period: Option<String>,
 }
@@ -32,10 +32,10 @@ struct View<'a> {
 }
 
 /// `GET /p/{project}/overview?mode=&period=`.
-pub(crate) async fn show(visit: Visit, path: Path<String>, wanted: Query<Wanted>) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<OverviewQuery>) -> Page {
     let project = visit.project(&path, Command::ShowFigures).await?;
-    let mode = wanted.mode.as_deref().and_then(KeyMode::from_word).unwrap_or(KeyMode::Live);
-    let period = wanted.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
+    let mode = query.mode.as_deref().and_then(KeyMode::from_word).unwrap_or(KeyMode::Live);
+    let period = query.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
     let figures =
         visit.console.manage.figures.overview(&visit.by, (project.id, mode), period).await?;
     let view = View { visit: &visit, project: &project, mode, period };
@@ -189,10 +189,10 @@ fn tiles(overview: &Overview) -> Markup {
 }
 
 fn changed(before: u64, now: u64, taste: Taste) -> Markup {
-    match Change::between(before, now) {
-        Change::Same | Change::Percent(0) => delta(0, texts::SAME, taste),
-        Change::New => delta(0, texts::NEW, Taste::Neither),
-        Change::Percent(by) => delta(by, &format!("{} %", grouped(by.unsigned_abs())), taste),
+    match Trend::between(before, now) {
+        Trend::Same | Trend::Percent(0) => delta(0, texts::SAME, taste),
+        Trend::New => delta(0, texts::NEW, Taste::Neither),
+        Trend::Percent(by) => delta(by, &format!("{} %", grouped(by.unsigned_abs())), taste),
     }
 }
 

@@ -2,7 +2,7 @@ use crate::api_routes::{ApiAnswer, ApiRequest};
 use crate::assets;
 use crate::layout::{Frame, Page, icon};
 use crate::refusal::Refusal;
-use crate::texts::playground::{self as texts, STEPS, Step};
+use crate::texts::playground::{self as texts, PlaygroundStep, STEPS};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -78,7 +78,7 @@ fn numbers() -> Markup {
     }
 }
 
-fn card(index: usize, step: &Step) -> Markup {
+fn card(index: usize, step: &PlaygroundStep) -> Markup {
     let languages =
         [("curl", "curl"), ("javascript", "JavaScript"), ("python", "Python"), ("rust", "Rust")];
     let tabs =

@@ -55,12 +55,16 @@ pub(crate) async fn save(posted: Posted<MessagesForm>, path: Path<String>) -> Pa
 pub(crate) async fn preview(posted: Posted<MessagesForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ShowProject).await?;
-    let shown = look(&visit, project.id, form.change()).await?.into_string();
+    let shown = render_preview(&visit, project.id, form.change()).await?.into_string();
     Ok(HttpResponse::Ok().content_type(HTML).body(shown))
 }
 
 /// What a phone would show of this project's SMS, and what it would cost.
-async fn look(visit: &Visit, project: ProjectId, change: ProjectChange) -> Result<Markup, Refusal> {
+async fn render_preview(
+    visit: &Visit,
+    project: ProjectId,
+    change: ProjectChange,
+) -> Result<Markup, Refusal> {
     let (project, sms) =
         match visit.console.manage.projects.preview(&visit.by, project, change).await {
             Ok(shown) => shown,
@@ -82,7 +86,7 @@ async fn look(visit: &Visit, project: ProjectId, change: ProjectChange) -> Resul
 
 /// The texts with their preview.
 pub(crate) async fn card(visit: &Visit, project: &Project) -> Result<Markup, Refusal> {
-    let preview = look(visit, project.id, ProjectChange::default()).await?;
+    let preview = render_preview(visit, project.id, ProjectChange::default()).await?;
     let messages = &project.messages;
     let text = |own: &Option<String>| own.clone().unwrap_or_default();
     let (brand, language, template_id) =

@@ -20,15 +20,15 @@ const EVERYTHING: &str = "everything";
 
 /// Whose access is to be changed. One form is on the page at a time: each lists every project.
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct TeamQuery {
     #[serde(default)]
     change: String,
 }
 
 /// `GET /team`.
-pub(crate) async fn show(visit: Visit, request: HttpRequest, wanted: Query<Wanted>) -> Page {
+pub(crate) async fn show(visit: Visit, request: HttpRequest, query: Query<TeamQuery>) -> Page {
     let above = done(&request, texts::DONE);
-    list(&visit, StatusCode::OK, &above, wanted.change.parse().ok()).await
+    list(&visit, StatusCode::OK, &above, query.change.parse().ok()).await
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,5 @@
 use super::parts::{Field, done, notice};
-use super::wallet_statement::Wanted;
+use super::wallet_statement::StatementQuery;
 use super::{go, wallet_proof, wallet_statement};
 use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
@@ -19,7 +19,7 @@ use serde::Deserialize;
 pub(crate) async fn show(
     visit: Visit,
     path: Path<String>,
-    wanted: Query<Wanted>,
+    wanted: Query<StatementQuery>,
     request: HttpRequest,
 ) -> Page {
     let project = visit.project(&path, Command::ShowWallet).await?;
@@ -56,7 +56,7 @@ pub(crate) async fn credit(posted: Posted<CreditForm>, path: Path<String>) -> Pa
         }
     };
     let answer = HttpResponse::build(status).finish();
-    page(&visit, &project, answer, &notice("bad", refused), &Wanted::default()).await
+    page(&visit, &project, answer, &notice("bad", refused), &StatementQuery::default()).await
 }
 
 async fn page(
@@ -64,7 +64,7 @@ async fn page(
     project: &Project,
     answer: HttpResponse,
     above: &Markup,
-    wanted: &Wanted,
+    wanted: &StatementQuery,
 ) -> Page {
     let balance = visit.console.manage.wallets.balance(&visit.by, project.id).await?;
     let statement = wallet_statement::section(visit, project, wanted).await?;

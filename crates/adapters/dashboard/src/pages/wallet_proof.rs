@@ -46,17 +46,17 @@ pub(crate) async fn section(visit: &Visit, project: &Project) -> Result<Markup, 
 
 fn told(proof: &LedgerProof) -> Markup {
     let sound = proof.is_sound();
-    let (sums, stand) = (proof.sum.sums, proof.stand.balance);
+    let (sums, wallet) = (proof.sum.sums, proof.wallet.balance);
     html! {
         p.notice.(if sound { "good" } else { "bad" }) role=(if sound { "status" } else { "alert" }) {
             @if sound { (texts::SOUND) } @else { (texts::UNSOUND) }
         }
         dl.facts {
             dt { (texts::WHEN) } dd { (time(proof.at)) " " (texts::BY) " " (proof.by) }
-            dt { (texts::ENTRIES) } dd { (grouped(proof.sum.entries)) " / " (grouped(proof.stand.position)) }
-            dt { (texts::BALANCE) } dd { (rupees(sums.balance)) " / " (rupees(stand.balance)) }
-            dt { (texts::HELD) } dd { (rupees(sums.held)) " / " (rupees(stand.held)) }
-            dt { (texts::OPEN) } dd { (rupees(proof.stand.open)) }
+            dt { (texts::ENTRIES) } dd { (grouped(proof.sum.entries)) " / " (grouped(proof.wallet.position)) }
+            dt { (texts::BALANCE) } dd { (rupees(sums.balance)) " / " (rupees(wallet.balance)) }
+            dt { (texts::HELD) } dd { (rupees(sums.held)) " / " (rupees(wallet.held)) }
+            dt { (texts::OPEN) } dd { (rupees(proof.wallet.open)) }
         }
     }
 }

@@ -19,7 +19,7 @@ const LINES: u32 = 50;
 /// Which lines are wanted, as the address says it. What is empty asks for nothing.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct StatementQuery {
     /// The first and the last day, as days are in India, or exact instants.
     from: String,
     until: String,
@@ -30,7 +30,7 @@ pub(crate) struct Wanted {
     position: String,
 }
 
-impl Wanted {
+impl StatementQuery {
     fn filter(&self) -> Result<StatementFilter, Refusal> {
         let kind = match self.kind.trim() {
             "" => None,
@@ -90,7 +90,7 @@ fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
 pub(crate) async fn section(
     visit: &Visit,
     project: &Project,
-    wanted: &Wanted,
+    wanted: &StatementQuery,
 ) -> Result<Markup, Refusal> {
     let (filter, after) = (wanted.filter()?, wanted.after()?);
     let everything = filter == StatementFilter::default() && after.is_none();
@@ -117,7 +117,7 @@ pub(crate) async fn section(
     })
 }
 
-fn filters(project: &Project, wanted: &Wanted) -> Markup {
+fn filters(project: &Project, wanted: &StatementQuery) -> Markup {
     html! {
         form.card method="get" action={ "/p/" (project.id) "/wallet" } {
             div.row {
@@ -193,7 +193,7 @@ fn movement(amount: Paise) -> Markup {
 pub(crate) async fn download(
     visit: Visit,
     path: Path<String>,
-    wanted: Query<Wanted>,
+    wanted: Query<StatementQuery>,
 ) -> Result<HttpResponse, Refusal> {
     let project = visit.project(&path, Command::DownloadStatement).await?;
     let ledger = visit.console.manage.ledger.clone();

@@ -21,7 +21,7 @@ const LINES: u32 = 50;
 
 /// Which calls are wanted.
 #[derive(Default, Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct WebhookQuery {
     #[serde(default)]
     show: Option<String>,
     #[serde(default)]
@@ -35,13 +35,13 @@ type At = Path<(String, String)>;
 pub(crate) async fn show(
     visit: Visit,
     path: At,
-    wanted: Query<Wanted>,
+    query: Query<WebhookQuery>,
     request: HttpRequest,
 ) -> Page {
     let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
     let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
     let above = done(&request, texts::DONE);
-    page(&visit, &project, id, &wanted, StatusCode::OK, &above).await
+    page(&visit, &project, id, &query, StatusCode::OK, &above).await
 }
 
 /// `POST …/test`: calls it once, and says what came of it.
@@ -58,7 +58,7 @@ pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
             notice("bad", &format!("{} {}.", texts::TEST_FAILED, texts::failure(cause)))
         }
     };
-    page(&visit, &project, id, &Wanted::default(), StatusCode::OK, &above).await
+    page(&visit, &project, id, &WebhookQuery::default(), StatusCode::OK, &above).await
 }
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
 pub(crate) async fn rotate(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RotateWebhookSecret).await?;
     let secret = visit.console.manage.endpoints.rotate_secret(&visit.by, project.id, id).await?;
-    page(&visit, &project, id, &Wanted::default(), StatusCode::OK, &fresh(&secret)).await
+    page(&visit, &project, id, &WebhookQuery::default(), StatusCode::OK, &fresh(&secret)).await
 }
 
 /// `POST …/enable`: switches it on again.
@@ -102,7 +102,7 @@ pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RemoveWebhook).await?;
     if posted.form.word.trim() != common::REMOVE_WORD {
         let (status, above) = (StatusCode::UNPROCESSABLE_ENTITY, notice("bad", common::WRONG_WORD));
-        return page(&visit, &project, id, &Wanted::default(), status, &above).await;
+        return page(&visit, &project, id, &WebhookQuery::default(), status, &above).await;
     }
     visit.console.manage.endpoints.remove(&visit.by, project.id, id).await?;
     Ok(go(&format!("/p/{}/settings?done=removed", project.id)))
@@ -137,21 +137,21 @@ async fn changing(
 /// It is not as the form expects it to be.
 async fn refused(visit: &Visit, project: &Project, id: EndpointId, sentence: &str) -> Page {
     let (status, above) = (StatusCode::CONFLICT, notice("bad", sentence));
-    page(visit, project, id, &Wanted::default(), status, &above).await
+    page(visit, project, id, &WebhookQuery::default(), status, &above).await
 }
 
 async fn page(
     visit: &Visit,
     project: &Project,
     id: EndpointId,
-    wanted: &Wanted,
+    query: &WebhookQuery,
     status: StatusCode,
     above: &Markup,
 ) -> Page {
     let log = &visit.console.manage.endpoint_log;
     let endpoint = log.endpoint(&visit.by, project.id, id).await?;
-    let before = wanted.before.as_deref().and_then(|id| id.parse().ok());
-    let failed = wanted.show.as_deref() == Some("failed");
+    let before = query.before.as_deref().and_then(|id| id.parse().ok());
+    let failed = query.show.as_deref() == Some("failed");
     let calls = log.calls(&visit.by, project.id, id, CallFilter { failed, before }, LINES).await?;
     let content = html! {
         div.stack {

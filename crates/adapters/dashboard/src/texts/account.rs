@@ -9,16 +9,16 @@ pub(crate) const DONE: &[(&str, &str)] = &[
 ];
 pub(crate) const PASSWORD: &str = "Password";
 pub(crate) const NO_PASSWORD_YET: &str =
-    "You came in by a link. Set a password, and you can come back.";
-pub(crate) const CURRENT: &str = "Present password";
+    "You signed in with a link. Set a password so that you can come back.";
+pub(crate) const CURRENT: &str = "Current password";
 pub(crate) const NEW: &str = "New password";
 pub(crate) const NEW_HINT: &str = "At least 12 characters.";
-pub(crate) const AGAIN: &str = "The same again";
+pub(crate) const AGAIN: &str = "Repeat it";
 pub(crate) const NOT_THE_SAME: &str = "The two passwords are not the same, so nothing was changed.";
 pub(crate) const CHANGE: &str = "Set password";
 pub(crate) const TOTP: &str = "Second factor";
 pub(crate) const TOTP_ON: &str = "on";
-pub(crate) const TOTP_HINT: &str = "A code of an authenticator app beside your password. Whoever learns the password alone is kept out.";
+pub(crate) const TOTP_HINT: &str = "A code of an authenticator app in addition to your password. The password alone is then not enough.";
 pub(crate) const TOTP_ADD: &str = "Add an authenticator app";
 pub(crate) const TOTP_REMOVE: &str = "Remove it";
 pub(crate) const TOTP_SCAN: &str = "Scan this with your authenticator app";

@@ -6,15 +6,15 @@ use dwar_otp::{DeliveryStatus, OtpState};
 
 pub(crate) const TITLE: &str = "Activity";
 pub(crate) const LEAD: &str =
-    "Codes as they are asked for, and why one did or did not arrive. Numbers are masked.";
+    "Requested codes, and why each did or did not arrive. Numbers are masked.";
 pub(crate) const SEARCH: &str = "Why did a code not arrive?";
 pub(crate) const SEARCH_HINT: &str =
-    "Enter the number. It travels in the form alone, never in an address, and is not kept.";
+    "Enter the number. It is sent in the form, never in a URL, and is not stored.";
 pub(crate) const PHONE: &str = "Phone number";
 pub(crate) const MODE: &str = "Mode";
 pub(crate) const FIND_OUT: &str = "Find out";
 pub(crate) const INVALID_PHONE: &str =
-    "That is no Indian mobile number: ten digits, the first 6 to 9, with or without +91.";
+    "That is not an Indian mobile number: ten digits, the first 6 to 9, with or without +91.";
 pub(crate) const FILTERS: &str = "Show";
 pub(crate) const ALL: &str = "All";
 pub(crate) const LIVE: &str = "Live";
@@ -33,30 +33,30 @@ pub(crate) const UNREADABLE: &str = "cannot be read";
 pub(crate) const NO_WAY: &str = "no provider";
 pub(crate) const THROUGH: &str = "through";
 pub(crate) const OLDER: &str = "Older requests";
-pub(crate) const GO_ON: &str = "Look further back";
-pub(crate) const LOOKED: &str = "Looked through";
+pub(crate) const GO_ON: &str = "Search further back";
+pub(crate) const LOOKED: &str = "Searched";
 pub(crate) const REQUESTS: &str = "requests";
 pub(crate) const EMPTY: &str =
-    "No code has been asked for yet. Send one in the playground, or with a key of this project.";
+    "No code has been requested yet. Send one in the playground, or with a key of this project.";
 pub(crate) const TO_PLAYGROUND: &str = "Open the playground";
 pub(crate) const NOTHING_OLDER: &str = "There are no older requests on record.";
-pub(crate) const NONE_WANTED: &str = "None of the requests looked through is one of these.";
+pub(crate) const NONE_WANTED: &str = "None of the searched requests matches.";
 pub(crate) const REFUSED_LATELY: &str = "Refused in the last hour";
 pub(crate) const PAUSE: &str = "Pause";
 pub(crate) const GOES_ON: &str = "Live";
 pub(crate) const PAUSED: &str = "Paused";
 pub(crate) const OFFLINE: &str = "Not live: reload to see what is new";
-pub(crate) const GAP: &str = "More came than fit on this page: reload to see all";
+pub(crate) const GAP: &str = "There are more than fit on this page: reload to see all";
 pub(crate) const FREE: &str = "free";
 
 pub(crate) const STORY: &str = "What happened";
-pub(crate) const STORY_LEAD: &str = "All that is on record about one number, newest first.";
+pub(crate) const STORY_LEAD: &str = "Everything on record about one number, newest first.";
 pub(crate) const BACK: &str = "All activity";
 pub(crate) const NEXT: &str = "The next code";
 pub(crate) const NUMBER: &str = "Number";
 pub(crate) const UNMASK: &str = "Show the number";
-pub(crate) const UNMASK_HINT: &str = "That you looked is written into the audit log.";
-pub(crate) const WRONG_CODES: &str = "Wrong codes that count";
+pub(crate) const UNMASK_HINT: &str = "This is recorded in the audit log.";
+pub(crate) const WRONG_CODES: &str = "Counted wrong codes";
 pub(crate) const IN_A_ROW: &str = "in a row";
 pub(crate) const IN_PERIOD: &str = "in this period";
 pub(crate) const REFUSED: &str = "Refused";
@@ -64,22 +64,22 @@ pub(crate) const AT: &str = "at";
 pub(crate) const BETWEEN: &str = "between";
 pub(crate) const AND: &str = "and";
 pub(crate) const NEXT_AT: &str = "The next is allowed at";
-pub(crate) const NOTHING: &str = "Nothing is on record about this number here: no code was asked for lately, and none was refused.";
+pub(crate) const NOTHING: &str = "Nothing is on record about this number here: no code was requested recently, and none was refused.";
 pub(crate) const NOTHING_NEXT: [&str; 3] = [
     "Compare the number with the one in the app, digit by digit.",
-    "Look in the other mode: test keys and live keys know nothing of each other.",
-    "If the app says that it asked, the request never came here: look for errors of the app's own server.",
+    "Try the other mode: test keys and live keys are separate.",
+    "If the app says that it requested a code, the request never reached Dwar: check the app's own server for errors.",
 ];
-pub(crate) const LIFT: &str = "Lift what wrong codes put in the way…";
-pub(crate) const LIFT_NOW: &str = "Lift it now";
+pub(crate) const LIFT: &str = "Remove the delay after wrong codes…";
+pub(crate) const LIFT_NOW: &str = "Remove it now";
 pub(crate) const LIFT_WORD: &str = "lift";
 pub(crate) const LIFT_STOPS: [&str; 3] = [
-    "The count of wrong codes for this number begins anew, so whoever guesses may guess again.",
-    "Make sure that you talk to the owner of the number.",
+    "The count of wrong codes for this number starts again, so an attacker can guess again.",
+    "Make sure that you are talking to the owner of the number.",
     "A code that is locked stays locked: the person asks for a new one.",
 ];
-pub(crate) const LIFTED: &str = "Lifted. The next code can be asked for as usual.";
-pub(crate) const NOT_LIFTED: &str = "The word you typed is another one, so nothing was changed.";
+pub(crate) const LIFTED: &str = "Removed. The next code can be requested as usual.";
+pub(crate) const NOT_LIFTED: &str = "You typed a different word, so nothing was changed.";
 
 pub(crate) const fn mode(mode: KeyMode) -> &'static str {
     match mode {
@@ -115,7 +115,7 @@ pub(crate) const fn state(state: OtpState) -> (Tone, &'static str) {
     }
 }
 
-/// What is said to whoever sees numbers masked, before the instant at which one more is free.
+/// Shown to those who see masked numbers, before the instant at which one more search is possible.
 pub(crate) fn searches_left(remaining: u32) -> String {
     let numbers = if remaining == 1 { "number" } else { "numbers" };
     format!(

@@ -19,6 +19,6 @@ pub(crate) const TEAM: &str = "Team";
 pub(crate) const ACCOUNT: &str = "Your account";
 pub(crate) const PROJECTS: &str = "Projects";
 pub(crate) const THEME: &str = "Colours";
-pub(crate) const THEME_SYSTEM: &str = "As the system has it";
+pub(crate) const THEME_SYSTEM: &str = "As in the system";
 pub(crate) const THEME_LIGHT: &str = "Light";
 pub(crate) const THEME_DARK: &str = "Dark";

@@ -18,8 +18,8 @@ pub(crate) const OF_SENDS: &str = "of sends";
 
 pub(crate) const FRESH: &str = "Counted";
 pub(crate) const AGO: &str = "ago";
-pub(crate) const NOT_YET: &str = "Not counted yet; the first figures come within a minute.";
-pub(crate) const STALE: &str = "These figures are more than a minute old: whatever counts them has fallen behind. `dwar doctor --online` says why.";
+pub(crate) const NOT_YET: &str = "Not counted yet; the first figures appear within a minute.";
+pub(crate) const STALE: &str = "These figures are more than a minute old: counting has fallen behind. Run `dwar doctor --online` to see why.";
 pub(crate) const CATCHING_UP: &str =
     "Nothing was counted for a while. Figures of earlier hours are still being filled in.";
 
@@ -35,12 +35,12 @@ pub(crate) const PROVIDER: &str = "Provider";
 pub(crate) const MESSAGES: &str = "Messages";
 
 pub(crate) const EMPTY_LIVE: &str =
-    "No code was sent with the live key in this time or the time before.";
+    "No code was sent with the live key in this period or the one before.";
 pub(crate) const EMPTY_TEST: &str =
-    "No code was sent in test mode in this time or the time before.";
+    "No code was sent in test mode in this period or the one before.";
 pub(crate) const TO_PLAYGROUND: &str = "Send one in the playground";
 pub(crate) const TO_KEYS: &str = "See the live key";
-pub(crate) const TO_TEST: &str = "Look at test mode";
+pub(crate) const TO_TEST: &str = "Switch to test mode";
 
 pub(crate) const SAME: &str = "no change";
 pub(crate) const NEW: &str = "none before";
@@ -65,9 +65,9 @@ pub(crate) const fn period(period: Period) -> &'static str {
 
 pub(crate) const fn compared(period: Period) -> &'static str {
     match period {
-        Period::Hour => "Against the hour before.",
-        Period::Day => "Against the 24 hours before.",
-        Period::Month => "Against the 30 days before.",
+        Period::Hour => "Compared with the hour before.",
+        Period::Day => "Compared with the 24 hours before.",
+        Period::Month => "Compared with the 30 days before.",
     }
 }
 

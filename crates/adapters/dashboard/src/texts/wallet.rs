@@ -24,7 +24,7 @@ pub(crate) const DONE: &[(&str, &str)] = &[
 ];
 pub(crate) const STATEMENT: &str = "Statement, newest first";
 pub(crate) const EMPTY: &str =
-    "No movement yet. Pay in above, and each send of a live key will have its lines here.";
+    "No movement yet. Pay in above; each send with a live key then appears here.";
 pub(crate) const WHEN: &str = "When";
 pub(crate) const WHAT: &str = "What";
 pub(crate) const FOR: &str = "For";

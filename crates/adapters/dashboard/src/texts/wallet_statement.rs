@@ -7,6 +7,6 @@ pub(crate) const EVERY_KIND: &str = "Every kind";
 pub(crate) const REFERENCE: &str = "Reference or OTP id";
 pub(crate) const SHOW: &str = "Show";
 pub(crate) const DAYS: &str = "Days begin at midnight in India (UTC+05:30).";
-pub(crate) const NOTHING: &str = "No line is like that. Widen the days, or choose every kind.";
+pub(crate) const NOTHING: &str = "No entry matches. Choose more days, or every kind.";
 pub(crate) const OLDER: &str = "Older";
 pub(crate) const DOWNLOAD: &str = "Download these as CSV";

@@ -119,7 +119,7 @@ async fn another_project_has_no_activity_here() {
     let (line, otp) = failed_send(&house, house.other).await;
     let owner = house.with_role(Role::Owner).await;
     let list = owner.get(&house.page("activity")).await.body;
-    assert!(!list.contains(&otp.to_string()) && list.contains("No code has been asked for"));
+    assert!(!list.contains(&otp.to_string()) && list.contains("No code has been requested"));
     assert_eq!(owner.get(&house.page(&format!("activity/{otp}"))).await.status, 404);
     let foreign = format!("/p/{}/activity/{otp}", house.other);
     assert_eq!(owner.get(&foreign).await.status, 404);
@@ -155,7 +155,7 @@ async fn a_lock_is_lifted_by_who_may_after_a_typed_word() {
     let log = || house.parts.stores.sends.log(line.send_key());
     assert_eq!(log().await.unwrap().guesses().wrong, 1);
     let lifted = owner.post(&path, &form("lift")).await;
-    assert!(lifted.status == 200 && lifted.body.contains("Lifted."), "{}", lifted.body);
+    assert!(lifted.status == 200 && lifted.body.contains("Removed."), "{}", lifted.body);
     assert_eq!(log().await.unwrap().guesses().wrong, 0);
 }
 

@@ -124,7 +124,7 @@ async fn money_is_shown_to_nobody_else() {
 async fn a_proof_is_made_in_the_background_and_kept() {
     let house = House::new().await;
     let owner = house.with_role(Role::Owner).await;
-    assert!(owner.get(&house.page("wallet")).await.body.contains("Nobody has asked yet"));
+    assert!(owner.get(&house.page("wallet")).await.body.contains("Not checked yet"));
     assert_eq!(owner.post(&house.page("wallet/proof"), &[]).await.status, 303);
     while house.last_proof().await.is_none() {
         tokio::task::yield_now().await;
@@ -132,7 +132,10 @@ async fn a_proof_is_made_in_the_background_and_kept() {
     let proof = house.last_proof().await.unwrap();
     assert!(proof.is_sound() && proof.by == "owner", "{proof:?}");
     let page = house.with_role(Role::Viewer).await.get(&house.page("wallet")).await.body;
-    assert!(page.contains("The ledger sums") && !page.contains("Prove it now"), "{page}");
+    assert!(
+        page.contains("The ledger adds up to the wallet") && !page.contains("Prove it now"),
+        "{page}"
+    );
 }
 
 #[actix_web::test]

@@ -51,7 +51,7 @@ async fn a_test_says_what_came_of_it_and_is_not_repeated_at_once() {
     let member = house.with_role(Role::Member).await;
     let first = member.post(&format!("{page}/test"), &[]).await;
     assert_eq!(first.status, 200);
-    assert!(first.body.contains("The test was taken. It answered 204."), "{}", first.body);
+    assert!(first.body.contains("The test was accepted. It answered 204."), "{}", first.body);
     assert!(first.body.contains("webhook.test"));
     let second = member.post(&format!("{page}/test"), &[]).await;
     assert_eq!((second.status, house.post.bodies().len()), (409, 1));

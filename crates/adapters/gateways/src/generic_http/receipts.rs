@@ -47,7 +47,7 @@ impl GenericReceipts {
             return wrong("longest_body: from 1 to 3145728 bytes");
         }
         if self.delivered.is_empty() {
-            return wrong("delivered: without a status nothing ever arrives");
+            return wrong("delivered: without a status no message counts as delivered");
         }
         check("receipts.failed", &self.failed)
     }

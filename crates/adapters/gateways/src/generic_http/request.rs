@@ -60,7 +60,7 @@ impl RequestTemplate {
         }
         let json = |text: &String| -> Result<_, String> {
             let mut value: Value = serde_json::from_str(text)
-                .map_err(|error| format!("request.json: it is no JSON: {error}"))?;
+                .map_err(|error| format!("request.json: it is not JSON: {error}"))?;
             let texts = strings(&mut value).into_iter();
             let templates = texts.map(|text| template("request.json", text));
             let templates = templates.collect::<Result<_, _>>()?;
@@ -186,10 +186,10 @@ fn is_plain_path(literal: &str) -> bool {
 fn header((name, template): (String, Template)) -> Result<(HeaderName, Template), String> {
     let wrong = |what: &str| Err(format!("request.headers {name:?}: {what}"));
     let Ok(parsed) = HeaderName::from_bytes(name.as_bytes()) else {
-        return wrong("that is no name of a header");
+        return wrong("that is not a header name");
     };
     if [CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING].contains(&parsed) {
-        return wrong("it is set by itself");
+        return wrong("Dwar sets this header itself");
     }
     if !template.literals().all(|literal| literal.bytes().all(|byte| matches!(byte, b' '..=b'~'))) {
         return wrong("only visible ASCII is allowed");

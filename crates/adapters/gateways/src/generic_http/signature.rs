@@ -19,7 +19,7 @@ impl GenericSignature {
             GenericPayload::Query => *part == GenericSigned::PathAndQuery,
         };
         if self.header.is_empty() {
-            return Err("header: which one carries it?");
+            return Err("header: say which header carries it");
         }
         if !self.signed.iter().any(carries) {
             return Err("signed: the report itself is not, so anybody could write one");

@@ -43,7 +43,7 @@ impl<T> Pending<T> {
     pub(crate) async fn answer(self, patience: Duration) -> Result<T, StoreError> {
         match tokio::time::timeout(patience, self.0).await {
             Ok(Ok(told)) => told.answer,
-            Ok(Err(_)) => Err(unavailable("what was asked was given up")),
+            Ok(Err(_)) => Err(unavailable("the request was abandoned")),
             Err(_) => Err(pool::no_answer_in_time()),
         }
     }

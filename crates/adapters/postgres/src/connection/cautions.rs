@@ -40,7 +40,7 @@ fn differences(
 ) -> Vec<String> {
     let differs = |(name, wanted): &(&'static str, String)| {
         let found = found.get(*name).map_or("unknown", String::as_str);
-        (found != wanted).then(|| format!("{name} is {found}, and was to be {wanted}"))
+        (found != wanted).then(|| format!("{name} is {found}, but should be {wanted}"))
     };
     expected.iter().filter_map(differs).collect()
 }

@@ -4,7 +4,7 @@ use crate::connection::statement::Statement;
 use crate::connection::sweep::Turn;
 use crate::event::{drop_told, lock_events};
 use diesel::prelude::*;
-use dwar_event::Call;
+use dwar_event::EndpointCall;
 use dwar_kernel::StoreError;
 use dwar_sql::schema::webhook_calls;
 use dwar_sql::{CallRow, Id};
@@ -32,7 +32,7 @@ const PUT_OFF: &str = logging!(
     "UPDATE event_deliveries d SET failures = d.failures + 1, due_at = given.again_at FROM given"
 );
 
-fn log(conn: &mut PgConnection, sql: &'static str, call: &Call) -> Result<(), Failure> {
+fn log(conn: &mut PgConnection, sql: &'static str, call: &EndpointCall) -> Result<(), Failure> {
     given!(
         Statement::new(sql), webhook_calls of CallRow::from(call),
         id endpoint_id event_id kind number called_at took_ms outcome status again_at failed
@@ -42,12 +42,12 @@ fn log(conn: &mut PgConnection, sql: &'static str, call: &Call) -> Result<(), Fa
 }
 
 /// Puts the last call of a series on record; the caller holds its endpoint.
-pub(crate) fn over(conn: &mut PgConnection, call: &Call) -> Result<(), Failure> {
+pub(crate) fn over(conn: &mut PgConnection, call: &EndpointCall) -> Result<(), Failure> {
     log(conn, OVER, call)
 }
 
 /// Puts a call on record that there is another one after; the caller holds its endpoint.
-pub(crate) fn put_off(conn: &mut PgConnection, call: &Call) -> Result<(), Failure> {
+pub(crate) fn put_off(conn: &mut PgConnection, call: &EndpointCall) -> Result<(), Failure> {
     log(conn, PUT_OFF, call)
 }
 

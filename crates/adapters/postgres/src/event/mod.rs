@@ -13,7 +13,7 @@ use crate::connection::sweep::{SWEEP_BATCH, Turn};
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use dwar_event::{Call, Dispatch, Endpoint, Event, EventStore, NewSecret, Room, SwitchOff};
+use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
 use dwar_sql::{EndpointRow, EventRow, Id, of_phone, read_all, read_one};
@@ -159,7 +159,7 @@ impl EventStore for PostgresStore {
         self.pool.transaction(move |conn| claim::claim(conn, now, lease, &room)).await
     }
 
-    async fn delivered(&self, call: Call) -> Result<(), StoreError> {
+    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError> {
         self.pool
             .transaction(move |conn| {
                 // The one that answers, as nearly all do, is not written, only kept from going.
@@ -182,7 +182,7 @@ impl EventStore for PostgresStore {
 
     async fn failed(
         &self,
-        call: Call,
+        call: EndpointCall,
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
         self.pool
@@ -202,7 +202,7 @@ impl EventStore for PostgresStore {
             .await
     }
 
-    async fn give_up(&self, call: Call) -> Result<(), StoreError> {
+    async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError> {
         self.pool
             .transaction(move |conn| {
                 if lock(conn, call.endpoint)?.is_none() {

@@ -57,12 +57,14 @@ fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> Result<(), Failure> 
         match row::issue(conn, otp, held)? {
             Issued { done: true, .. } => return Ok(()),
             Issued { lacking: true, .. } => {
-                return Err(unavailable("the hold or the place of a send is gone").into());
+                return Err(
+                    unavailable("the hold or the rate-limit place of a send is gone").into()
+                );
             }
             Issued { .. } => {}
         }
     }
-    Err(unavailable("a code is replaced over and over").into())
+    Err(unavailable("a code keeps being replaced").into())
 }
 
 #[async_trait]
@@ -112,7 +114,7 @@ impl OtpStore for PostgresStore {
                         return Ok(verdict);
                     }
                 }
-                Err(unavailable("a code changes over and over").into())
+                Err(unavailable("a code keeps changing").into())
             })
             .await
     }
@@ -174,7 +176,7 @@ impl OtpStore for PostgresStore {
                 return Ok(Some((otp, step)));
             }
         }
-        Err(unavailable("a request changes over and over"))
+        Err(unavailable("a request keeps changing"))
     }
 
     async fn find(

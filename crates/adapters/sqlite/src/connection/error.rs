@@ -48,7 +48,7 @@ impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Store(cause) => {
-                tracing::error!(%cause, "work on the database failed");
+                tracing::error!(%cause, "a database task failed");
                 cause
             }
             // The writer says so, once.

@@ -320,7 +320,7 @@ impl SqliteStore {
     {
         let place = self.shared.scans.enter(self.flow);
         let Ok(Some(place)) = tokio::time::timeout(self.shared.patience, place).await else {
-            tracing::warn!("a read found no free connection");
+            tracing::warn!("no connection was free for a read");
             return Err(unavailable("too many reads are waiting"));
         };
         let readers = self.shared.readers.clone();

@@ -30,8 +30,8 @@ impl Room {
     /// How many bytes of the file system are left for us.
     pub(crate) fn free(&self) -> Result<u64, StoreError> {
         let left = rustix::fs::statvfs(&self.folder).map_err(|cause| {
-            tracing::warn!(%cause, "the database's file system does not answer");
-            unavailable("the database's file system does not answer")
+            tracing::warn!(%cause, "the database's file system does not respond");
+            unavailable("the database's file system does not respond")
         })?;
         Ok(left.f_bavail.saturating_mul(left.f_frsize))
     }
@@ -71,7 +71,7 @@ impl Room {
         if before.is_ok() {
             tracing::warn!(
                 %folder, free_mib, min_free_mib = self.min_free / MIB,
-                "little room is left for the database; not ready until there is more"
+                "little disk space is left for the database; not ready until there is more"
             );
         }
         Err(StoreError::NoRoom)

@@ -79,7 +79,7 @@ impl Writer {
         let task = Task { work, outcome: None, on_disk, changes, reply, span };
         let queued = self.writes.push(flow, Box::new(task));
         if tokio::time::timeout(self.patience, queued).await.is_err() {
-            tracing::warn!("a write found no place in the queue");
+            tracing::warn!("the queue of writes is full");
             return Err(Loss::NoPlace.into());
         }
         answer.await.map_err(|_| unavailable("the writer has stopped"))?

@@ -57,7 +57,7 @@ impl Writes {
             self.work.notify_one();
         }
         if let Some(job) = pushed_out {
-            tracing::warn!("a write had to make room for one of another project");
+            tracing::warn!("a queued write was dropped for one of another project");
             job.answer(Some(Loss::NoPlace));
         }
         Ok(())

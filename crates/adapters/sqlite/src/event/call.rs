@@ -1,13 +1,13 @@
 use crate::connection::pool::{SWEEP, SqliteStore};
 use crate::event::drop_told;
 use diesel::prelude::*;
-use dwar_event::Call;
+use dwar_event::EndpointCall;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, webhook_calls};
 use dwar_sql::{At, CallRow, Id};
 
 /// Puts the last call of a series on record.
-pub(crate) fn over(connection: &mut SqliteConnection, call: &Call) -> QueryResult<()> {
+pub(crate) fn over(connection: &mut SqliteConnection, call: &EndpointCall) -> QueryResult<()> {
     let delivery = event_deliveries::table.find((&call.event, Id::from(call.endpoint)));
     diesel::delete(delivery).execute(connection)?;
     log(connection, call)
@@ -16,7 +16,7 @@ pub(crate) fn over(connection: &mut SqliteConnection, call: &Call) -> QueryResul
 /// Puts a call on record that there is another one after.
 pub(crate) fn put_off(
     connection: &mut SqliteConnection,
-    call: &Call,
+    call: &EndpointCall,
     again: Timestamp,
 ) -> QueryResult<()> {
     diesel::update(event_deliveries::table.find((&call.event, Id::from(call.endpoint))))
@@ -28,7 +28,7 @@ pub(crate) fn put_off(
     log(connection, call)
 }
 
-fn log(connection: &mut SqliteConnection, call: &Call) -> QueryResult<()> {
+fn log(connection: &mut SqliteConnection, call: &EndpointCall) -> QueryResult<()> {
     diesel::insert_into(webhook_calls::table).values(CallRow::from(call)).execute(connection)?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use dwar_event::{Call, Dispatch, Endpoint, Event, EventStore, NewSecret, Room, SwitchOff};
+use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
 use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, all, read_all};
@@ -132,7 +132,7 @@ impl EventStore for SqliteStore {
         .await
     }
 
-    async fn delivered(&self, call: Call) -> Result<(), StoreError> {
+    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError> {
         self.write_that(Changes::NoLookUp, move |connection| {
             let row = webhook_endpoints::table
                 .find(Id::from(call.endpoint))
@@ -150,7 +150,7 @@ impl EventStore for SqliteStore {
 
     async fn failed(
         &self,
-        call: Call,
+        call: EndpointCall,
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
         self.write_that(Changes::NoLookUp, move |connection| {
@@ -177,7 +177,7 @@ impl EventStore for SqliteStore {
         .await
     }
 
-    async fn give_up(&self, call: Call) -> Result<(), StoreError> {
+    async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError> {
         self.write_that(Changes::NoLookUp, move |connection| {
             let known = webhook_endpoints::table.find(Id::from(call.endpoint));
             if !diesel::select(exists(known)).get_result::<bool>(connection)? {

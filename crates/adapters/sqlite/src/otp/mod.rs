@@ -41,7 +41,7 @@ impl OtpStore for SqliteStore {
                 let hold = exists(wallet_holds::table.find(Id::from(otp.id)));
                 let place = exists(send_slots::table.find(Id::from(otp.id)));
                 if !diesel::select(hold.and(place)).get_result::<bool>(connection)? {
-                    let gone = "the hold or the place of a send is gone".to_owned();
+                    let gone = "the hold or the rate-limit place of a send is gone".to_owned();
                     return Err(StoreError::Unavailable(gone).into());
                 }
                 supersede(connection, &otp)

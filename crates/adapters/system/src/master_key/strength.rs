@@ -17,14 +17,14 @@ impl MasterKey {
             return Some("repeats one pattern");
         }
         if distinct(&mut bytes.iter().copied()) < DISTINCT {
-            return Some("has too few different bytes to have been drawn");
+            return Some("has too few different bytes to be random");
         }
         if distinct(&mut bytes.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]))) < DISTINCT {
             return Some("is a row of numbers");
         }
         // A drawn byte is one of 95 printable ones with a chance of 37 %, all 32 with 10^-14.
         let text = bytes.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
-        text.then_some("is a text, not drawn bytes")
+        text.then_some("is text, not random bytes")
     }
 }
 
@@ -43,10 +43,10 @@ mod tests {
             ([0; 32], "repeats one pattern"),
             ([0xff; 32], "repeats one pattern"),
             (std::array::from_fn(half), "repeats one pattern"),
-            (last, "has too few different bytes to have been drawn"),
+            (last, "has too few different bytes to be random"),
             (row(1), "is a row of numbers"),
             (row(7), "is a row of numbers"),
-            (*b"correct horse battery staple 42!", "is a text, not drawn bytes"),
+            (*b"correct horse battery staple 42!", "is text, not random bytes"),
         ] {
             assert_eq!(MasterKey(bytes).weakness(), Some(why), "{bytes:?}");
         }

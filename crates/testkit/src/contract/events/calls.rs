@@ -5,8 +5,8 @@ use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{
-    CALL_LEASE, Call, CallFilter, Endpoint, Event, EventKind, LoggedCall, Resend, SendFailure,
-    Subject, SwitchOff,
+    CALL_LEASE, CallFilter, Endpoint, EndpointCall, Event, EventKind, LoggedCall, Resend,
+    SendFailure, Subject, SwitchOff,
 };
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub async fn calls_come_back_newest_first_to_their_project(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let (endpoint, other) = (scene.endpoint().await, scene.endpoint().await);
     let outcomes = [
-        Err(SendFailure::Forbidden),
+        Err(SendFailure::AddressNotAllowed),
         Err(SendFailure::TimedOut),
         Err(SendFailure::Unresolved),
         Err(SendFailure::ConnectionRefused),
@@ -67,8 +67,14 @@ pub async fn calls_come_back_newest_first_to_their_project(stores: &Stores) {
         let event = scene.happens(START + MS * number).await;
         let again = (number % 2 == 0).then_some(START + minutes(9) + MS);
         let (kind, took) = (EventKind::OtpSent, MS * (number * 7));
-        let call =
-            Call { kind, number, took, outcome, again, ..scene.make.call(endpoint.id, &event) };
+        let call = EndpointCall {
+            kind,
+            number,
+            took,
+            outcome,
+            again,
+            ..scene.make.call(endpoint.id, &event)
+        };
         match call.outcome {
             Ok(_) => stores.events.delivered(call.clone()).await.unwrap(),
             Err(SendFailure::Unsigned) => stores.events.give_up(call.clone()).await.unwrap(),

@@ -4,7 +4,7 @@ use super::MUCH_LATER;
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, minutes, race, seconds};
-use dwar_event::{Call, Endpoint, Event, EventKind, Failing, Subject, SwitchOff};
+use dwar_event::{Endpoint, EndpointCall, Event, EventKind, Failing, Subject, SwitchOff};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const RULE: SwitchOff = SwitchOff { after: minutes(1), failures: 3 };
 impl Scene {
     /// A call to the endpoint fails under the rule; gives the endpoint if that switched it off.
     async fn fails_at(&self, endpoint: &Endpoint, event: &str, at: Timestamp) -> Option<Endpoint> {
-        let call = Call { at, ..self.make.failed_call(endpoint.id, event, Some(at)) };
+        let call = EndpointCall { at, ..self.make.failed_call(endpoint.id, event, Some(at)) };
         self.stores.events.failed(call, Some(RULE)).await.unwrap()
     }
 
@@ -132,7 +132,7 @@ pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
             let (store, event) = (Arc::clone(&stores.events), &events[number / 2]);
             let again = (number % 2 == 0).then_some(START + MUCH_LATER);
             let call = scene.make.failed_call(bad.id, event, again);
-            let call = Call { at: START + minutes(2), ..call };
+            let call = EndpointCall { at: START + minutes(2), ..call };
             async move { store.failed(call, Some(RULE)).await.unwrap() }
         })
         .await;
