@@ -4,7 +4,7 @@ use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{MovedWallet, Wallet, WalletEntry, WalletProof};
-use dwar_app::{MOST_LISTED, ManageLedger, ManageWallets, Scope};
+use dwar_app::{ManageLedger, ManageWallets, Scope};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_operator::By;
 use dwar_wallet::{Amount, Balance, Correction, Paise, Reference, StatementFilter, StatementLine};
@@ -29,7 +29,7 @@ pub enum Command {
         #[command(flatten)]
         of: OneProject,
         /// How many
-        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_LISTED)))]
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
     /// Give back what was charged for one send

@@ -103,7 +103,7 @@ pub fn entries() -> Row {
             page(format!("/p/{}/wallet{}", it.project(), it.of("", "?kind=gift")?))
         }]),
         cli: Door::Ways(vec![|it| {
-            let limit = it.pick("500", "0", "501");
+            let limit = it.pick("500", "0", "4294967296");
             cli("wallet statement", &[("project", it.project()), ("limit", limit)])
         }]),
         ..READ
