@@ -77,7 +77,7 @@ fn a_start_with_an_unsafe_setting_is_refused_by_key_value_bound_and_reason() {
         (
             "TOKENS__PUBLISH_BEFORE_SECONDS",
             "0",
-            "tokens.publish_before_seconds: 0 is less than 600",
+            "tokens.publish_before_seconds: 0 is less than the minimum, 600",
         ),
         (
             "GATEWAYS__MSG91__WEBHOOK_TOKEN",
@@ -89,7 +89,11 @@ fn a_start_with_an_unsafe_setting_is_refused_by_key_value_bound_and_reason() {
             "http://localhost:x@evil.example",
             "gateways.twilio.base_url: it must name no user and no password",
         ),
-        ("HTTP__BODY_TIMEOUT_SECONDS", "0", "http.body_timeout_seconds: 0 is less than 1, "),
+        (
+            "HTTP__BODY_TIMEOUT_SECONDS",
+            "0",
+            "http.body_timeout_seconds: 0 is less than the minimum, 1; ",
+        ),
         (
             "DATABASE__SYNCHRONOUS",
             "normal",
