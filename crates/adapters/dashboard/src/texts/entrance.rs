@@ -6,7 +6,7 @@ pub(crate) const COMMAND: &str = "dwar operator invite --name you --owner";
 pub(crate) const NO_SCRIPT: &str = "The secret of this link stays in your browser until you send it, so this page needs JavaScript.";
 pub(crate) const CONTINUE: &str = "Open the playground";
 pub(crate) const INVITED: &str = "You are invited";
-pub(crate) const CHOOSE: &str = "Choose a password to join. The link works only once.";
+pub(crate) const CHOOSE: &str = "Choose a password to finish. The link works only once.";
 pub(crate) const PASSWORD: &str = "Password";
 pub(crate) const PASSWORD_HINT: &str =
     "At least 12 characters. A few words that only you would combine are best.";

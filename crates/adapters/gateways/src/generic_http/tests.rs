@@ -61,7 +61,7 @@ fn says_what_is_wrong_with_the_settings_and_never_shows_a_secret() {
         (url, "https://api.example.com/{code", "a single brace"),
         (json, "'{\"to\": \"{phone_digits}\"}'", "neither {code} nor {text}"),
         (json, "'{\"code\": \"{code}\"}'", "the phone number is not sent"),
-        (json, "'{\"code\": {code}}'", "request.json: it is no JSON"),
+        (json, "'{\"code\": {code}}'", "request.json: it is not JSON"),
         (json, "'\"}\"'", "a single brace"),
         ("json =", "form = [[\"a\", \"b\"]]\njson =", "not both"),
         ("json =", "method = \"GET\"\njson =", "a GET has no body"),
