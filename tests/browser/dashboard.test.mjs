@@ -144,7 +144,7 @@ test("money is paid in, found again, downloaded and proved", async () => {
   await page.click("text=Prove it now");
   await page.waitForURL("**/wallet#proof");
   // It is made beside the page, which tells how it stands each time it is opened.
-  const proved = page.locator("text=The ledger sums");
+  const proved = page.locator("text=The ledger adds up");
   for (const until = Date.now() + 20_000; await proved.count() === 0; await page.waitForTimeout(200)) {
     assert.ok(Date.now() < until, "the proof did not come");
     await page.reload();
