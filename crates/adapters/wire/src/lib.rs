@@ -1,6 +1,6 @@
-//! What the API and the dashboard have in common on the wire: what one connection may cost, the body of
-//! a refusal and the form of their tables, the id of a request and the address it comes from, and which
-//! bodies count as JSON. The two adapters share nothing else.
+//! What the API, the admin API and the dashboard have in common on the wire: what one connection may cost,
+//! the body of a refusal and the form of their tables, the id of a request and the address it comes from,
+//! answers that are read from a store as they are sent, and which bodies count as JSON.
 
 mod body;
 mod client;
