@@ -28,6 +28,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
+use warm::HALF_A_MINUTE;
 
 /// What may go wrong; the run ends with it.
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -45,8 +46,9 @@ fn main() -> Outcome<()> {
 /// is started at its first turn and runs until the end: what it has compiled by then is not lost.
 fn compare() -> Outcome<()> {
     let rounds = setting("COMPARE_ROUNDS", 5)?;
-    let load = Load {
+    let mut load = Load {
         time: Duration::from_secs(setting("COMPARE_SECONDS", 5)?),
+        warm_up: HALF_A_MINUTE,
         sessions: setting("COMPARE_SESSIONS", 10_000)?,
     };
     let contestants = contestants()?;
@@ -67,6 +69,7 @@ fn compare() -> Outcome<()> {
                 }
             }
         }
+        load.warm_up = Duration::ZERO;
     }
     println!("{}", report.tables());
     if let Ok(folder) = needed("COMPARE_RESULTS") {

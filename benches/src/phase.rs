@@ -36,6 +36,8 @@ pub enum Phase {
 pub struct Load {
     /// For how long each phase is measured, once it is warm.
     pub time: Duration,
+    /// For how long each phase is warmed at least.
+    pub warm_up: Duration,
     /// How many sessions [`Phase::ValidateMany`] is about.
     pub sessions: usize,
 }
@@ -133,7 +135,9 @@ impl Phase {
         // Verifiers have no more to show than what senders leave, and logins have warmed them.
         let warmth = match self {
             Self::Verify => Warmth { seconds: 0, steady: true },
-            _ => warm(|| Ok(rate(&drive(running.addresses(), clients(), WINDOW)?.0)))?,
+            _ => {
+                warm(load.warm_up, || Ok(rate(&drive(running.addresses(), clients(), WINDOW)?.0)))?
+            }
         };
         let meter = running.meter();
         let before = meter.spent()?;

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 /// For how long each rate is taken.
 pub const WINDOW: Duration = Duration::from_secs(3);
+/// In the first round a service is asked at least so long: what compiles while it runs seems to stand before.
+pub const HALF_A_MINUTE: Duration = Duration::from_secs(30);
 /// After so many windows, a minute, it is measured as it is.
 const MOST: usize = 20;
 
@@ -19,10 +21,11 @@ pub struct Warmth {
     pub steady: bool,
 }
 
-/// Asks for one window after another, until the rate stands; `window` gives that of the next.
-pub fn warm(mut window: impl FnMut() -> Outcome<f64>) -> Outcome<Warmth> {
+/// Asks for one window after another, for `least` and until the rate stands; `window` gives that of the next.
+pub fn warm(least: Duration, mut window: impl FnMut() -> Outcome<f64>) -> Outcome<Warmth> {
+    let least = usize::try_from(least.as_secs() / WINDOW.as_secs())?;
     let mut rates = Vec::new();
-    while rates.len() < MOST && !stands(&rates) {
+    while rates.len() < least || (rates.len() < MOST && !stands(&rates)) {
         rates.push(window()?);
     }
     let seconds = WINDOW.as_secs() * u64::try_from(rates.len())?;
@@ -41,9 +44,9 @@ fn stands(rates: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    fn warmed(rates: &[f64]) -> Warmth {
+    fn warmed(least: Duration, rates: &[f64]) -> Warmth {
         let mut rates = rates.iter();
-        warm(|| Ok(*rates.next().unwrap())).unwrap()
+        warm(least, || Ok(*rates.next().unwrap())).unwrap()
     }
 
     #[test]
@@ -61,15 +64,21 @@ mod tests {
     #[test]
     fn what_gets_faster_is_waited_for() {
         let rates = [100.0, 130.0, 170.0, 210.0, 240.0, 262.0];
-        assert_eq!(warmed(&rates), Warmth { seconds: 18, steady: true });
-        assert_eq!(warmed(&[100.0, 100.0]), Warmth { seconds: 6, steady: true });
+        assert_eq!(warmed(Duration::ZERO, &rates), Warmth { seconds: 18, steady: true });
+        assert_eq!(warmed(Duration::ZERO, &[100.0, 100.0]), Warmth { seconds: 6, steady: true });
+    }
+
+    #[test]
+    fn the_least_is_waited_for_though_the_rate_seems_to_stand() {
+        let rates: Vec<f64> = [119.0, 119.0].into_iter().chain([250.0; 8]).collect();
+        assert_eq!(warmed(HALF_A_MINUTE, &rates), Warmth { seconds: 30, steady: true });
     }
 
     #[test]
     fn after_a_minute_it_is_said_that_it_does_not_stand() {
         let rates: Vec<f64> = (0..20).map(|n| if n % 2 == 0 { 100.0 } else { 200.0 }).collect();
-        assert_eq!(warmed(&rates), Warmth { seconds: 60, steady: false });
+        assert_eq!(warmed(HALF_A_MINUTE, &rates), Warmth { seconds: 60, steady: false });
         let late: Vec<f64> = rates.iter().take(19).copied().chain([100.0]).collect();
-        assert_eq!(warmed(&late), Warmth { seconds: 60, steady: true });
+        assert_eq!(warmed(HALF_A_MINUTE, &late), Warmth { seconds: 60, steady: true });
     }
 }
