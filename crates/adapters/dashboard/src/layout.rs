@@ -3,6 +3,7 @@ use crate::refusal::Refusal;
 use crate::texts::{self, nav};
 use crate::visit::{Theme, Visit};
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{DOCTYPE, Markup, html};
@@ -15,24 +16,39 @@ pub(crate) type Page = Result<HttpResponse, Refusal>;
 
 /// A page of somebody who is signed in.
 pub(crate) struct Frame<'a> {
-    pub(crate) visit: &'a Visit,
-    pub(crate) title: &'a str,
+    visit: &'a Visit,
+    title: &'a str,
     /// One sentence under the title.
-    pub(crate) lead: &'a str,
+    lead: &'a str,
     /// Where we are, if that is within a project.
-    pub(crate) project: Option<&'a Project>,
+    project: Option<&'a Project>,
     /// A script beside the one that every page has.
-    pub(crate) script: Option<String>,
+    script: Option<String>,
 }
 
-impl Frame<'_> {
-    /// The answer with `content` in its frame.
-    pub(crate) fn show(&self, content: &Markup) -> Page {
-        Ok(self.answer(HttpResponse::Ok().finish(), content))
+impl<'a> Frame<'a> {
+    /// A page that belongs to no project and needs no script of its own.
+    pub(crate) const fn new(visit: &'a Visit, title: &'a str, lead: &'a str) -> Self {
+        Self { visit, title, lead, project: None, script: None }
     }
 
-    /// As [`Frame::show`], with the status of `answer`.
-    pub(crate) fn answer(&self, answer: HttpResponse, content: &Markup) -> HttpResponse {
+    /// The same page within a project.
+    pub(crate) fn of(self, project: impl Into<Option<&'a Project>>) -> Self {
+        Self { project: project.into(), ..self }
+    }
+
+    /// The same page with a script of its own.
+    pub(crate) fn with(self, script: impl Into<Option<String>>) -> Self {
+        Self { script: script.into(), ..self }
+    }
+
+    /// The answer with `content` in its frame.
+    pub(crate) fn show(&self, content: &Markup) -> Page {
+        self.answer(StatusCode::OK, content)
+    }
+
+    /// As [`Frame::show`], with this status.
+    pub(crate) fn answer(&self, status: StatusCode, content: &Markup) -> Page {
         let page = html! {
             a.skip href="#content" { (nav::SKIP) }
             (side(self.visit, self.project))
@@ -53,8 +69,7 @@ impl Frame<'_> {
             None => format!("{} · Dwar", self.title),
         };
         let text = document(&title, self.visit.theme, "framed", &extra, &page).into_string();
-        let mut response = HttpResponse::build(answer.status());
-        response.content_type(HTML).body(text)
+        Ok(HttpResponse::build(status).content_type(HTML).body(text))
     }
 }
 

@@ -6,8 +6,8 @@ use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::account as texts;
 use crate::visit::{NoFields, Posted, Visit};
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::AccountError;
 use dwar_operator::OperatorSession;
 use maud::{Markup, PreEscaped, html};
@@ -121,8 +121,8 @@ async fn page(visit: &Visit, request: &HttpRequest, status: StatusCode, above: &
             (sessions_card(visit, &sessions))
         }
     };
-    let frame = Frame { visit, title: texts::TITLE, lead: texts::LEAD, project: None, script };
-    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).with(script);
+    frame.answer(status, &content)
 }
 
 /// Whoever came in by the link of a first start has none yet.

@@ -6,7 +6,7 @@ use crate::layout::{Frame, Page, csrf, icon};
 use crate::refusal::Refusal;
 use crate::texts::activity as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::http::header;
+use actix_web::http::{StatusCode, header};
 use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::explain::{self, Tone};
@@ -65,13 +65,9 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterFor
             (further(&project, &filter, &page))
         }
     };
-    let frame = Frame {
-        visit: &visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(&project),
-        script: is_live.then(assets::activity),
-    };
+    let frame = Frame::new(&visit, texts::TITLE, texts::LEAD)
+        .of(&project)
+        .with(is_live.then(assets::activity));
     frame.show(&content)
 }
 
@@ -122,14 +118,8 @@ pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> P
         }
         Err(_) => {
             let content = html! { (search(&visit, &project, mode, Some(texts::INVALID_PHONE))) };
-            let frame = Frame {
-                visit: &visit,
-                title: texts::TITLE,
-                lead: texts::LEAD,
-                project: Some(&project),
-                script: None,
-            };
-            Ok(frame.answer(HttpResponse::UnprocessableEntity().finish(), &content))
+            let frame = Frame::new(&visit, texts::TITLE, texts::LEAD).of(&project);
+            frame.answer(StatusCode::UNPROCESSABLE_ENTITY, &content)
         }
     }
 }

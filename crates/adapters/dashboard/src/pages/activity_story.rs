@@ -5,7 +5,7 @@ use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::activity as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::explain::{self, Tone};
 use dwar_app::{Entry, Fact, NextSend, Refused, Story, Timeline};
@@ -131,16 +131,10 @@ pub(super) async fn show_story(
             (told(&timeline))
         }
     };
-    let frame = Frame {
-        visit,
-        title: texts::STORY,
-        lead: texts::STORY_LEAD,
-        project: Some(project),
-        script: None,
-    };
+    let frame = Frame::new(visit, texts::STORY, texts::STORY_LEAD).of(project);
     let failed = matches!(above, Some(Above::NotLifted));
-    let answer = if failed { HttpResponse::UnprocessableEntity() } else { HttpResponse::Ok() };
-    Ok(frame.answer({ answer }.finish(), &content))
+    let status = if failed { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    frame.answer(status, &content)
 }
 
 fn whose(

@@ -66,13 +66,7 @@ async fn page(visit: &Visit, project: Option<Project>, from: &From) -> Page {
             p.more { a.button href={ "?at=" (at) "&id=" (last.id) } { (texts::OLDER) } }
         }
     };
-    let frame = Frame {
-        visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: project.as_ref(),
-        script: None,
-    };
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project.as_ref());
     frame.show(&content)
 }
 

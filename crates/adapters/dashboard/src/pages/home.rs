@@ -90,13 +90,7 @@ pub(crate) async fn projects(visit: Visit, query: Query<HomeQuery>) -> Page {
             p.more { a.button href=(rest(&query.name, last)) { (texts::MORE) } }
         }
     };
-    let frame = Frame {
-        visit: &visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: None,
-        script: None,
-    };
+    let frame = Frame::new(&visit, texts::TITLE, texts::LEAD);
     frame.show(&content)
 }
 

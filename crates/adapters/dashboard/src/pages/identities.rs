@@ -4,7 +4,6 @@ use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::identities as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::{FoundIdentity, ManageError};
@@ -87,14 +86,8 @@ fn page(
     let content = html! {
         div.stack { (search(visit, project, mode)) (below) }
     };
-    let frame = Frame {
-        visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(project),
-        script: None,
-    };
-    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
+    frame.answer(status, &content)
 }
 
 fn search(visit: &Visit, project: &Project, mode: KeyMode) -> Markup {

@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use crate::texts::identity_sessions as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
 use dwar_kernel::{IdentityId, KeyMode, Timestamp, read_instant};
@@ -59,7 +59,7 @@ pub(crate) async fn show(
     request: HttpRequest,
 ) -> Page {
     let owner = Owner::of(&visit, &whose, Command::ListSessions).await?;
-    page(&visit, &owner, HttpResponse::Ok().finish(), &done(&request, texts::DONE), &from).await
+    page(&visit, &owner, StatusCode::OK, &done(&request, texts::DONE), &from).await
 }
 
 #[derive(Deserialize)]
@@ -83,9 +83,9 @@ pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
     } else if form.word.trim() == texts::END_WORD {
         sessions.end_sessions(&visit.by, world, owner.identity).await?
     } else {
-        let answer = HttpResponse::UnprocessableEntity().finish();
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
         let above = notice("bad", texts::WRONG_WORD);
-        return page(&visit, &owner, answer, &above, &From::default()).await;
+        return page(&visit, &owner, status, &above, &From::default()).await;
     };
     let word = if ended == 0 { "none" } else { "ended" };
     Ok(go(&format!("{}?done={word}", owner.address())))
@@ -94,7 +94,7 @@ pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
 async fn page(
     visit: &Visit,
     owner: &Owner,
-    answer: HttpResponse,
+    status: StatusCode,
     above: &Markup,
     from: &From,
 ) -> Page {
@@ -122,14 +122,8 @@ async fn page(
             p { a href={ "/p/" (owner.project.id) "/identities" } { (texts::BACK) } }
         }
     };
-    let frame = Frame {
-        visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(&owner.project),
-        script: None,
-    };
-    Ok(frame.answer(answer, &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(&owner.project);
+    frame.answer(status, &content)
 }
 
 fn table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool) -> Markup {

@@ -4,7 +4,7 @@ use crate::layout::{Frame, Page};
 use crate::refusal::Refusal;
 use crate::texts::keys as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::ManageError;
 use dwar_kernel::KeyMode;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 /// `GET /p/{project}/keys`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::ListKeys).await?;
-    page(&visit, &project, HttpResponse::Ok().finish(), &html! {}).await
+    page(&visit, &project, StatusCode::OK, &html! {}).await
 }
 
 #[derive(Deserialize)]
@@ -34,15 +34,15 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let replaces = form.key.parse().map_err(|_| Refusal::Unreadable)?;
     if form.word.trim() != project.name {
-        let answer = HttpResponse::UnprocessableEntity().finish();
-        return page(&visit, &project, answer, &notice("bad", texts::WRONG_WORD)).await;
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        return page(&visit, &project, status, &notice("bad", texts::WRONG_WORD)).await;
     }
     let projects = &visit.console.manage.projects;
     match projects.regenerate_key(&visit.by, project.id, mode, Some(replaces)).await {
-        Ok(key) => page(&visit, &project, HttpResponse::Ok().finish(), &fresh(&key)).await,
+        Ok(key) => page(&visit, &project, StatusCode::OK, &fresh(&key)).await,
         Err(ManageError::Conflict(_)) => {
-            let answer = HttpResponse::Conflict().finish();
-            page(&visit, &project, answer, &notice("bad", texts::REPLACED_BEFORE)).await
+            let status = StatusCode::CONFLICT;
+            page(&visit, &project, status, &notice("bad", texts::REPLACED_BEFORE)).await
         }
         Err(cause) => Err(cause.into()),
     }
@@ -58,7 +58,7 @@ fn fresh(key: &ApiKey) -> Markup {
     }
 }
 
-async fn page(visit: &Visit, project: &Project, answer: HttpResponse, above: &Markup) -> Page {
+async fn page(visit: &Visit, project: &Project, status: StatusCode, above: &Markup) -> Page {
     let keys = visit.console.manage.projects.keys(&visit.by, project.id).await?;
     let content = html! {
         div.stack {
@@ -66,14 +66,8 @@ async fn page(visit: &Visit, project: &Project, answer: HttpResponse, above: &Ma
             div.columns { @for key in &keys { (card(visit, project, key)) } }
         }
     };
-    let frame = Frame {
-        visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(project),
-        script: None,
-    };
-    Ok(frame.answer(answer, &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
+    frame.answer(status, &content)
 }
 
 fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {

@@ -30,13 +30,7 @@ pub(crate) async fn show(visit: Visit) -> Page {
             (process(&snapshot.process))
         }
     };
-    let frame = Frame {
-        visit: &visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: None,
-        script: None,
-    };
+    let frame = Frame::new(&visit, texts::TITLE, texts::LEAD);
     frame.show(&content)
 }
 

@@ -51,13 +51,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<Overview
             }
         }
     };
-    let frame = Frame {
-        visit: &visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(&project),
-        script: None,
-    };
+    let frame = Frame::new(&visit, texts::TITLE, texts::LEAD).of(&project);
     frame.show(&content)
 }
 

@@ -37,13 +37,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
         }
     };
     let script = Some(assets::playground());
-    let frame = Frame {
-        visit: &visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(&project),
-        script,
-    };
+    let frame = Frame::new(&visit, texts::TITLE, texts::LEAD).of(&project).with(script);
     frame.show(&content)
 }
 

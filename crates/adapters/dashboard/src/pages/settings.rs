@@ -5,8 +5,8 @@ use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
+use actix_web::HttpRequest;
 use actix_web::web::Path;
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::ManageError;
 use dwar_operator::Command;
 use dwar_otp::Channel;
@@ -135,14 +135,8 @@ pub(crate) async fn page(visit: &Visit, project: &Project, above: &Markup) -> Pa
             (webhooks::card(visit, project, &endpoints))
         }
     };
-    let frame = Frame {
-        visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(project),
-        script: None,
-    };
-    Ok(frame.answer(HttpResponse::Ok().finish(), &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
+    frame.show(&content)
 }
 
 /// A form of this page; what nobody may change is shown all the same, and cannot be sent.

@@ -5,9 +5,9 @@ use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::team as texts;
 use crate::visit::{Posted, Visit};
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{Invited, ManageError};
 use dwar_kernel::OperatorId;
 use dwar_operator::{Access, Command, Operator, Role};
@@ -143,9 +143,8 @@ async fn list(
             (invite_form(visit, &projects))
         }
     };
-    let frame =
-        Frame { visit, title: texts::TITLE, lead: texts::LEAD, project: None, script: None };
-    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD);
+    frame.answer(status, &content)
 }
 
 fn fresh(visit: &Visit, invited: &Invited) -> Markup {

@@ -5,9 +5,9 @@ use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::{team, tokens as texts};
 use crate::visit::{Posted, Visit};
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{ManageError, NewAdminToken};
 use dwar_kernel::AdminTokenId;
 use dwar_operator::{Access, AdminSecret, AdminToken, Command, Role};
@@ -107,9 +107,8 @@ async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
             (form(visit, &projects))
         }
     };
-    let frame =
-        Frame { visit, title: texts::TITLE, lead: texts::LEAD, project: None, script: None };
-    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD);
+    frame.answer(status, &content)
 }
 
 fn fresh(token: &AdminToken, shown: &AdminSecret) -> Markup {

@@ -5,9 +5,9 @@ use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
 use crate::texts::wallet as texts;
 use crate::visit::{Posted, Visit};
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::ManageError;
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -24,7 +24,7 @@ pub(crate) async fn show(
 ) -> Page {
     let project = visit.project(&path, Command::ShowWallet).await?;
     let above = done(&request, texts::DONE);
-    page(&visit, &project, HttpResponse::Ok().finish(), &above, &wanted).await
+    page(&visit, &project, StatusCode::OK, &above, &wanted).await
 }
 
 #[derive(Deserialize)]
@@ -55,14 +55,13 @@ pub(crate) async fn credit(posted: Posted<CreditForm>, path: Path<String>) -> Pa
             }
         }
     };
-    let answer = HttpResponse::build(status).finish();
-    page(&visit, &project, answer, &notice("bad", refused), &StatementQuery::default()).await
+    page(&visit, &project, status, &notice("bad", refused), &StatementQuery::default()).await
 }
 
 async fn page(
     visit: &Visit,
     project: &Project,
-    answer: HttpResponse,
+    status: StatusCode,
     above: &Markup,
     wanted: &StatementQuery,
 ) -> Page {
@@ -87,14 +86,8 @@ async fn page(
             (statement)
         }
     };
-    let frame = Frame {
-        visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(project),
-        script: None,
-    };
-    Ok(frame.answer(answer, &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
+    frame.answer(status, &content)
 }
 
 fn credit_form(visit: &Visit, project: &Project) -> Markup {

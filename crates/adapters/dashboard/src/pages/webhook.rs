@@ -5,9 +5,9 @@ use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::{settings as common, webhook as texts};
 use crate::visit::{NoFields, Posted, Visit};
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::ManageError;
 use dwar_event::{CallFilter, Endpoint, LoggedCall, WebhookSecret};
 use dwar_kernel::EndpointId;
@@ -160,14 +160,8 @@ async fn page(
             (told(visit, project, id, &calls, failed))
         }
     };
-    let frame = Frame {
-        visit,
-        title: texts::TITLE,
-        lead: texts::LEAD,
-        project: Some(project),
-        script: None,
-    };
-    Ok(frame.answer(HttpResponse::build(status).finish(), &content))
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
+    frame.answer(status, &content)
 }
 
 /// One word for how an endpoint stands.
