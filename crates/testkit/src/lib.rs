@@ -28,5 +28,6 @@ pub use pooler::Pooler;
 pub use port::reserved_port;
 pub use race::race;
 pub use redis_server::RedisServer;
+pub use scene::ledger_of;
 // What the suites take, so that a test file needs no other crate for it.
 pub use dwar_app::Stores;

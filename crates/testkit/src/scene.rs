@@ -2,6 +2,8 @@ use crate::{Fixtures, Line};
 use dwar_app::Stores;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId};
 use dwar_session::Session;
+use dwar_wallet::{LedgerEntry, LedgerStore, StatementFilter};
+use std::cmp::Reverse;
 
 /// A project that no other test knows, and what it takes to fill it.
 pub(crate) struct Scene {
@@ -71,4 +73,12 @@ async fn new_project(stores: &Stores, make: &Fixtures) -> ProjectId {
     let id = project.id;
     stores.projects.create(project, make.keys()).await.unwrap();
     id
+}
+
+/// The whole ledger of a project, as its entries were booked, the newest first; up to 10,000.
+pub async fn ledger_of(ledger: &dyn LedgerStore, project: ProjectId) -> Vec<LedgerEntry> {
+    let lines = ledger.lines(project, StatementFilter::default(), None, 10_000);
+    let mut lines = lines.await.unwrap();
+    lines.sort_by_key(|line| Reverse(line.position));
+    lines.into_iter().map(|line| line.entry).collect()
 }

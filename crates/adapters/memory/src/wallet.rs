@@ -118,15 +118,6 @@ impl WalletStore for MemoryStore {
         Ok(projects.into_iter().map(|project| (project, state.balance(project))).collect())
     }
 
-    async fn statement(
-        &self,
-        project: ProjectId,
-        limit: u32,
-    ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let state = &*self.step("WalletStore::statement").await?;
-        Ok(state.entries(project).rev().take(limit as usize).cloned().collect())
-    }
-
     async fn stale_holds(
         &self,
         before: Timestamp,

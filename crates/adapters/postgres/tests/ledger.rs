@@ -7,7 +7,7 @@ mod support;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use dwar_testkit::{Fixtures, START, race};
+use dwar_testkit::{Fixtures, START, ledger_of, race};
 use dwar_wallet::{Balance, EntryKind, HoldOutcome, Paise, Settlement, WalletStore};
 use support::{Database, project};
 
@@ -19,7 +19,7 @@ async fn entries_cannot_be_changed_or_deleted() {
     let make = Fixtures::random();
     let id = project(&store, &make).await.id;
     store.credit(id, make.credit(Paise(500)), START).await.unwrap();
-    let before = store.statement(id, 9).await.unwrap();
+    let before = ledger_of(&store, id).await;
 
     let mut conn = database.connection();
     for change in [
@@ -30,7 +30,7 @@ async fn entries_cannot_be_changed_or_deleted() {
         let refusal = conn.batch_execute(change).unwrap_err();
         assert_eq!(refusal.to_string(), "ledger entries are only ever added", "{change}");
     }
-    assert_eq!(store.statement(id, 9).await.unwrap(), before);
+    assert_eq!(ledger_of(&store, id).await, before);
     assert_eq!(before.len(), 1);
 }
 
@@ -89,7 +89,7 @@ async fn a_hold_and_a_settlement_that_are_sent_again_happen_once() {
     assert!(!store.settle(id, send, capture, [make.id(), make.id()], START).await.unwrap());
     // Still its own, though there is no hold any more.
     assert_eq!(store.hold(id, send, Paise(60), hold, START).await.unwrap(), HoldOutcome::Held);
-    let kinds: Vec<_> = store.statement(id, 9).await.unwrap().iter().map(|e| e.kind).collect();
+    let kinds: Vec<_> = ledger_of(&store, id).await.iter().map(|e| e.kind).collect();
     let wanted = [EntryKind::Release, EntryKind::Capture, EntryKind::Hold, EntryKind::Credit];
     assert_eq!(kinds, wanted);
     assert_eq!(store.balance(id).await.unwrap(), Balance { balance: Paise(75), held: Paise(0) });

@@ -16,7 +16,7 @@ use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
-use dwar_testkit::{CODE, Fixtures, Line, START, any_project, seconds};
+use dwar_testkit::{CODE, Fixtures, Line, START, any_project, ledger_of, seconds};
 use dwar_wallet::{Adjusted, Adjustment, Credited, HoldOutcome, Paise, WalletStore};
 use tempfile::TempDir;
 
@@ -145,7 +145,7 @@ async fn ledger_entries_can_be_neither_changed_nor_deleted() {
     let send = scene.make.id();
     let held = scene.store.hold(scene.project, send, Paise(40), scene.make.id(), START);
     assert_eq!(held.await.unwrap(), HoldOutcome::Held);
-    let before = scene.store.statement(scene.project, 10).await.unwrap();
+    let before = ledger_of(&scene.store, scene.project).await;
     for forbidden in [
         "UPDATE ledger_entries SET amount = 1",
         "UPDATE ledger_entries SET reference = reference WHERE kind = 'hold'",
@@ -156,7 +156,7 @@ async fn ledger_entries_can_be_neither_changed_nor_deleted() {
         assert_eq!(refused.to_string(), "ledger entries are only ever added", "{forbidden}");
     }
     assert_eq!(before.len(), 2);
-    assert_eq!(scene.store.statement(scene.project, 10).await.unwrap(), before);
+    assert_eq!(ledger_of(&scene.store, scene.project).await, before);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use dwar_kernel::{KeyMode, ProjectId};
 use dwar_memory::Fault;
 use dwar_operator::{Access, Action, By, Command, EndSessions, Role};
 use dwar_project::{ProjectChange, ProjectName};
-use dwar_testkit::{START, new_token, phone};
+use dwar_testkit::{START, ledger_of, new_token, phone};
 use dwar_wallet::{Amount, Paise};
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -60,7 +60,7 @@ impl Walk {
         let stores = &self.office.stores;
         let (projects, id) = (stores.projects.list().await.unwrap(), self.project);
         let keys = stores.projects.keys(id).await.unwrap();
-        let wallet = stores.wallets.statement(id, 99).await.unwrap();
+        let wallet = ledger_of(&*stores.ledger, id).await;
         let endpoints = stores.events.endpoints(id).await.unwrap();
         let signing_keys = stores.signing_keys.keys(START).await.unwrap();
         let identity = stores.identities.find(id, KeyMode::Live, self.identity).await.unwrap();

@@ -77,13 +77,6 @@ pub trait WalletStore: Send + Sync {
         projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError>;
 
-    /// The newest `limit` entries, newest first.
-    async fn statement(
-        &self,
-        project: ProjectId,
-        limit: u32,
-    ) -> Result<Vec<LedgerEntry>, StoreError>;
-
     /// Holds of every project that are open since before `before`, by the ids of their sends, and in
     /// the order of these.
     async fn stale_holds(&self, before: Timestamp, limit: u32)

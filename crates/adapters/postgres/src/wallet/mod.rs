@@ -7,10 +7,10 @@ use crate::wallet::step::{Hold, Settle, WalletStep};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
-use dwar_sql::{AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balance, balances, read_all};
+use dwar_sql::schema::{wallet_holds, wallets};
+use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balance, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome,
     OpenHold, Paise, Refunded, Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
@@ -128,23 +128,6 @@ impl WalletStore for PostgresStore {
                     .select(WalletRow::as_select())
                     .load(conn)?;
                 Ok(balances(&projects, &rows))
-            })
-            .await
-    }
-
-    async fn statement(
-        &self,
-        project: ProjectId,
-        limit: u32,
-    ) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.pool
-            .of(project)
-            .run(move |conn| {
-                let query = ledger_entries::table
-                    .filter(ledger_entries::project_id.eq(Id::from(project)))
-                    .order(ledger_entries::position.desc())
-                    .limit(i64::from(limit));
-                Ok(read_all!(EntryRow of query, conn))
             })
             .await
     }

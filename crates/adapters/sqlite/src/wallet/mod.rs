@@ -6,10 +6,10 @@ use crate::wallet::row::{amount_of, apply};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
-use dwar_sql::{AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balances, read_all};
+use dwar_sql::schema::{wallet_holds, wallets};
+use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome,
     OpenHold, Paise, Refunded, Settlement, Wallet, WalletStore,
 };
 use std::collections::BTreeMap;
@@ -134,22 +134,6 @@ impl WalletStore for SqliteStore {
             Ok(balances(&projects, &rows))
         })
         .await
-    }
-
-    async fn statement(
-        &self,
-        project: ProjectId,
-        limit: u32,
-    ) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.of(project)
-            .scan(move |connection| {
-                let query = ledger_entries::table
-                    .filter(ledger_entries::project_id.eq(Id::from(project)))
-                    .order(ledger_entries::position.desc())
-                    .limit(i64::from(limit));
-                Ok(read_all!(EntryRow of query, connection))
-            })
-            .await
     }
 
     async fn stale_holds(

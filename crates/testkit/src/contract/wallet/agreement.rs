@@ -1,4 +1,4 @@
-use crate::scene::Scene;
+use crate::scene::{Scene, ledger_of};
 use crate::{MS, START, SeededEntropy, Stores, any_project};
 use dwar_kernel::{Entropy, EntryId, Event, OtpId, Timestamp};
 use dwar_project::ProjectChange;
@@ -76,7 +76,7 @@ pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
             let stored = stores.wallets.balance(scene.project).await.unwrap();
             assert_eq!(stored, books.wallet.balance, "seed {seed}, step {step}: {said}");
         }
-        let mut ledger = stores.wallets.statement(scene.project, 1_000).await.unwrap();
+        let mut ledger = ledger_of(&*scene.stores.ledger, scene.project).await;
         ledger.reverse();
         assert_eq!(ledger, books.ledger, "seed {seed}");
         let mut holds = stores.wallets.stale_holds(START + MS * STEPS, 1_000).await.unwrap();

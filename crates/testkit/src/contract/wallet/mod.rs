@@ -12,7 +12,7 @@ pub use correction::*;
 pub use movement::*;
 pub use races::*;
 
-use crate::scene::Scene;
+use crate::scene::{Scene, ledger_of};
 use crate::{START, Stores};
 use dwar_kernel::{EntryId, OtpId, ProjectId};
 use dwar_wallet::{
@@ -29,7 +29,7 @@ async fn balance_of(stores: &Stores, project: ProjectId) -> Balance {
 
 /// The ledger adds up to the wallet, entry by entry; gives it, newest first.
 pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<LedgerEntry> {
-    let ledger = stores.wallets.statement(project, 10_000).await.unwrap();
+    let ledger = ledger_of(&*stores.ledger, project).await;
     let mut sum = Balance::default();
     for entry in ledger.iter().rev() {
         sum = balance(sum.balance.0 + entry.amount.0, sum.held.0 + entry.held.0);
