@@ -11,7 +11,7 @@ mod activity;
 mod caller;
 mod charge;
 mod event;
-mod figures;
+mod figures_statements;
 mod idempotency;
 mod identity;
 mod identity_sessions;
@@ -36,6 +36,8 @@ mod admin_token;
 mod audit;
 #[path = "../../sql/ports/call.rs"]
 mod call;
+#[path = "../../sql/ports/figures.rs"]
+mod figures;
 #[path = "../../sql/ports/ledger.rs"]
 mod ledger;
 #[path = "../../sql/ports/operator.rs"]

@@ -7,7 +7,7 @@ mod charge;
 #[macro_use]
 mod connection;
 mod event;
-mod figures;
+mod figures_statements;
 mod idempotency;
 mod identity;
 mod identity_sessions;
@@ -30,6 +30,8 @@ mod admin_token;
 mod audit;
 #[path = "../../sql/ports/call.rs"]
 mod call;
+#[path = "../../sql/ports/figures.rs"]
+mod figures;
 #[path = "../../sql/ports/ledger.rs"]
 mod ledger;
 #[path = "../../sql/ports/operator.rs"]

@@ -36,7 +36,7 @@ impl SearchStore for SqliteStore {
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
         let old = At::from(now - SearchQuota::LONGEST);
-        self.drain(move |connection| {
+        self.in_batches(move |connection| {
             let ids = phone_searches::table.filter(phone_searches::searched_at.le(old));
             let ids = ids.select(phone_searches::searched_at).limit(SWEEP.into());
             let ids = ids.load::<At>(connection)?;

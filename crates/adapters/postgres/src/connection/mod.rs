@@ -21,6 +21,7 @@ pub(crate) use diesel::pg::Pg as Backend;
 pub(crate) use sweep::SWEEP_BATCH;
 
 use crate::PostgresStore;
+use diesel::connection::SimpleConnection;
 use dwar_kernel::{ProjectId, StoreError};
 use error::Failure;
 
@@ -92,5 +93,18 @@ impl PostgresStore {
         W: FnMut(&mut Conn) -> Result<T, Failure> + Send + 'static,
     {
         self.pool.run(work).await
+    }
+
+    /// One atomic step of any statements that may be lost with the power.
+    pub(crate) async fn steps_ahead_of_disk<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut Conn) -> Result<T, Failure> + Send + 'static,
+    {
+        let step = move |conn: &mut Conn| {
+            conn.batch_execute("SET LOCAL synchronous_commit = off")?;
+            work(conn)
+        };
+        self.pool.transaction(step).await
     }
 }

@@ -238,6 +238,15 @@ impl SqliteStore {
         self.shared.writer.submit(self.flow, false, Changes::NoLookUp, work).await
     }
 
+    /// As [`SqliteStore::write_ahead_of_disk`], by the name that PostgreSQL has for several statements.
+    pub(crate) async fn steps_ahead_of_disk<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.write_ahead_of_disk(work).await
+    }
+
     /// Runs `work` on a connection of its own, outside the writer's transactions.
     pub(crate) async fn apart<T, F>(&self, work: F) -> Result<T, StoreError>
     where
@@ -262,7 +271,7 @@ impl SqliteStore {
         before: Timestamp,
     ) -> Result<u64, StoreError> {
         let before = At::from(before);
-        self.drain(move |connection| {
+        self.in_batches(move |connection| {
             let some = format!("SELECT rowid FROM {table} WHERE {age} < ? LIMIT {SWEEP}");
             diesel::sql_query(format!("DELETE FROM {table} WHERE rowid IN ({some})"))
                 .bind::<At, _>(before)
@@ -274,14 +283,14 @@ impl SqliteStore {
     /// Repeats a deletion of [`SWEEP`] rows until fewer are left and gives how many rows went.
     ///
     /// Each turn is a step of its own, so that other writes get theirs in between.
-    pub(crate) async fn drain<F>(&self, turn: F) -> Result<u64, StoreError>
+    pub(crate) async fn in_batches<F>(&self, turn: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Copy + Send + 'static,
     {
         self.drain_by(SWEEP, turn).await
     }
 
-    /// As [`SqliteStore::drain`], by this many rows a turn.
+    /// As [`SqliteStore::in_batches`], by this many rows a turn.
     pub(crate) async fn drain_by<F>(&self, rows: u16, turn: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Clone + Send + 'static,

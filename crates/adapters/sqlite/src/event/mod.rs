@@ -189,7 +189,7 @@ impl EventStore for SqliteStore {
     }
 
     async fn drop_untold(&self) -> Result<u64, StoreError> {
-        self.drain(|connection| {
+        self.in_batches(|connection| {
             let off = webhook_endpoints::table
                 .filter(webhook_endpoints::disabled_at.is_not_null())
                 .select(webhook_endpoints::id);

@@ -1,0 +1,65 @@
+//! What PostgreSQL is asked about figures in words of its own.
+
+use crate::connection::Conn;
+use diesel::connection::SimpleConnection;
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::Bool;
+use diesel::upsert::excluded;
+use dwar_activity::Figure;
+use dwar_sql::FigureRow;
+use dwar_sql::schema::figures;
+
+pub(crate) const SENT: &str =
+    dwar_sql::sent_requests!("$1", "$2", "$3", "ledger_entries e", "o.id::text");
+pub(crate) const DROP: &str = dwar_sql::sweep_figures!("$1", "$2", "$3");
+/// Figures in one statement, whose parameters are counted in 16 bits.
+const AT_ONCE: usize = 1_000;
+
+/// Lets the server look at the ledger again when it has grown to twice what is known of it.
+///
+/// The server does so itself, once a minute at most. Until then it believes that a project has no entry or
+/// few, and may go through all of them for each request.
+pub(crate) fn before_reading(conn: &mut Conn) -> QueryResult<()> {
+    let has_grown = sql::<Bool>(
+        "SELECT pg_relation_size(oid) > (2 * relpages + 2) * current_setting('block_size')::bigint \
+         FROM pg_class WHERE oid = 'ledger_entries'::regclass",
+    );
+    if has_grown.get_result(conn)?
+        && let Err(cause) = conn.batch_execute("ANALYZE ledger_entries")
+    {
+        // Only the plan depends on it.
+        tracing::debug!(%cause, "no statistics of the ledger");
+    }
+    Ok(())
+}
+
+pub(crate) fn save(conn: &mut Conn, all: Vec<Figure>) -> QueryResult<()> {
+    let rows: Vec<_> = all.into_iter().map(FigureRow::from).collect();
+    for rows in rows.chunks(AT_ONCE) {
+        diesel::insert_into(figures::table)
+            .values(rows)
+            .on_conflict((
+                figures::project_id,
+                figures::mode,
+                figures::grain,
+                figures::began_at,
+                figures::channel,
+                figures::provider,
+            ))
+            .do_update()
+            .set((
+                figures::attempts.eq(excluded(figures::attempts)),
+                figures::accepted.eq(excluded(figures::accepted)),
+                figures::arrived.eq(excluded(figures::arrived)),
+                figures::failed.eq(excluded(figures::failed)),
+                figures::requests.eq(excluded(figures::requests)),
+                figures::delivered.eq(excluded(figures::delivered)),
+                figures::verified.eq(excluded(figures::verified)),
+                figures::spent.eq(excluded(figures::spent)),
+                figures::times.eq(excluded(figures::times)),
+            ))
+            .execute(conn)?;
+    }
+    Ok(())
+}

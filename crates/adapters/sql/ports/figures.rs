@@ -1,0 +1,161 @@
+use crate::Store;
+use crate::connection::error::Failure;
+use crate::connection::{Conn, SWEEP_BATCH};
+use crate::figures_statements::{DROP, SENT, before_reading, save};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use dwar_activity::{Chunk, Figure, FiguresStore, Grain, Progress, Sent, Span, Tenure, Window};
+use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{figures, figures_tenure};
+use dwar_sql::{At, FigureRow, Id, SentRow, TenureRow, read_all, read_one, requests};
+use std::time::Duration;
+
+/// No step waits for the disk: what a power loss undoes is counted again.
+#[async_trait]
+impl FiguresStore for Store {
+    async fn lead(
+        &self,
+        keeper: KeeperId,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Option<Progress>, StoreError> {
+        self.steps_ahead_of_disk(move |conn| step(conn, |tenure| tenure.lead(keeper, now, lease)))
+            .await
+    }
+
+    async fn sent(
+        &self,
+        window: Window,
+        last: Option<OtpId>,
+        limit: u32,
+    ) -> Result<Vec<Sent>, StoreError> {
+        let after = last.map_or_else(|| Id::first_at(window.from), Id::from);
+        self.scan(move |conn| {
+            before_reading(conn)?;
+            let rows: Vec<SentRow> = diesel::sql_query(SENT)
+                .bind::<Id, _>(after)
+                .bind::<Id, _>(Id::first_at(window.until))
+                .bind::<BigInt, _>(i64::from(limit))
+                .load(conn)?;
+            Ok(requests(rows)?)
+        })
+        .await
+    }
+
+    async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+        self.steps_ahead_of_disk(move |conn| {
+            let replaces = step(conn, |tenure| tenure.may_replace(keeper, chunk.window))?;
+            if replaces {
+                put(conn, &chunk)?;
+            }
+            Ok(replaces)
+        })
+        .await
+    }
+
+    async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+        self.steps_ahead_of_disk(move |conn| {
+            let settles = step(conn, |tenure| tenure.settle(keeper, chunk.window))?;
+            if settles {
+                roll_up(conn, &chunk)?;
+                put(conn, &chunk)?;
+            }
+            Ok(settles)
+        })
+        .await
+    }
+
+    async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError> {
+        self.steps_ahead_of_disk(move |conn| step(conn, |tenure| tenure.refresh(keeper, as_of)))
+            .await
+    }
+
+    async fn progress(&self) -> Result<Progress, StoreError> {
+        self.read(|conn| {
+            let row = figures_tenure::table.find(1);
+            let found: Option<Tenure> = read_one!(TenureRow of row, conn);
+            Ok(found.unwrap_or_default().progress)
+        })
+        .await
+    }
+
+    async fn figures(
+        &self,
+        project: ProjectId,
+        mode: KeyMode,
+        spans: Vec<Span>,
+    ) -> Result<Vec<Figure>, StoreError> {
+        self.of(project)
+            .scan(move |conn| {
+                let mut found = Vec::new();
+                for Span { grain, window } in &spans {
+                    let query = figures::table
+                        .filter(figures::project_id.eq(Id::from(project)))
+                        .filter(figures::mode.eq(mode.as_str()))
+                        .filter(figures::grain.eq(grain.as_str()))
+                        .filter(figures::began_at.ge(At::from(window.from)))
+                        .filter(figures::began_at.lt(At::from(window.until)));
+                    found.extend::<Vec<Figure>>(read_all!(FigureRow of query, conn));
+                }
+                Ok(found)
+            })
+            .await
+    }
+
+    async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError> {
+        let mut gone = 0;
+        let grains = [(Grain::Minute, minutes), (Grain::Hour, hours), (Grain::Day, hours)];
+        for (grain, before) in grains {
+            let drop = move |conn: &mut Conn| {
+                diesel::sql_query(DROP)
+                    .bind::<Text, _>(grain.as_str())
+                    .bind::<At, _>(At::from(before))
+                    .bind::<BigInt, _>(SWEEP_BATCH)
+                    .execute(conn)
+            };
+            gone += self.in_batches(drop).await?;
+        }
+        Ok(gone)
+    }
+}
+
+/// Applies a rule to the one row of the tenure, under its lock, and keeps what it changed.
+fn step<T>(conn: &mut Conn, rule: impl FnOnce(&mut Tenure) -> T) -> Result<T, Failure> {
+    let row = for_update!(figures_tenure::table.find(1));
+    let found: Option<Tenure> = read_one!(TenureRow of row, conn);
+    let before = found.unwrap_or_default();
+    let mut after = before;
+    let outcome = rule(&mut after);
+    if after != before {
+        let row = figures_tenure::table.find(1);
+        diesel::update(row).set(TenureRow::from(&after)).execute(conn)?;
+    }
+    Ok(outcome)
+}
+
+/// Puts a chunk in the place of what there is of its minutes.
+fn put(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
+    let Window { from, until } = chunk.window;
+    let old = figures::table
+        .filter(figures::grain.eq(Grain::Minute.as_str()))
+        .filter(figures::began_at.ge(At::from(from)))
+        .filter(figures::began_at.lt(At::from(until)));
+    diesel::delete(old).execute(conn)?;
+    Ok(save(conn, chunk.minutes.clone())?)
+}
+
+/// Adds a chunk to its hour and its day.
+fn roll_up(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
+    let projects: Vec<_> = chunk.projects().into_iter().map(Id::from).collect();
+    let mut present: Vec<Figure> = Vec::new();
+    for (grain, began) in chunk.parents() {
+        let query = figures::table
+            .filter(figures::project_id.eq_any(&projects))
+            .filter(figures::mode.eq_any([KeyMode::Live.as_str(), KeyMode::Test.as_str()]))
+            .filter(figures::grain.eq(grain.as_str()))
+            .filter(figures::began_at.eq(At::from(began)));
+        present.extend::<Vec<Figure>>(read_all!(FigureRow of query, conn));
+    }
+    Ok(save(conn, chunk.rolled_up(present))?)
+}

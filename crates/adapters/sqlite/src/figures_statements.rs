@@ -1,0 +1,33 @@
+//! What SQLite is asked about figures in words of its own.
+
+use crate::connection::{Conn, statement};
+use diesel::prelude::*;
+use dwar_activity::Figure;
+use dwar_sql::FigureRow;
+use dwar_sql::schema::figures;
+
+/// An entry of the ledger refers to its request by the id as people read it.
+pub(crate) const SENT: &str = dwar_sql::sent_requests!(
+    "?1",
+    "?2",
+    "?3",
+    "ledger_entries e INDEXED BY ledger_entries_by_reference",
+    "lower(hex(substr(o.id, 1, 4)) || '-' || hex(substr(o.id, 5, 2)) || '-' || \
+     hex(substr(o.id, 7, 2)) || '-' || hex(substr(o.id, 9, 2)) || '-' || hex(substr(o.id, 11, 6)))"
+);
+pub(crate) const DROP: &str = dwar_sql::sweep_figures!("?1", "?2", "?3");
+const KEY: &str = "project_id, mode, grain, began_at, channel, provider";
+
+/// [`SENT`] names its index: there are no statistics that its plan depends on.
+pub(crate) const fn before_reading(_conn: &mut Conn) -> QueryResult<()> {
+    Ok(())
+}
+
+pub(crate) fn save(conn: &mut Conn, all: Vec<Figure>) -> QueryResult<()> {
+    for figure in all {
+        let row = FigureRow::from(figure);
+        let insert = diesel::insert_into(figures::table).values(row.clone());
+        statement::upsert(insert, KEY, row).execute(conn)?;
+    }
+    Ok(())
+}
