@@ -10,8 +10,8 @@ use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{wallet_holds, wallets};
 use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balance, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome,
-    OpenHold, Paise, Refunded, Settlement, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, OpenHold,
+    Paise, Refunded, Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
 

@@ -9,8 +9,8 @@ use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{wallet_holds, wallets};
 use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome,
-    OpenHold, Paise, Refunded, Settlement, Wallet, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, OpenHold,
+    Paise, Refunded, Settlement, Wallet, WalletStore,
 };
 use std::collections::BTreeMap;
 
