@@ -20,7 +20,7 @@ pub struct Bound {
     pub positive: bool,
 }
 
-/// Something other than a number that production looks at.
+/// Something other than a number that production checks.
 pub struct Rule {
     pub key: &'static str,
     /// What is asked for, as the docs say it.
@@ -126,7 +126,7 @@ pub fn objections(config: &Config) -> Vec<String> {
     numbers.chain(rules).collect()
 }
 
-/// What production takes and is worth knowing all the same, a sentence each.
+/// What production accepts but is still worth knowing, a sentence each.
 pub fn remarks(config: &Config) -> impl Iterator<Item = String> {
     let exposed = config.redis.url.as_ref().is_some_and(|url| !url.is_private());
     let redis = "redis.url: redis:// to another machine sends its password, ids of API keys and \
@@ -152,15 +152,15 @@ impl Bound {
     }
 }
 
-/// Development prints codes and hands out keys: on an address that others reach it has to be
-/// wanted twice.
+/// Development prints codes and hands out keys: on an address that others reach it has to be asked
+/// for twice.
 pub fn refuse_exposed_development(config: &Config) -> Result<(), ConfigError> {
     if config.environment == RunMode::Production || config.http.allow_public_development {
         return Ok(());
     }
     let dashboard = config.dashboard.address(false).map(|own| ("dashboard.address", own));
     let all = [("http.address", config.http.address.as_str())].into_iter().chain(dashboard);
-    // What cannot be resolved cannot be listened on either; that is said there.
+    // An address that cannot be resolved cannot be listened on either; that is reported there.
     let exposed = |(_, address): &(&str, &str)| {
         let mut all = address.to_socket_addrs().into_iter().flatten();
         all.any(|address| !address.ip().to_canonical().is_loopback())

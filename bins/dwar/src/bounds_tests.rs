@@ -162,7 +162,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         assert!(refused.contains(&format!("\n  {key}: ")), "{key} = {value}: {refused}");
         assert!(!secret || value.len() < 4 || !refused.contains(value), "{refused}");
     }
-    // These are no addresses to anybody.
+    // None of these is an address.
     for (key, value) in [
         ("gateways.twilio.base_url", "http://localhost:x@evil.example"),
         ("gateways.twilio.base_url", "https://localhost:x@evil.example"),
@@ -172,7 +172,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         let refused = production(&[(key, value)]).unwrap_err();
         assert!(refused.starts_with(&format!("{key}: it ")), "{key} = {value}: {refused}");
     }
-    // An older key may be weak, so that it can be replaced; not while digests hang on it.
+    // An older key may be weak, so that it can be replaced; not while digests depend on it.
     let older = ("secrets.older_master_keys", zeros.as_str());
     assert!(production(&[older]).unwrap_err().contains("secrets.lookup_key"));
     let lookup = ("secrets.lookup_key", "kq3Nf0wqkV7c2Zp8yH1tXe5RbJm9uLs4GdA6oTiVwYc=");

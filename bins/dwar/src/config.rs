@@ -14,7 +14,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The whole configuration; the meaning of each key stands in `config.default.toml`.
+/// The whole configuration; the meaning of each key is in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Config {
     pub environment: RunMode,
@@ -28,7 +28,7 @@ pub struct Config {
     pub gateways: dwar_gateways::Settings,
     pub events: WebhookSettings,
     pub log: Log,
-    /// Every number by its key. What only the use cases go by stands here and in no field.
+    /// Every number by its key. Those that only the use cases need are here and in no field.
     #[serde(skip)]
     pub numbers: BTreeMap<&'static str, u64>,
     /// The operator's own file, if a secret is filled in there.

@@ -9,7 +9,7 @@ const PER_DATABASE_CONNECTION: usize = 3;
 const OTHERS: usize = 256;
 
 /// Raises the soft limit of descriptors to the hard one, and lowers `http.max_connections` to what
-/// the limit leaves room for, so that no accept ever fails for want of a descriptor.
+/// the limit leaves room for, so that no accept ever fails for lack of a descriptor.
 pub fn make_room(config: &mut Config) {
     let Some(limit) = raise() else { return };
     let wanted = config.http.max_connections;

@@ -13,8 +13,8 @@ mod wiring;
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
-/// Gives what a flood of connections took back to the system (docs/adr/0013). The one static of the
-/// program: the language has no other way to name an allocator.
+/// Returns memory to the system that a flood of connections took (docs/adr/0013). The one static of
+/// the program: the language has no other way to name an allocator.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// How much is asked of a secret text.
+/// What is required of a secret text.
 #[derive(Clone, Copy, Debug)]
 pub struct Strength {
     pub length: usize,
@@ -10,7 +10,7 @@ pub struct Strength {
     pub distinct: usize,
 }
 
-/// Whoever knows it can pretend to be a provider: 16 hexadecimal digits are the least.
+/// Anyone who knows it can pretend to be a provider: 16 hexadecimal digits are the minimum.
 pub const TAKEN_FROM_CALLERS: Strength = Strength { length: 16, distinct: 6 };
 /// We show it to a provider, who chose its form.
 pub const SHOWN_TO_PROVIDERS: Strength = Strength { length: 8, distinct: 4 };
@@ -33,7 +33,7 @@ const WELL_KNOWN: [&str; 14] = [
     "hunter2",
 ];
 
-/// Why `text` is no secret, as the end of a sentence; `None` if nothing speaks against it.
+/// Why `text` is not a good secret, as the end of a sentence; `None` if there is no objection.
 pub fn weakness(text: &str, asked: Strength) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();
     if letters.len() < asked.length {
@@ -51,7 +51,7 @@ pub fn weakness(text: &str, asked: Strength) -> Option<String> {
     is_well_known(text).then(|| "contains a word that attackers try first".to_owned())
 }
 
-/// Whether `text` holds a word that stands in manuals in place of a secret.
+/// Whether `text` holds a word that manuals put in place of a secret.
 pub fn is_well_known(text: &str) -> bool {
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     let plain = plain.to_ascii_lowercase();

@@ -36,11 +36,11 @@ pub fn start(log: &Log) -> Result<WorkerGuard, ConfigError> {
     Ok(guard)
 }
 
-/// Whether a line keeps to itself what clients and providers say, whatever level is asked for.
+/// Whether a line keeps what clients and providers say out of the log, whatever level is asked for.
 ///
-/// Ours do. Those of libraries, where they tell what they are doing, quote what they carry:
-/// headers, addresses, frames. Those of the HTTP parser do so at every level: what it could not read,
-/// and why the body of an answer broke off. For both there are lines of ours.
+/// Ours do. Those of libraries that trace their work quote what they carry: headers, addresses,
+/// frames. Those of the HTTP parser do so at every level: what it could not read, and why the body of
+/// an answer broke off. For both there are lines of ours.
 fn is_discreet(line: &Metadata<'_>) -> bool {
     match line.target().split("::").next() {
         Some(ours) if ours == "dwar" || ours.starts_with("dwar_") => true,

@@ -28,7 +28,7 @@ pub struct Parts {
     pub policies: Policies,
 }
 
-/// What a service needs beside its [`Parts`]: the ways to the world outside.
+/// What a service needs besides its [`Parts`]: the ways to the world outside.
 pub struct Outside {
     /// Counts requests by key.
     pub requests: Arc<dyn RequestLimiter>,
@@ -40,7 +40,7 @@ pub struct Outside {
     pub sender: Arc<dyn WebhookSender>,
 }
 
-/// The whole service: what requests ask for, and what goes on beside them.
+/// The whole service: what requests ask for, and what goes on alongside them.
 pub struct Service {
     /// What requests ask for.
     pub use_cases: UseCases,
@@ -103,7 +103,7 @@ impl Parts {
         }
     }
 
-    /// Says that a process runs the service.
+    /// Reports that a process runs the service.
     pub fn heartbeat(&self, about: About) -> Heartbeat {
         Heartbeat::new(self.tools.clone(), self.stores.instances.clone(), about)
     }

@@ -15,7 +15,7 @@ const SLOT_LEASE: Duration = Duration::from_secs(60);
 /// Every number and choice that the use cases go by.
 #[derive(Clone, Debug)]
 pub struct Policies {
-    /// How often what may be asked for.
+    /// How often each thing may be asked for.
     pub limits: Limits,
     /// How long codes live.
     pub otp: OtpPolicy,
@@ -27,7 +27,7 @@ pub struct Policies {
     pub session: SessionPolicy,
     /// How signing keys overlap.
     pub signing_keys: SigningKeyPolicy,
-    /// What a message costs unless its project says else.
+    /// What a message costs unless its project has its own price.
     pub prices: PriceList,
     /// How long first answers are kept.
     pub idempotency: Lifetimes,
@@ -38,8 +38,8 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// What settings come to; `number` is that of a key of `config.default.toml`, such as
-    /// `limits.live.send`. One that is larger than what it is for can hold is the largest of these.
+    /// The policies for these settings; `number` gives the value of a key of `config.default.toml`,
+    /// such as `limits.live.send`. A value that does not fit becomes the largest one that does.
     pub fn of(number: impl Fn(&str) -> u64, algorithm: Algorithm) -> Self {
         let settings = Settings(number);
         let (count, seconds) = (|key: &str| settings.count(key), |key: &str| settings.seconds(key));
@@ -94,7 +94,7 @@ impl<N: Fn(&str) -> u64> Settings<N> {
         Duration::from_secs((self.0)(key))
     }
 
-    /// The setting counts so many `hours`.
+    /// A setting whose unit is this many `hours`.
     fn hours(&self, key: &str, hours: u64) -> Duration {
         Duration::from_secs((self.0)(key).saturating_mul(hours * 3_600))
     }
@@ -123,7 +123,7 @@ impl<N: Fn(&str) -> u64> Settings<N> {
         let quota = |key: &str, window| Quota { limit: count(key), window };
         let (minute, window) =
             (Duration::from_secs(60), self.seconds(&format!("limits.{mode}.send_window_seconds")));
-        // 0 stands for none.
+        // 0 means none.
         let ceiling = |quota: Quota| (quota.limit > 0).then_some(quota);
         ModeLimits {
             send: SendQuota {
@@ -138,8 +138,9 @@ impl<N: Fn(&str) -> u64> Settings<N> {
         }
     }
 
-    /// Nothing goes before its last use: a send counts for the longest window in force, a hold for
-    /// longer than any send takes to its end, both channels and the wait for a receipt included.
+    /// Nothing is dropped before its last use: a send counts for the longest window in force, a
+    /// hold stays longer than any send takes to its end, both channels and the wait for a receipt
+    /// included.
     fn retention(
         &self,
         Limits { live, test, guesses }: &Limits,
@@ -166,7 +167,7 @@ impl<N: Fn(&str) -> u64> Settings<N> {
             audit: self.hours("retention.audit_days", 24),
             calls: self.hours("retention.calls_days", 24),
             holds: lease.saturating_add(window).saturating_mul(2).saturating_add(grace),
-            // 0 stands for none.
+            // 0 means none.
             tests: (kept > 0).then_some(TestQuota { kept, in_use }),
         }
     }

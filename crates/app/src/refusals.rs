@@ -1,4 +1,4 @@
-/// What a use case can refuse, each with its words, beside a store that failed.
+/// What a use case can refuse, each with its words, besides a store that failed.
 macro_rules! refusals {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$more:meta])* $refusal:ident $(($with:ty))? = $words:literal),+ $(,)?
@@ -12,7 +12,7 @@ macro_rules! refusals {
                 #[error($words)]
                 $refusal $(($with))?,
             )+
-            /// A store failed: what was asked for may have been done or not.
+            /// A store failed: what was asked for may or may not have been done.
             #[error(transparent)]
             Store(#[from] dwar_kernel::StoreError),
         }

@@ -39,23 +39,23 @@ pub struct Stores {
     pub sends: Arc<dyn SendLimiter>,
     /// First answers to an `Idempotency-Key`.
     pub idempotency: Arc<dyn IdempotencyStore>,
-    /// What providers reported and nobody has applied yet.
+    /// What providers reported and has not been applied yet.
     pub receipts: Arc<dyn ReceiptStore>,
     /// What endpoints have to be told.
     pub events: Arc<dyn EventStore>,
     /// What endpoints were told.
     pub calls: Arc<dyn CallLog>,
-    /// Those who run the service, what lets them in, and how they stand.
+    /// Those who run the service, what lets them in, and their failures to sign in.
     pub operators: Arc<dyn OperatorStore>,
-    /// What operators sign in with beside passwords.
+    /// What operators sign in with besides passwords.
     pub passkeys: Arc<dyn PasskeyStore>,
     /// What programs show to the admin API.
     pub admin_tokens: Arc<dyn AdminTokenStore>,
-    /// What they changed.
+    /// What operators and programs changed.
     pub audit: Arc<dyn AuditStore>,
     /// What those who see numbers masked searched for.
     pub searches: Arc<dyn SearchStore>,
-    /// The processes that run the service, and what waits for them.
+    /// The processes that run the service.
     pub instances: Arc<dyn InstanceStore>,
     /// How much waits for the instances.
     pub queues: Arc<dyn QueueStore>,

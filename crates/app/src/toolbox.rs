@@ -4,9 +4,9 @@ use std::sync::Arc;
 /// What nearly every use case needs: the time, randomness, and the keeper of secrets.
 #[derive(Clone)]
 pub struct Toolbox {
-    /// The only way to the time.
+    /// The only source of the time.
     pub clock: Arc<dyn Clock>,
-    /// The only way to what nobody can guess.
+    /// The only source of unguessable bytes.
     pub entropy: Arc<dyn Entropy>,
     /// Seals, opens and digests.
     pub vault: Arc<dyn Vault>,

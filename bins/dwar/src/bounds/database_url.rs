@@ -29,8 +29,8 @@ pub fn problem(url: &str) -> Option<String> {
     }
 }
 
-/// What production allows, was asked for in so many words and surprises all the same: what can be read or answered by
-/// somebody between, and what is not kept.
+/// What production allows if asked for explicitly, but may still surprise: what can be read or answered
+/// by somebody in between, and what is not kept.
 pub fn remark(url: &str) -> Option<String> {
     if url == MEMORY {
         return Some("database.url: memory: keeps nothing: all is gone when this stops".to_owned());

@@ -51,7 +51,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
     Ok(report(&checks))
 }
 
-/// What there is to say when the configuration cannot even be read.
+/// The answer when the configuration cannot even be read.
 pub fn unconfigured(cause: &ConfigError) -> Answer {
     report(&[("configuration", failed(cause, OBEY))])
 }

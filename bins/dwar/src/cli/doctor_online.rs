@@ -12,7 +12,7 @@ const ADVICE: &str = "check gateways.public_url, its name and certificate, and t
                       passes path, query and body on unchanged";
 
 /// Asks the service itself, where it listens, for the loops that had to be started again. No proxy
-/// stands between: `/readyz` is not for the world.
+/// is in between: `/readyz` is not for the world.
 pub async fn loops(config: &Config, id: &str) -> Finding {
     let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let url = format!("http://{address}/readyz");
@@ -59,7 +59,7 @@ pub async fn run(config: &Config, id: &str) -> Vec<Check> {
         (_, Err(cause)) => return vec![(ADDRESS, failed(cause, OBEY))],
     };
     let mut checks = vec![(ADDRESS, health(&client, url, id).await)];
-    // A configuration that names impossible providers was told above.
+    // A configuration that names impossible providers was reported above.
     for provider in reporting_providers(config).unwrap_or_default() {
         checks.push(("webhook", webhook(&client, url, &provider, id).await));
     }

@@ -146,7 +146,7 @@ impl Failure {
     }
 }
 
-/// What a command about a project says where there is no such project.
+/// What a command about a project says if there is no such project.
 fn of(project: ProjectId) -> impl Fn(ManageError) -> Failure {
     move |cause| match cause {
         ManageError::NoSuchProject => Failure::NoSuchProject(project),

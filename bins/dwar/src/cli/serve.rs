@@ -22,7 +22,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Serves until a signal to stop.
 pub fn run(mut config: Config) -> Result<ExitCode, Failure> {
     descriptors::make_room(&mut config);
-    // Work that must outlive its client goes on here, beside the threads that serve.
+    // Work that must outlive its client goes on here, alongside the threads that serve.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let status = runtime.block_on(serve(config));
     // A database that does not answer may hold a thread; nothing of ours waits for it any more.
@@ -42,7 +42,7 @@ async fn serve(config: Config) -> Result<ExitCode, Failure> {
     }
     let preparing = async {
         let created = match first {
-            // Start all the same: health checks answer, and so does the API once it is back.
+            // Start anyway: health checks answer, and so does the API once it is back.
             Err(cause) if cause.is_transient() => {
                 tracing::warn!(error = %cause, "the database is out of reach; trying again");
                 keep_preparing(&core).await
@@ -50,7 +50,7 @@ async fn serve(config: Config) -> Result<ExitCode, Failure> {
             done => done,
         };
         let created = created?;
-        // Nobody else sets it.
+        // Nothing else sets it.
         let _ = prepared.set(());
         tracing::info!("Dwar is ready");
         if let (Some(project), Some(address)) = (created, addresses.first()) {
@@ -89,9 +89,9 @@ async fn stop_on_signal(server: StopHandle) -> io::Result<()> {
     Ok(())
 }
 
-/// Greets whoever started this for the first time.
+/// Greets the person who started this for the first time.
 fn greet(project: &CreatedProject, address: SocketAddr, link: Option<&str>) {
-    // Whoever closed standard output does not want to know.
+    // A person who closed standard output does not want to know.
     let _ = writeln!(io::stdout(), "{}", welcome(project, address));
     if let Some(link) = link {
         let _ = writeln!(io::stdout(), "{INVITATION}\n\n  {link}");

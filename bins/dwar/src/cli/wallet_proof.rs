@@ -1,4 +1,4 @@
-//! `dwar wallet prove`: shows that a ledger sums, and puts it on record.
+//! `dwar wallet prove`: shows that a ledger adds up, and puts it on record.
 
 use super::{Answer, Failure, of};
 use dwar_admin::views::{self, instant};
@@ -7,7 +7,7 @@ use dwar_kernel::ProjectId;
 use dwar_operator::By;
 use dwar_wallet::{LedgerProof, ProofStart};
 
-/// Makes a proof of the project's ledger, unless somebody is making one.
+/// Makes a proof of the project's ledger, unless one is being made.
 pub async fn prove(
     ledger: &ManageLedger,
     project: ProjectId,

@@ -107,7 +107,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::Log { it, failed, limit } => {
             let filter = CallFilter { failed, before: None };
-            // An unknown endpoint is told from one that was not called yet.
+            // This distinguishes an unknown endpoint from one that was not called yet.
             log.endpoint(&by, project, it.endpoint).await.map_err(&refused)?;
             // One more than is shown tells whether there are more.
             let calls = log.calls(&by, project, it.endpoint, filter, limit + 1).await;

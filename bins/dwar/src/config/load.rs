@@ -42,15 +42,15 @@ const OPEN: [&str; 4] = [
 ];
 /// How alike two keys are when one is proposed for the other.
 const ALIKE: f64 = 0.8;
-/// How many letters of a file's key may be foreign for a sentence to repeat it. What stands in the
-/// place of a key, because a quote or a line break is missing, may be a secret.
+/// How many letters of a file's key may be foreign for a sentence to repeat it. Where a quote or a
+/// line break is missing, the text in the place of a key may be a secret.
 const SLIPS: usize = 2;
 
 /// Reads the configuration from `file` (or `dwar.toml`, if it is there) and `environment`.
 ///
 /// # Errors
 /// A sentence that names the place (line and column of the file, name of the variable) and never
-/// what stands there.
+/// what is there.
 pub fn load<N: Into<OsString>, V: Into<OsString>>(
     file: Option<&Path>,
     environment: impl IntoIterator<Item = (N, V)>,
@@ -139,7 +139,7 @@ fn open(key: &str) -> Option<&'static str> {
     OPEN.into_iter().find(holds)
 }
 
-/// The defaults, and in place of the tables that somebody gave, none.
+/// The defaults, without the tables that were given.
 #[expect(clippy::expect_used, reason = "it is part of this binary, and read in every test")]
 fn defaults_without(given: &BTreeSet<&str>) -> String {
     let mut defaults: toml::Table = DEFAULTS.parse().expect("the defaults are TOML");
@@ -171,7 +171,7 @@ fn read_file(file: Option<&Path>) -> Result<Option<(PathBuf, Zeroizing<String>)>
 
 /// One setting of a TOML document.
 struct Leaf {
-    /// Where its name stands.
+    /// Where its name is.
     at: usize,
     /// Whether a secret is filled in.
     secret: bool,
@@ -202,7 +202,7 @@ fn collect(table: &DeTable<'_>, above: &str, keys: &mut BTreeMap<String, Leaf>) 
     }
 }
 
-/// Whether a file in which this setting is filled in has to be its user's alone.
+/// Whether a file in which this setting is filled in must be accessible to its user alone.
 #[cfg(test)]
 pub fn is_for_us_alone(key: &str) -> bool {
     SECRETS.contains(&key) || ADDRESSES.contains(&key)
@@ -216,7 +216,7 @@ pub fn toml_sentence(text: &str, cause: &toml::de::Error) -> String {
     }
 }
 
-/// The parser's own messages name what it waited for and never what it met.
+/// The parser's own messages name what it expected and never what it found.
 fn located(text: &str, cause: &toml::de::Error, message: &str) -> String {
     match cause.span() {
         Some(span) => format!("{}: {message}", place(text, span.start)),

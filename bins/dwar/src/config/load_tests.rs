@@ -24,7 +24,7 @@ fn from_file(text: &[u8]) -> Result<Config, ConfigError> {
     load(Some(&file), std::iter::empty::<(String, String)>())
 }
 
-/// What a refused file is told, without the folder.
+/// What is said about a refused file, without the folder.
 fn told(text: &str) -> String {
     let told = from_file(text.as_bytes()).unwrap_err().to_string();
     told.split_once("own.toml").map_or(told.clone(), |(_, rest)| format!("own.toml{rest}"))

@@ -132,7 +132,7 @@ impl<W: Write> Visit for Object<'_, W> {
     }
 }
 
-/// Passes text on as it stands between the quotes of a JSON string.
+/// Passes text on as it is written between the quotes of a JSON string.
 struct Escaping<'t, W>(&'t mut W);
 
 impl<W: Write> Write for Escaping<'_, W> {

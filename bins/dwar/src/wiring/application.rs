@@ -122,8 +122,8 @@ impl Application {
     }
 }
 
-/// Counts requests across instances: with a Redis if they have one, else, and while it is away, by
-/// shares of the quotas if they have a server database, else in this process.
+/// Counts requests across instances: with Redis if there is one, else, and while it is away, by
+/// shares of the quotas if there is a server database, else in this process.
 fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
     let own: Arc<dyn LocalLimiter> = match &core.leases {
         None => Arc::new(MemoryRequestLimiter::default()),
@@ -143,9 +143,9 @@ fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
     }
 }
 
-/// Brings the database up to date, sees to signing keys and demo project, and warns of projects that
-/// cannot work with these settings: that keeps nobody else's from working. A database that is out
-/// of reach is a transient error; see [`keep_preparing`].
+/// Brings the database up to date, makes sure of signing keys and demo project, and warns of
+/// projects that cannot work with these settings, which does not keep others from working. A
+/// database that is out of reach is a transient error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
     core.database.migrate().await?;
     core.parts.manage_signing_keys().ensure().await?;

@@ -1,4 +1,4 @@
-//! What goes on beside the requests: loops, each of which is started again when it ends.
+//! Background work alongside the requests: loops, each of which is started again when it ends.
 
 use super::application::Prepared;
 use super::stores::Database;
@@ -23,13 +23,13 @@ const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);
 const TELL: Duration = Duration::from_secs(1);
 const TALLY: Duration = Duration::from_secs(1);
-/// How long what nobody uses any more is kept from other instances.
+/// How long unused shares of quotas are kept from other instances.
 const TEND: Duration = Duration::from_secs(1);
 /// The second heartbeat comes this long after the first, the others after twice as long each time.
 const FIRST_BEAT: Duration = Duration::from_secs(1);
 const ROOM_CHECK_EVERY: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
-/// Figures are at most this old, and as long as it takes to count them.
+/// Figures are at most this old, plus the time it takes to count them.
 const COUNT: Duration = Duration::from_secs(20);
 /// How long a stop waits for calls to endpoints and providers that are under way.
 const FINISH: Duration = Duration::from_secs(5);
@@ -90,7 +90,7 @@ const LOOPS: [(&str, Start); 13] = [
         let trouble = "shares of quotas could not be renewed";
         every(TEND, stopped, trouble, move || it.sweep.tend_quotas()).boxed()
     }),
-    // A store that ran out of room is well again without anybody asking.
+    // A store that ran out of room recovers without being asked.
     ("look_for_room", |it, stopped| {
         let trouble = "the free space of the database cannot be checked";
         every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.room()).boxed()
@@ -165,15 +165,15 @@ impl Background {
 }
 
 impl Running {
-    /// Ends every loop. Calls that are under way may finish within five seconds; what does not comes
-    /// back when its lease is over. What was counted since the last write is written last, and what is
+    /// Ends every loop. Calls that are under way may finish within five seconds; the others come back
+    /// when their lease is over. What was counted since the last write is written last, and what is
     /// held of quotas is given back.
     pub async fn stop(self) {
         let Self { stop, mut tasks, tally, sweep } = self;
         drop(stop);
         let finish = async { while tasks.join_next().await.is_some() {} };
         let _in_time = timeout(FINISH, finish).await;
-        // A task of its own, so that no panic in there keeps anybody from stopping.
+        // A task of its own, so that a panic in there cannot prevent the stop.
         let last = tokio::spawn(async move { tally.write().await });
         let back = tokio::spawn(async move { sweep.leave_quotas().await });
         let (last, back) = tokio::join!(timeout(FINISH, last), timeout(FINISH, back));
@@ -262,7 +262,7 @@ fn beats(stopped: Stopped) -> impl Stream<Item = ()> + Send {
 }
 
 /// Keeps this instance on record until the service stops, and then takes it off. A stop lets a beat
-/// that is under way come to its end, lest it come after that.
+/// that is under way finish, so that it does not come after that.
 async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
     let beats = beats(stopped).for_each(|()| async {
         match heartbeat.beat().await {
@@ -288,7 +288,7 @@ async fn every<T, W>(
 {
     let work = ticks(period, stopped.clone()).for_each(|()| async {
         match work().await {
-            // A store without room has said so itself, once.
+            // A store without room has logged that itself, once.
             Ok(_) | Err(StoreError::NoRoom) => {}
             Err(error) => tracing::warn!(%error, "{trouble}"),
         }

@@ -37,7 +37,7 @@ struct Room {
     store: Arc<MemoryStore>,
     asked: AtomicU64,
     tended: AtomicU64,
-    /// So many questions end in a panic.
+    /// This many queries end in a panic.
     panics: AtomicU64,
 }
 
@@ -289,7 +289,7 @@ async fn a_loop_that_cannot_run_costs_little_and_runs_once_it_can() {
     scene.kill_for_ever(false);
     sleep(LONGEST_PAUSE).await;
     assert!(scene.restarts.list().iter().all(|it| it.running));
-    // Long enough on its feet, it begins with the short pause again.
+    // After running long enough, it begins with the short pause again.
     sleep(STEADY).await;
     scene.room.store.faults().next("OtpStore::claim_due", Fault::Panics);
     sleep(FOLLOW_UP + FIRST_PAUSE * 2).await;

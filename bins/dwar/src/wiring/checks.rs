@@ -1,4 +1,4 @@
-//! What a service needs, looked at one by one: for `dwar doctor` and for the page of operations.
+//! What a service needs, checked one by one: for `dwar doctor` and for the page of operations.
 
 use crate::bounds;
 use crate::config::{Config, RunMode};
@@ -14,13 +14,13 @@ use dwar_session::SigningKey;
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
 
-/// One thing that was looked at, by the name it is reported under.
+/// One thing that was checked, by the name it is reported under.
 pub type Check = (&'static str, Finding);
 
-/// How much a look may cost.
+/// How much a check may cost.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// What does not grow with what is on record.
+    /// Only what does not grow with what is on record.
     Little,
     /// The ledger is summed and every project judged, too.
     Everything,
@@ -117,7 +117,7 @@ pub async fn redis(core: &Core) -> Finding {
 pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     let pending = core.database.pending_migrations().await;
     if let Err(cause @ StoreError::Foreign(_)) = pending {
-        // Of what is in it nothing can be said.
+        // Nothing can be said about what is in it.
         return vec![("migrations", failed(cause, OBEY))];
     }
     if pending.as_ref().is_ok_and(|pending| is_empty(pending)) {
@@ -143,7 +143,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     ];
     if effort == Effort::Everything {
         checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOG)));
-        // Providers that cannot be built are told of as such.
+        // Providers that cannot be built are reported as such.
         if let Ok(manage) = core.management() {
             checks.push(("projects", or(projects(&manage.projects).await, SEE_LOG)));
         }
@@ -211,7 +211,7 @@ async fn ledger(core: &Core) -> Result<Finding, StoreError> {
 }
 
 async fn events(core: &Core) -> Result<Finding, StoreError> {
-    /// So many are named.
+    /// How many are named.
     const NAMED: u32 = 5;
     let off = core.parts.stores.events.disabled_endpoints(NAMED).await?;
     if off.is_empty() {
@@ -245,7 +245,7 @@ async fn receipts(core: &Core) -> Result<Finding, StoreError> {
 }
 
 async fn instances(core: &Core) -> Result<Finding, StoreError> {
-    /// So many are named.
+    /// How many are named.
     const NAMED: u32 = 20;
     let now = core.parts.tools.now();
     let mut alive = core.parts.stores.instances.instances(NAMED).await?;

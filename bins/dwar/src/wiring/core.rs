@@ -21,7 +21,7 @@ pub struct Core {
     pub config: Arc<Config>,
     pub database: Arc<dyn Database>,
     pub parts: Parts,
-    /// Where several instances share quotas; none where one process serves.
+    /// Where several instances share quotas; none if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
 }
 
@@ -49,7 +49,7 @@ pub enum WiringError {
 
 impl Core {
     /// Opens stores and secrets as configured. Files that others can read are refused in
-    /// production; elsewhere it is said in the log.
+    /// production; elsewhere they are logged.
     pub fn open(config: Config) -> Result<Self, WiringError> {
         let location = Location::of(&config.database)?;
         let source = KeySource::of(&config.secrets, &location);

@@ -1,4 +1,4 @@
-//! The dashboard beside the API, on a listener of its own.
+//! The dashboard alongside the API, on a listener of its own.
 
 use super::application::Prepared;
 use super::background::Restarts;
@@ -48,11 +48,11 @@ impl FirstSignIn {
     }
 }
 
-/// Puts the dashboard together and takes its address; `None` if there is to be none.
+/// Puts the dashboard together and takes its address; `None` if none is wanted.
 ///
 /// # Errors
-/// [`WiringError::Listen`] in production, if the address is not to be had. In development that is
-/// a warning: a second service on the same machine is none the worse for it.
+/// [`WiringError::Listen`] in production, if the address is not available. In development that is a
+/// warning: a second service on the same machine works without it.
 pub fn build(
     core: &Core,
     manage: Management,
@@ -109,7 +109,7 @@ pub fn build(
 }
 
 impl Pages {
-    /// For whoever comes first.
+    /// For the first operator.
     pub fn first_sign_in(&self) -> FirstSignIn {
         self.first_sign_in.clone()
     }

@@ -125,9 +125,9 @@ pub fn reporting(config: &Config) -> Result<Vec<String>, WiringError> {
 type Gateways = HashMap<String, Arc<dyn Gateway>>;
 type Breakers = BTreeMap<String, Arc<BreakerGateway>>;
 
-/// Each call is bounded in time. Of a real provider nothing it calls a message is kept as it came,
-/// it is left alone for a while when it keeps failing, and the number of its calls is bounded: the
-/// innermost guard first.
+/// Each call is bounded in time. What a real provider calls a message is never kept as it came, the
+/// provider is not called for a while when it keeps failing, and the number of its calls is
+/// bounded: the innermost guard first.
 fn guarded(known: &Available, sandbox: Arc<dyn Gateway>, core: &Core) -> (Gateways, Breakers) {
     let settings = &core.config.gateways;
     let timed = |gateway| -> Arc<dyn Gateway> {

@@ -23,7 +23,8 @@ pub enum KeySource {
 }
 
 impl KeySource {
-    /// Decides by the configuration; a file is beside the embedded database unless it says else.
+    /// Decides by the configuration; a file is next to the embedded database unless configured
+    /// otherwise.
     pub fn of(secrets: &config::Secrets, location: &Location) -> Self {
         if !secrets.master_key.is_empty() {
             return Self::Configured;
@@ -56,7 +57,7 @@ pub fn secrets(
         KeySource::File(path) => keep(path, location, entropy.as_ref())?,
         KeySource::Drawn => MasterKey::generate(entropy.as_ref()),
     };
-    // One that is configured was looked at with the configuration.
+    // One that is configured was checked with the configuration.
     if let (Some(problem), RunMode::Production) = (current.weakness(), config.environment) {
         return Err(invalid("secrets.master_key_file", format!("the key {problem}")).into());
     }
@@ -77,7 +78,7 @@ fn parse(key: &'static str, text: &str) -> Result<MasterKey, ConfigError> {
 
 /// Reads the key file; makes it, for its owner alone, if there is neither key nor database yet.
 fn keep(path: &Path, location: &Location, entropy: &dyn Entropy) -> Result<MasterKey, WiringError> {
-    // Looked at first: the key is always made before the database.
+    // Checked first: the key is always made before the database.
     let old_database = match location {
         Location::Sqlite(database) => std::fs::metadata(database).is_ok_and(|file| file.len() > 0),
         Location::Postgres | Location::Memory => false,

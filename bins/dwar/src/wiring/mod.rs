@@ -1,4 +1,4 @@
-//! Puts the program together: which adapter stands behind which port.
+//! Puts the program together: which adapter is behind which port.
 
 mod application;
 mod background;

@@ -10,7 +10,7 @@ use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
 use dwar_kernel::Timestamp;
 use std::sync::Arc;
 
-/// So many instances, and endpoints that wait, are shown.
+/// How many instances, and endpoints that wait, are shown.
 const SHOWN: u32 = 20;
 
 /// Looks at this process and at the database.
@@ -36,7 +36,7 @@ impl Operations {
         ];
         checks.extend(checks::stored(core, Effort::Little).await);
         checks.push(("redis", checks::redis(core).await));
-        // Built they were, or nobody would be asking.
+        // They were built, or this would not be running.
         checks.push(("gateways", checks::gateways(config, Ok(()))));
         let check = |(name, found): (&'static str, checks::Finding)| {
             let health = match found.status {

@@ -17,7 +17,7 @@ mod tests {
     use super::*;
     use crate::config;
 
-    /// Whoever tests with them has what a service has that nobody configured.
+    /// Tests that use them get what an unconfigured service has.
     #[test]
     fn the_policies_of_testkit_are_those_of_the_defaults() {
         let config = config::load(None, std::iter::empty::<(String, String)>()).unwrap();

@@ -18,11 +18,11 @@ pub const MIB: u64 = 1 << 20;
 pub struct Opened {
     pub stores: Stores,
     pub database: Arc<dyn Database>,
-    /// Where several instances share quotas; none where one process serves.
+    /// Where several instances share quotas; none if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
 }
 
-/// The database as a whole, for who operates it.
+/// The database as a whole, for its operator.
 #[async_trait]
 pub trait Database: Send + Sync {
     /// Brings the schema up to date; names what was applied.

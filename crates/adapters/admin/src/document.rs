@@ -4,7 +4,7 @@ use crate::{BASE, resources};
 use dwar_operator::Need;
 use serde_json::{Map, Value, json};
 
-/// The admin API as OpenAPI 3.1, of the very table that its routes are made from.
+/// The admin API as OpenAPI 3.1, from the same table that its routes are made from.
 pub fn document() -> String {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
     schemas.insert("Refused".to_owned(), refused());

@@ -22,7 +22,7 @@ impl AdminRequestId {
         Self { id: request_id(headers, tools.entropy.as_ref(), tools.now()) }
     }
 
-    /// It as text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         self.id.to_str().unwrap_or_default()
     }
@@ -34,7 +34,7 @@ pub fn is_at(request: &ServiceRequest) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Refuses what a page in a browser sends, whoever's page it is. Programs send neither header, and
+/// Refuses what a page in a browser sends, whichever page it is. Programs send neither header, and
 /// there is no answer to a preflight, so the header with the token cannot come from a page.
 pub fn admit(headers: &HeaderMap) -> Result<(), Error> {
     let typed = |value: &HeaderValue| value == "none";

@@ -33,7 +33,7 @@ impl BaseUrl {
         &self.text
     }
 
-    /// Whether nobody on the way can read calls to it: they are encrypted, or never leave this
+    /// Whether calls to it cannot be read on the way: they are encrypted, or never leave this
     /// machine.
     pub fn is_private(&self) -> bool {
         self.private

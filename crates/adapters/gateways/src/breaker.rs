@@ -15,33 +15,32 @@ pub struct BreakerSettings {
     pub cool_down: Duration,
 }
 
-/// How a provider stands, as seen by this process.
+/// The state of a provider, as seen by this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakerState {
     /// For how long no call is let through; `None` while calls are.
     pub open_for: Option<Duration>,
-    /// Of the latest calls, 128 at most, how many there are.
+    /// How many of the latest calls are counted, 128 at most.
     pub calls: u32,
     /// How many of these failed by a fault of the provider.
     pub faults: u32,
 }
 
-/// Leaves a provider alone that keeps failing, so that the next stop of the route is tried without
+/// Stops calling a provider that keeps failing, so that the next stop of the route is tried without
 /// waiting for it.
 ///
-/// Counted are faults of the provider in a row: [`Reason::ProviderUnavailable`], `Timeout`,
-/// `ProviderAuth`, `ProviderThrottled` and `Unknown`. Whatever else it answers proves that it
-/// works and ends the row: that includes faults of a number (`NotOnChannel`, `RejectedNumber`,
-/// `Blocked`), `TemplateRejected`, because a template may be one project's own, and
-/// `ProviderRefused`, whose reason may be either. One project, or one caller with odd numbers, must
-/// not cut off the others.
+/// It counts faults of the provider in a row: [`Reason::ProviderUnavailable`], `Timeout`,
+/// `ProviderAuth`, `ProviderThrottled` and `Unknown`. Any other answer proves that it works and
+/// ends the row: that includes faults of a number (`NotOnChannel`, `RejectedNumber`, `Blocked`),
+/// `TemplateRejected`, because a template may be one project's own, and `ProviderRefused`, whose
+/// reason may be either. One project, or one caller with odd numbers, must not cut off the others.
 ///
 /// While it is open, calls are refused at once with [`Reason::ProviderUnavailable`]. After the
 /// cool-down exactly one call goes through; if that fails too, the next cool-down is twice as long.
 ///
 /// It goes outside of [`TimedGateway`](crate::TimedGateway), which turns silence into `Timeout`. A
-/// call that is dropped half-way counts as nothing (whoever asked went away), and a dropped probe
-/// makes room for another at once.
+/// call that is dropped half-way is not counted (the caller went away), and a dropped probe makes
+/// room for another at once.
 pub struct BreakerGateway {
     inner: Arc<dyn Gateway>,
     settings: BreakerSettings,
@@ -163,7 +162,7 @@ struct Circuit {
     cool_down: Duration,
     /// Changes with the phase, so that a straggler of an earlier one decides nothing.
     epoch: u64,
-    /// How many calls `recent` tells of.
+    /// How many calls `recent` covers.
     calls: u32,
     /// The latest calls, the last in the lowest bit: whether each failed.
     recent: u128,

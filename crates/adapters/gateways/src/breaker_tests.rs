@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 const ACCEPTED: Outcome = Outcome::Accepted { provider_ref: None, awaits_receipt: false };
 const DOWN: Outcome = Outcome::Refused(Reason::ProviderUnavailable);
 
-/// Where a breaker stands.
+/// The state of a breaker.
 #[derive(Debug, PartialEq)]
 enum State {
     Closed,
@@ -291,7 +291,7 @@ async fn tells_how_the_latest_calls_went_and_for_how_long_none_is_let_through() 
     world.open().await;
     let open_for = Some(Duration::from_secs(10));
     assert_eq!(world.breaker.state(), BreakerState { open_for, calls: 128, faults: 3 });
-    // What is refused here was no call.
+    // What is refused here was not a call.
     world.deliver().await;
     world.pass(9_999);
     let open_for = Some(Duration::from_millis(1));

@@ -12,12 +12,12 @@ const SHARE: usize = 8;
 /// leaves room for the others (Nygard, «Release It!», bulkheads).
 ///
 /// A call beyond the bound is refused at once with [`Reason::ProviderUnavailable`]: nothing was
-/// sent, and the next stop of the route is tried. It waits for nothing, since whoever waits here
-/// would hold what the others need.
+/// sent, and the next stop of the route is tried. It never waits, since a waiting call would hold
+/// what the others need.
 ///
 /// No project gets all of it: a call is admitted while fewer of its project are under way than eight
 /// times what is free (dynamic thresholds: Choudhury and Hahne, 1998). So one that floods a slow
-/// provider has eight ninths of the places, two have sixteen seventeenths, and somebody else finds room.
+/// provider has eight ninths of the places, two have sixteen seventeenths, and others find room.
 ///
 /// It goes outside of [`BreakerGateway`](crate::BreakerGateway): being full is no fault of the
 /// provider, and must neither open its breaker nor use up its probe.

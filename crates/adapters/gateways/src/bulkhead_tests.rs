@@ -83,7 +83,7 @@ async fn a_call_beyond_the_bound_is_refused_at_once_and_never_made() {
         assert_eq!(call.await.unwrap(), (Outcome::Refused(Reason::Timeout), LIMIT));
     }
     assert_eq!(calls.load(Ordering::SeqCst), 3);
-    // Whoever was given up has left its place.
+    // A call that was given up has left its place.
     let (outcome, _) = deliver(&gateway).await;
     assert_eq!((outcome, calls.load(Ordering::SeqCst)), (Outcome::Refused(Reason::Timeout), 4));
 }

@@ -9,9 +9,9 @@ const PROVIDER: &str = "console";
 /// Writes each message, code and phone number in the clear, as one JSON object a line,
 /// which scripts may read: `gateway`, `channel`, `to`, `text`, `otp_id`.
 ///
-/// Showing the code is its purpose: it stands in for a provider during development with a live
-/// key. Whoever can read the output can log in as anyone; it MUST NOT be wired in production. No
-/// `Debug`: what is buffered in the output are codes and numbers.
+/// Showing the code is its purpose: it stands in for a provider during development with a live key.
+/// Anyone who can read the output can log in as anyone; it MUST NOT be wired in production. No
+/// `Debug`: the output buffers codes and numbers.
 pub struct ConsoleGateway {
     output: Arc<Mutex<Box<dyn Write + Send>>>,
 }

@@ -17,7 +17,7 @@ const LARGEST_CODE: i64 = 999_999;
 const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
-/// The settings make no usable client: no TLS on this platform, or the proxy is no URL.
+/// The settings make no usable client: no TLS on this platform, or the proxy is not a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no HTTP client can be made: check the proxy's URL and the platform's TLS")]
 pub struct UnusableHttpClient;
@@ -34,7 +34,7 @@ impl HttpClient {
     /// for a whole call, to the last byte of the answer.
     ///
     /// Every call takes `proxy`, such as `http://user:password@proxy:3128`, or none if that is
-    /// empty: a proxy of the environment would see calls that nobody meant to show it.
+    /// empty: a proxy set in the environment would see calls that were not meant for it.
     ///
     /// # Errors
     /// [`UnusableHttpClient`].
@@ -83,7 +83,7 @@ impl HttpClient {
         let status = response.status();
         let retry_after = response.headers().get(header::RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
-        // It goes to the log: a number that is no time could be anything, a phone's too.
+        // It goes to the log: a number that is not a time could be anything, even a phone's.
         let retry_after = retry_after.filter(|seconds| *seconds <= LONGEST_RETRY_AFTER);
         let answer = |body: &[u8]| Answer { status, retry_after, body: document(body) };
         match read(&mut response).await {
@@ -131,7 +131,7 @@ pub struct ProbeAnswer {
 pub struct Answer {
     pub(crate) status: StatusCode,
     retry_after: Option<u64>,
-    /// The body. One that is no JSON counts as a JSON string of its whole text, one that could not
+    /// The body. One that is not JSON counts as a JSON string of its whole text, one that could not
     /// be read as the empty string.
     pub(crate) body: Value,
 }
@@ -175,7 +175,7 @@ impl Answer {
     /// [`Answer::reason`].
     ///
     /// It is noted in the log, with that code where there is one; as a warning unless it is about
-    /// the recipient alone, which is daily business.
+    /// the recipient alone, which is routine.
     pub(crate) fn refused(
         &self,
         provider: &str,

@@ -60,7 +60,7 @@ async fn a_name_that_nobody_has_and_tls_that_fails_are_unavailable() {
     let client = client();
     let lost = client.send("fake", client.post("http://provider.invalid/")).await;
     assert_eq!(lost.err(), Some(Reason::ProviderUnavailable), "name");
-    // Whoever listens there hangs up on a TLS hello.
+    // The listener there hangs up on a TLS hello.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || drop(listener.accept()));

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 const PROVIDER: &str = "msg91";
 
-/// MSG91 names no bound. A report is some 200 bytes of JSON
+/// MSG91 names no bound. A report is about 200 bytes of JSON
 /// (`msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url`): this is room
 /// for a thousand of them, encoded as a form.
 const LONGEST_BODY: usize = 512 * 1_024;

@@ -8,15 +8,15 @@ use dwar_otp::{
 };
 use std::sync::Arc;
 
-/// Stands between a provider's answers and everything of ours that keeps or logs what it calls a
+/// Sits between a provider's answers and everything of ours that keeps or logs what it calls a
 /// message.
 ///
 /// A reference is checked ([`is_reference`], [`gives_away`]) and goes on as its keyed digest, in
 /// answers and receipts alike, so that they still meet. The text itself is kept nowhere: it may
 /// lead back to the phone. WhatsApp's, for one, holds the number in Base64.
 ///
-/// A message that was accepted under a reference that cannot be taken stays accepted and awaits no
-/// receipt. A receipt with such a reference is dropped, since no message is known by it.
+/// A message that was accepted under an unusable reference stays accepted and awaits no receipt. A
+/// receipt with such a reference is dropped, since no message is known by it.
 pub struct Discreet<T: ?Sized> {
     pub inner: Arc<T>,
     /// Makes the digests.

@@ -27,8 +27,8 @@ pub struct SandboxOptions {
 /// Plays the [`Scenario`] of each number for test keys, on both channels, and sends nothing.
 ///
 /// An accepted message is in the inbox before the answer, and its receipt on record, as one that
-/// comes in when the scenario says: it is applied as those of every provider are, on any instance,
-/// also after a restart. Its reference is the attempt's id.
+/// comes in when the scenario says: it is applied like those of every provider, on any instance,
+/// even after a restart. Its reference is the attempt's id.
 pub struct SandboxGateway {
     /// Where the messages go.
     pub inbox: Arc<dyn SandboxInbox>,
@@ -43,7 +43,7 @@ pub struct SandboxGateway {
 }
 
 impl SandboxGateway {
-    /// What one channel does in a scenario: it refuses, or accepts and reports this so much later.
+    /// What one channel does in a scenario: it refuses, or accepts and later reports this.
     fn play(&self, scenario: Scenario, channel: Channel) -> Result<(Report, Duration), Reason> {
         let SandboxOptions { receipt_after, slow_receipt_after } = self.options;
         match (scenario, channel) {
@@ -54,7 +54,7 @@ impl SandboxGateway {
             (Scenario::LateFailure, Channel::Whatsapp) => {
                 Ok((Report::Failed(Reason::NotOnChannel), receipt_after))
             }
-            // Money is the caller's to check: were it to forget, the code must still not land.
+            // Money is for the caller to check; if it forgot, the code must still not land.
             (Scenario::InsufficientBalance, _) => Err(Reason::RejectedNumber),
             (Scenario::SlowDelivery, _) => Ok((Report::Delivered, slow_receipt_after)),
             (Scenario::Delivered, _)
@@ -75,7 +75,7 @@ impl SandboxGateway {
         };
         let deposit = InboxMessage::seal(self.vault.as_ref(), &message, now);
         let landed = async {
-            // A receipt of a message that did not land is nobody's, and goes by itself.
+            // A receipt of a message that did not land matches nothing, and is dropped in time.
             self.receipts.keep(vec![receipt]).await?;
             self.inbox.deposit(message.project, deposit).await
         };
@@ -89,7 +89,7 @@ impl SandboxGateway {
 }
 
 /// Plays the scenario of the message's number. A live key's message is refused as
-/// [`Reason::ProviderAuth`]: nobody may be charged for, or read in the inbox, what it stands for.
+/// [`Reason::ProviderAuth`]: it must be neither charged for nor readable in the inbox.
 #[async_trait]
 impl Gateway for SandboxGateway {
     fn provider(&self) -> String {

@@ -14,7 +14,7 @@ impl Secret {
         Self(Zeroizing::new(secret.into()))
     }
 
-    /// The text itself, for who calls with it or judges it.
+    /// The text itself, for code that calls with it or checks it.
     pub fn expose(&self) -> &str {
         &self.0
     }

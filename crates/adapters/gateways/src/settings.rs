@@ -20,7 +20,7 @@ pub struct Settings {
     /// How long its connection may take.
     #[serde(rename = "connect_timeout_ms", with = "As::<DurationMilliSeconds<u64>>")]
     pub connect_timeout: Duration,
-    /// Faults in a row after which a provider is left alone for a while.
+    /// Faults in a row after which a provider is not called for a while.
     pub breaker_faults: u32,
     /// How long that while is, at first.
     #[serde(rename = "breaker_cool_down_seconds", with = "As::<DurationSeconds<u64>>")]

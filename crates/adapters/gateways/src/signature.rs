@@ -2,7 +2,7 @@ use crate::Secret;
 use hmac::{KeyInit, Mac};
 
 /// Whether `given` is the HMAC of `parts`, one after the other, under `secret`; judged in constant
-/// time. Never without a secret, since a signature under the empty key is anybody's to make.
+/// time. Never without a secret, since anybody can make a signature under the empty key.
 pub(crate) fn is_signed<M: Mac + KeyInit>(secret: &Secret, parts: &[&[u8]], given: &[u8]) -> bool {
     let Ok(mac) = <M as KeyInit>::new_from_slice(secret.expose().as_bytes()) else { return false };
     let mac = parts.iter().fold(mac, |mac, part| mac.chain_update(part));

@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PROVIDER: &str = "twilio";
 
-/// A status callback is some twenty short fields; a message of a user, which Twilio may send to the
-/// same address, has 1,600 characters and ten media at most:
+/// A status callback is about twenty short fields; a message of a user, which Twilio may send to
+/// the same address, has 1,600 characters and ten media at most:
 /// <https://www.twilio.com/docs/messaging/guides/webhook-request>. Encoded, that stays below this.
 const LONGEST_BODY: usize = 32 * 1_024;
 /// More than any of them has.
@@ -36,7 +36,7 @@ const MAX_VALIDITY: u64 = 14_400;
 /// <https://www.twilio.com/docs/whatsapp/api/error-code-mapping>.
 const fn reason_of(code: i64) -> Option<Reason> {
     Some(match code {
-        // Not on WhatsApp, or the address is none; not joined to the sandbox.
+        // Not on WhatsApp, or not an address; not joined to the sandbox.
         63_003 | 63_015 | 63_024 => Reason::NotOnChannel,
         // No number, no mobile, a landline, one that no longer exists; unverified on a trial; out
         // of the sender's reach.

@@ -15,7 +15,7 @@ pub trait Vendor: Send + Sync {
     /// The call that hands `message` over.
     ///
     /// # Errors
-    /// Why there is none; it stands in the log already.
+    /// Why there is none; it is logged already.
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason>;
 
     /// What it calls the message that it took.

@@ -4,9 +4,9 @@ use dwar_otp::{WebhookAdmission, WebhookError, WebhookHead};
 const PARAMETER: &str = "token";
 const HEADER: &str = "x-webhook-token";
 
-/// What a call of a provider that signs nothing earns: it must carry the secret once, as the query
-/// parameter `token` or, for providers that can send headers, as `X-Webhook-Token`. The token alone
-/// proves who calls.
+/// What a call of a provider that signs nothing is allowed: it must carry the secret once, as the
+/// query parameter `token` or, for providers that can send headers, as `X-Webhook-Token`. The token
+/// alone proves who calls.
 ///
 /// A parameter that is there decides alone, so that a call cannot try two secrets at once.
 ///
@@ -22,10 +22,10 @@ pub(crate) fn admit(
     judge(token, secret, longest_body)
 }
 
-/// What a call with this token earns.
+/// What a call with this token is allowed.
 ///
 /// # Errors
-/// [`WebhookError::Unauthenticated`]; with an empty secret nobody is let in.
+/// [`WebhookError::Unauthenticated`]; an empty secret lets nobody in.
 pub(crate) fn judge(
     token: Option<&str>,
     secret: &Secret,

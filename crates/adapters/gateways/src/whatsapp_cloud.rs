@@ -58,7 +58,7 @@ pub struct WhatsappTemplate {
 
 /// Our account with Meta's WhatsApp Cloud API: the section `[gateways.whatsapp_cloud]`.
 ///
-/// Codes go as authentication templates: the code stands in the body and in the one-time-password
+/// Codes go as authentication templates: the code is in the body and in the one-time-password
 /// button, which Meta stores as a URL button at index 0. Success means that Meta took the message,
 /// no more. Sources: `TemplateMessage` of `business-messaging-api_v23.0.yaml` in
 /// <https://github.com/facebook/openapi>,
@@ -172,7 +172,7 @@ impl Vendor for WhatsappCloud {
 
     /// Statuses come several to a call, twice, and in any order; source:
     /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status/>.
-    /// One that cannot be read must not cost the others.
+    /// One that cannot be read must not keep the others from being read.
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let notification: Notification = serde_json::from_slice(&call.body).ok()?;
         // Meta reports on every number of an account to every app that is subscribed to it.
@@ -210,8 +210,8 @@ fn report(status: &Value) -> Option<(String, Report)> {
             let code = status.pointer("/errors/0/code").and_then(Value::as_i64);
             Some((id, undelivered(PROVIDER, code, code.and_then(reason_of))))
         }
-        // «sent» tells no more than the answer did; anything else, of which Meta adds now and
-        // then, is no outcome.
+        // «sent» tells no more than the answer did; anything else, such as what Meta adds now and
+        // then, is not an outcome.
         _ => None,
     }
 }

@@ -240,7 +240,7 @@ fn what_is_about_another_number_of_the_account_gives_no_receipt() {
         let mut foreign = notification(json!([status("failed"), status("delivered")]));
         foreign["entry"][0]["changes"][0]["value"]["metadata"]["phone_number_id"] = other.clone();
         assert_eq!(gateway.receipts(&signed(&foreign)), Ok(Vec::new()), "{other}");
-        // Beside ours in one call, ours alone counts.
+        // With ours in the same call, ours alone counts.
         let change = foreign["entry"][0]["changes"][0].clone();
         ours["entry"][0]["changes"].as_array_mut().unwrap().insert(0, change);
     }

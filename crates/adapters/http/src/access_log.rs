@@ -10,7 +10,7 @@ use tracing::field::display;
 const TARGET: &str = "dwar::access";
 
 /// One line per request: what was asked, by whom, about which phone (masked), how it ended.
-/// Nothing else a client wrote is in it but the request id: no path, no query, no header.
+/// It holds nothing else that a client wrote except the request id: no path, no query, no header.
 pub(crate) struct Line {
     began: Instant,
     method: &'static str,

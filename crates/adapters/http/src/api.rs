@@ -19,7 +19,7 @@ pub trait Readiness: Send + Sync {
     /// Whether every store answers right now.
     async fn ready(&self) -> bool;
 
-    /// The background loops that had to be started again, and how they fare; none by default.
+    /// The background loops that had to be started again, and their state; none by default.
     fn restarted(&self) -> Vec<LoopHealth> {
         Vec::new()
     }
@@ -42,7 +42,7 @@ pub struct Api {
     pub(crate) tasks: Tasks,
     pub(crate) body_timeout: Duration,
     pub(crate) webhook_rooms: Rooms,
-    /// Whether `X-Forwarded-For` is a proxy's word.
+    /// Whether `X-Forwarded-For` is written by a proxy.
     pub(crate) behind_proxy: bool,
     stopping: OnceLock<Instant>,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Up to here a body needs no room: as much as every client of the API may send.
+/// Up to this size a body needs no room: as much as every client of the API may send.
 const SMALL: usize = 16 * 1_024;
 /// Longer bodies that may be in memory at once, per kind of caller.
 const LONG_AT_ONCE: usize = 4;

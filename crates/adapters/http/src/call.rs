@@ -27,7 +27,7 @@ pub(crate) struct Trail {
     pub(crate) phone: RefCell<Option<Phone>>,
     /// The route's pattern, known as soon as a handler has the request.
     pub(crate) route: RefCell<Option<String>>,
-    /// The body, until somebody reads it.
+    /// The body, until it is read.
     pub(crate) payload: RefCell<Option<Payload>>,
 }
 
@@ -71,13 +71,13 @@ impl ApiCall {
         }
     }
 
-    /// Lets every line of this request name the phone, masked.
+    /// Makes every log line of this request name the phone, masked.
     pub(crate) fn concerns(&self, phone: &Phone) {
         Span::current().record("phone", display(phone));
         self.trail.phone.replace(Some(phone.clone()));
     }
 
-    /// Tells the client how it stands with the limit of this call.
+    /// Tells the client the state of this call's limit.
     pub(crate) fn limited_by(&self, rate: impl Into<RateLimit>) {
         self.trail.rate.set(Some(rate.into()));
     }

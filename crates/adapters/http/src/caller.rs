@@ -17,8 +17,8 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl ApiCall {
-    /// For whom this request says it speaks, which nobody has looked up yet: by `X-Api-Key`, or by
-    /// what [`InProcess`](crate::InProcess) put beside it.
+    /// Whom this request claims to speak for, not looked up yet: by `X-Api-Key`, or by what
+    /// [`InProcess`](crate::InProcess) attached to it.
     fn claim(&self) -> Result<Claim, ApiError> {
         if let Some(OnBehalf(project)) = self.request.extensions().get() {
             return Ok(Claim::TestMode(*project));
@@ -34,21 +34,21 @@ impl ApiCall {
         self.counted_caller(RequestScope::General).await
     }
 
-    /// Who is calling, counted against this window of the key, whose standing the answer tells.
+    /// Who is calling, counted against this window of the key, whose state the answer shows.
     pub(crate) async fn counted_caller(&self, scope: RequestScope) -> Result<Caller, ApiError> {
         let (caller, admission) = self.admitted(scope).await?;
         admission.into_iter().for_each(|admission| self.limited_by(admission));
         Ok(caller)
     }
 
-    /// Who is calling, for calls that have a limit of their own to tell about: the window of the
-    /// key is a ceiling, which only a refusal mentions.
+    /// Who is calling, for calls that report a limit of their own: the window of the key is a
+    /// ceiling, which only a refusal mentions.
     pub(crate) async fn capped_caller(&self, scope: RequestScope) -> Result<Caller, ApiError> {
         Ok(self.admitted(scope).await?.0)
     }
 
     /// Who is calling about the session of an access token, and the token, counted as by
-    /// [`ApiCall::counted_caller`]. Key and limit are told about before the body is.
+    /// [`ApiCall::counted_caller`]. Errors of key and limit come before those of the body.
     pub(crate) async fn access(
         &self,
         scope: RequestScope,

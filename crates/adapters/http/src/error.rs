@@ -80,7 +80,7 @@ dwar_wire::codes! {
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 impl ErrorCode {
-    /// What stands for a failure that the framework noticed before any code of ours did.
+    /// The code for a failure that the framework noticed before any code of ours did.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         let same = |code: &Self| code.status_code() == status;
         let of_the_framework =
@@ -137,8 +137,8 @@ impl ApiError {
         }
     }
 
-    /// Writes what must never reach a client: which technology failed, and how. A store without
-    /// room has said so itself, once and not per request.
+    /// Logs what must never reach a client: which technology failed, and how. A store without room
+    /// has logged that itself, once and not per request.
     pub(crate) fn log_cause(&self) {
         let Some(cause) = &self.cause else { return };
         if matches!(**cause, StoreError::NoRoom) {

@@ -42,7 +42,7 @@ pub struct InProcessRequest {
     pub body: Vec<u8>,
 }
 
-/// What the API says, headers in the order it wrote them.
+/// What the API answers, headers in the order it wrote them.
 #[derive(Clone, Debug)]
 pub struct InProcessAnswer {
     pub status: u16,
@@ -50,7 +50,7 @@ pub struct InProcessAnswer {
     pub body: Vec<u8>,
 }
 
-/// Why the API said nothing.
+/// Why the API gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
     /// Method or target cannot be those of a request.
@@ -61,8 +61,8 @@ pub enum NoAnswer {
     Unavailable,
 }
 
-/// For whom a request speaks that came through [`InProcess`]. It is put beside the request, where
-/// nothing that a client writes ends up.
+/// Whom a request that came through [`InProcess`] speaks for. It is attached where nothing that a
+/// client writes ends up.
 #[derive(Clone, Copy)]
 pub(crate) struct OnBehalf(pub(crate) ProjectId);
 
@@ -135,7 +135,7 @@ async fn serve(api: Data<Api>, mut jobs: mpsc::Receiver<Job>) {
             let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
             let headers = headers.map(|(name, value)| (name.to_string(), text(value))).collect();
             if let Ok(body) = body::to_bytes(response.into_body()).await {
-                // Nobody may be waiting any more.
+                // The caller may no longer be waiting.
                 let _ = answer.send(InProcessAnswer { status, headers, body: body.to_vec() });
             }
         });

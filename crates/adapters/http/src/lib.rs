@@ -2,7 +2,7 @@
 //!
 //! A request passes `request_id.rs` (id, panics, headers, access log), then the routes, then a
 //! handler, which checks in order: `X-Api-Key`, limit, body, fields, rule.
-//! Every refusal, whoever makes it, goes through the one table in `error.rs`: [`ErrorCode`].
+//! Every refusal, whatever makes it, goes through the one table in `error.rs`: [`ErrorCode`].
 
 mod access_log;
 mod api;

@@ -11,7 +11,7 @@ const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 pub(crate) struct RateLimit {
     limit: u32,
     remaining: u32,
-    /// Whole seconds, rounded up: a client that waits as long is not early.
+    /// Whole seconds, rounded up: a client that waits that long is not early.
     reset: u64,
 }
 

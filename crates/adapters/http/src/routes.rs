@@ -63,7 +63,7 @@ fn routes(config: &mut ServiceConfig) {
         .service(open("/readyz", health::ready));
 }
 
-/// A resource under `/v1/`: a wrong method is told so only after the key has been asked for.
+/// A resource under `/v1/`: a wrong method is reported only after the key has been asked for.
 fn resource(path: &str, allow: &'static str) -> Resource {
     web::resource(path).default_service(web::to(move |call: ApiCall| async move {
         call.general_caller().await?;

@@ -21,16 +21,16 @@ use tokio::time::timeout;
 pub struct Settings {
     /// `host:port`; port 0 takes a free one.
     pub address: String,
-    /// Whether whoever starts a server for development may name an address that other machines
-    /// reach. The server itself listens wherever it is told to.
+    /// Whether a development server may be given an address that other machines reach. The server
+    /// itself listens wherever it is told to.
     pub allow_public_development: bool,
-    /// Whether a proxy in front writes down in `X-Forwarded-For` who called it. Where there is
-    /// none, anybody can write that header, so it is not believed.
+    /// Whether a proxy in front records in `X-Forwarded-For` who called it. Without a proxy anybody
+    /// can write that header, so it is not trusted.
     pub behind_proxy: bool,
     /// Threads that serve; 0 is one per core.
     pub workers: usize,
-    /// Connections at once, over all workers. The last place of each worker is kept free as long
-    /// as one of its connections is without a whole request being worked on.
+    /// Connections at once, over all workers. The last place of each worker is kept free as long as
+    /// one of its connections has no whole request in progress.
     pub max_connections: usize,
     /// How long each head may take, from its first byte.
     #[serde(rename = "head_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
@@ -38,8 +38,8 @@ pub struct Settings {
     /// How long a body may take.
     #[serde(rename = "body_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
     pub body_timeout: Duration,
-    /// How long a client may take for all of an answer, from the moment on that the system has
-    /// no room for more of it.
+    /// How long a client may take for all of an answer, from the moment that the system has no room
+    /// for more of it.
     #[serde(rename = "write_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
     pub write_timeout: Duration,
     /// How long an idle connection is kept.
@@ -106,7 +106,7 @@ impl Server {
         &self.addresses
     }
 
-    /// A handle that stops it. The server itself listens to no signals.
+    /// A handle that stops it. The server itself does not handle signals.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle { server: self.server.handle(), api: self.api.clone() }
     }

@@ -30,7 +30,7 @@ impl Vault for Plain {
         Ok(sealed.0.clone())
     }
 
-    /// Another one each time, so that no token is known again.
+    /// A different one each time, so that no token is recognised.
     fn digest(&self, _: Purpose, _: &[&[u8]]) -> Digest {
         let mut digest = [0; 32];
         digest[..8].copy_from_slice(&RandomState::new().hash_one(0).to_le_bytes());

@@ -1,5 +1,5 @@
-//! Tokens that nobody may get past [`JosekitSigner`]; most are signed with the real key, so that
-//! each check has to stand on its own.
+//! Tokens that must not get past [`JosekitSigner`]; most are signed with the real key, so that each
+//! check has to work on its own.
 
 use crate::JosekitSigner;
 use crate::tests::{

@@ -62,7 +62,7 @@ fn draw(algorithm: Algorithm) -> Result<Jwk, BadKey> {
     })
 }
 
-/// Wipes a private key that is done with. What signs keeps its own, in OpenSSL's memory, which
+/// Wipes a private key that is done with. The signer keeps its own in OpenSSL's memory, which
 /// OpenSSL wipes when it frees it.
 fn wipe(private: Jwk) {
     let members: Map<String, Value> = private.into();

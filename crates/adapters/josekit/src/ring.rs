@@ -6,8 +6,8 @@ use dwar_session::{JwkSet, KeyState, SigningKey};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The keys as read from the store at one instant, oldest first; where each stands is asked anew
-/// each time, so that it changes on the millisecond.
+/// The keys as read from the store at one instant, oldest first; the state of each is determined
+/// anew each time, so that it changes on the millisecond.
 #[derive(Debug)]
 pub(crate) struct Ring {
     records: Vec<SigningKey>,
@@ -18,7 +18,7 @@ impl Ring {
     /// Opens `records`. What `previous` holds is not parsed again: a kid is the key's digest.
     ///
     /// # Errors
-    /// [`StoreError`] if any key is unusable: signing with another one in silence would be worse.
+    /// [`StoreError`] if any key is unusable: silently signing with another one would be worse.
     pub(crate) fn open(
         records: Vec<SigningKey>,
         previous: Option<&Self>,
@@ -47,7 +47,7 @@ impl Ring {
         self.published(now).find(|key| key.header == header)
     }
 
-    /// Whether tokens of this key count at `now`.
+    /// Whether tokens of this key are valid at `now`.
     pub(crate) fn publishes(&self, kid: &str, now: Timestamp) -> bool {
         self.published(now).any(|key| *key.kid == *kid)
     }

@@ -16,15 +16,15 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The key ring, at most one second old while the store answers.
 ///
-/// A request with a fresh ring takes no lock that anybody holds while waiting. Otherwise one
-/// request reads the store and all others wait for the same answer. While the store fails, a
-/// task in the background asks again once a second and nobody waits.
+/// A request with a fresh ring takes no lock that is held while waiting. Otherwise one request
+/// reads the store and all others wait for the same answer. While the store fails, a background
+/// task asks again once a second and no request waits.
 #[derive(Clone)]
 pub(crate) struct RingCache {
     store: Arc<dyn SigningKeyStore>,
     vault: Arc<dyn Vault>,
     state: Arc<RwLock<State>>,
-    /// Whose turn it is to read the store.
+    /// The turn to read the store.
     turn: Arc<Mutex<()>>,
 }
 
@@ -70,7 +70,7 @@ impl RingCache {
 
     /// A ring read anew, for a key that the present one lacks.
     ///
-    /// `None` if another miss had the store read within the last second.
+    /// `None` if another miss caused a read of the store within the last second.
     ///
     /// # Errors
     /// As [`RingCache::ring`].
@@ -103,7 +103,7 @@ impl RingCache {
         }
     }
 
-    /// Asks the store again without holding anybody up, if nobody does already.
+    /// Asks the store again in the background, unless that is already under way.
     fn probe(&self, now: Timestamp) {
         if self.state().last_read.is_some_and(|at| at.elapsed() < FRESH) {
             return;

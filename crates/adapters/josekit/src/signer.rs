@@ -14,16 +14,16 @@ use std::sync::Arc;
 ///
 /// # Freshness
 /// The keys are kept parsed and read anew when they are older than one second, so a rotation by
-/// another process holds for every request that begins a second later. A token or an instant for
-/// which no key is known has the store read at once, at most once a second.
+/// another process takes effect for every request that begins a second later. A token or an instant
+/// for which no key is known causes a read of the store at once, at most once a second.
 ///
 /// # When the store is out of reach
 /// Keys that were read within the last five minutes go on serving, as any verifier with a cached
-/// JWK Set would; a request waits for the store at most 0.2 s. No token is called good that should
-/// not be: the session behind it is asked for in its own store, and a key leaves on the millisecond
-/// of its `published_until`, known or not yet read. Only a key that is withdrawn *during* such an
-/// outage counts for up to five minutes more. After that, or with none read yet, the store's error
-/// comes through.
+/// JWK Set would; a request waits for the store at most 0.2 s. No token is accepted that should not
+/// be: the session behind it is looked up in its own store, and a key leaves on the millisecond of
+/// its `published_until`, known or not yet read. Only a key that is withdrawn *during* such an
+/// outage is accepted for up to five minutes more. After that, or with none read yet, the store's
+/// error is returned.
 ///
 /// # What is checked
 /// At most 4 KiB in three parts; the header exactly as this service writes it for a published key
@@ -32,13 +32,13 @@ use std::sync::Arc;
 /// after `now`, `nbf`, if any, not after it, with no skew. `iat` may lie ahead of `now`, since two
 /// instances' clocks differ and `exp` bounds the harm.
 ///
-/// All that costs little is looked at first; the signature, some 60 µs of a processor, comes last.
+/// Cheap checks come first; the signature, about 60 µs of a processor, comes last.
 ///
 /// # What is remembered
-/// That the signature of a token was good or bad, for the [`KNOWN_TOKENS`] and [`KNOWN_FORGERIES`]
-/// that were made, checked or asked for last: a signature does not change, and a `kid` is a digest of
-/// its key. Time, key and all that is not in the token are looked at again each time. A token whose key
-/// is not known yet is not remembered.
+/// Whether the signature of a token was good or bad, for the [`KNOWN_TOKENS`] and [`KNOWN_FORGERIES`]
+/// that were most recently made, checked or asked for: a signature does not change, and a `kid` is a
+/// digest of its key. Time, key and all that is not in the token are checked again each time. A token
+/// whose key is not known yet is not remembered.
 ///
 /// ECDSA lets anybody turn a valid signature into a second one, so a token's text identifies
 /// nothing: revocation goes by `sid` and `jti`.
@@ -54,7 +54,7 @@ pub struct JosekitSigner {
 
 /// How many tokens whose signature was good are remembered.
 const KNOWN_TOKENS: usize = 100_000;
-/// How many whose signature was bad are: enough for clients that repeat a broken one.
+/// How many with a bad signature are: enough for clients that repeat a broken one.
 const KNOWN_FORGERIES: usize = 10_000;
 
 impl JosekitSigner {
@@ -73,7 +73,7 @@ impl JosekitSigner {
         self.vault.digest(Purpose::AccessToken, &[token.expose().as_bytes()])
     }
 
-    /// Has a signature checked that nobody has checked before, and keeps what comes out.
+    /// Checks a signature for the first time, and keeps the result.
     fn check(
         &self,
         token: &AccessToken,
@@ -95,8 +95,8 @@ impl JosekitSigner {
         self.known.insert(self.digest(token), good);
     }
 
-    /// Whoever has just logged in comes soon, and their token need not be checked for that. What is
-    /// remembered is what the token says to a reader.
+    /// A token just issued is presented soon, and need not be checked for that. What is remembered
+    /// is what the token says to a reader.
     fn remember_own(&self, token: &AccessToken, key: &Key, now: Timestamp) {
         let read = Unverified::split(token).ok();
         if let Some(claims) = read.and_then(|parts| parts.claims(&self.issuer, now)) {
@@ -168,8 +168,8 @@ impl TokenSigner for JosekitSigner {
         Ok(self.ring.ring(now).await?.jwks(now))
     }
 
-    /// Draws from OpenSSL's generator, seeded by the operating system; RS256 takes some tenths of a
-    /// second of computing.
+    /// Draws from OpenSSL's generator, seeded by the operating system; RS256 takes a few tenths of
+    /// a second of computing.
     fn generate(
         &self,
         algorithm: Algorithm,

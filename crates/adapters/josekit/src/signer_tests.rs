@@ -123,7 +123,7 @@ async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text(
         let other = if text.as_bytes()[at_byte] == b'A' { "B" } else { "A" };
         altered.replace_range(at_byte..=at_byte, other);
         let altered = verify(&signer, &AccessToken::new(altered), at(1)).await;
-        // The last character of Base64 has bits that mean nothing; refused all the same.
+        // The last character of Base64 has bits that mean nothing; it is refused anyway.
         assert_eq!(altered, Err(InvalidToken), "byte {at_byte}");
     }
     store.rotate(new, at(1_100)).await.unwrap();

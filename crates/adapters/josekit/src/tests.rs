@@ -130,8 +130,8 @@ pub(crate) async fn verify(
     signer.verify(&signer.read(token.clone()), now).await.unwrap()
 }
 
-/// Signs anything at all with a key: what an attacker cannot do, to prove that each check stands
-/// on its own.
+/// Signs anything at all with a key: what an attacker cannot do, to prove that each check works on
+/// its own.
 pub(crate) struct Forge {
     pub(crate) kid: String,
     pub(crate) algorithm: Algorithm,

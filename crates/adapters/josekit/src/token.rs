@@ -33,7 +33,7 @@ struct Named<'a> {
     sid: Cow<'a, str>,
 }
 
-/// A token in compact form, cut up but not believed.
+/// A token in compact form, split but not trusted.
 pub(crate) struct Unverified<'a> {
     pub(crate) header: &'a str,
     signed: &'a str,
@@ -85,7 +85,7 @@ impl<'a> Unverified<'a> {
         serde_json::from_slice::<Named<'_>>(&payload).ok()?.sid.parse().ok()
     }
 
-    /// Its claims, if they are made for `issuer` and hold at `now`; whoever wrote them.
+    /// Its claims, if they are made for `issuer` and hold at `now`; does not check who wrote them.
     pub(crate) fn claims(&self, issuer: &str, now: Timestamp) -> Option<Claims> {
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
         serde_json::from_slice::<Wire>(&payload).ok()?.claims(issuer, now)

@@ -7,7 +7,7 @@ use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::cmp::Reverse;
 
 impl State {
-    /// Forgets events of which no call is on record any more.
+    /// Forgets events that no longer have a call on record.
     pub fn drop_told(&mut self) {
         let Self { calls, told, .. } = self;
         told.retain(|id, _| calls.iter().any(|call| call.event == *id));

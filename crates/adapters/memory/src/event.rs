@@ -45,13 +45,13 @@ impl State {
         }
     }
 
-    /// An event that somebody waits for, or of which a call is on record.
+    /// An event that an endpoint waits for, or that has a call on record.
     pub fn on_record(&self, id: &str) -> Option<&Event> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.event);
         waiting.chain(self.told.values()).find(|event| event.id() == id)
     }
 
-    /// The last call of a series: nobody tells the endpoint any more.
+    /// The last call of a series: the endpoint is not told any more.
     fn over(&mut self, call: EndpointCall) {
         self.log(&call);
         self.waiting.retain(|w| w.endpoint != call.endpoint || w.event.id() != call.event);

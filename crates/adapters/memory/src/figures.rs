@@ -100,7 +100,7 @@ fn entry(figure: Figure) -> ((Grain, Timestamp, Key), Counts) {
 }
 
 impl State {
-    /// Puts a chunk in the place of what there is of its minutes.
+    /// Replaces whatever is stored of the chunk's minutes.
     fn put(&mut self, chunk: Chunk) {
         let Window { from, until } = chunk.window;
         self.figures.retain(|(grain, began, _), _| {

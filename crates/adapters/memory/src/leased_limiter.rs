@@ -18,19 +18,19 @@ const BATCH: usize = 500;
 /// Counts the requests of this process by shares of the quota that it holds together with others.
 ///
 /// A request is judged in memory. Places are asked for ahead of need, a block at a time, by a task
-/// of its own; only a request that finds none waits for that, and of many that do one asks. Shares
-/// are renewed by [`RequestLimiter::tend`] alone, so no request pays for it.
+/// of its own; only a request that finds none waits for that, and of many such requests one asks.
+/// Shares are renewed by [`RequestLimiter::tend`] alone, so no request pays for it.
 ///
 /// Without places and without an answer there is no admission: [`StoreError::Unavailable`].
 ///
 /// Clocks: a share ends by whichever of the caller's clock and the machine's steady one says so
 /// first. Neither has to agree with that of other instances or of the store.
 ///
-/// Memory: as [`crate::MemoryRequestLimiter`], and some 250 bytes for each key in use.
+/// Memory: as [`crate::MemoryRequestLimiter`], and about 250 bytes for each key in use.
 pub struct LeasedRequestLimiter {
     keys: Shards<Key>,
     desk: Arc<Desk>,
-    /// When somebody was last judged without a limiter in common, in milliseconds since 1970.
+    /// When a request was last judged without the shared limiter, in milliseconds since 1970.
     apart_at: AtomicI64,
 }
 
@@ -44,7 +44,7 @@ struct Desk {
 #[derive(Default)]
 struct Key {
     kept: Mutex<Kept>,
-    /// Held by whoever asks for places.
+    /// Held while asking for places.
     turn: Arc<tokio::sync::Mutex<()>>,
     /// How often asking failed.
     failures: AtomicU64,
@@ -66,7 +66,7 @@ impl Kept {
     }
 }
 
-/// A wish under way; nobody else asks for this key meanwhile.
+/// A wish under way; no other is made for this key meanwhile.
 struct Asked {
     name: RequestKey,
     key: Arc<Key>,
@@ -94,7 +94,7 @@ impl Asked {
     }
 
     fn granted(self, grant: Option<Grant>) {
-        // An older one than the last that was granted; nobody waits for such.
+        // An older one than the last that was granted; nothing waits for it.
         let Some(grant) = grant else { return };
         let mut kept = lock(&self.key.kept);
         kept.asked_at = Some(self.at);
@@ -121,7 +121,7 @@ impl Desk {
 }
 
 impl LeasedRequestLimiter {
-    /// A limiter that holds nothing yet, as `holder`, whom nobody else is.
+    /// A limiter that holds nothing yet, as `holder`, an id that no other has.
     pub fn new(leases: Arc<dyn QuotaLeases>, holder: InstanceId) -> Self {
         let desk = Arc::new(Desk { leases, holder, asked: AtomicU64::default() });
         Self { keys: Shards::default(), desk, apart_at: AtomicI64::new(i64::MIN) }
@@ -150,7 +150,7 @@ impl LeasedRequestLimiter {
             }
             let failures = key.failures.load(Ordering::Relaxed);
             let turn = Arc::clone(&key.turn).lock_owned().await;
-            // Whoever asked before this had its turn got an answer for all who waited.
+            // The request whose turn came before got an answer for all that waited.
             judged = step();
             if judged == LeaseDecision::Ask {
                 if key.failures.load(Ordering::Relaxed) != failures {
@@ -164,13 +164,13 @@ impl LeasedRequestLimiter {
         Err(unavailable())
     }
 
-    /// Asks for places while there still are some, unless somebody does already.
+    /// Asks for places while there still are some, unless that is already under way.
     fn ask_ahead(&self, (name, key): (RequestKey, &Arc<Key>), now: Timestamp) {
         if let Ok(turn) = Arc::clone(&key.turn).try_lock_owned() {
             let asked = Asked::new(&self.desk, (name, Arc::clone(key)), turn, true, now);
             let desk = Arc::clone(&self.desk);
             tokio::spawn(async move {
-                // Whoever finds no places left asks, and is told.
+                // A request that finds no places left asks, and is told.
                 if let Err(cause) = desk.ask(vec![asked]).await {
                     tracing::debug!(error = %cause, "places could not be reserved ahead of need");
                 }
@@ -246,8 +246,8 @@ impl LocalLimiter for LeasedRequestLimiter {
         quota: Quota,
         now: Timestamp,
     ) -> Result<Option<Admission>, StoreError> {
-        // It may have forgotten everything while it was away, and what was admitted then it never
-        // knew: for a window it is not relied upon, whichever key it is about.
+        // The shared limiter may have forgotten everything while it was away, and never knew what
+        // was admitted then: for a window it is not relied upon, for any key.
         let apart_at = Timestamp::from_timestamp_millis(self.apart_at.load(Ordering::Relaxed));
         let relied_upon = apart_at.is_none_or(|at| at + quota.window <= now);
         let admission = self.judge(key, quota, now, relied_upon).await?;

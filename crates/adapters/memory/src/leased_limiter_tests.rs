@@ -61,7 +61,7 @@ impl World {
         self.limiter.hit(self.key, QUOTA, now).await
     }
 
-    /// How many of so many hits at once were admitted, and how many failed.
+    /// How many of this many hits at once were admitted, and how many failed.
     async fn crowd(&self, count: usize) -> (usize, usize) {
         let answers = race(count, |_| {
             let (limiter, key) = (Arc::clone(&self.limiter), self.key);
@@ -72,7 +72,7 @@ impl World {
         (admitted, answers.iter().filter(|it| it.is_err()).count())
     }
 
-    /// Lets go on what goes on beside the requests.
+    /// Lets background work proceed.
     async fn settle(&self) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -170,7 +170,7 @@ async fn what_is_used_is_renewed_with_one_call_and_idle_keys_cost_nothing() {
     }
     world.limiter.tend(START + LEASE / 2).await.unwrap();
     assert_eq!(world.asked(), 1);
-    // Nobody comes any more: given back, and nothing further.
+    // No more requests come: given back, and nothing further.
     for second in 6..60 {
         world.limiter.tend(START + seconds(second)).await.unwrap();
     }
@@ -190,7 +190,7 @@ async fn beside_a_limiter_in_common_nothing_is_refused_until_somebody_is_without
     for _ in 0..80 {
         assert!(note(&world.limiter, START).await && note(&other, START).await);
     }
-    // Everything that was noted counts for whoever is without it, and what is kept ready.
+    // Everything that was noted counts for an instance without it, and so does what is kept ready.
     assert!(!world.hit(START).await.unwrap().admitted);
     // And from then on the others do not rely on it either.
     let more = async |limiter, now| {

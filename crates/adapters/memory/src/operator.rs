@@ -30,7 +30,7 @@ impl State {
         self.standings.entry((count.operator, count.subject))
     }
 
-    /// What goes when somebody is let in anew or not at all any more.
+    /// Removes what ends when an operator is let in anew, or no longer at all.
     fn begin_anew(&mut self, operator: OperatorId) {
         self.links.retain(|link| link.operator != operator);
         self.standings.retain(|(whose, _), _| *whose != operator);

@@ -13,7 +13,7 @@ fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool {
     (otp.project, otp.mode, otp.phone) == line && otp.state.is_open()
 }
 
-/// Puts a new code in the place of the phone's present one.
+/// Replaces the phone's present code with a new one.
 fn supersede(otps: &mut Vec<Otp>, otp: Otp) {
     let line = (otp.project, otp.mode, otp.phone);
     otps.iter_mut().filter(|old| is_open(old, line)).for_each(Otp::supersede);

@@ -6,19 +6,20 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Keeps the shares of several limiters of one process, for tests. Its clock moves when it is told.
+/// Keeps the shares of several limiters of one process, for tests. Its clock only moves when told
+/// to.
 #[derive(Debug, Default)]
 pub struct MemoryQuotaLeases {
     kept: Mutex<(Timestamp, HashMap<RequestKey, Shares>)>,
 }
 
 impl MemoryQuotaLeases {
-    /// Nobody holds anything.
+    /// No shares are held.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// So much time passes.
+    /// Moves the clock on by this much.
     pub fn pass(&self, time: Duration) {
         lock(&self.kept).0 += time;
     }

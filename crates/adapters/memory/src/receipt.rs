@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Kept {
     kept: KeptReceipt,
-    /// When it may be given out, or is looked at again.
+    /// When it may be given out, or is checked again.
     due_at: Timestamp,
     known: bool,
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 /// Counts the requests of this process alone.
 ///
-/// Several instances admit the quota each; a restart begins anew (docs/contract.md, Limits).
+/// Several instances admit the whole quota each; a restart begins anew (docs/contract.md, Limits).
 ///
 /// Memory: a byte or two per request admitted in the last window, twice that while a window grows.
 /// A key that uses all four of its windows up holds 45 kB at most with the default limits; the
-/// whole process holds what it admitted in a minute, some 2.5 MB at 20,000 requests a second.
+/// whole process holds what it admitted in a minute, about 2.5 MB at 20,000 requests a second.
 ///
 /// Locks: a key's window has its own. The lock of a shard is held for a look-up only, never while
 /// a window is judged or swept, so a flood with one key delays no other.
@@ -116,8 +116,8 @@ mod tests {
         assert!(!limiter.hit(key, QUOTA, START + QUOTA.window).await.unwrap().admitted);
     }
 
-    /// The flood is a window whose lock is never free, with a hit that waits for it; so many others
-    /// meet it in every shard.
+    /// The flood is a window whose lock is never free, with a hit that waits for it; there are
+    /// enough others to meet it in every shard.
     #[tokio::test]
     async fn a_key_whose_window_is_busy_delays_no_other() {
         let (limiter, busy) = (Arc::new(MemoryRequestLimiter::new()), key());

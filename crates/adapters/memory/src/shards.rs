@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Enough that look-ups of different keys hardly ever meet at one lock.
 const SHARDS: usize = 64;
 
-/// Something for each key, in so many maps that look-ups hardly ever wait for one another.
+/// A value for each key, in enough maps that look-ups hardly ever wait for one another.
 #[derive(Debug)]
 pub(crate) struct Shards<T> {
     shards: [Mutex<Shard<T>>; SHARDS],
@@ -40,8 +40,8 @@ impl<T> Shards<T> {
 
     /// Shortens everything, without a shard's lock, and then forgets what is idle.
     ///
-    /// Nobody can take a value out of the locked shard meanwhile, so one that is nobody else's stays
-    /// so; one that is may be about to count a request, and is kept.
+    /// No value can be taken out of the locked shard meanwhile, so one that is not shared stays so;
+    /// a shared one may be about to count a request, and is kept.
     pub(crate) fn sweep(&self, shorten: impl Fn(&T), mut is_idle: impl FnMut(&mut T) -> bool) {
         for shard in &self.shards {
             let values: Vec<_> = lock(shard).values().map(Arc::clone).collect();
@@ -62,7 +62,7 @@ impl<T> Shards<T> {
     }
 }
 
-/// A thread that panicked left at worst one admission uncounted; refusing everybody is no remedy.
+/// A thread that panicked left at worst one admission uncounted; refusing everybody would not help.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

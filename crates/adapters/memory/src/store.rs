@@ -41,7 +41,7 @@ pub(crate) struct State {
     pub endpoints: Vec<Endpoint>,
     pub waiting: Vec<Waiting>,
     pub calls: Vec<EndpointCall>,
-    /// Events of which a call is on record.
+    /// Events that have a call on record.
     pub told: HashMap<String, Event>,
     pub operators: Vec<Operator>,
     pub links: Vec<Link>,
@@ -63,7 +63,7 @@ pub(crate) struct State {
 /// A restart begins anew.
 ///
 /// One lock over everything: a step sees the state alone. Look-ups go through all rows, so this is
-/// for the some thousand rows of a test suite, not for a service.
+/// for the few thousand rows of a test suite, not for a service.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
@@ -72,7 +72,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// Domain functions do not panic; should one, what it left is no worse than a test that ends.
+    /// Domain functions do not panic; if one did, what it left is no worse than a test that ends.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,7 @@ const AAGUID: usize = 16;
 /// No credential id is longer (WebAuthn, section 7.1, step 25).
 const LONGEST_ID: usize = 1_023;
 
-/// What an authenticator signs beside the question (WebAuthn, section 6.1).
+/// What an authenticator signs besides the challenge (WebAuthn, section 6.1).
 pub(crate) struct AuthenticatorData<'a> {
     site: &'a [u8],
     flags: u8,
@@ -36,7 +36,7 @@ impl<'a> AuthenticatorData<'a> {
         Ok(Self { site, flags: *flags, counter: u32::from_be_bytes(counter), credential })
     }
 
-    /// Whether it is for this site, and somebody was there and proved to be who they are.
+    /// Checks that it is for this site, and that the user was present and verified.
     pub(crate) fn of(&self, id: &str) -> Result<(), NoPasskey> {
         let has = |flag| self.flags & flag != 0;
         if self.site != Sha256::digest(id).as_slice() {

@@ -43,6 +43,6 @@ pub(crate) fn verifies(key: &PasskeyKey, signed: &[u8], signature: &[u8]) -> boo
             Verifier::new(MessageDigest::sha256(), &public)
         }
     };
-    // What is no signature at all is an error of the library.
+    // Something that is not a signature at all is an error of the library.
     verifier.and_then(|mut it| it.verify_oneshot(signature, signed)).unwrap_or(false)
 }

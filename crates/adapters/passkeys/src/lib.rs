@@ -68,7 +68,8 @@ impl PasskeyVerifier for Passkeys {
     }
 }
 
-/// Whether the browser answers this question, put by a page of this site and by no frame in another.
+/// Whether the browser answers this challenge, from a page of this site and not from a frame in
+/// another.
 fn asked(site: PasskeySite<'_>, kind: &str, client_data: &[u8]) -> Result<(), NoPasskey> {
     let unreadable = NoPasskey("the browser's data cannot be read");
     let said: ClientData = serde_json::from_slice(client_data).map_err(|_| unreadable)?;

@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long nobody asks after a failure. Then one request does, and the others still do not.
+/// How long no request asks after a failure. Then one does, and the others still do not.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Asks the limiter that all instances share for as long as that answers, and its stand-in while it
-/// does not.
+/// Asks the limiter that all instances share as long as it answers, and a stand-in while it does
+/// not.
 ///
 /// What the shared limiter admits is noted with the stand-in as well, so that an instance that is
-/// cut off goes on from what was admitted. A stand-in that knows of other instances sees to it that
-/// together they never admit more than the quota, whoever of them is cut off, and refuses what the
+/// cut off goes on from what was admitted. A stand-in that knows of other instances makes sure that
+/// together they never admit more than the quota, whichever of them is cut off, and refuses what the
 /// shared limiter admits without knowing what was admitted in its absence. One that does not know of
 /// them, such as that of one process, admits the quota for each.
 ///
-/// Begin and end of being cut off are one line of the log each.
+/// Losing the shared limiter and getting it back are one line of the log each.
 pub struct FallbackRequestLimiter {
     shared: Arc<dyn RequestLimiter>,
     own: Arc<dyn LocalLimiter>,
@@ -34,9 +34,9 @@ struct Alone {
 /// What a request does about the shared limiter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// Asks it, as everybody does.
+    /// Asks it, as every request does.
     Ask,
-    /// Finds out, for everybody, whether it answers again.
+    /// Finds out, for all requests, whether it answers again.
     Probe,
     /// Leaves it alone.
     Leave,
@@ -61,8 +61,8 @@ impl FallbackRequestLimiter {
         }
     }
 
-    /// Only who asked while it was known to be away can say that it is back: an answer that was
-    /// under way when others failed says nothing.
+    /// Only a request made while it was known to be away can show that it is back: an answer that
+    /// was under way when others failed proves nothing.
     fn answered(&self, turn: Turn) {
         let over = if turn == Turn::Probe { self.alone().take() } else { None };
         if let Some(alone) = over {

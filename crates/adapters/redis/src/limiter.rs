@@ -11,13 +11,13 @@ const HIT: &str = include_str!("hit.lua");
 /// Counts the requests of every instance that asks the same Redis, exactly.
 ///
 /// A hit is one script, which Redis runs by itself: however many instances hit at once, together
-/// they are admitted up to the quota. A key's window is a list of instants, some ten bytes for each
-/// request admitted in it; it goes by itself once the last of them has left it.
+/// they are admitted up to the quota. A key's window is a list of instants, about ten bytes for
+/// each request admitted in it; it expires once the last of them has left it.
 ///
-/// Clocks: judged is by the clock of whoever hits, not by that of Redis. An instance whose clock is
-/// ahead or behind by `d` sees places become free `d` earlier or later than the others do; as many
-/// requests as that moves are admitted too early, and no wait is longer than the window. Keep the
-/// clocks together (NTP), and `d` is some milliseconds.
+/// Clocks: a hit is judged by the clock of its instance, not by that of Redis. An instance whose
+/// clock is ahead or behind by `d` sees places become free `d` earlier or later than the others do;
+/// as many requests as that moves are admitted too early, and no wait is longer than the window.
+/// Keep the clocks in sync (NTP), and `d` is a few milliseconds.
 ///
 /// Nothing answers here while Redis does not: see [`crate::FallbackRequestLimiter`].
 pub struct RedisRequestLimiter {
@@ -31,8 +31,8 @@ impl RedisRequestLimiter {
         Self { link: Link::new(url, timeout), script: Script::new(HIT) }
     }
 
-    /// Makes a hit that counts for nobody and is forgotten within a second: whatever hits need is
-    /// there, a connection, rights, room, and a server that takes writes.
+    /// Makes a hit that counts for no key and is forgotten within a second, to check that all that
+    /// hits need is there: a connection, rights, room, and a server that takes writes.
     ///
     /// # Errors
     /// As [`RequestLimiter::hit`] has them.
@@ -73,7 +73,7 @@ impl RedisRequestLimiter {
 impl RequestLimiter for RedisRequestLimiter {
     /// # Errors
     /// [`StoreError::Unavailable`] if Redis did not answer in time, or not as it should. It may
-    /// have counted the hit all the same.
+    /// still have counted the hit.
     async fn hit(
         &self,
         key: RequestKey,
@@ -89,7 +89,7 @@ impl RequestLimiter for RedisRequestLimiter {
     }
 }
 
-/// The braces are for clusters: all that is kept of an API key lies at one place.
+/// The braces are for clusters: all that is kept of an API key is in one place.
 fn name(RequestKey { key, scope }: RequestKey) -> String {
     let scope = match scope {
         RequestScope::Send => "send",

@@ -33,7 +33,7 @@ impl Link {
             Ok(Err(cause)) => describe(&cause),
             Err(_) => format!("no answer within {} ms", self.timeout.as_millis()),
         };
-        // Who holds it connects at this moment, or has found it; that one's own failure drops it.
+        // The holder is connecting at this moment, or has connected; its own failure drops it.
         if let Ok(mut connection) = self.connection.try_lock() {
             *connection = None;
         }
@@ -54,8 +54,8 @@ impl Link {
     }
 }
 
-/// What went wrong, in words that no server chose: its own may quote what it was sent, and the
-/// password is among that.
+/// What went wrong, in our own words: the server's may quote what it was sent, and the password is
+/// among that.
 fn describe(cause: &RedisError) -> String {
     let word = |code: &&str| code.len() <= 20 && code.bytes().all(|it| it.is_ascii_uppercase());
     match (cause.kind(), cause.code().filter(word)) {

@@ -37,12 +37,12 @@ const TAIL: InvalidRedisUrl = InvalidRedisUrl(
 );
 
 impl RedisUrl {
-    /// The password, if there is one, for who judges it.
+    /// The password, if there is one, for code that checks it.
     pub fn password(&self) -> Option<&str> {
         self.0.get_connection_info().redis_settings().password()
     }
 
-    /// Whether nobody on the way can read or answer in its place: the calls are encrypted and the
+    /// Whether calls cannot be read or answered by anybody in between: they are encrypted and the
     /// certificate is checked, or they never leave this machine.
     pub fn is_private(&self) -> bool {
         match self.0.get_connection_info().addr() {
@@ -67,7 +67,7 @@ impl FromStr for RedisUrl {
         if !["redis", "rediss"].contains(&scheme) {
             return Err(UNREADABLE);
         }
-        // Whatever else stands here may be the second half of a password.
+        // Anything else here may be the second half of a password.
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         if rest.contains(['?', '#']) || authority.matches('@').count() > 1 || path.contains('@') {
             return Err(TAIL);

@@ -1,5 +1,5 @@
-//! Counted by Redis, requests are admitted as the port says, with and without what counts when it
-//! is away.
+//! Requests counted by Redis are admitted as the port says, with and without the stand-in for when
+//! it is away.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -56,7 +56,7 @@ async fn one_sees_what_the_other_admitted_and_no_refusal() {
     let later = START + two.window;
     assert!(other.hit(key, two, later).await.unwrap().admitted);
     assert!(!one.hit(key, two, later).await.unwrap().admitted);
-    // Nobody else noticed.
+    // Other keys are not affected.
     let others = [fresh_key(), RequestKey { scope: RequestScope::Validate, ..key }];
     for key in others {
         assert_eq!(one.hit(key, two, later).await.unwrap().remaining, 1);

@@ -26,7 +26,7 @@ fn instance(server: &RedisServer) -> Arc<dyn RequestLimiter> {
     Arc::new(FallbackRequestLimiter::new(shared, Arc::new(MemoryRequestLimiter::new())))
 }
 
-/// How many of so many hits at once are admitted.
+/// How many of this many hits at once are admitted.
 async fn admitted(limiter: &Arc<dyn RequestLimiter>, key: RequestKey, hits: usize) -> usize {
     let answers = race(hits, |_| {
         let limiter = Arc::clone(limiter);

@@ -2,14 +2,14 @@ use dwar_kernel::Entropy;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What is drawn ahead for ids: a call of the system for each would cost a request more than the rest of
-/// its id.
+/// Bytes that are drawn ahead for ids: a system call for each would cost a request more than the rest
+/// of its id.
 const AHEAD: usize = 1_024;
 
 /// The operating system's cryptographically secure generator.
 ///
-/// If it fails, the process ends at once: every caller would go on with predictable secrets. What is
-/// drawn ahead makes ids, which are no secrets; every secret is drawn when it is needed.
+/// If it fails, the process ends at once: every caller would go on with predictable secrets. Bytes
+/// drawn ahead make ids, which are not secret; every secret is drawn when it is needed.
 pub struct SystemEntropy {
     ahead: Mutex<Ahead>,
 }

@@ -13,13 +13,12 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT: usize = 16;
 
-/// So many passwords are worked on at once: 38 MiB, and on a small machine every core.
+/// How many passwords are worked on at once: 38 MiB, and on a small machine every core.
 const AT_ONCE: usize = 2;
-/// So many more wait. The last of them waits about as long as a person does.
+/// How many more may wait. The last of them waits about as long as a person will.
 const WAITING: usize = 16;
 
-/// What a password is held against where there is none to hold it against: the costs of ours, and
-/// a digest that was drawn.
+/// What a password is checked against if there is no hash: with our costs, and a random digest.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$6W4x2n0Vw8mF5b1qTzKkRw$\
                       8Zq3vYt1lXo7cPpN2uHsEwJ4rBd6Ga0kMf9iQyLxTjU";
 
@@ -47,7 +46,7 @@ impl Argon2Hasher {
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Hashing<T>, StoreError> {
         let Some(permit) = self.queue.enter(origin).await else { return Ok(Hashing::Busy) };
-        // The permit goes along: if the caller gives up, the work goes on all the same.
+        // The permit goes along: if the caller gives up, the work still goes on.
         let done = tokio::task::spawn_blocking(move || {
             let _held = permit;
             work()
@@ -85,7 +84,7 @@ impl PasswordHasher for Argon2Hasher {
             let stored = hash.as_ref().map_or(NOBODY, PasswordHash::as_str);
             let stored = Phc::new(stored).map_err(failed)?;
             let bytes = password.expose().as_bytes();
-            // With the costs that stand in the hash.
+            // With the costs given in the hash.
             let same = Argon2::default().verify_password(bytes, &stored).is_ok();
             Ok(same && hash.is_some())
         })

@@ -43,7 +43,7 @@ async fn nobody_has_no_password() {
     assert!(matches!(broken, Err(StoreError::Failed(_))));
 }
 
-/// The work for a name that nobody has is that for one that somebody has: same memory, same passes.
+/// An unknown name costs the same work as a known one: same memory, same passes.
 #[test]
 fn nobody_costs_what_somebody_costs() {
     let nobody = Phc::new(NOBODY).unwrap();
@@ -53,7 +53,7 @@ fn nobody_costs_what_somebody_costs() {
     assert_eq!(nobody.hash.unwrap().as_bytes().len(), 32);
 }
 
-/// What comes when two are at work already: whoever waits, by origin.
+/// What comes when two are at work already: those who wait, by origin.
 struct Crowd {
     hasher: Argon2Hasher,
     waiting: Vec<JoinHandle<Result<Hashing<bool>, StoreError>>>,

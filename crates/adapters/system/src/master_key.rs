@@ -14,7 +14,7 @@ const HEX_LENGTH: usize = 64;
 
 /// A server secret of 32 random bytes, from which every working key is derived.
 ///
-/// It never works itself: each use gets its own sub-key by HKDF-SHA-256 (RFC 5869, no salt).
+/// It is never used directly: each use gets its own sub-key by HKDF-SHA-256 (RFC 5869, no salt).
 /// Lives outside the database. `Debug` hides it, and dropping it wipes it.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct MasterKey([u8; 32]);

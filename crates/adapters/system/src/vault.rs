@@ -21,8 +21,8 @@ const NONCE: usize = 12;
 ///
 /// # Rotation
 /// A new master key seals from then on; what older ones sealed still opens while they are given.
-/// Digests cannot follow, since they must be found again: they hang on the *lookup* key, which has
-/// to stay the same for as long as the data lives. See [`RustCryptoVault::new`].
+/// Digests cannot follow, since they must be found again: they depend on the *lookup* key, which
+/// has to stay the same for as long as the data lives. See [`RustCryptoVault::new`].
 pub struct RustCryptoVault {
     masters: Vec<([u8; 4], MasterKey)>,
     /// One for each of [`Purpose::ALL`], keyed once: half of a digest's cost would be its key.

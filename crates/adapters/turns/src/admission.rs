@@ -1,10 +1,10 @@
-//! Permits to use what there are only so many of, which are given in turn.
+//! Permits for what there is a limited number of, given in turn.
 
 use crate::{FairQueue, Queued, Ticket};
 use futures_channel::oneshot;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Lets only so many in at once; those who wait are let in by turns of their flows.
+/// Admits a limited number at once; those who wait are admitted by turns of their flows.
 pub struct AdmissionQueue<K: Copy + Ord> {
     state: Mutex<State<K>>,
 }
@@ -19,7 +19,7 @@ struct State<K: Copy + Ord> {
 pub struct Permit<K: Copy + Ord>(Option<Arc<AdmissionQueue<K>>>);
 
 impl<K: Copy + Ord> AdmissionQueue<K> {
-    /// Has this many permits, one at least, and room for so many who wait.
+    /// Has this many permits, one at least, and room for this many who wait.
     pub fn new(permits: usize, waiting: usize) -> Arc<Self> {
         let state = State { free: permits.max(1), waiting: FairQueue::new(waiting) };
         Arc::new(Self { state: Mutex::new(state) })
@@ -27,8 +27,8 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
 
     /// A permit, at once if there is one, else when it is the flow's turn.
     ///
-    /// `None` if too many wait, most of them of the same flow. Whoever drops this future waits no
-    /// longer and has taken no permit; the caller bounds the time.
+    /// `None` if too many wait, most of them of the same flow. A caller that drops this future no
+    /// longer waits and has taken no permit; the caller bounds the time.
     pub async fn enter(self: &Arc<Self>, flow: K) -> Option<Permit<K>> {
         let (reply, permit) = oneshot::channel();
         let Queued { ticket, pushed_out } = {
@@ -44,7 +44,7 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
         permit.await.ok()
     }
 
-    /// Whoever is to have a permit that has come free.
+    /// The next to get a permit that has come free.
     fn next(&self) -> Option<oneshot::Sender<Permit<K>>> {
         let mut state = self.state();
         let next = state.waiting.pop();
@@ -62,7 +62,7 @@ impl<K: Copy + Ord> Drop for Permit<K> {
         let mut queue = self.0.take();
         while let Some(free) = queue.take() {
             let Some(next) = free.next() else { return };
-            // Who has just given up does not take it.
+            // One that has just given up does not take it.
             if let Err(mut refused) = next.send(Self(Some(free))) {
                 queue = refused.0.take();
             }
@@ -79,7 +79,7 @@ struct Waiting<'queue, K: Copy + Ord> {
 impl<K: Copy + Ord> Drop for Waiting<'_, K> {
     fn drop(&mut self) {
         let left = self.queue.state().waiting.remove(self.ticket);
-        // Its waker is somebody else's code, and not for under the lock.
+        // Its waker is foreign code, which must not run under the lock.
         drop(left);
     }
 }

@@ -65,7 +65,7 @@ impl<K: Copy + Ord, T> FairQueue<K, T> {
         self.length >= self.bound
     }
 
-    /// Lets an item in at the end of its flow.
+    /// Adds an item at the end of its flow.
     ///
     /// If the queue is full, the newest item of the longest flow is pushed out for it, provided that
     /// this flow is then still as long as that of the item.

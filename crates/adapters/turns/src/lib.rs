@@ -1,5 +1,5 @@
-//! How work waits for what there is only so much of, such as connections and processor time: those
-//! who ask take turns, so that whoever asks for much delays nobody else for long.
+//! How work waits for limited resources, such as connections and processor time: callers take
+//! turns, so that one that asks for much delays no other for long.
 
 mod admission;
 mod fair_queue;

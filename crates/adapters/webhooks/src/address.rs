@@ -1,11 +1,11 @@
-//! Where events may go: nobody uses us to reach what only we can reach.
+//! Where events may go: nobody may use us to reach what only we can reach.
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Looks names up and keeps to public addresses, at the moment of the connection: a name that
+/// Looks names up and accepts only public addresses, at the moment of the connection: a name that
 /// was public when it was entered may lead inside later.
 pub(crate) struct PublicResolver;
 
@@ -27,7 +27,7 @@ impl Resolve for PublicResolver {
 #[error("the host has no public address")]
 pub(crate) struct NotPublic;
 
-/// Whether a URL may be posted to, as far as it tells by itself.
+/// Whether a URL may be posted to, as far as the URL itself tells.
 pub(crate) fn allows(url: &str, private: bool) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let clean = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();

@@ -1,6 +1,6 @@
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 
-/// What `Content-Length` says; a length beyond counting is as long as can be.
+/// What `Content-Length` says; a length too large to represent becomes the largest one.
 pub fn declared_length(headers: &HeaderMap) -> Option<usize> {
     let text = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?;
     Some(text.parse().unwrap_or(usize::MAX))

@@ -2,12 +2,12 @@ use actix_web::HttpRequest;
 use actix_web::http::header;
 use std::net::{IpAddr, SocketAddr};
 
-/// The address that a request comes from: the peer's, or behind a proxy the one that the proxy wrote
-/// down, which is the last element of the last `X-Forwarded-For` line.
+/// The address that a request comes from: the peer's, or behind a proxy the one that the proxy
+/// recorded, which is the last element of the last `X-Forwarded-For` line.
 ///
 /// All lines of the header are one list (RFC 9110 section 5.3). A proxy adds to its end, in the same
-/// line or in one of its own; everything before is what the client sent, and never believed. If the
-/// last element is no address, the peer's counts. `None` if there is no peer, as in process.
+/// line or in one of its own; everything before is what the client sent, and never trusted. If the
+/// last element is not an address, the peer's is used. `None` if there is no peer, as in process.
 pub fn client_address(request: &HttpRequest, behind_proxy: bool) -> Option<IpAddr> {
     let written = if behind_proxy { forwarded(request) } else { None };
     let address = written.or_else(|| request.peer_addr().map(|peer| peer.ip()));

@@ -1,4 +1,4 @@
-//! The form that a table of refusals has.
+//! The form of a table of refusals.
 
 /// Seconds after which a client may come back when a store was out of reach.
 pub const RETRY_AN_OUTAGE: u64 = 2;

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 
-/// How long a client whose request was answered before it was read is listened to.
+/// How long to go on reading from a client whose request was answered before it was read.
 const LINGER: Duration = Duration::from_secs(1);
 /// What the system may keep of answers that a client does not take, per connection, in bytes.
 /// Linux doubles it for its own bookkeeping.
@@ -27,8 +27,8 @@ const BACKLOG: u32 = 1_024;
 pub struct Serving {
     /// Threads that serve; 0 is one per core.
     pub workers: usize,
-    /// Connections at once, over all workers. The last place of each worker is kept free as long
-    /// as one of its connections is without a whole request being worked on.
+    /// Connections at once, over all workers. The last place of each worker is kept free as long as
+    /// one of its connections has no whole request in progress.
     pub max_connections: usize,
     /// With clients.
     pub patience: Patience,
@@ -39,7 +39,7 @@ pub struct Serving {
 /// Takes every address that `address` names, one at least.
 ///
 /// # Errors
-/// The address cannot be read, or none is to be had.
+/// The address cannot be read, or none is available.
 pub fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
     let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
     let mut listeners = Vec::new();
@@ -61,11 +61,12 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// Serves `app` on every listener, as actix-web's own server would, but that what one connection may
-/// cost is bounded. `word` is the whole answer to what cannot be read as a request, or not in time.
+/// Serves `app` on every listener, as actix-web's own server would, except that what one connection
+/// may cost is bounded. `word` is the whole answer to what cannot be read as a request, or not in
+/// time.
 ///
 /// The outermost middleware of `app` MUST call [`begun`] with each request before its body is read,
-/// and [`Connection::answer`] once its answer is there. Listens to no signals.
+/// and [`Connection::answer`] once its answer is there. Does not handle signals.
 ///
 /// # Errors
 /// The operating system refused a thread or a socket.
@@ -95,7 +96,7 @@ where
         .shutdown_timeout(serving.shutdown_timeout.as_secs())
         .disable_signals();
     let stopping = builder.graceful_shutdown_signal();
-    // Each listener sees its own connections alone: all together have to make room before the
+    // Each listener only sees its own connections. Together they have to make room before the
     // worker is full, so each does so at its share.
     let share = places.div_ceil(listeners.len().max(1));
     for listener in listeners {
@@ -108,7 +109,7 @@ where
 }
 
 /// Tells the connection of a request that it has begun, and gives its body, which is watched from here
-/// on. There is no connection where a test or an in-process caller asks.
+/// on. A test or an in-process caller has no connection.
 pub fn begun(request: &mut ServiceRequest) -> (Option<Rc<Connection>>, Payload) {
     let connection = request.conn_data::<Rc<Connection>>().cloned();
     let payload = request.take_payload();

@@ -19,8 +19,8 @@ impl fmt::Display for CutOff {
 
 impl Error for CutOff {}
 
-/// The body of an answer that is read from a store as it is sent. What the store says of its failure
-/// goes to a line of ours and no further: the server under us would write it as it comes.
+/// The body of an answer that is read from a store as it is sent. A failure of the store goes to a
+/// log line of ours and no further: the server below would log it verbatim.
 pub fn streamed(
     parts: impl Stream<Item = Result<Bytes, StoreError>>,
 ) -> impl Stream<Item = Result<Bytes, CutOff>> {

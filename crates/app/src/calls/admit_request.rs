@@ -14,7 +14,7 @@ pub struct AdmitRequest {
 }
 
 impl AdmitRequest {
-    /// Judges and, if admitted, counts one request by `key`; `None` where nothing bounds it.
+    /// Judges and, if admitted, counts one request by `key`; `None` if nothing bounds it.
     pub async fn admit(
         &self,
         key: ApiKeyId,

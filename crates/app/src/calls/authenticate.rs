@@ -5,12 +5,12 @@ use dwar_project::{ApiKey, Caller, ProjectStore};
 use dwar_session::{AccessToken, PresentedToken, RefreshToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
 
-/// For whom a request says it speaks; nobody has looked it up yet.
+/// Whom a request claims to speak for; not looked up yet.
 #[derive(Debug)]
 pub enum Claim {
-    /// Whoever holds this key.
+    /// The holder of this key.
     Key(ApiKey),
-    /// The test mode of a project, without a key: who asks has been let into the project already.
+    /// The test mode of a project, without a key: the caller has been let into the project already.
     TestMode(ProjectId),
 }
 
@@ -36,7 +36,7 @@ impl Authenticate {
     ///
     /// # Errors
     /// [`AuthenticateError::Unrecognised`] for every key that is not in force at this instant, and
-    /// for a project that is not there; the same for the other two.
+    /// for a project that does not exist; the same for the other two.
     pub async fn caller(&self, claim: &Claim) -> Result<Caller, AuthenticateError> {
         let caller = self.projects.caller(self.digest(claim).await?).await?;
         caller.ok_or(AuthenticateError::Unrecognised)
@@ -75,8 +75,8 @@ impl Authenticate {
         sought.ok_or(AuthenticateError::Unrecognised)
     }
 
-    /// What the key in question is on record by. A project's own test key stands for its test mode,
-    /// so requests without a key see and count as those of that key do.
+    /// The digest by which the key is on record. A project's own test key represents its test mode,
+    /// so requests without a key see, and count as, what requests with that key do.
     async fn digest(&self, claim: &Claim) -> Result<Digest, AuthenticateError> {
         match claim {
             Claim::Key(key) => Ok(key.digest(self.tools.vault.as_ref())),

@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 
 /// Takes a code along its route until a provider has it, and settles the money.
 ///
-/// Each provider's answer is on disk before the next one is asked, so that whoever takes over
-/// after a crash knows how far it came.
+/// Each provider's answer is on disk before the next one is asked, so that a process that takes
+/// over after a crash knows how far it came.
 pub struct Deliver {
     /// Says what is due, and opens phone numbers.
     pub tools: Toolbox,
@@ -25,7 +25,7 @@ pub struct Deliver {
     pub projects: Arc<dyn ProjectStore>,
     /// Holds, captures and releases what sends cost.
     pub wallets: Arc<dyn WalletStore>,
-    /// Gets back the place of a send that is certain to have reached nobody.
+    /// Takes back the place of a send that is certain to have reached nobody.
     pub sends: Arc<dyn SendLimiter>,
     /// Who carries messages.
     pub routes: Routes,
@@ -37,7 +37,7 @@ pub struct Deliver {
 pub(crate) struct Way<'project> {
     pub(crate) project: &'project Project,
     pub(crate) route: Route,
-    /// Where to and what, if whoever sends has it at hand; it is unsealed otherwise.
+    /// The phone and the code, if the caller has them at hand; otherwise they are unsealed.
     pub(crate) contents: Option<(Phone, Code)>,
 }
 
@@ -45,7 +45,7 @@ impl Deliver {
     /// Calls the provider of `attempt` and follows the route from there.
     ///
     /// Gives the request as it stands when nothing is left to be done right now. If it was erased
-    /// meanwhile, the request as it stood last.
+    /// meanwhile, gives its last state.
     pub(crate) async fn attempt(
         &self,
         way: Way<'_>,
@@ -80,7 +80,7 @@ impl Deliver {
         let Some((otp, step)) = self.record(&way, request, attempt, report).await? else {
             return Ok(None);
         };
-        // Whoever took this report in before may have died before the money was settled.
+        // A process that applied this report before may have died before the money was settled.
         let step = match (step, otp.delivery.charge()) {
             (DeliveryStep::Wait, Some(charge)) => DeliveryStep::Settle(charge),
             (step, _) => step,
@@ -156,7 +156,7 @@ impl Deliver {
     }
 
     /// The last step of a request that was erased while its provider was being called: no further
-    /// hop, no receipt to wait for, only the money by what the provider said.
+    /// hop, no receipt to wait for, only the money is settled by what the provider said.
     fn outlive(&self, otp: &mut Otp, attempt: AttemptId, report: Report) -> DeliveryStep {
         let lease = self.routes.live.lease;
         let over = Route { hops: Vec::new(), receipt_window: None, lease };
@@ -198,7 +198,7 @@ impl Deliver {
         }
     }
 
-    /// Puts a message together; what is wrong with it, if it cannot be, goes to the log.
+    /// Puts a message together; if that is not possible, the cause goes to the log.
     fn message(
         &self,
         way: &Way<'_>,
@@ -245,8 +245,8 @@ impl Deliver {
     }
 }
 
-/// What the lines of a gateway are told by: the request's span, which knows the phone, or, where
-/// nobody asks for the send right now (receipts, the sweep), one of its own.
+/// The span for a gateway's log lines: the request's, which knows the phone, or one of its own if
+/// no request waits for the send (receipts, the sweep).
 fn span_about(phone: &Phone) -> Span {
     let present = Span::current();
     if present.is_none() { tracing::error_span!("delivery", %phone) } else { present }

@@ -4,7 +4,7 @@ use dwar_otp::idempotency::{Beginning, IdempotencyKey, IdempotencyStore, Lifetim
 use dwar_project::Caller;
 use std::sync::Arc;
 
-/// Gives a repeated request its first answer; what an answer says is the use case's business.
+/// Gives a repeated request its first answer; what an answer says is up to the use case.
 pub struct Idempotency {
     /// Seals answers, and says how old they are.
     pub tools: Toolbox,
@@ -62,11 +62,11 @@ impl Idempotency {
         })
     }
 
-    /// Keeps the answer for those who ask again. Without one nothing came of the work: the next
+    /// Keeps the answer for repeated requests. Without one nothing came of the work: the next
     /// request with this key does it.
     ///
-    /// A failure changes nothing for whoever asked first: the work is done and its answer holds. It
-    /// is logged, and the key frees itself after its lease.
+    /// A failure changes nothing for the first caller: the work is done and its answer holds. It is
+    /// logged, and the key is freed when its lease ends.
     pub(crate) async fn end(&self, ticket: Ticket, answer: Option<&str>) {
         let Ticket { slot, began_at } = ticket;
         let ended = match answer {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Ends the session of an access token (`POST /v1/session/logout`).
 pub struct Logout {
-    /// Says whether a token still counts, and when its session ended.
+    /// Says whether a token is still valid, and when its session ended.
     pub tools: Toolbox,
     /// Checks the token.
     pub signer: Arc<dyn TokenSigner>,

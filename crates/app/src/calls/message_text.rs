@@ -22,7 +22,7 @@ pub fn language_of(project: &Project) -> &str {
 }
 
 /// Who sends a project's messages, as recipients know it: as much of its name as fits, unless it
-/// says else.
+/// sets a brand.
 pub fn brand_of(project: &Project) -> String {
     let brand = project.messages.brand.clone();
     brand.unwrap_or_else(|| project.name.chars().take(BRAND).collect())
@@ -31,7 +31,8 @@ pub fn brand_of(project: &Project) -> String {
 /// The text of a project's SMS.
 ///
 /// # Errors
-/// Settings that cannot work; asked for when they are changed, so that no send finds out first.
+/// Settings that cannot work; checked when they are changed, so that no send is the first to
+/// notice.
 pub fn sms_text_of(project: &Project) -> Result<SmsText, InvalidText> {
     let messages = &project.messages;
     language_of(project).parse::<Language>()?;
@@ -41,7 +42,7 @@ pub fn sms_text_of(project: &Project) -> Result<SmsText, InvalidText> {
     SmsText::new(template, &brand_of(project), ending)
 }
 
-/// What a phone would show of a project's SMS as it is set.
+/// What a phone would show of a project's SMS with its present settings.
 ///
 /// # Errors
 /// As [`sms_text_of`].

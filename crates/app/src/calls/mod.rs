@@ -1,4 +1,4 @@
-//! What callers of the HTTP API ask for: one file a use case.
+//! What callers of the HTTP API ask for: one file per use case.
 
 mod admit_request;
 mod authenticate;

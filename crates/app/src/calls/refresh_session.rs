@@ -22,7 +22,7 @@ pub struct RefreshSession {
 refusals! {
     /// Why there is no new pair.
     RefreshSessionError {
-        /// Or the token was used, revoked, or none of ours.
+        /// Or the token was used, revoked, or not one of ours.
         Expired = "the session has expired",
     }
 }

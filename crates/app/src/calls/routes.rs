@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Which providers carry whose messages, and the gateways behind their names.
 #[derive(Clone)]
 pub struct Routes {
-    /// For live keys of projects that say nothing else.
+    /// For live keys of projects that set nothing else.
     pub live: Route,
     /// For test keys: the sandbox.
     pub test: Route,
@@ -27,9 +27,9 @@ pub struct PriceList {
 }
 
 impl Routes {
-    /// The route of a project's messages: as configured, but for what the project says itself.
+    /// The route of a project's messages: as configured, except for what the project sets itself.
     ///
-    /// A provider that is no longer configured is passed over.
+    /// A provider that is no longer configured is skipped.
     pub fn of(&self, project: &Project, mode: KeyMode) -> Route {
         let routing = &project.routing;
         let mut route = match mode {
@@ -60,7 +60,7 @@ impl Routes {
     }
 }
 
-/// A hop that comes twice would be gone back to for ever: a delivery knows its place by the hop.
+/// A repeated hop would be tried for ever: a delivery knows its place by the hop.
 fn once_each(all: impl Iterator<Item = Hop>) -> Vec<Hop> {
     let mut hops = Vec::new();
     for hop in all {

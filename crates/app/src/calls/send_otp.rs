@@ -17,7 +17,7 @@ use dwar_wallet::{HoldOutcome, Paise};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The word that sets answers of this endpoint apart from those of others.
+/// The word that distinguishes answers of this endpoint from those of others.
 const ROUTE: &str = "otp/send";
 
 /// Sends a code to a phone: limit, hold, issue, deliver, settle (`POST /v1/otp/send`).
@@ -217,8 +217,8 @@ impl SendOtp {
     }
 }
 
-/// What somebody who waits for the code is to be told; nothing where a request is on record, or
-/// another one is under way.
+/// What to tell somebody who waits for the code; nothing if a request is on record, or another one
+/// is under way.
 const fn reason_of(refused: &SendOtpError) -> Option<Refusal> {
     match refused {
         SendOtpError::RateLimited(refusal) => Some(match refusal.bound {

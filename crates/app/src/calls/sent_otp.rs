@@ -6,13 +6,13 @@ use dwar_ratelimit::{Admission, SendBound};
 /// A code that a provider has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentOtp {
-    /// The id that its status is asked for by.
+    /// The id for asking about its status.
     pub otp: OtpId,
     /// Of the key that asked; in test mode no phone is reached.
     pub mode: KeyMode,
     /// How far the code had come.
     pub status: DeliveryStatus,
-    /// How it went, where that is known.
+    /// The channel that it took, if that is known.
     pub channel: Option<Channel>,
     /// The first instant at which the code no longer works.
     pub expires_at: Timestamp,
@@ -26,7 +26,7 @@ pub struct SentOtp {
 /// A send that was refused by the limits of the phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendRefusal {
-    /// What it went against.
+    /// The bound that refused it.
     pub bound: SendBound,
     /// What is left of its allowance.
     pub admission: Admission,
@@ -50,8 +50,8 @@ refusals! {
 const POOR: &str = "insufficient_balance";
 const LOST: &str = "undeliverable";
 
-/// What is kept of an answer to give it again: those that say what became of the code. After any
-/// other refusal nothing was done, and the next request may do it.
+/// What is kept of an answer to give it again: only answers that say what became of the code. After
+/// any other refusal nothing was done, and the next request may do it.
 pub(crate) fn first_answer(outcome: &Result<SentOtp, SendOtpError>) -> Option<String> {
     match outcome {
         Ok(sent) => {

@@ -21,15 +21,16 @@ pub struct Tokens {
 /// Lifetimes and leeways of sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPolicy {
-    /// How long an access token counts.
+    /// How long an access token is valid.
     pub access: Duration,
-    /// How long a refresh token counts, from its issue.
+    /// How long a refresh token is valid, from its issue.
     pub refresh: Duration,
     /// How long a session lasts in all, however often it is refreshed.
     pub session: Duration,
-    /// Within this of its exchange a refresh token that comes again revokes nothing.
+    /// Within this long of its exchange a refresh token that comes again revokes nothing.
     pub leeway: Duration,
-    /// Within this of its exchange it gets the same pair again, given the same `Idempotency-Key`.
+    /// Within this long of its exchange it gets the same pair again, given the same
+    /// `Idempotency-Key`.
     pub replay: Duration,
 }
 

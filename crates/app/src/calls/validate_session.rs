@@ -5,15 +5,15 @@ use dwar_kernel::{IdentityId, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{PresentedToken, Session, Sought, TokenSigner};
 use std::sync::Arc;
 
-/// Tells whether an access token counts right now (`POST /v1/session/validate`).
+/// Tells whether an access token is valid right now (`POST /v1/session/validate`).
 pub struct ValidateSession {
-    /// Says whether it counts now.
+    /// Says whether it is valid now.
     pub tools: Toolbox,
     /// Checks its signature.
     pub signer: Arc<dyn TokenSigner>,
 }
 
-/// A token that counts.
+/// A valid token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValidSession {
     /// The session that the token speaks for.
@@ -22,14 +22,14 @@ pub struct ValidSession {
     pub identity: IdentityId,
     /// When this token was issued, not when the session began.
     pub issued_at: Timestamp,
-    /// The first instant at which it no longer counts.
+    /// The first instant at which it is no longer valid.
     pub expires_at: Timestamp,
     /// Whole seconds until then.
     pub expires_in: i64,
 }
 
 refusals! {
-    /// Why a token does not count.
+    /// Why a token is not valid.
     ValidateSessionError {
         /// Malformed, badly signed, expired, revoked, superseded, or of another project or mode.
         Invalid = "invalid access token",

@@ -12,7 +12,7 @@ pub struct VerifyOtp {
     pub tools: Toolbox,
     /// Judges guesses, and counts wrong ones.
     pub otps: Arc<dyn OtpStore>,
-    /// Begins a session where a guess was right.
+    /// Begins a session if a guess was right.
     pub sessions: Arc<dyn SessionStore>,
     /// Makes its tokens.
     pub tokens: Tokens,
@@ -25,9 +25,9 @@ pub struct VerifyOtp {
 /// A login.
 #[derive(Debug)]
 pub struct VerifiedOtp {
-    /// Of the session that began.
+    /// The tokens of the session that began.
     pub tokens: TokenPair,
-    /// The code's guesses as they stood.
+    /// What was left of the code's guesses.
     pub allowance: Allowance,
 }
 
@@ -43,8 +43,8 @@ refusals! {
 }
 
 impl VerifyOtp {
-    /// Judges `code` for `phone`, if `request` is named as the code of that request alone; the
-    /// right one logs in, exactly once.
+    /// Judges `code` for `phone`, as the code of `request` alone if one is named; the right one
+    /// logs in, exactly once.
     ///
     /// # Errors
     /// Every wrong guess is counted on disk before this answers. If a store fails after the code was

@@ -20,7 +20,7 @@ pub struct ManageAccount {
 /// A second factor that is not added yet. The page gives the secret back with the first code.
 #[derive(Debug)]
 pub struct TotpOffer {
-    /// What the app and the page are to keep.
+    /// The secret for the app and the page to keep.
     pub secret: TotpSecret,
     /// `otpauth://…`, for a QR code. It holds the secret.
     pub uri: Zeroizing<String>,
@@ -29,7 +29,7 @@ pub struct TotpOffer {
 /// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// The present password is another one.
+    /// The present password does not match.
     #[error("that is not your current password")]
     WrongPassword,
     /// Too many wrong passwords.
@@ -41,22 +41,22 @@ pub enum AccountError {
     /// The code is not one of this secret at this time.
     #[error("that is not the code that the app shows now")]
     WrongCode,
-    /// As many passwords are checked at this moment as can be.
+    /// No more passwords can be checked at this moment.
     #[error("too many people are signing in: try again in a moment")]
     Busy,
-    /// No name that a passkey can have.
+    /// Not a name that a passkey can have.
     #[error("a passkey needs a name of 1 to 64 characters")]
     PasskeyName,
-    /// The question is over, or was answered before.
+    /// The challenge is over, or was answered before.
     #[error("that took too long: try again")]
     PasskeyTooLate,
-    /// What the browser answered counts for nothing, or the passkey is known already.
+    /// The browser's answer is not valid, or the passkey is known already.
     #[error("this passkey was not accepted")]
     PasskeyRefused,
-    /// As many as one may have.
+    /// The account has as many passkeys as one may have.
     #[error("you have the most passkeys you can: remove one first")]
     PasskeysFull,
-    /// The new password is not taken.
+    /// The new password is not accepted.
     #[error(transparent)]
     Password(#[from] InvalidPassword),
     /// Removed, or reset, meanwhile.
@@ -80,8 +80,8 @@ impl From<SignInError> for AccountError {
 }
 
 impl ManageAccount {
-    /// Replaces the password of whoever asks; `current` is their present one, if they have any. Gives
-    /// what their browser is to keep from now on.
+    /// Replaces the caller's password; `current` is their present one, if they have any. Gives what
+    /// their browser is to keep from now on.
     pub async fn change_password(
         &self,
         by: &By,
@@ -101,7 +101,7 @@ impl ManageAccount {
         Ok(self.sign_in.known_browser(&operator, self.sign_in.tools.now()))
     }
 
-    /// A fresh secret for the authenticator app of whoever asks; nothing is kept of it yet.
+    /// A fresh secret for the caller's authenticator app; nothing of it is kept yet.
     pub fn offer_totp(&self, operator: &Operator) -> TotpOffer {
         let secret = TotpSecret::generate(self.sign_in.tools.entropy.as_ref());
         let uri = secret.uri(ISSUER, operator.name.as_str());

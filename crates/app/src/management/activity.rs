@@ -21,29 +21,29 @@ pub struct Activity {
     pub(crate) sends: Arc<dyn SendLimiter>,
     pub(crate) charges: Arc<dyn ChargeStore>,
     pub(crate) limits: Limits,
-    /// For whoever asks about a number, and sees numbers masked.
+    /// For callers who ask about a number, and see numbers masked.
     pub(crate) searches: SearchPhones,
 }
 
 /// Requests on one page.
 pub const PAGE: u32 = 50;
-/// Requests that one page looks through at most for those that a filter wants.
+/// The most requests that one page looks through for those that match a filter.
 pub const LOOKED_THROUGH: u32 = 500;
-/// Requests of one phone that its timeline tells.
+/// Requests of one phone that its timeline shows.
 const OF_PHONE: u32 = 20;
-/// Counts of refused sends that are looked at, each of one minute.
+/// Counts of refused sends that are read, each of one minute.
 const REFUSALS: u32 = 500;
 
-/// Which requests are wanted; `None` wants all.
+/// Which requests are wanted; `None` matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
     /// With a live key or a test key.
     pub mode: Option<KeyMode>,
     /// What became of it so far.
     pub status: Option<DeliveryStatus>,
-    /// One that was tried, whatever came of it.
+    /// A channel that was tried, whatever came of it.
     pub channel: Option<Channel>,
-    /// As above.
+    /// A provider that was tried, whatever came of it.
     pub provider: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub struct RequestPage {
 }
 
 impl RequestFilter {
-    /// Whether this is one of those that are wanted.
+    /// Whether the request matches.
     pub fn wants(&self, otp: &Otp) -> bool {
         let attempts = &otp.delivery.attempts;
         self.mode.is_none_or(|mode| mode == otp.mode)
@@ -98,7 +98,7 @@ impl RequestFilter {
 }
 
 impl Activity {
-    /// The newest requests that `filter` wants, from before `before` on.
+    /// The newest requests that match `filter`, older than `before`.
     pub async fn requests(
         &self,
         by: &By,
@@ -115,8 +115,7 @@ impl Activity {
         by.may(Command::ListRequests, Some(project))
     }
 
-    /// The newest requests of a project, for those who watch it, all of whom
-    /// [`Activity::may_watch`] let through.
+    /// The newest requests of a project, for watchers whom [`Activity::may_watch`] let through.
     pub async fn newest(&self, project: ProjectId) -> Result<Vec<RequestLine>, StoreError> {
         Ok(self.page(project, &RequestFilter::default(), None).await?.lines)
     }
@@ -160,7 +159,7 @@ impl Activity {
         Ok(found.into_iter().map(line).collect())
     }
 
-    /// What was refused in the last hour, whichever the phone; added up by mode and reason.
+    /// What was refused in the last hour, for all phones; added up by mode and reason.
     pub async fn refused_lately(
         &self,
         by: &By,
@@ -173,8 +172,8 @@ impl Activity {
         Ok(RefusedSends::added_up(counts))
     }
 
-    /// All that is on record about a phone, told, for whoever knows its number; and how many more they
-    /// may ask about, see [`SearchPhones::admit`].
+    /// The timeline of all that is on record about a phone, for a caller who knows its number; and how
+    /// many more they may ask about, see [`SearchPhones::admit`].
     pub async fn search(
         &self,
         by: &By,
@@ -186,7 +185,7 @@ impl Activity {
         Ok((self.told((project, mode), phone).await?, left))
     }
 
-    /// The same about a phone whose requests whoever asks was shown before.
+    /// The same for a phone whose requests the caller was shown before.
     pub async fn timeline(
         &self,
         by: &By,
@@ -197,7 +196,7 @@ impl Activity {
         Ok(self.told((project, mode), phone).await?)
     }
 
-    /// The same about the phone of a request.
+    /// The same for the phone of a request.
     pub async fn story(
         &self,
         by: &By,
@@ -223,7 +222,7 @@ impl Activity {
         Ok((mode, phone))
     }
 
-    /// Lets somebody see a phone number in full, and writes down that they did.
+    /// Shows a phone number in full, and records who asked for it.
     pub async fn unmask(
         &self,
         by: &By,
@@ -274,8 +273,8 @@ impl Activity {
     }
 }
 
-/// Those of a window of `most` requests that make a page, how many were looked through for it, and
-/// where the next one begins.
+/// The requests that make a page out of a window of `most`, how many were looked through for it,
+/// and where the next page begins.
 fn chosen(window: Vec<Otp>, filter: &RequestFilter, most: u32) -> (Vec<Otp>, u32, Option<OtpId>) {
     let is_full = window.len() >= most as usize;
     let mut next = window.last().map(|last| last.id).filter(|_| is_full);

@@ -23,7 +23,7 @@ const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 /// A token to be made.
 #[derive(Clone, Debug)]
 pub struct NewAdminToken<'a> {
-    /// What a person calls it; as an operator could be called.
+    /// What a person calls it; the same rules as for an operator's name.
     pub name: &'a str,
     /// What it may do, and where.
     pub access: Access,
@@ -37,7 +37,7 @@ impl ManageAdminTokens {
     /// Makes a token; its secret is in the clear here and never again.
     ///
     /// Nobody hands out more than they have ([`By::may_grant`]), and a token no more time than it has
-    /// left: one that leaked cannot make itself another to live on by.
+    /// left: one that leaked cannot outlive itself by making another.
     pub async fn make(
         &self,
         by: &By,
@@ -85,7 +85,7 @@ impl ManageAdminTokens {
     }
 
     /// Revokes a token, for every request that begins after this returns. A token may do so without the
-    /// right to delegate: what it takes away it cannot live on by.
+    /// right to delegate: revoking another does not help it to outlive itself.
     pub async fn revoke(&self, by: &By, token: AdminTokenId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RevokeToken, None)?;
         let tokens = self.tokens.tokens().await?;
@@ -116,7 +116,7 @@ impl ManageAdminTokens {
         }
     }
 
-    /// Whom a bearer token speaks for, if it counts; notes the use, once a minute at most.
+    /// Whom a bearer token speaks for, if it is valid; notes the use, once a minute at most.
     pub async fn authenticate(
         &self,
         text: &str,

@@ -12,7 +12,7 @@ pub struct Audit {
     pub entries: Arc<dyn AuditStore>,
 }
 
-/// A change that is about to be made, as its audit entry tells it.
+/// A change that is about to be made, as its audit entry describes it.
 #[derive(Clone, Debug)]
 pub struct AuditedChange {
     action: Action,
@@ -28,7 +28,7 @@ impl AuditedChange {
         Self { action, subject: subject.to_string(), project: None, before: None, after: None }
     }
 
-    /// The project it is about, if it is about one alone.
+    /// The project it is about, if it is about exactly one.
     #[must_use]
     pub fn within(self, project: impl Into<Option<ProjectId>>) -> Self {
         Self { project: project.into(), ..self }
@@ -40,7 +40,7 @@ impl AuditedChange {
         Self { before: Some(facts), ..self }
     }
 
-    /// What it is to be.
+    /// What it will be.
     #[must_use]
     pub fn after(self, facts: Facts) -> Self {
         Self { after: Some(facts), ..self }
@@ -48,13 +48,13 @@ impl AuditedChange {
 }
 
 impl Audit {
-    /// Writes a change down before it is made; every change goes through here. Where this fails the
-    /// change MUST NOT be made.
+    /// Records a change before it is made; every change goes through here. If this fails the change
+    /// MUST NOT be made.
     pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
         self.entries.append(self.entry(by, change)).await
     }
 
-    /// The entry of a change, for a step that writes it down itself.
+    /// The entry of a change, for a step that records it itself.
     pub(crate) fn entry(&self, by: &By, change: AuditedChange) -> AuditEntry {
         let AuditedChange { action, subject, project, before, after } = change;
         let at = self.tools.now();

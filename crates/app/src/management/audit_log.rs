@@ -8,8 +8,8 @@ pub struct AuditLog {
 }
 
 impl AuditLog {
-    /// The log, newest first, at most `limit` entries from after `after` on: of the project that the
-    /// filter names, or of the whole installation.
+    /// The log, newest first, at most `limit` entries, starting after `after`: of the project that
+    /// the filter names, or of the whole installation.
     pub async fn page(
         &self,
         by: &By,

@@ -6,15 +6,15 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-/// More that wait are more than somebody asked for.
+/// Nobody needs more than this many waiting.
 const MOST: usize = 100;
 
-/// Proofs that were begun in this process and that nobody makes yet, oldest first. What is lost with
-/// the process is taken for dead when its lease is over, and can be begun again.
+/// Proofs begun in this process that are not being made yet, oldest first. Those lost with the
+/// process are taken for dead when their lease is over, and can be begun again.
 #[derive(Debug, Default)]
 pub struct BegunProofs {
     waiting: Mutex<VecDeque<(ProofRun, Scope)>>,
-    /// Wakes whoever makes them.
+    /// Wakes the task that makes them.
     maker: AtomicWaker,
 }
 
@@ -29,7 +29,7 @@ impl BegunProofs {
         self.maker.wake();
     }
 
-    /// Each as soon as it is begun. One at a time may listen.
+    /// Each as soon as it is begun. Only one listener at a time.
     pub(super) fn stream(&self) -> impl Stream<Item = (ProofRun, Scope)> + Send {
         poll_fn(|context| {
             self.maker.register(context.waker());

@@ -17,10 +17,10 @@ pub struct Control {
 }
 
 impl Control {
-    /// Lets a command through that is about no single project, or whose project is known to be there.
+    /// Lets a command through that is about no single project, or whose project is known to exist.
     ///
     /// # Errors
-    /// [`ManageError::Forbidden`] for want of a right, [`ManageError::NoSuchProject`] where whoever asks
+    /// [`ManageError::Forbidden`] if a right is missing, [`ManageError::NoSuchProject`] if the caller
     /// may not even know of the project.
     pub fn admit(
         &self,
@@ -41,7 +41,7 @@ impl Control {
     /// The project that a command is about.
     ///
     /// # Errors
-    /// As [`Control::admit`]; [`ManageError::NoSuchProject`] also where there is none.
+    /// As [`Control::admit`]; [`ManageError::NoSuchProject`] also if there is none.
     pub async fn project(
         &self,
         by: &By,
@@ -57,10 +57,10 @@ impl Control {
         }
     }
 
-    /// Whether every project of an access that is to be given is there.
+    /// Checks that every project of an access to be given exists.
     ///
     /// # Errors
-    /// [`ManageError::Invalid`] where one is not.
+    /// [`ManageError::Invalid`] if one does not.
     pub async fn projects_exist(&self, access: &Access) -> Result<(), ManageError> {
         for project in access.projects.keys() {
             if self.projects.find(*project).await?.is_none() {
@@ -70,7 +70,7 @@ impl Control {
         Ok(())
     }
 
-    /// Writes a change down before it is made. Where this fails the change MUST NOT be made.
+    /// Records a change before it is made. If this fails the change MUST NOT be made.
     pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
         self.audit.record(by, change).await
     }

@@ -13,7 +13,7 @@ const SWITCHED_OFF: &str =
     "This address is switched off, so nothing goes there. Switch it on, then send again.";
 const TESTED_BEFORE: &str = "It was tried a moment ago. Wait a few seconds, then try again.";
 
-/// Shows what an endpoint was told, sends it again, and tries whether it answers.
+/// Shows what an endpoint was told, sends it again, and tests whether it answers.
 #[derive(Clone)]
 pub struct EndpointLog {
     pub(crate) control: Control,
@@ -81,8 +81,8 @@ impl EndpointLog {
         }
     }
 
-    /// Calls an endpoint with `webhook.test`, now and once, also one that is switched off. Gives
-    /// what came of it.
+    /// Calls an endpoint with `webhook.test`, now and once, even if it is switched off. Gives what
+    /// came of it.
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if it was tried within the same five seconds.
@@ -99,7 +99,7 @@ impl EndpointLog {
         let (mode, kind, subject) =
             (KeyMode::Live, EventKind::WebhookTest, Subject::Test { endpoint });
         let event = Event { project, mode, kind, subject, at };
-        // Should this process end half-way, whoever claims it next makes the call.
+        // If this process ends half-way, the next one to claim it makes the call.
         if !self.tell.calls.address(event.clone(), endpoint, at + CALL_LEASE).await? {
             return Err(ManageError::Conflict(TESTED_BEFORE));
         }

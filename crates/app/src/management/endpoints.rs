@@ -8,11 +8,11 @@ use std::time::Duration;
 const REFUSED_URL: &str = "events go to https:// addresses of public hosts only; \
                            events.allow_private allows others";
 
-/// In characters; longer than any address of use.
+/// In characters; longer than any useful address.
 const LONGEST_URL: usize = 2_048;
 const MALFORMED_URL: &str = "an address is at most 2048 visible characters on one line";
 
-/// How long a replaced secret signs along, so that receivers can change over.
+/// How long a replaced secret also signs, so that receivers can change over.
 const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 
 /// No endpoint of this id in the project.
@@ -97,7 +97,7 @@ impl ManageEndpoints {
         if enabled { Ok(()) } else { Err(NO_ENDPOINT) }
     }
 
-    /// Gives an endpoint a new secret; the old one signs along for a day.
+    /// Gives an endpoint a new secret; the old one also signs for a day.
     pub async fn rotate_secret(
         &self,
         by: &By,
@@ -118,7 +118,7 @@ impl ManageEndpoints {
         if replaced { Ok(secret) } else { Err(NO_ENDPOINT) }
     }
 
-    /// What is about to be done to an endpoint of the project.
+    /// Records what is about to be done to an endpoint of the project.
     async fn record(
         &self,
         by: &By,

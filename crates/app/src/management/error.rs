@@ -6,16 +6,16 @@ use std::fmt::Display;
 /// Why a command was not carried out: the same for every door. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ManageError {
-    /// Whoever asked may not do this.
+    /// The caller may not do this.
     #[error("your role does not allow this")]
     Forbidden,
     /// A token that was not made for this.
     #[error(transparent)]
     MayNotDelegate(CannotGrant),
-    /// There is no such project, or whoever asked may not know of it.
+    /// There is no such project, or the caller may not know of it.
     #[error("there is no project with this id")]
     NoSuchProject,
-    /// The project has none such, or there is none that whoever asked may see.
+    /// The project has no such thing, or none that the caller may see.
     #[error("there is no {0}")]
     NotFound(&'static str),
     /// A field has a value that it cannot have.
@@ -26,18 +26,18 @@ pub enum ManageError {
         /// Why, as a sentence.
         reason: String,
     },
-    /// It is not as whoever asked expects it to be.
+    /// It is not as the caller expects it to be.
     #[error("{0}")]
     Conflict(&'static str),
-    /// They searched for too many phone numbers that they see masked; from this instant on for one more.
+    /// The caller searched for too many phone numbers that they see masked.
     #[error("without the right to see phone numbers you can search for 60 an hour and 200 a day")]
     SearchedTooMuch {
         /// When one more is admitted.
         until: Timestamp,
-        /// Until then, whole.
+        /// Whole seconds until then.
         seconds: u64,
     },
-    /// The store failed: what was asked for may have been done or not.
+    /// The store failed: what was asked for may or may not have been done.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -60,8 +60,8 @@ impl ManageError {
         Self::Invalid { field, reason: reason.to_string() }
     }
 
-    /// Why an answer that is read bit by bit broke off: the store failed, or whoever asked lost the
-    /// right in between.
+    /// Why an answer that is read piece by piece broke off: the store failed, or the caller lost
+    /// the right in between.
     pub fn into_store_error(self) -> StoreError {
         match self {
             Self::Store(cause) => cause,

@@ -158,12 +158,12 @@ pub const fn bound(bound: SendBound) -> &'static str {
     }
 }
 
-/// What is said where the next send is admitted at once.
+/// The text if the next send is admitted at once.
 pub fn now(remaining: u32) -> String {
     format!("Allowed now; {remaining} left in this window.")
 }
 
-/// What is said where no limit admits a send.
+/// The text if no limit admits a send.
 pub const NEVER: &str = "The limit of this mode allows none.";
 
 /// What happened, as a sentence without its time.

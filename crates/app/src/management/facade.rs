@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct Management {
     /// Projects, their settings and keys.
     pub projects: ManageProjects,
-    /// Money: what there is of it, and what moves by hand.
+    /// Money: balances, and movements made by hand.
     pub wallets: ManageWallets,
     /// Statements and proofs.
     pub ledger: ManageLedger,
@@ -23,7 +23,7 @@ pub struct Management {
     pub endpoints: ManageEndpoints,
     /// What endpoints were told, and telling it again.
     pub endpoint_log: EndpointLog,
-    /// Whoever proved a phone number, and their sessions.
+    /// Those who verified a phone number, and their sessions.
     pub identities: ManageIdentities,
     /// Lifts the locks of phones.
     pub phones: UnlockPhone,
@@ -35,15 +35,15 @@ pub struct Management {
     pub signing_keys: ManageSigningKeys,
     /// Those who run the service.
     pub operators: ManageOperators,
-    /// Of the admin API.
+    /// The tokens of the admin API.
     pub tokens: ManageAdminTokens,
     /// What was changed, and by whom.
     pub audit_log: AuditLog,
-    /// For a door that has to know whether somebody may before it reads what they ask.
+    /// For a door that must check the caller's right before it reads the request.
     pub control: Control,
 }
 
-/// What managing needs beside [`Parts`]: the ways to the world outside.
+/// What managing needs besides [`Parts`]: the ways to the world outside.
 #[derive(Clone)]
 pub struct ManagementOutside {
     /// Says which addresses events may go to, and calls them.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
 
-/// Shows identities and their sessions to those who run the service, erases and ends them; whatever the
-/// project lets its API keys do.
+/// Shows identities and their sessions to those who run the service, erases and ends them, whatever the
+/// project allows its API keys.
 #[derive(Clone)]
 pub struct ManageIdentities {
     pub(crate) control: Control,
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) sessions: Arc<dyn IdentitySessions>,
-    /// For whoever asks for a number, and sees numbers masked.
+    /// For callers who ask for a number, and see numbers masked.
     pub(crate) searches: SearchPhones,
 }
 
@@ -66,8 +66,8 @@ impl ManageIdentities {
         self.identities.erase(project, mode, id, now).await?.ok_or(NO_IDENTITY)
     }
 
-    /// The sessions of an identity, newest first, from after `after` on, at most `limit`: those that
-    /// ended too, as long as they are on record.
+    /// The sessions of an identity, newest first, starting after `after`, at most `limit`: ended
+    /// ones too, as long as they are on record.
     pub async fn sessions(
         &self,
         by: &By,
@@ -84,7 +84,7 @@ impl ManageIdentities {
     /// Ends one session. Neither of its tokens works for any request that begins after this returns.
     ///
     /// # Errors
-    /// [`ManageError::NotFound`] if the identity has none of this id that counts.
+    /// [`ManageError::NotFound`] if the identity has no valid one with this id.
     pub async fn end_session(
         &self,
         by: &By,

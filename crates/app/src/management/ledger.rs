@@ -8,16 +8,16 @@ use dwar_wallet::{
 use futures_util::StreamExt;
 use std::sync::Arc;
 
-/// So many entries are added up by one look at the store, which takes some milliseconds.
+/// How many entries one read of the store adds up, which takes a few milliseconds.
 const BATCH: u64 = 10_000;
 
-/// So many proofs are made side by side by one process.
+/// How many proofs one process makes side by side.
 const AT_ONCE: usize = 4;
 
 const TOO_MANY: ManageError =
     ManageError::Conflict("Too many proofs wait to be made. Nothing was begun.");
 
-/// Reads the ledger of a project, and proves that it comes to what the wallet says.
+/// Reads the ledger of a project, and proves that it adds up to what the wallet says.
 #[derive(Clone)]
 pub struct ManageLedger {
     /// Who may.
@@ -40,14 +40,14 @@ pub enum Scope {
 /// What is known of a ledger's proofs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proven {
-    /// The newest that came to its end, sound or not.
+    /// The newest that was finished, sound or not.
     pub last: Option<LedgerProof>,
     /// The one that is being made.
     pub running: Option<ProofRun>,
 }
 
 impl ManageLedger {
-    /// The entries that the filter wants, newest first, from after `after` on, at most `limit`.
+    /// The entries that match the filter, newest first, starting after `after`, at most `limit`.
     pub async fn lines(
         &self,
         by: &By,
@@ -75,7 +75,7 @@ impl ManageLedger {
     }
 
     /// Begins a proof for [`ManageLedger::keep_proving`] of this process to make, and does not wait for
-    /// it. Of any number at once one begins, and the others are told of it.
+    /// it. Of any number of calls at once one begins it, and the others are told of it.
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if too many wait.
@@ -97,7 +97,7 @@ impl ManageLedger {
     }
 
     /// Makes the proofs that are begun in this process, each at once and a few side by side, until
-    /// `stopped`; then those that are under way come to their end. A panic is not caught.
+    /// `stopped`; those under way are then finished. A panic is not caught.
     pub async fn keep_proving(&self, stopped: impl Future<Output = ()> + Send) {
         let begun = self.begun.stream().take_until(stopped);
         let made = begun.for_each_concurrent(AT_ONCE, |(run, scope)| async move {
@@ -109,7 +109,7 @@ impl ManageLedger {
         made.await;
     }
 
-    /// As [`ManageLedger::begin`], for whoever makes the proof by [`ManageLedger::prove`].
+    /// As [`ManageLedger::begin`], for a caller that makes the proof by [`ManageLedger::prove`].
     pub async fn begin_here(&self, by: &By, project: ProjectId) -> Result<ProofStart, ManageError> {
         self.control.project(by, Command::BeginWalletProof, project).await?;
         if let Some(run) = self.running(project).await? {
@@ -124,8 +124,8 @@ impl ManageLedger {
     /// Makes a proof that was begun, in bounded steps that keep no writer waiting, and puts it on
     /// record. `None` if it was taken for dead meanwhile, and another began.
     ///
-    /// What is proved is the wallet as it was at the first step: whatever is written meanwhile has
-    /// later positions.
+    /// It proves the wallet as it was at the first step: whatever is written meanwhile has later
+    /// positions.
     pub async fn prove(
         &self,
         run: ProofRun,

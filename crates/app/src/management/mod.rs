@@ -53,5 +53,5 @@ pub use timeline::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Story, Ti
 pub use unlock_phone::{UnlockPhone, Unlocked};
 pub use wallets::ManageWallets;
 
-/// As many entries as a list gives at once, at whichever door.
+/// The most entries that a list gives at once, at any door.
 pub const MOST_LISTED: u32 = 500;

@@ -14,11 +14,11 @@ pub trait Operations: Send + Sync {
 
 /// How it was at one moment.
 pub struct Snapshot {
-    /// What `dwar doctor` looks at, and costs little.
+    /// The checks of `dwar doctor` that cost little.
     pub checks: Vec<Check>,
-    /// Those of the last day, the latest seen first; `None` if nobody knows.
+    /// Those of the last day, the latest seen first; `None` if unknown.
     pub instances: Option<Vec<Instance>>,
-    /// `None` if nobody knows.
+    /// `None` if unknown.
     pub queues: Option<Queues>,
     /// The background loops of this process.
     pub loops: Vec<Loop>,
@@ -30,7 +30,7 @@ pub struct Snapshot {
 
 /// One thing that was checked.
 pub struct Check {
-    /// What it is reported under.
+    /// The name it is reported under.
     pub name: &'static str,
     /// How bad it is.
     pub health: Health,
@@ -65,11 +65,11 @@ pub struct Loop {
 pub struct Provider {
     /// As settings call it.
     pub name: String,
-    /// For how long it is left alone; `None` while it is called.
+    /// For how long it is not called; `None` while it is called.
     pub open_for: Option<Duration>,
-    /// Of its latest calls, how many there are.
+    /// How many of its latest calls are counted.
     pub calls: u32,
-    /// How many of these failed by its fault.
+    /// How many of these failed through its fault.
     pub faults: u32,
     /// Where live messages go by default: channels, or nothing.
     pub carries: Vec<&'static str>,

@@ -64,7 +64,7 @@ impl ManageOperators {
         Ok(made.then_some(invited))
     }
 
-    /// The operators whom whoever asks may see: those of projects whose team they see, or all.
+    /// The operators whom the caller may see: those of projects whose team they see, or all.
     pub async fn list(&self, by: &By) -> Result<Vec<Operator>, ManageError> {
         self.control.admit(by, Command::ListOperators, None)?;
         let mut operators = self.operators.list().await?;
@@ -81,7 +81,7 @@ impl ManageOperators {
         self.operators.find_by_name(named(name)?).await?.ok_or(NO_OPERATOR)
     }
 
-    /// Changes what an operator may do, for their very next request.
+    /// Changes what an operator may do, from their very next request on.
     pub async fn change_access(
         &self,
         by: &By,
@@ -129,7 +129,7 @@ impl ManageOperators {
         done(self.operators.remove(operator).await?)
     }
 
-    /// Somebody whom whoever asks may change.
+    /// Somebody whom the caller may change.
     async fn find(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
         let found = self.operators.find(operator).await?.ok_or(NO_OPERATOR)?;
         by.may_grant(&found.access)?;

@@ -7,7 +7,7 @@ use dwar_operator::{
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Operators' passkeys: made, removed, and let in by.
+/// Operators' passkeys: adds them, removes them, and lets operators in by them.
 pub struct Passkeys {
     /// Judges the present password, and begins sessions.
     pub(crate) sign_in: Arc<SignIn>,
@@ -36,7 +36,7 @@ impl Passkeys {
         self.passkeys.passkeys(operator).await
     }
 
-    /// Adds a passkey to the account of whoever asks, once they have shown their password again.
+    /// Adds a passkey to the caller's account, once they have shown their password again.
     pub async fn add(
         &self,
         by: &By,
@@ -74,7 +74,7 @@ impl Passkeys {
         }
     }
 
-    /// Removes a passkey of whoever asks, and ends every other session of theirs.
+    /// Removes a passkey of the caller, and ends every other session of theirs.
     pub async fn remove(
         &self,
         by: &By,
@@ -94,8 +94,8 @@ impl Passkeys {
         Ok(())
     }
 
-    /// Lets an operator in by a passkey, in place of password and second factor. A signature is no
-    /// guess: nothing is counted, and no lock of their password bars it.
+    /// Lets an operator in by a passkey, in place of password and second factor. A signature is not
+    /// a guess: nothing is counted, and a lock of their password does not block it.
     pub async fn sign_in(
         &self,
         site: PasskeySite<'_>,
@@ -113,7 +113,7 @@ impl Passkeys {
         })?;
         let (token, session) = self.sign_in.begin(id, from, now);
         let by = By::operator(&operator, from);
-        // Asked again under a lock below; here so that a copied passkey leaves an audit entry.
+        // Checked again under a lock below; here so that a copied passkey leaves an audit entry.
         let grows = passkey.clone().take(counter, now);
         let action = if grows { Action::OperatorSignedIn } else { Action::PasskeyRefused };
         self.note(&by, &operator, action, &passkey.name).await?;

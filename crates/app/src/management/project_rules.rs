@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The longest id of a registered text; DLT content templates have 19 digits.
 const TEMPLATE_ID: usize = 64;
 
-/// Whether a project can work as it is set, with these providers: the one judgement of it. Stores ask it
+/// Whether a project's settings can work with these providers: the only rule for this. Stores apply it
 /// before they keep a change, and so do previews.
 pub fn project_rules(providers: Arc<dyn Providers>) -> ProjectRules {
     Arc::new(move |project| judge(project, providers.as_ref()))
@@ -67,7 +67,7 @@ fn is_template_id(id: &str) -> bool {
     (1..=TEMPLATE_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Which setting a text fails by.
+/// The setting that a text fails by.
 const fn field_of(cause: &InvalidText) -> &'static str {
     match cause {
         InvalidText::Brand => "brand",

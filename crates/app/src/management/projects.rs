@@ -15,14 +15,14 @@ pub struct ManageProjects {
     pub control: Control,
     /// Where an opening balance is paid in.
     pub wallets: Arc<dyn WalletStore>,
-    /// Whether a project can work as it is set.
+    /// Whether a project's settings can work.
     pub rules: ProjectRules,
 }
 
 /// A project that was just made; the only time its keys are in the clear.
 #[derive(Debug)]
 pub struct CreatedProject {
-    /// What every other call names it by.
+    /// The id that every other call uses for it.
     pub id: ProjectId,
     /// What people call it.
     pub name: String,
@@ -51,14 +51,14 @@ impl ManageProjects {
         Ok(created)
     }
 
-    /// As [`ManageProjects::create`], by whoever started the service, but only if the store holds
-    /// no project yet.
+    /// As [`ManageProjects::create`], on behalf of the person who started the service, but only if
+    /// the store holds no project yet.
     pub async fn create_first(
         &self,
         name: &ProjectName,
         balance: Amount,
     ) -> Result<Option<CreatedProject>, StoreError> {
-        // Else each start would leave an entry.
+        // Otherwise each start would leave an entry.
         if !self.control.projects.list().await?.is_empty() {
             return Ok(None);
         }
@@ -72,7 +72,7 @@ impl ManageProjects {
         Ok(Some(created))
     }
 
-    /// Puts a fresh key in the place of the present one, which ends before this returns. With
+    /// Replaces the present key with a fresh one; the old one ends before this returns. With
     /// `replaces` only if that is the present one, so that a request sent twice replaces one key.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl ManageProjects {
         if replaced { Ok(key) } else { Err(ManageError::NoSuchProject) }
     }
 
-    /// Changes settings, for the very next request, and gives the project as it is then.
+    /// Changes settings, from the very next request on, and gives the project after that.
     ///
     /// # Errors
     /// [`ManageError::Invalid`] for a setting that the project cannot have.
@@ -113,7 +113,7 @@ impl ManageProjects {
         change: ProjectChange,
     ) -> Result<Project, ManageError> {
         let before = self.admit_change(by, project, &change).await?;
-        // Judged again under the lock; here so that what cannot be leaves no entry.
+        // Judged again under the lock; here so that an impossible change leaves no entry.
         let after = before.clone().changed(change.clone(), &self.rules)?;
         self.control.record(by, alteration(&before, &after, &change)).await?;
         let rules = self.rules.clone();
@@ -137,7 +137,7 @@ impl ManageProjects {
         Ok((project, preview.map_err(|cause| ManageError::invalid("sms_text", cause))?))
     }
 
-    /// The projects that whoever asks may know of, oldest first.
+    /// The projects that the caller may know of, oldest first.
     pub async fn list(&self, by: &By) -> Result<Vec<Project>, ManageError> {
         self.control.admit(by, Command::ListProjects, None)?;
         let mut all = self.control.projects.list().await?;
@@ -145,8 +145,8 @@ impl ManageProjects {
         Ok(all)
     }
 
-    /// Those of them that cannot work as they are set, each with what is in the way: a provider may have
-    /// been taken out of the configuration since its name was judged.
+    /// Those of them whose settings cannot work, each with the cause: a provider may have been taken
+    /// out of the configuration since its name was checked.
     pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
         let judged = self.list(by).await?.into_iter().map(|project| {
             let verdict = (self.rules)(&project);
@@ -166,7 +166,7 @@ impl ManageProjects {
         Ok(self.control.projects.keys(project).await?)
     }
 
-    /// Prices take a right of their own, and so does the rest.
+    /// Prices need a right of their own, and so does the rest.
     async fn admit_change(
         &self,
         by: &By,

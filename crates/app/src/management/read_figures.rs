@@ -21,7 +21,7 @@ pub struct ReadFigures {
 /// Figures, and how far they can be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// The period beside the one before it.
+    /// The period alongside the one before it.
     pub overview: Overview,
     /// How old the newest are; `None` before they were counted for the first time.
     pub age: Option<Duration>,

@@ -5,8 +5,8 @@ use dwar_operator::{
 };
 use std::sync::Arc;
 
-/// Bounds what those who see phone numbers masked search for, and writes down each: whoever may try
-/// what four hidden digits can be has the number.
+/// Bounds the searches of those who see phone numbers masked, and records each: trying all values
+/// of the four hidden digits reveals the number.
 #[derive(Clone)]
 pub struct SearchPhones {
     pub(crate) control: Control,
@@ -14,12 +14,12 @@ pub struct SearchPhones {
 }
 
 impl SearchPhones {
-    /// Admits a search before it is made, wherever it is asked for, by somebody who may make it; gives
-    /// what is left, or `None` for whoever may see the number anyway, which neither counts nor is
-    /// written down.
+    /// Admits a search before it is made, at any door, by a caller who may make it; gives what is
+    /// left, or `None` for a caller who may see the number anyway, whose search is neither counted nor
+    /// recorded.
     ///
-    /// All searches of an operator, or of a token, count together, in whatever project. One for the
-    /// same number within the hour neither counts nor is written down again.
+    /// All searches of an operator, or of a token, count together, across projects. One for the same
+    /// number within the hour is neither counted nor recorded again.
     ///
     /// # Errors
     /// [`ManageError::SearchedTooMuch`].

@@ -23,7 +23,7 @@ pub struct SignIn {
 /// What somebody shows to sign in. No `Debug`: it holds a password.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
-    /// As typed; spaces around it do not count.
+    /// As typed; spaces around it are ignored.
     pub name: &'a str,
     /// As typed.
     pub password: &'a str,
@@ -46,7 +46,7 @@ pub struct SignedIn {
     pub browser: Option<BrowserToken>,
 }
 
-/// Whom a request comes from.
+/// The operator that a request comes from.
 #[derive(Clone, Debug)]
 pub struct Present {
     /// As they stand at this request.
@@ -69,7 +69,7 @@ pub struct Welcome {
 /// Why nobody was let in.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    /// Name, password or code; which of them is not told.
+    /// Name, password or code; the answer does not tell which.
     #[error("that is not right")]
     Wrong,
     /// The password is right, and a code is asked for too.
@@ -81,13 +81,13 @@ pub enum SignInError {
         /// When the next attempt is judged.
         until: Timestamp,
     },
-    /// The link was used, is over, or never was.
+    /// The link was used, is over, or never existed.
     #[error("this link no longer works")]
     LinkGone,
-    /// The new password is not taken.
+    /// The new password is not accepted.
     #[error(transparent)]
     Password(#[from] InvalidPassword),
-    /// As many sign in at this moment as can, most of them from the same place.
+    /// The limit of sign-ins at one moment is reached, most of them from the same place.
     #[error("too many people are signing in: try again in a moment")]
     Busy,
     /// The store failed.
@@ -100,8 +100,8 @@ impl SignIn {
     /// authenticator app.
     ///
     /// Failures are counted as [`Attempt`] says: those of a browser that signed in before by
-    /// themselves, those of any other with its network and with the name. Names that nobody has are
-    /// counted too, and take as long to be refused.
+    /// themselves, those of any other with its network and with the name. Unknown names are counted
+    /// too, and take as long to be refused.
     pub async fn sign_in(
         &self,
         credentials: Credentials<'_>,
@@ -154,8 +154,8 @@ impl SignIn {
         Ok(Welcome { name: operator.name, kind: link.kind, expires_at: link.expires_at })
     }
 
-    /// Uses a link up and lets its operator in: with the password they choose where the link is for
-    /// that, and without one where it signs in.
+    /// Uses a link up and lets its operator in: with the password they choose if the link is for
+    /// that, and without one if it signs in.
     pub async fn follow_link(
         &self,
         secret: &str,
@@ -183,7 +183,7 @@ impl SignIn {
         Ok(SignedIn { operator, session, token, browser })
     }
 
-    /// Whom a session belongs to, if it counts; notes the request, once a minute at most.
+    /// Whom a session belongs to, if it is valid; notes the request, once a minute at most.
     pub async fn session(&self, token: &str) -> Result<Option<Present>, StoreError> {
         let Some(mut present) = self.present(token).await? else { return Ok(None) };
         let now = self.tools.now();
@@ -193,7 +193,7 @@ impl SignIn {
         Ok(Some(present))
     }
 
-    /// As [`SignIn::session`], for a page that asks by itself: it keeps no session from being idle.
+    /// As [`SignIn::session`], for a page that polls: it does not keep a session from going idle.
     pub async fn present(&self, token: &str) -> Result<Option<Present>, StoreError> {
         let Ok(token) = token.parse::<SessionToken>() else { return Ok(None) };
         let (now, digest) = (self.tools.now(), token.digest(self.tools.vault.as_ref()));
@@ -202,7 +202,7 @@ impl SignIn {
         Ok(alive.map(|(session, operator)| Present { operator, session }))
     }
 
-    /// The sessions of an operator that count, newest first.
+    /// The valid sessions of an operator, newest first.
     pub async fn sessions(&self, operator: OperatorId) -> Result<Vec<OperatorSession>, StoreError> {
         let now = self.tools.now();
         let mut sessions = self.operators.sessions(operator).await?;
@@ -210,7 +210,7 @@ impl SignIn {
         Ok(sessions)
     }
 
-    /// Ends sessions of whoever asks: this one, or all; gives how many ended.
+    /// Ends sessions of the caller: this one, or all; gives how many ended.
     pub async fn sign_out(
         &self,
         present: &Present,
@@ -292,7 +292,7 @@ impl SignIn {
         Ok(self.audit.record(&By::operator(operator, from), change).await?)
     }
 
-    /// What the browser of whoever was let in is to keep.
+    /// What the browser of an operator who was let in is to keep.
     pub(super) fn known_browser(
         &self,
         operator: &Operator,
@@ -310,8 +310,9 @@ impl SignIn {
         }
     }
 
-    /// Asks whoever is signed in for their password once more; failures are counted for their session
-    /// alone. Who came in by the link of a first start has no password yet, and is not asked.
+    /// Asks the signed-in operator for their password once more; failures are counted for their
+    /// session alone. An operator who came in by the link of a first start has no password yet, and
+    /// is not asked.
     ///
     /// # Errors
     /// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Busy`], [`SignInError::Store`].

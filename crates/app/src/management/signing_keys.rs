@@ -22,7 +22,7 @@ pub struct ManageSigningKeys {
 /// How signing keys overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningKeyPolicy {
-    /// Of the next key; those before it keep theirs.
+    /// The algorithm of the next key; those before it keep theirs.
     pub algorithm: Algorithm,
     /// For how long a new key is published before it signs: longer than verifiers cache.
     pub publish_before: Duration,
@@ -31,7 +31,7 @@ pub struct SigningKeyPolicy {
 }
 
 impl ManageSigningKeys {
-    /// Sees to it that a key of the configured algorithm signs, now or soon.
+    /// Makes sure that a key of the configured algorithm signs, now or soon.
     ///
     /// An empty store gets one that signs at once; after a change of the algorithm, a successor
     /// takes over when verifiers have seen it.
@@ -54,8 +54,8 @@ impl ManageSigningKeys {
         self.keys.add_first(key, now).await.map(drop)
     }
 
-    /// Publishes a new key now, which takes over once verifiers have seen it. Where none signs yet, one
-    /// does first.
+    /// Publishes a new key now, which takes over once verifiers have seen it. If none signs yet, it
+    /// first makes one that does.
     pub async fn rotate(&self, by: &By) -> Result<SigningKey, ManageError> {
         self.control.admit(by, Command::RotateSigningKey, None)?;
         let key = self.successor()?;
@@ -80,7 +80,7 @@ impl ManageSigningKeys {
         self.keys.rotate(key, retire_until).await
     }
 
-    /// Every key that is not gone, oldest first, with where it stands.
+    /// Every key that is not gone, oldest first, with its state.
     pub async fn list(&self, by: &By) -> Result<Vec<(SigningKey, KeyState)>, ManageError> {
         self.control.admit(by, Command::ListSigningKeys, None)?;
         let now: Timestamp = self.control.tools.now();

@@ -18,8 +18,8 @@ enum Rest {
 impl ManageLedger {
     /// The lines of a project's ledger that `filter` names as a file, newest first, however many.
     ///
-    /// Batch by batch, each read when the one before was taken: nothing more is read for a client that
-    /// has gone away. The first is read before this returns, so that a refusal is no file.
+    /// Batch by batch, each read once the one before was taken: nothing more is read for a client that
+    /// has gone away. The first is read before this returns, so that a refusal does not become a file.
     pub async fn csv(
         self,
         by: By,
@@ -67,7 +67,7 @@ fn decimal(Paise(amount): Paise) -> String {
     format!("{sign}{}.{:02}", size / 100, size % 100)
 }
 
-/// A text in quotes, of which no spreadsheet makes a formula: one that begins like a formula gets an
+/// A text in quotes that no spreadsheet takes for a formula: one that begins like a formula gets an
 /// apostrophe in front (OWASP, CSV Injection).
 fn cell(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);

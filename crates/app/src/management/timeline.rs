@@ -9,7 +9,7 @@ use dwar_wallet::{EntryKind, LedgerEntry, Reference};
 use std::cmp::Reverse;
 use std::time::Duration;
 
-/// Refusals for one reason that are no further apart than this are told as one.
+/// Refusals for one reason that are no further apart than this are shown as one.
 const TOGETHER: Duration = Duration::from_secs(5 * 60);
 
 /// What is on record about one phone in one world of a project.
@@ -27,9 +27,9 @@ pub struct OnRecord {
     pub log: SendLog,
 }
 
-/// What happened to the codes of a phone, for whoever has to say why one did or did not arrive.
+/// What happened to the codes of a phone, to explain why one did or did not arrive.
 ///
-/// Facts, no sentences: how they are worded is up to who shows them.
+/// Facts, not sentences: the wording is up to the door that shows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     /// When a code could be sent again.
@@ -45,7 +45,7 @@ pub struct Timeline {
 pub enum NextSend {
     /// Now.
     Now {
-        /// How many there are before a limit is in the way.
+        /// How many can be sent before a limit is reached.
         remaining: u32,
     },
     /// At this instant; until then this is in the way.
@@ -74,7 +74,7 @@ pub struct Story {
     pub status: DeliveryStatus,
     /// What became of the code.
     pub state: OtpState,
-    /// Oldest first; `None` where nobody wrote down when.
+    /// Oldest first; `None` if the time is not on record.
     pub facts: Vec<(Option<Timestamp>, Fact)>,
 }
 
@@ -89,7 +89,7 @@ pub struct Refused {
     pub count: u32,
     /// Why; the same for all of them.
     pub reason: Refusal,
-    /// Of a limit: what it was.
+    /// The limit, if that was the reason.
     pub limit: Option<Quota>,
 }
 
@@ -102,7 +102,7 @@ pub enum Fact {
     NoProvider,
     /// It was handed to a provider.
     Handed {
-        /// By which it was tried.
+        /// The channel it was tried over.
         channel: Channel,
         /// Who was asked to carry it.
         provider: String,
@@ -123,34 +123,34 @@ pub enum Fact {
     NobodyReached,
     /// Test keys send nothing and cost nothing.
     Free,
-    /// So much was taken.
+    /// This much was charged.
     Charged(Paise),
-    /// Nothing was taken.
+    /// Nothing was charged.
     NotCharged,
-    /// So much came back.
+    /// This much came back.
     Refunded(Paise),
-    /// Wrong codes of which nobody wrote down when.
+    /// Wrong codes whose times are not on record.
     EarlierWrong(u32),
-    /// A wrong code; so many more are taken.
+    /// A wrong code, and how many more the code allows.
     WrongCode {
         /// How many guesses the code has left.
         left: u32,
     },
     /// The code was given.
     RightCode,
-    /// The wrong codes of this one were too many; until when it stays locked.
+    /// Too many wrong codes for this one; until when it stays locked.
     Locked {
         /// The first instant at which that is over.
         until: Timestamp,
     },
-    /// The wrong codes of this phone were too many.
+    /// Too many wrong codes for this phone.
     Stopped {
         /// The first instant at which that is over.
         until: Timestamp,
     },
     /// A newer code took its place.
     Superseded,
-    /// Nobody used it in time.
+    /// It was not used in time.
     Expired,
     /// It can still be used.
     Usable {

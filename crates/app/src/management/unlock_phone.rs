@@ -4,7 +4,7 @@ use dwar_operator::{Action, By, Command};
 use dwar_otp::{GuessBudget, OtpStore, SendPace};
 use std::sync::Arc;
 
-/// Lifts what wrong codes put in the way of a phone (`dwar project unlock`); live keys only, since
+/// Lifts the limits that wrong codes put on a phone (`dwar project unlock`); live keys only, since
 /// test keys have no guess budget.
 #[derive(Clone)]
 pub struct UnlockPhone {
@@ -26,9 +26,9 @@ pub struct Unlocked {
 }
 
 impl UnlockPhone {
-    /// Forgets the wrong codes of `phone`, in a row and in the period, for the very next send.
+    /// Forgets the wrong codes of `phone`, in a row and in the period, from the very next send on.
     ///
-    /// A code that is locked stays locked until it is over or a new one takes its place.
+    /// A code that is locked stays locked until it expires or a new one takes its place.
     pub async fn unlock(
         &self,
         by: &By,

@@ -8,7 +8,7 @@ use dwar_wallet::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Pays in and looks into wallets.
+/// Pays into wallets and reads them.
 #[derive(Clone)]
 pub struct ManageWallets {
     /// Who may.
@@ -24,7 +24,7 @@ const TOO_MUCH: ManageError =
     ManageError::Conflict("No balance may be more than a thousand crore rupees.");
 
 impl ManageWallets {
-    /// Pays in; `false` if `reference` was used before, and nothing changed.
+    /// Pays in; `false`, with nothing changed, if `reference` was used before.
     ///
     /// Without a reference every call pays in.
     pub async fn credit(
@@ -70,7 +70,8 @@ impl ManageWallets {
         }
     }
 
-    /// Corrects a balance; `reference` says why. `false` if it was used before, and nothing changed.
+    /// Corrects a balance; `reference` says why. `false`, with nothing changed, if it was used
+    /// before.
     pub async fn adjust(
         &self,
         by: &By,
@@ -98,7 +99,7 @@ impl ManageWallets {
         Ok(self.wallets.balance(project).await?)
     }
 
-    /// The wallets of those of these projects, which exist, whose money whoever asks may see.
+    /// The wallets of those of these existing projects whose money the caller may see.
     pub async fn balances(
         &self,
         by: &By,
@@ -114,7 +115,7 @@ impl ManageWallets {
         Ok(self.wallets.audit().await?)
     }
 
-    /// The balance before, and what is to move; what came of it says the ledger.
+    /// Records the balance before, and what is to move; the ledger says what came of it.
     async fn record(
         &self,
         by: &By,

@@ -5,7 +5,7 @@ use dwar_otp::{KeptReceipt, MAX_UNKNOWN, ReceiptRoom, ReceiptStore, Reviewed};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Receipts applied at once, short of those that may call the next provider: they shall not take
+/// Receipts applied at once, apart from those that may call the next provider: they must not take
 /// every connection of the store.
 const OTHERS: u32 = 16;
 /// Those have places of their own: they last as long as a provider may.
@@ -22,7 +22,7 @@ pub struct ApplyReceipts {
     pub receipts: Arc<dyn ReceiptStore>,
     /// Goes on with what they are about.
     pub deliver: Arc<Deliver>,
-    /// Notes how providers do.
+    /// Watches how providers are doing.
     pub watch: ProviderWatch,
 }
 
@@ -44,7 +44,7 @@ impl Chores for ApplyReceipts {
 
     async fn perform(&self, kept: &KeptReceipt) -> Result<(), StoreError> {
         match self.deliver.receipt(kept.receipt.clone()).await {
-            // What the sandbox plays says nothing about a provider.
+            // What the sandbox simulates says nothing about a provider.
             Ok(Some(about)) if about.mode.is_test() => {}
             Ok(Some(about)) => self.watch.note(&kept.receipt, about.project).await?,
             // The message was erased meanwhile.
@@ -62,8 +62,7 @@ impl Chores for ApplyReceipts {
 }
 
 impl ApplyReceipts {
-    /// Looks again at receipts whose message was not on record when they came, and bounds their
-    /// number.
+    /// Reviews receipts whose message was not on record when they came, and bounds their number.
     pub async fn review(&self) -> Result<Reviewed, StoreError> {
         let reviewed = self.receipts.review(self.deliver.tools.now(), MAX_UNKNOWN).await?;
         if reviewed.crowded_out > 0 {

@@ -12,7 +12,7 @@ pub trait Chores: Send + Sync {
     /// One piece of it.
     type Chore: Send + Sync;
 
-    /// What is to be done now, beside what is under way: no more than there is room for.
+    /// What to do now, besides what is under way: no more than there is room for.
     async fn claim(&self, under_way: &[Arc<Self::Chore>]) -> Result<Vec<Self::Chore>, StoreError>;
 
     /// Does one piece. One that fails is left to its lease.
@@ -49,7 +49,7 @@ pub async fn keep_going<W: Chores>(
     }
 }
 
-/// What came to its end.
+/// Something that ended.
 enum End<C> {
     Claim(Result<Vec<C>, StoreError>),
     /// `None` if it panicked.
@@ -69,7 +69,7 @@ struct Crew<'work, W: Chores> {
 impl<'work, W: Chores> Crew<'work, W> {
     fn new(work: &'work W, trouble: &'static str) -> Self {
         let running = FuturesUnordered::new();
-        // Never empty: whoever asks for the next end waits for it.
+        // Never empty, so that asking for the next end waits for one.
         running.push(pending().boxed());
         let (under_way, claiming, claim_again) = (Vec::new(), false, false);
         Self { work, trouble, running, under_way, claiming, claim_again }
@@ -101,7 +101,7 @@ impl<'work, W: Chores> Crew<'work, W> {
         self.running.push(perform.boxed());
     }
 
-    /// Takes an end in; `true` if there may be more to claim.
+    /// Handles an end; `true` if there may be more to claim.
     fn ended(&mut self, end: End<W::Chore>) -> bool {
         let outcome = match end {
             End::Claim(claimed) => {
@@ -121,7 +121,7 @@ impl<'work, W: Chores> Crew<'work, W> {
             }
         };
         outcome.unwrap_or_else(|error| {
-            // A store without room has said so itself, once.
+            // A store without room has logged that itself, once.
             if !matches!(error, StoreError::NoRoom) {
                 tracing::warn!(%error, "{}", self.trouble);
             }

@@ -3,7 +3,7 @@ use dwar_installation::{FORGOTTEN, Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use std::sync::Arc;
 
-/// Says, again and again, that this process runs the service.
+/// Reports regularly that this process runs the service.
 pub struct Heartbeat {
     pub(crate) tools: Toolbox,
     pub(crate) instances: Arc<dyn InstanceStore>,

@@ -6,11 +6,11 @@ use dwar_kernel::{KeeperId, StoreError, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long whoever keeps the figures may be silent.
+/// How long the keeper of the figures may be silent.
 const LEASE: Duration = Duration::from_secs(60);
 /// Requests that are read at once.
 const PAGE: u32 = 1_000;
-/// Chunks that one run settles: what is left over after a long absence is for the next ones.
+/// Chunks that one run settles: the rest after a long absence is left for the next ones.
 const CHUNKS: usize = 200;
 /// After this many the lease is renewed.
 const RENEW: usize = 10;
@@ -26,8 +26,8 @@ pub struct KeepFigures {
 }
 
 impl KeepFigures {
-    /// Counts what is due: the newest minutes first, then what is to be settled, oldest first. Of
-    /// several instances one works; `false` from the others.
+    /// Counts what is due: the newest minutes first, then what is to be settled, oldest first. Only
+    /// one of several instances works; the others give `false`.
     pub async fn run(&self) -> Result<bool, StoreError> {
         let now = self.tools.now();
         let Some(progress) = self.store.lead(self.keeper, now, LEASE).await? else {
@@ -110,7 +110,7 @@ impl KeepFigures {
         }
     }
 
-    /// Whether this one still leads after so many chunks.
+    /// Whether this one still leads after this many chunks.
     async fn renewed(&self, turn: usize) -> Result<bool, StoreError> {
         if !turn.is_multiple_of(RENEW) {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! What goes on by itself beside requests: sweeps, receipts, events, figures.
+//! Background work alongside requests: sweeps, receipts, events, figures.
 
 mod apply_receipts;
 mod crew;

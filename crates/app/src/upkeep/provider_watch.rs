@@ -11,8 +11,8 @@ const TOLD: usize = 100;
 /// ... not longer ago than this.
 const LAST: Duration = Duration::from_secs(15 * 60);
 
-/// Sees when the receipts of a provider fail unlike its past, by [`ReceiptHealth`]. What it has
-/// seen is that of one process, since its start.
+/// Notices when the receipts of a provider fail unlike its past, by [`ReceiptHealth`]. It knows
+/// what this process has seen since its start.
 pub struct ProviderWatch {
     tools: Toolbox,
     events: Arc<dyn EventStore>,
@@ -32,8 +32,8 @@ impl ProviderWatch {
         Self { tools, events, providers: Mutex::default() }
     }
 
-    /// Takes in a receipt about a message of the project. If its provider begins to fail, the log
-    /// says so, and the projects concerned have an event to be told.
+    /// Counts a receipt about a message of the project. If its provider begins to fail, the log
+    /// says so, and the projects concerned get an event.
     pub async fn note(&self, receipt: &Receipt, project: ProjectId) -> Result<(), StoreError> {
         let Some((change, hit)) = self.take_in(receipt, project) else { return Ok(()) };
         let HealthChange { failing, failed, receipts, usual } = change;

@@ -37,7 +37,7 @@ pub struct Sweep {
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     /// Drops entries that were kept long enough.
     pub audit: Arc<dyn AuditStore>,
-    /// Drops searches that count no more.
+    /// Drops searches that no longer count.
     pub searches: Arc<dyn SearchStore>,
     /// Drops calls to endpoints, and their events.
     pub calls: Arc<dyn CallLog>,
@@ -50,7 +50,7 @@ pub struct Sweep {
 /// How long rows are kept after their use.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
-    /// OTP requests, from their making; their status can be asked for as long.
+    /// OTP requests, from their creation; their status can be asked for that long.
     pub requests: Duration,
     /// Counts of wrong guesses, from the last one.
     pub guesses: Duration,
@@ -70,7 +70,7 @@ pub struct Retention {
     pub tests: Option<TestQuota>,
 }
 
-/// What a tidying took away.
+/// What a clean-up removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Codes with their attempts.
@@ -114,7 +114,7 @@ impl Sweep {
         Ok(done)
     }
 
-    /// Settles holds whose send nobody is looking after any more; gives their number.
+    /// Settles holds whose send no process handles any more; gives their number.
     pub async fn settle_stale_holds(&self) -> Result<u64, StoreError> {
         let before = self.deliver.tools.now() - self.retention.holds;
         let mut settled = 0;
@@ -154,7 +154,7 @@ impl Sweep {
         self.requests.tend(self.deliver.tools.now()).await
     }
 
-    /// Gives back what is held of quotas: this process stops.
+    /// Gives back what is held of quotas, because this process stops.
     pub async fn leave_quotas(&self) -> Result<(), StoreError> {
         self.requests.leave(self.deliver.tools.now()).await
     }
@@ -169,7 +169,7 @@ impl Sweep {
         self.deliver.report(about, overdue).await.map(drop)
     }
 
-    /// Only live sends are held for. A request that is still on its way is left alone.
+    /// Only live sends have holds. A request that is still on its way is left alone.
     async fn settle(&self, hold: &OpenHold) -> Result<bool, StoreError> {
         let Some(project) = self.deliver.projects.find(hold.project).await? else {
             return Ok(false);

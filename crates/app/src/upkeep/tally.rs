@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What requests leave behind for people to look at, without a write of their own: refused sends,
 /// and when each key was used last. Kept in memory and written by [`Tally::write`] every second, so
-/// a process that is killed takes a second of it along.
+/// a process that is killed loses up to a second of it.
 ///
 /// Bounds: [`PHONES`] refusals of different phones and reasons per project, mode and minute, and
 /// [`MOST`] in all. Those beyond are counted without their phone. [`MOST`] keys.
@@ -17,15 +17,15 @@ pub struct Tally {
     tools: Toolbox,
     refusals: Arc<dyn RefusalStore>,
     key_uses: Arc<dyn KeyUseStore>,
-    /// Tells our counts from those of other processes.
+    /// Distinguishes our counts from those of other processes.
     id: TallyId,
     kept: Mutex<Kept>,
 }
 
-/// Counts that name a phone, per project, mode and minute. This is what bounds the table: some
-/// 144,000 rows a day of one project in one mode and one process, however it is attacked.
+/// Counts that name a phone, per project, mode and minute. This bounds the table: about 144,000
+/// rows a day of one project in one mode and one process, however it is attacked.
 pub const PHONES: u32 = 100;
-/// Counts kept in memory, some 150 bytes each; as many keys.
+/// Counts kept in memory, about 150 bytes each; as many keys.
 pub const MOST: usize = 10_000;
 /// Counts without a phone find room above [`MOST`]: there are few of them, one per project, mode,
 /// reason and minute.
@@ -98,7 +98,7 @@ impl Tally {
         }
     }
 
-    /// Takes what is new to the store, and forgets what is over. What could not be written is
+    /// Writes what is new to the store, and forgets what is over. What could not be written is
     /// written next time.
     pub async fn write(&self) -> Result<(), StoreError> {
         let now = self.tools.now();
@@ -121,7 +121,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Nothing panics in there; should it, a count is no worse for it.
+    /// Nothing panics in there; if it did, the counts would still be good.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -142,8 +142,8 @@ impl TellEvents {
     }
 }
 
-/// When an event is tried again after the `number`th call that ended at `ended`. An address that
-/// leads where we do not go will not lead elsewhere tomorrow, and a test is one call.
+/// When an event is tried again after the `number`th call that ended at `ended`. An address that is
+/// not allowed today will not be allowed tomorrow, and a test is one call.
 fn next_try(
     kind: EventKind,
     outcome: Result<u16, SendFailure>,
@@ -157,7 +157,7 @@ fn next_try(
     }
 }
 
-/// What may be claimed beside the calls that are under way.
+/// What may be claimed besides the calls that are under way.
 fn room_beside(under_way: &[Arc<Dispatch>]) -> Room {
     let mut busy: HashMap<EndpointId, u32> = HashMap::new();
     let mut room = Room {

@@ -129,7 +129,7 @@ async fn what_test_keys_provoke_says_nothing_about_a_provider() {
     apply_many(&world, &apply, Report::Failed(Reason::Blocked), 200).await.unwrap();
 }
 
-/// Applies so many receipts of one provider, one a second.
+/// Applies this many receipts of one provider, one a second.
 async fn apply_many(
     world: &World,
     apply: &ApplyReceipts,

@@ -55,7 +55,7 @@ impl Walk {
         }
     }
 
-    /// What the outside could see of it, but for the log.
+    /// What the outside could see of it, except the log.
     async fn seen(&self) -> String {
         let stores = &self.office.stores;
         let (projects, id) = (stores.projects.list().await.unwrap(), self.project);

@@ -69,7 +69,7 @@ impl Chores for Numbers {
     }
 }
 
-/// Starts the work; each word on the channel is a tick, its end asks for the work's.
+/// Starts the work; each message on the channel is a tick, and closing it ends the work.
 fn start(work: &Arc<Numbers>) -> (mpsc::UnboundedSender<()>, tokio::task::JoinHandle<()>) {
     let (tick, ticks) = mpsc::unbounded_channel();
     let ticks = unfold(ticks, |mut ticks| async { ticks.recv().await.map(|()| ((), ticks)) });

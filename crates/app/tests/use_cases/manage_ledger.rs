@@ -67,7 +67,7 @@ async fn who_may_not_change_money_begins_none() {
 /// What was asked for, in positions.
 type Ranges = Arc<Mutex<Vec<(u64, u64)>>>;
 
-/// What a store of so many entries, each of one paisa, was asked to add up.
+/// What a store of this many entries, each of one paisa, was asked to add up.
 fn counting(
     entries: u64,
     proved: Option<LedgerProof>,

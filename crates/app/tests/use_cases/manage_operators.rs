@@ -187,7 +187,7 @@ async fn a_token_hands_out_no_more_than_it_has_neither_access_nor_time() {
     assert!(matches!(late, Err(ManageError::Forbidden)), "revoked since it was let in");
 }
 
-/// Whoever got hold of a token for a minute has nothing left when it is over.
+/// A thief who held a token for a minute has nothing left when it is over.
 #[tokio::test]
 async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_that() {
     let office = Office::open();
@@ -209,7 +209,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_t
     assert_eq!(office.log().await.len(), entries, "nothing was written down");
     assert_eq!(operators.list(&owner).await.unwrap().len(), 1);
     assert_eq!(tokens.list(&owner).await.unwrap().len(), 1);
-    // What it takes away it cannot live on by.
+    // Revoking another does not help it to outlive itself.
     tokens.revoke(&by, token.id).await.unwrap();
 
     let maker = NewAdminToken { may_delegate: true, ..new };

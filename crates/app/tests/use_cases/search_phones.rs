@@ -88,7 +88,7 @@ async fn each_operator_and_each_token_has_a_count_of_its_own() {
     for by in [By::operator(&meena, None), By::token(&one, None), By::token(&other, None)] {
         assert_eq!(office.search(&by, project, 1).await.unwrap(), Some(HOUR - 1));
     }
-    // Whoever is counted cannot make more of themselves.
+    // A caller who is counted cannot make more of themselves.
     let by = By::operator(&meena, None);
     assert!(tokens.make(&by, new("mine")).await.is_err());
 }

@@ -1,4 +1,4 @@
-//! The way of a code to the first provider, and every reason not to go it.
+//! The way of a code to the first provider, and every reason to refuse it.
 
 use crate::common::{World, accepted, down, limits};
 use dwar_app::{PriceList, SendOtpError, SentOtp};

@@ -128,7 +128,7 @@ async fn a_known_browser_is_locked_by_its_own_failures() {
     office.sign_in("Asha", PASSWORD, None).await.unwrap();
 }
 
-/// What a browser keeps counts for one operator and one password, and is forgotten with these.
+/// What a browser keeps is valid for one operator and one password, and ends with these.
 #[tokio::test]
 async fn a_browser_is_known_for_its_operator_until_the_password_changes() {
     let office = Office::open();
@@ -171,7 +171,7 @@ async fn a_session_that_guesses_the_password_locks_itself_alone() {
     account.remove_totp(&by, &present(&other), PASSWORD).await.unwrap();
 }
 
-/// Whoever tries names learns nothing from what is told, nor from how much work it is.
+/// Trying names reveals nothing, neither by the answer nor by how much work it takes.
 #[tokio::test]
 async fn a_name_that_nobody_has_is_refused_as_one_that_somebody_has() {
     let office = Office::open();
@@ -255,7 +255,7 @@ async fn asking_for_the_code_neither_counts_nor_forgets_failures() {
     assert!(matches!(locked, Err(SignInError::Locked { .. })));
 }
 
-/// Whoever has the password has 37 guesses at the code a day, wherever they come from.
+/// An attacker with the password has 37 guesses at the code a day, wherever they come from.
 #[tokio::test]
 async fn wrong_codes_lock_wherever_they_come_from() {
     let office = Office::open();
@@ -336,7 +336,7 @@ async fn somebody_signs_out_here_or_everywhere() {
     assert_eq!((office.is_in(&second).await, office.is_in(&ravi).await), (false, true));
 }
 
-/// A hasher that is busy refuses soon, and that is no failure of whoever signs in.
+/// A busy hasher refuses soon, and that does not count as a failed sign-in.
 #[tokio::test]
 async fn a_busy_hasher_is_no_failure() {
     struct Busy;

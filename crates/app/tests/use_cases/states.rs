@@ -1,4 +1,4 @@
-//! What is on record when a use case is done, or fell over in the middle: a whole service in memory.
+//! What is on record when a use case is done, or failed half-way: a whole service in memory.
 
 use crate::common::{BY, refused};
 use dwar_app::{
@@ -17,7 +17,7 @@ use dwar_wallet::{Amount, Balance, Paise};
 use std::sync::Arc;
 
 const RUPEE: Paise = Paise(100);
-/// What is on hold until it is known which channel took the send is the price of the dearer, SMS.
+/// Until it is known which channel took the send, the price of the dearer one, SMS, is on hold.
 fn sms() -> i64 {
     policies().prices.sms.0
 }
@@ -105,7 +105,7 @@ impl House {
         self.store.faults().next(step, Fault::Fails);
     }
 
-    /// Later, when nobody is looking after a send any more, everything is settled that can be.
+    /// Later, when no process handles a send any more, everything that can be settled is.
     async fn settle(&self) {
         self.clock.advance(policies().retention.holds + MS);
         self.service.sweep.follow_up().await.unwrap();

@@ -55,7 +55,7 @@ fn due(world: &mut World, otps: Vec<Otp>) {
     world.knows_project().applies_reports();
 }
 
-/// One hold is open for too long; its request stands at `delivery`, or is gone.
+/// One hold is open for too long; its request is at `delivery`, or is gone.
 fn stale(delivery: Option<Delivery>) -> World {
     let mut world = World::live();
     let mut otp = world.make.otp(&world.line);
@@ -93,7 +93,7 @@ async fn a_call_that_was_lost_is_given_up_and_free() {
     let mut world = World::live();
     let otp = world.on_record();
     due(&mut world, vec![otp]);
-    // Free, but nobody knows whether the phone got it: the place is kept.
+    // Free, but it is unknown whether the phone got it: the place is kept.
     world.settles(Settlement::Release);
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
     let delivery = world.stored().delivery;

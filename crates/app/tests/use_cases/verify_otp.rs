@@ -48,7 +48,7 @@ fn accepted() -> World {
     world
 }
 
-/// The store begins a session of whom the login offers; gives what was begun.
+/// The store begins a session for the identity that the login offers; gives what was begun.
 fn starts(world: &mut World) -> Arc<Mutex<Vec<Session>>> {
     let started = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&started);

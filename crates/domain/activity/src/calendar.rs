@@ -1,11 +1,11 @@
 use dwar_kernel::{Timestamp, words};
 use std::time::Duration;
 
-/// How long after its end a minute is counted for the last time: a code lives ten minutes, and what
-/// a provider reports later than this makes no login.
+/// How long after its end a minute is counted for the last time: a code lives ten minutes, and a
+/// provider's report later than this makes no login.
 pub const SETTLED_AFTER: Duration = Duration::from_secs(60 * MINUTE);
-/// Beside the present minute and the two before it, a minute is counted again this long after its
-/// end, for receipts, fallbacks and verifications.
+/// Apart from the present minute and the two before it, a minute is counted again this long after
+/// its end, for receipts, fallbacks and verifications.
 const RECOUNTS: [Duration; 2] = [Duration::from_secs(5 * MINUTE), Duration::from_secs(15 * MINUTE)];
 /// How long minutes are kept: a day and the day before it, with room to spare.
 pub const KEEP_MINUTES: Duration = Duration::from_secs(49 * HOUR);
@@ -15,11 +15,11 @@ pub const KEEP_HOURS: Duration = Duration::from_secs(62 * DAY);
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
-/// Hours and days begin with those of India, all the year the same; 5:30 hours ahead of UTC.
+/// Hours and days are those of India: 5:30 hours ahead of UTC, all year round.
 const INDIA: i64 = 19_800;
 
 words! {
-    /// How long a stretch of time one figure is about.
+    /// How long a stretch of time one figure covers.
     Grain {
         /// Of any clock: minutes are the same everywhere.
         Minute = "minute",
@@ -44,7 +44,7 @@ pub struct Window {
 pub struct Span {
     /// Figures of a minute, an hour or a day.
     pub grain: Grain,
-    /// Between which they begin.
+    /// The window in which they begin.
     pub window: Window,
 }
 
@@ -70,7 +70,7 @@ impl Grain {
         })
     }
 
-    /// The beginning of the one that `at` is in.
+    /// The beginning of the one that contains `at`.
     pub fn begin(self, at: Timestamp) -> Timestamp {
         begin(at, self.length())
     }
@@ -89,19 +89,19 @@ impl Period {
         }
     }
 
-    /// The beginning of the point that `at` is in.
+    /// The beginning of the point that contains `at`.
     pub fn point(self, at: Timestamp) -> Timestamp {
         begin(at, self.points().0)
     }
 
-    /// The period that `now` is in the last point of, up to `now`.
+    /// The period whose last point contains `now`, up to `now`.
     pub fn window(self, now: Timestamp) -> Window {
         let (point, count) = self.points();
         Window { from: self.point(now) - point * (count - 1), until: now }
     }
 
-    /// The same stretch one period earlier, to the last whole minute; of a month, whose minutes are
-    /// gone, to the last whole hour.
+    /// The same stretch one period earlier, to the last whole minute; for a month, whose minutes
+    /// are gone, to the last whole hour.
     pub fn before(self, now: Timestamp) -> Window {
         let (point, count) = self.points();
         let finest = if self == Self::Month { Grain::Hour } else { Grain::Minute };
@@ -148,16 +148,16 @@ impl Period {
     }
 }
 
-/// Which minutes, of those that are not settled, are to be counted at `now`, if all that were due
-/// at `last` have been: earliest first, none twice.
+/// Which minutes that are not settled must be counted at `now`, if all that were due at `last` have
+/// been: earliest first, none twice.
 ///
-/// However long ago that was, these are the last hour at most: what is older is counted once, when
-/// it is settled.
+/// However long ago that was, these cover the last hour at most: older minutes are counted once,
+/// when they are settled.
 pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Window> {
     let present = Grain::Minute.begin(now);
     let oldest = Grain::Minute.begin(now - SETTLED_AFTER);
     let minute = Grain::Minute.length();
-    // The clock of whoever records a request may be ahead of ours.
+    // The clock of the process that records a request may be ahead of ours.
     let newest = Window { from: present - minute * 2, until: present + minute * 2 };
     let since = last.map_or(oldest, |last| Grain::Minute.begin(last));
     let mut windows: Vec<Window> = Vec::new();

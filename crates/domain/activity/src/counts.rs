@@ -1,11 +1,11 @@
 use crate::Times;
 use dwar_kernel::Paise;
 
-/// What became of the requests that one channel and provider carried, and of every message that
-/// was handed to it.
+/// What became of the requests that one channel and provider carried, and of every message handed
+/// to it.
 ///
-/// Each request counts once, at whoever carried it: the provider that delivered it, or else the
-/// last one that accepted it, or else the last one that was tried. That is also who is paid.
+/// Each request counts once, for the provider that carried it: the one that delivered it, or else
+/// the last one that accepted it, or else the last one tried. That provider is also the one paid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages handed over to the provider.
@@ -24,7 +24,7 @@ pub struct Counts {
     pub verified: u64,
     /// What was charged for these requests, less what was given back.
     pub spent: Paise,
-    /// How long these took from being asked for to being verified.
+    /// How long these took from request to verification.
     pub times: Times,
 }
 

@@ -3,7 +3,7 @@ use dwar_kernel::{Channel, KeyMode, OtpId, Paise, ProjectId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// What is on record of one request, as far as figures go.
+/// What is on record about one request, as far as the figures need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// Its id.
@@ -31,7 +31,7 @@ pub struct Sent {
 pub struct Tried {
     /// What was to carry it.
     pub channel: Channel,
-    /// The name of whoever was asked to.
+    /// The name of the provider that was asked to.
     pub provider: String,
     /// Whether it took the message.
     pub accepted: bool,
@@ -39,11 +39,11 @@ pub struct Tried {
     pub arrived: bool,
     /// Whether it refused the message or reported that it failed.
     pub failed: bool,
-    /// Whether this is who carried the request, as one at most does.
+    /// Whether this one carried the request; at most one does.
     pub carried: bool,
 }
 
-/// What figures are kept apart by.
+/// The key by which figures are kept apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Whose sends are counted.
@@ -79,7 +79,7 @@ pub struct Chunk {
 }
 
 impl Sent {
-    /// What it adds to the figures of whom.
+    /// What it adds, and to whose figures.
     pub fn counts(&self) -> impl Iterator<Item = (Key, Counts)> {
         self.tried.iter().map(|tried| {
             let Self { project, mode, .. } = *self;
@@ -112,14 +112,14 @@ impl Chunk {
         projects.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The hour and the day that all of it is in; nothing if there are no figures.
+    /// The hour and the day that contain all of it; nothing if there are no figures.
     pub fn parents(&self) -> Vec<(Grain, Timestamp)> {
         let began = self.minutes.first().map(|minute| minute.began);
         let of = |began| [Grain::Hour, Grain::Day].map(|grain: Grain| (grain, grain.begin(began)));
         began.map(of).into_iter().flatten().collect()
     }
 
-    /// The figures of its hour and its day, which were `present` before, with its minutes added.
+    /// The figures of its hour and its day, `present` so far, with its minutes added.
     pub fn rolled_up(&self, present: Vec<Figure>) -> Vec<Figure> {
         let mut sums: BTreeMap<(Grain, Timestamp, &Key), Counts> = BTreeMap::new();
         for minute in &self.minutes {
@@ -142,10 +142,10 @@ impl Chunk {
     }
 }
 
-/// Puts a chunk together from requests that come in the order in which they were made.
+/// Puts a chunk together from requests, in the order in which they were made.
 ///
-/// It ends where an hour of the clock does, and with the minute in which it has grown large, so
-/// that whoever writes it down is soon done.
+/// It ends with an hour of the clock, or with the minute in which it has grown large, so that it is
+/// quickly written.
 #[derive(Clone, Debug)]
 pub struct Gathering {
     window: Window,
@@ -154,10 +154,10 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// From so many figures, or requests, on a chunk is large.
+    /// A chunk is large from this many figures, or requests, on.
     const LARGE: (usize, usize) = (500, 10_000);
 
-    /// Of a window that begins and ends with a minute.
+    /// For a window that begins and ends on a whole minute.
     pub const fn of(window: Window) -> Self {
         Self { window, requests: 0, minutes: BTreeMap::new() }
     }

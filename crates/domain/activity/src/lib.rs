@@ -1,7 +1,7 @@
 //! What a project sends and what becomes of it, counted per stretch of time.
 //!
-//! A request counts in the minute in which it was asked for, whatever becomes of it later: so of
-//! every hundred sends in a figure it can be said how many arrived and how many were verified.
+//! A request counts in the minute in which it was made, whatever becomes of it later. So a figure
+//! can say how many of every hundred sends arrived and how many were verified.
 
 #![warn(missing_docs)]
 

@@ -6,16 +6,16 @@ use std::time::Duration;
 /// How far the figures have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What was made before this is counted for good, and in the hours and days; `None` before the
-    /// first time.
+    /// Requests made before this are counted for good, also in the hours and days; `None` before
+    /// the first time.
     pub settled: Option<Timestamp>,
-    /// What the newest minutes show is how things stood at this instant.
+    /// The newest minutes show the state as of this instant.
     pub as_of: Option<Timestamp>,
 }
 
 /// Keeps figures of what is on record, so that no page has to count.
 ///
-/// One keeper at a time works on them, by a lease; whoever lost it writes nothing any more.
+/// One keeper at a time works on them, under a lease; one that lost it writes nothing any more.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait FiguresStore: Send + Sync {
@@ -37,16 +37,16 @@ pub trait FiguresStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError>;
 
-    /// Puts a chunk in the place of whatever there is of its minutes; `false`, with nothing changed,
-    /// if `keeper` does not lead, or if its first minute is settled.
+    /// Replaces whatever is stored of the chunk's minutes; `false`, with nothing changed, if
+    /// `keeper` does not lead, or if its first minute is settled.
     async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
 
-    /// As [`FiguresStore::replace`], and settles these minutes: they are added to their hour and
-    /// day, by [`Chunk::rolled_up`], in the same step. `false`, with nothing changed, if `keeper` does
-    /// not lead, or unless the chunk begins where the last one that was settled ends.
+    /// As [`FiguresStore::replace`], and settles these minutes: they are added to their hour and day,
+    /// by [`Chunk::rolled_up`], in the same step. `false`, with nothing changed, if `keeper` does not
+    /// lead, or if the chunk does not begin where the last settled one ends.
     async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
 
-    /// Notes that the newest minutes show how things stood at `as_of`; `false` if `keeper` does not
+    /// Notes that the newest minutes show the state as of `as_of`; `false` if `keeper` does not
     /// lead.
     async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError>;
 
@@ -62,6 +62,6 @@ pub trait FiguresStore: Send + Sync {
     ) -> Result<Vec<Figure>, StoreError>;
 
     /// Drops minutes that began before `minutes`, hours and days that began before `hours`; gives
-    /// how many figures went.
+    /// how many figures were dropped.
     async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError>;
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Tenure {
     /// How far the counting has come.
     pub progress: Progress,
-    /// Who leads, and until when nobody else may.
+    /// Who leads, and until when no other keeper may.
     pub led: Option<(KeeperId, Timestamp)>,
 }
 
@@ -46,7 +46,7 @@ impl Tenure {
         self.is_led_by(keeper)
     }
 
-    /// Whoever lost the lease finds another one here; while nobody took it, it still leads.
+    /// A keeper that lost the lease finds another one here; until another takes it, it still leads.
     fn is_led_by(&self, keeper: KeeperId) -> bool {
         self.led.is_some_and(|(leader, _)| leader == keeper)
     }

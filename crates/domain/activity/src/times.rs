@@ -8,9 +8,9 @@ const BINS: usize = STEPS * (1 + OCTAVES);
 /// The width of the finest bin.
 const UNIT_MS: u64 = 125;
 
-/// How long it took from asking for a code to using it, in bins whose width is an eighth of the
-/// octave they are in: so a time read from it is off by a sixteenth of itself at most, below one
-/// second by 63 ms. From 1,024 s on all are one.
+/// How long it took from asking for a code to using it, in bins an eighth of their octave wide: a
+/// time read from it is off by a sixteenth of itself at most, below one second by 63 ms. All times
+/// from 1,024 s on share one bin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times([u64; BINS]);
 
@@ -33,7 +33,7 @@ impl Times {
         }
     }
 
-    /// The time that half of them took at most; of an even number the shorter one in the middle.
+    /// The median; of an even number the shorter of the two in the middle.
     pub fn median(&self) -> Option<Duration> {
         let total: u64 = self.0.iter().sum();
         let mut rank = total.div_ceil(2).checked_sub(1)?;
@@ -46,8 +46,8 @@ impl Times {
         None
     }
 
-    /// As stores keep them: for each bin that is not empty its number in one byte and its count in
-    /// four, big-endian.
+    /// As stores keep them: for each non-empty bin its number in one byte and its count in four,
+    /// big-endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let filled = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
         let bytes = filled.flat_map(|(index, count)| {

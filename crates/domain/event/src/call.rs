@@ -6,11 +6,12 @@ use std::time::Duration;
 pub const CALLS_KEPT: u32 = 1_000;
 /// The same event is not sent to an endpoint again within this time of its last call.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Longer than a call to an endpoint may take, so that what is not told by then was forgotten.
+/// Longer than a call to an endpoint may take, so a delivery without an outcome by then was
+/// abandoned.
 pub const CALL_LEASE: Duration = Duration::from_secs(60);
 
-/// A call to an endpoint that was tried, and what came of it. Nothing of the address, of what was
-/// sent or of what was answered is in it but the status.
+/// A call made to an endpoint, and what came of it. It holds nothing of the address, of what was
+/// sent or of what was answered except the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointCall {
     /// Its id.
@@ -39,8 +40,8 @@ impl EndpointCall {
         self.at + self.took
     }
 
-    /// Whether whoever put this on record has to trim the log of its endpoint: about one in 64, so
-    /// that what is kept stays near [`CALLS_KEPT`] and each call pays for some 16 that are counted.
+    /// Whether the caller that recorded this has to trim the log of its endpoint: about one in 64,
+    /// so that the log stays near [`CALLS_KEPT`] and each call pays for counting about 16.
     pub fn asks_for_a_trim(&self) -> bool {
         let [.., last] = self.id.uuid().into_bytes();
         last.is_multiple_of(64)
@@ -78,7 +79,7 @@ pub struct ResendState {
     pub due_at: Option<Timestamp>,
 }
 
-/// What becomes of the wish to send an event again.
+/// The outcome of a request to send an event again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
     /// It is queued and goes out with the other events that are due.
@@ -92,10 +93,10 @@ pub enum Resend {
 }
 
 impl ResendState {
-    /// Decides on the wish at `now`.
+    /// Decides on the request at `now`.
     ///
-    /// One that waits for its next try is due at once instead; one that is due within the lease of
-    /// a call is under way, for all that can be known.
+    /// An event that waits for its next try becomes due at once; one that is due within the lease
+    /// of a call counts as under way, because it may be.
     pub fn resend(&self, now: Timestamp) -> Resend {
         match *self {
             Self { off: true, .. } => Resend::Off,

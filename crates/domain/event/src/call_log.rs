@@ -5,7 +5,7 @@ use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 /// Shows what was told to an endpoint, and sends it again.
 ///
 /// [`EventStore`](crate::EventStore) puts calls on record, in the step that records their outcome.
-/// An event is on record for as long as somebody waits for it or a call with it is.
+/// An event stays on record as long as an endpoint waits for it or a call with it is on record.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CallLog: Send + Sync {
@@ -20,8 +20,8 @@ pub trait CallLog: Send + Sync {
     ) -> Result<Vec<LoggedCall>, StoreError>;
 
     /// Makes an event due at `now` for an endpoint of the project that was called with it, as
-    /// [`Standing::resend`](crate::Standing::resend) says; [`Resend::Gone`] if the project has no
-    /// such endpoint. Of many wishes at once exactly one is queued.
+    /// [`ResendState::resend`](crate::ResendState::resend) says; [`Resend::Gone`] if the project has no
+    /// such endpoint. Of many requests at once exactly one is queued.
     async fn resend(
         &self,
         project: ProjectId,
@@ -30,9 +30,9 @@ pub trait CallLog: Send + Sync {
         now: Timestamp,
     ) -> Result<Resend, StoreError>;
 
-    /// Puts an event on record for one endpoint of its project alone, switched off or not, which
-    /// is due at `due_at`. `false` if the event is on record already, or the project has no such
-    /// endpoint; then nothing changes. Of many at once exactly one is `true`.
+    /// Records an event, due at `due_at`, for one endpoint of its project alone, switched off or
+    /// not. `false`, with nothing changed, if the event is on record already, or the project has no
+    /// such endpoint. Of many calls at once exactly one is `true`.
     async fn address(
         &self,
         event: Event,
@@ -40,8 +40,8 @@ pub trait CallLog: Send + Sync {
         due_at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Drops all calls to an endpoint but the newest `kept`, and each event that nobody waits for
-    /// and of which no call is left; gives the number of calls.
+    /// Drops all calls to an endpoint but the newest `kept`, and each event that no endpoint waits
+    /// for and that has no call left; gives the number of calls.
     async fn trim_calls(&self, endpoint: EndpointId, kept: u32) -> Result<u64, StoreError>;
 
     /// Drops calls that began before `before`, and events as [`CallLog::trim_calls`] does, in

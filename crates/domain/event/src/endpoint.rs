@@ -21,7 +21,7 @@ pub struct Endpoint {
     pub created_at: Timestamp,
     /// How it fails, if the last call to it failed.
     pub failing: Option<Failing>,
-    /// Since when it is switched off; it is told nothing then.
+    /// Since when it is switched off; while it is, it is told nothing.
     pub disabled_at: Option<Timestamp>,
 }
 
@@ -43,7 +43,7 @@ pub struct SwitchOff {
     pub failures: u32,
 }
 
-/// A secret that signs beside its successor for a while.
+/// A secret that signs alongside its successor for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviousSecret {
     /// The secret, unreadable at rest.
@@ -57,19 +57,19 @@ pub struct PreviousSecret {
 pub struct NewSecret {
     /// The secret, unreadable at rest.
     pub secret: Sealed,
-    /// Until when the present one signs along.
+    /// Until when the present one also signs.
     pub previous_until: Timestamp,
 }
 
 impl Endpoint {
-    /// Puts a new secret in the place of the present one, which signs along for a while.
+    /// Replaces the present secret with a new one; the old one also signs for a while.
     pub fn replace_secret(&mut self, new: NewSecret) {
         let secret = std::mem::replace(&mut self.secret, new.secret);
         self.previous = Some(PreviousSecret { secret, until: new.previous_until });
     }
 
     /// Counts a call that failed at `now`; if this switches the endpoint off, gives what its
-    /// project has to be told.
+    /// project must be told.
     ///
     /// Without a rule it is never switched off, and one that is off is not switched off again.
     pub fn after_failure(&mut self, rule: Option<SwitchOff>, now: Timestamp) -> Option<Event> {
@@ -86,8 +86,8 @@ impl Endpoint {
         Some(Event { project, mode, kind, subject, at: now })
     }
 
-    /// A call succeeded: what failed before no longer counts. One that is switched off stays so,
-    /// and says why.
+    /// A call succeeded: earlier failures no longer count. An endpoint that is switched off stays
+    /// off, and keeps the reason.
     pub const fn after_success(&mut self) {
         if self.disabled_at.is_none() {
             self.failing = None;

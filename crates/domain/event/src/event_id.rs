@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a receiver knows an event by, as [`Event::id`](crate::Event::id) writes it.
+/// The id by which a receiver knows an event, as [`Event::id`](crate::Event::id) writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventId(String);
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 /// Keeps the addresses that events go to, and who still has to be told.
 ///
-/// Events are put on record by the stores of what happened, in the same step as the change itself,
-/// for every endpoint that its project has at that moment, but for those that are switched off. So
-/// each is told at least once.
+/// Events are recorded by the stores of what happened, in the same step as the change itself, for
+/// every endpoint that the project has at that moment and that is not switched off. So each is told
+/// at least once.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EventStore: Send + Sync {
@@ -43,16 +43,16 @@ pub trait EventStore: Send + Sync {
     /// `limit`.
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
 
-    /// Puts an event on record that belongs to no other store's change; a second time it changes
+    /// Records an event that belongs to no other store's change; recording it again changes
     /// nothing.
     async fn record(&self, event: Event) -> Result<(), StoreError>;
 
-    /// Deliveries that are due at `now`, as [`Room::share`] says, of each endpoint the longest due,
-    /// and these in that order, equals in any; each handed to one caller: one given out is not due again before `lease` has passed.
+    /// Deliveries that are due at `now`, as [`Room::share`] says: those longest due of each
+    /// endpoint, in that order, equals in any. Each goes to one caller: once given out, it is not
+    /// due again before `lease` has passed.
     ///
-    /// What one endpoint has waiting MUST cost the others nothing, however much it is: an endpoint
-    /// is a look-up by index, not a scan of what it waits for. One that is switched off gets
-    /// nothing.
+    /// However much one endpoint has waiting, it MUST cost the others nothing: an endpoint is
+    /// looked up by index, not by a scan of its deliveries. One that is switched off gets nothing.
     async fn claim_due(
         &self,
         now: Timestamp,
@@ -63,23 +63,23 @@ pub trait EventStore: Send + Sync {
     /// The endpoint has been told, see [`Endpoint::after_success`]; the call is on record.
     async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError>;
 
-    /// A call to the endpoint failed: counted by [`Endpoint::after_failure`] as of its end, put on
-    /// record, and the delivery is due again at `call.again`, or, with `None`, never.
+    /// A call to the endpoint failed: it is counted by [`Endpoint::after_failure`] as of its end
+    /// and put on record, and the delivery is due again at `call.again`, or never with `None`.
     ///
-    /// Gives the endpoint if this has switched it off. Then, in the same step, its project's other
-    /// endpoints have an event to be told of it, once however many calls fail at once.
+    /// Gives the endpoint if this switched it off. In the same step its project's other endpoints
+    /// then get an event about it, only once however many calls fail at once.
     async fn failed(
         &self,
         call: EndpointCall,
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError>;
 
-    /// The delivery is never made, and that says nothing about its endpoint; the call that was not
-    /// made is on record.
+    /// The delivery is given up, which says nothing about its endpoint; the call that was not made
+    /// is on record.
     async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError>;
 
-    /// Drops what endpoints that are switched off have not been told, in bounded steps; gives the
-    /// number of deliveries.
+    /// Drops what switched-off endpoints have not been told, in bounded steps; gives the number of
+    /// deliveries.
     async fn drop_untold(&self) -> Result<u64, StoreError>;
 }
 
@@ -118,10 +118,10 @@ pub enum SendFailure {
     /// It did not answer in time.
     #[error("the endpoint did not answer in time")]
     TimedOut,
-    /// Its name leads to no address.
+    /// Its name resolves to no address.
     #[error("the endpoint's name cannot be resolved")]
     Unresolved,
-    /// Nobody listens there.
+    /// Nothing listens there.
     #[error("the endpoint refused the connection")]
     ConnectionRefused,
     /// Its certificate is not one that can be trusted, or it speaks no TLS.
@@ -153,7 +153,7 @@ impl SendFailure {
         }
     }
 
-    /// What [`SendFailure::word`] gave, back again.
+    /// Reads back what [`SendFailure::word`] gave.
     pub fn from_word(word: &str, status: Option<u16>) -> Option<Self> {
         let plain = [
             Self::AddressNotAllowed,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 /// How much of what is due one claim may give out, and to whom, so that no endpoint takes what the
 /// others need.
 ///
-/// Whoever claims says what it has under way; the bounds are those of one process.
+/// The caller says what it has under way; the bounds are those of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     /// Deliveries that may be added, in all.
@@ -27,12 +27,12 @@ pub struct WaitingEndpoint {
     pub endpoint: EndpointId,
     /// Whether its last call failed.
     pub failing: bool,
-    /// Since when the first of it is due.
+    /// Since when its first delivery is due.
     pub due_at: Timestamp,
 }
 
 impl Room {
-    /// Room for this many deliveries, whosever they are.
+    /// Room for this many deliveries, to any endpoint.
     pub fn of(total: u32) -> Self {
         let busy = HashMap::new();
         Self { total, failing: total, per_endpoint: total, per_failing: total, busy }
@@ -40,8 +40,8 @@ impl Room {
 
     /// How many deliveries each endpoint gets at most; those that get none are left out.
     ///
-    /// Everybody gets a first place before anybody gets a second one, those that answer before
-    /// those that fail, and among equals the longest due comes first.
+    /// Every endpoint gets a first place before any gets a second. Those that answer come before
+    /// those that fail; among equals the longest due comes first.
     pub fn share(&self, mut waiting: Vec<WaitingEndpoint>) -> Vec<(EndpointId, u32)> {
         waiting.sort_by_key(|waiting| (waiting.failing, waiting.due_at, waiting.endpoint));
         let mut places = vec![0; waiting.len()];

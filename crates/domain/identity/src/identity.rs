@@ -25,7 +25,7 @@ pub struct Erased {
 }
 
 impl Erased {
-    /// What is told of it.
+    /// The event that tells of it.
     pub const fn event(
         self,
         project: ProjectId,

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 /// How often a process says that it is alive.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
-/// One that has not been seen for as long is taken for dead.
+/// An instance not seen for this long is taken for dead.
 const ALIVE: Duration = Duration::from_secs(30);
-/// One that has not been seen for as long is forgotten.
+/// An instance not seen for this long is forgotten.
 pub const FORGOTTEN: Duration = Duration::from_secs(24 * 3_600);
 
-/// A process that runs the service, as it says itself; nothing in it is secret.
+/// A process that runs the service, as it describes itself; nothing in it is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     /// Its id, made when it started.
     pub id: InstanceId,
     /// When it started.
     pub started_at: Timestamp,
-    /// When it said so last.
+    /// When it last reported.
     pub seen_at: Timestamp,
     /// The version of the program.
     pub version: String,
@@ -36,20 +36,20 @@ impl Instance {
         self.seen_at >= Self::alive_since(now)
     }
 
-    /// Since when one has been seen that is alive at `now`.
+    /// When an instance that is alive at `now` must have been seen, at the earliest.
     pub fn alive_since(now: Timestamp) -> Timestamp {
         now - ALIVE
     }
 }
 
-/// Knows the processes that run the service on one database.
+/// Keeps track of the processes that run the service on one database.
 #[async_trait]
 pub trait InstanceStore: Send + Sync {
-    /// Puts an instance on record, or in the place of what it said before; forgets those that were
-    /// not seen since `forget`.
+    /// Records an instance, replacing what it reported before; forgets those not seen since
+    /// `forget`.
     async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError>;
 
-    /// Takes an instance off the record: it stops. Once more changes nothing.
+    /// Takes an instance that stops off the record; a second call changes nothing.
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError>;
 
     /// Those on record, the latest seen first, equals by id, up to `limit`.

@@ -8,14 +8,14 @@ pub const COUNTED: u32 = 1_000;
 /// What waits in one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many there are, [`COUNTED`] and one at most.
+    /// How many there are, at most [`COUNTED`] plus one.
     pub count: u32,
-    /// Since when the one that waits longest does.
+    /// Since when the one that waits longest has waited.
     pub oldest: Option<Timestamp>,
 }
 
 impl Backlog {
-    /// What waits since these instants, the longest first.
+    /// The backlog of what has waited since these instants, the longest first.
     pub fn of(since: &[Timestamp]) -> Self {
         let count = u32::try_from(since.len()).unwrap_or(u32::MAX);
         Self { count, oldest: since.first().copied() }
@@ -29,7 +29,7 @@ impl Backlog {
     }
 }
 
-/// What waits to be done, whoever does it.
+/// What waits to be done, by any process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queues {
     /// Receipts about messages of ours that are due.
@@ -53,7 +53,7 @@ impl Queues {
 /// Looks into the queues.
 #[async_trait]
 pub trait QueueStore: Send + Sync {
-    /// What waits at `now`; events of `endpoints` endpoints at most. MUST read no more rows of any
-    /// queue than [`COUNTED`] and one, by index.
+    /// What waits at `now`, with the events of at most `endpoints` endpoints. MUST read at most
+    /// [`COUNTED`] plus one rows of any queue, by index.
     async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError>;
 }

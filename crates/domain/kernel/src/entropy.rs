@@ -6,7 +6,7 @@ pub trait Entropy: Send + Sync {
     /// Fills the whole buffer. MUST never return with less, or with predictable bytes.
     fn fill(&self, buffer: &mut [u8]);
 
-    /// As [`Entropy::fill`], for what is no secret: it may be drawn ahead.
+    /// As [`Entropy::fill`], for bytes that are not secret: they may be drawn ahead.
     fn fill_public(&self, buffer: &mut [u8]) {
         self.fill(buffer);
     }

@@ -6,8 +6,8 @@ pub enum StoreError {
     /// The store cannot be reached or is too busy; the same call may succeed in a moment.
     #[error("the store is out of reach: {0}")]
     Unavailable(String),
-    /// The store cannot write for want of room; reads go on. It says so in the log when that begins
-    /// and when it is over, so nobody has to say it again.
+    /// The store has no room to write; reads go on. It logs when that begins and when it is over,
+    /// so callers need not.
     #[error("the store has no room to write")]
     NoRoom,
     /// What is stored cannot be what we wrote: names the table, the column and the row.
@@ -23,7 +23,7 @@ pub enum StoreError {
     /// What is stored was not made by a version that this one follows. Says what to do.
     #[error("{0}")]
     Foreign(String),
-    /// The store answered with a failure that is ours to mend.
+    /// The store answered with a failure that is ours to fix.
     #[error("the store failed")]
     Failed(#[source] Box<dyn Error + Send + Sync>),
 }

@@ -14,7 +14,7 @@ words! {
         OtpFailed = "otp.failed",
         /// A code was used.
         OtpVerified = "otp.verified",
-        /// So many wrong codes for one phone that its codes are stopped for a while.
+        /// Too many wrong codes for one phone; its codes are stopped for a while.
         OtpUnderAttack = "otp.under_attack",
         /// A session was ended by logout or theft detection.
         SessionRevoked = "session.revoked",
@@ -26,7 +26,7 @@ words! {
         EndpointDisabled = "endpoint.disabled",
         /// The receipts of a provider fail as they did not before.
         ProviderFailing = "provider.failing",
-        /// Somebody tried whether an endpoint takes what it is told.
+        /// Somebody tested whether an endpoint accepts events.
         WebhookTest = "webhook.test",
     }
 }
@@ -84,7 +84,7 @@ pub enum Subject {
         /// How many receipts that is out of.
         receipts: u32,
     },
-    /// Nothing but whether the endpoint takes it.
+    /// Nothing but whether the endpoint accepts it.
     Test {
         /// Which one.
         endpoint: EndpointId,
@@ -117,11 +117,11 @@ pub struct Event {
 
 impl Event {
     /// The `webhook-id`: the same however often the event is recorded or told, so that both sides
-    /// know a repetition.
+    /// recognise a repetition.
     ///
-    /// An endpoint can be switched off, and a provider fail, more than once: their ids tell when.
-    /// Instances that notice a failing provider within the same five minutes name one event, and so
-    /// do tests of one endpoint within the same five seconds.
+    /// An endpoint can be switched off, and a provider can fail, more than once: these ids include
+    /// the time. Instances that notice a failing provider within the same five minutes name one
+    /// event, and so do tests of one endpoint within the same five seconds.
     pub fn id(&self) -> String {
         let subject = match &self.subject {
             Subject::Otp { otp, .. } => otp.uuid().simple().to_string(),

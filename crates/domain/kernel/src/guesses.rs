@@ -11,7 +11,7 @@ pub struct GuessBudget {
     pub wrong: u32,
     /// When the last one was, successes or not.
     pub last_wrong_at: Option<Timestamp>,
-    /// The period that is under way; none is begun where the policy knows no stop.
+    /// The period that is under way; none begins where the policy has no stop.
     pub period: Option<GuessPeriod>,
 }
 
@@ -75,7 +75,7 @@ impl GuessPolicy {
 }
 
 impl GuessBudget {
-    /// The counts as they stand at `now`: what is over is forgotten.
+    /// The counts as of `now`: what is over is forgotten.
     #[must_use]
     pub fn at(self, policy: &GuessPolicy, now: Timestamp) -> Self {
         let period = self.period.filter(|period| !period.is_over(policy, now));
@@ -119,7 +119,8 @@ impl GuessBudget {
         stopped_at(self).is_some() && stopped_at(self) != stopped_at(before)
     }
 
-    /// Counts a wrong code; MUST be the count as it stands at `now`, by [`GuessBudget::at`].
+    /// Counts a wrong code; these MUST be the counts as of `now`, by
+    /// [`GuessBudget::at`].
     pub fn count_wrong(&mut self, policy: &GuessPolicy, now: Timestamp) {
         self.wrong = self.wrong.saturating_add(1);
         self.last_wrong_at = Some(now);
@@ -144,7 +145,7 @@ impl GuessBudget {
 }
 
 impl GuessPeriod {
-    /// A stop lasts its whole time, also where that is longer than what is left of the period.
+    /// A stop lasts its full time, even if that is longer than what is left of the period.
     fn is_over(&self, policy: &GuessPolicy, now: Timestamp) -> bool {
         let stop_is_over = self.stopped_at.is_none_or(|at| age(at, now) >= policy.stop_for);
         age(self.began_at, now) >= policy.period && stop_is_over

@@ -126,8 +126,8 @@ fn off_never_slows_and_still_counts() {
     assert_eq!(budget.stopped_for(&GuessPolicy::OFF, at(10_000 * DAY)), None);
 }
 
-/// Who guesses at one phone as fast as the limits let them: three sends in ten minutes or what the
-/// budget says, five guesses at each code, looking again every minute.
+/// An attacker who guesses at one phone as fast as the limits allow: three sends in ten minutes or
+/// what the budget says, five guesses at each code, trying again every minute.
 struct Attack {
     budget: GuessBudget,
     sends: Vec<i64>,

@@ -6,7 +6,7 @@ use uuid::Uuid;
 /// The hyphenated form; the parser would also take braces, URNs and bare digits.
 const CANONICAL: usize = 36;
 
-/// The text is no id in its one spelling.
+/// The text is not an id in canonical form.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an id")]
 pub struct MalformedId;
@@ -82,7 +82,7 @@ ids! {
     AdminTokenId;
     /// One audit entry.
     AuditId;
-    /// Whoever searches for phone numbers: the id of an operator, or of a token.
+    /// Somebody who searches for phone numbers: the id of an operator, or of a token.
     SearcherId;
     /// One process that keeps the figures.
     KeeperId;

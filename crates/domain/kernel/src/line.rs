@@ -1,8 +1,8 @@
-/// Whether a text is one that people can read on one line: something visible, at most so many
-/// characters, none that controls how it is shown.
+/// Whether people can read a text on one line: something visible, at most `longest` characters, none
+/// that controls how it is shown.
 ///
-/// So it holds no NUL, which PostgreSQL cannot store, no line break of any kind, and none of the marks
-/// that turn the direction of what is beside them.
+/// So it holds no NUL, which PostgreSQL cannot store, no line break of any kind, and no mark that
+/// turns the direction of the text around it.
 pub fn is_line(text: &str, longest: usize) -> bool {
     let marks = |letter: char| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     // A character takes at most four bytes, so what is far too long is not counted through.

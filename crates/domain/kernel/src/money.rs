@@ -9,10 +9,10 @@ pub struct Paise(pub i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(Paise);
 
-/// It is no amount that can be asked for.
+/// It is not an amount that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAmount {
-    /// The text is none.
+    /// The text is not an amount.
     #[error("an amount is rupees with at most two decimals, like 100 or 99.50")]
     Text,
     /// Less than nothing, or more than [`Amount::MOST`].
@@ -28,8 +28,8 @@ impl Paise {
 impl Amount {
     /// A thousand crore rupees. No amount is more, and no balance.
     ///
-    /// What is more is a slip. Sums stay exact, too: nine thousand balances of this size add up to a
-    /// number that JSON carries (RFC 8259, section 6), nine million to one that an `i64` holds.
+    /// Anything more is a slip. Sums stay exact, too: nine thousand balances of this size add up to
+    /// a number that JSON carries (RFC 8259, section 6), nine million to one that an `i64` holds.
     pub const MOST: Paise = Paise(1_000_000_000_000);
     /// Nothing.
     pub const ZERO: Self = Self(Paise::ZERO);
@@ -63,7 +63,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// As many paise.
+/// That many paise.
 impl From<u32> for Amount {
     fn from(paise: u32) -> Self {
         Self(Paise(paise.into()))

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const CHECKSUM: usize = 6;
 
-/// A secret in text form that a typo cannot survive: prefix, random base62, CRC-32 in base62.
+/// A secret in text form that catches typos: prefix, random base62, CRC-32 in base62.
 ///
 /// The last six characters are the checksum of all before them, so a mistyped secret is refused
 /// without a look-up and scanners can tell a real one from noise. `Debug` shows the prefix alone,
@@ -28,7 +28,7 @@ impl SecretText {
         Self { text: Zeroizing::new(text), prefix: prefix.len() }
     }
 
-    /// Reads a secret of exactly this shape; `None` says nothing about why it is not one.
+    /// Reads a secret of exactly this shape; `None` does not say why it is not one.
     pub fn parse(text: &str, prefix: &str, body: usize) -> Option<Self> {
         let rest = text.strip_prefix(prefix)?;
         if rest.len() != body + CHECKSUM || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {

@@ -26,7 +26,7 @@ pub enum Purpose {
     WebhookSecret,
     /// Look-up digest of what a provider calls a message.
     ProviderReference,
-    /// Digest by which a checked access token is known again.
+    /// Digest by which a checked access token is recognised.
     AccessToken,
     /// Look-up digest of a link that lets an operator in.
     OperatorLink,
@@ -78,7 +78,7 @@ impl Purpose {
     ];
 }
 
-/// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and nothing leads back.
+/// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and it cannot be reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[debug("Digest(…)")]
 pub struct Digest(pub [u8; 32]);

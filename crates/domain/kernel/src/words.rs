@@ -1,4 +1,4 @@
-/// An enum whose every variant has one word, in tables, settings and answers alike.
+/// An enum in which each variant has one word, in tables, settings and answers alike.
 #[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {

@@ -11,7 +11,7 @@ const EVERYTHING: &str = "everything";
 pub struct Access {
     /// An owner of the installation: every project, and what belongs to none of them.
     pub everything: bool,
-    /// What they may do in which project; one that is not here is not there for them.
+    /// Their role in each project; a project that is missing here does not exist for them.
     pub projects: BTreeMap<ProjectId, Role>,
 }
 
@@ -41,26 +41,26 @@ impl Access {
         self.everything
     }
 
-    /// Whether whoever has this access may know that the project is there.
+    /// Whether the holder of this access may know that the project exists.
     pub fn knows(&self, project: ProjectId) -> bool {
         self.everything || self.projects.contains_key(&project)
     }
 
-    /// Whether there is anything about teams to be seen.
+    /// Whether the holder may see anything about teams.
     pub fn sees_a_team(&self) -> bool {
         let see = Permission::See(Area::Team);
         self.everything || self.projects.values().any(|role| role.may(see))
     }
 
-    /// Whether whoever has this access may give the other one to somebody, or take it away: nobody
-    /// hands out what lies beyond the projects whose team is theirs.
+    /// Whether the holder of this access may give the other one to somebody, or take it away: only
+    /// within the projects whose team is theirs.
     pub fn grants(&self, other: &Self) -> bool {
         let team = Permission::Change(Area::Team);
         let theirs = || other.projects.keys().all(|project| self.may(*project, team));
         self.everything || (!other.everything && !other.projects.is_empty() && theirs())
     }
 
-    /// The project that this is all about, if it is about one alone.
+    /// The project that this access is about, if it is about exactly one.
     pub fn project(&self) -> Option<ProjectId> {
         let mut projects = self.projects.keys();
         projects.next().copied().filter(|_| !self.everything && projects.next().is_none())

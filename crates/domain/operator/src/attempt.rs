@@ -3,7 +3,7 @@ use dwar_kernel::{Digest, OperatorId, Purpose, Timestamp, Vault};
 use std::net::{IpAddr, Ipv6Addr};
 use uuid::Uuid;
 
-/// Where a password comes from. Those of one origin share a lock, and their turns at the hasher.
+/// Where a password comes from. Attempts of one origin share a lock, and their turns at the hasher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A browser in which the operator has signed in before, or is signed in.
@@ -12,8 +12,8 @@ pub enum Origin {
     Network(Network),
 }
 
-/// An IPv4 address, or the 64 bits of an IPv6 address that a provider gives out as one: whoever has
-/// these has all that follow. What came from nobody knows where is one network.
+/// An IPv4 address, or the first 64 bits of an IPv6 address, which a provider gives out as one
+/// block. Unknown addresses are one network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network(Option<IpAddr>);
 
@@ -31,20 +31,20 @@ impl Network {
     }
 }
 
-/// What too many failures bring.
+/// What too many failures lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an hour.
     Lock,
-    /// A hundred are free, and one more every 36 s: 100 an hour. So of any number of origins at once
-    /// at most [`Rule::MOST_A_DAY`] are judged.
+    /// A hundred are free, and one more every 36 s: 100 an hour. So at most [`Rule::MOST_A_DAY`] are
+    /// judged, from however many origins at once.
     Pace,
 }
 
 /// One count of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
-    /// Whom the attempts are about; an id that no operator gets where nobody has the name.
+    /// Whom the attempts are about; for an unknown name an id that no operator gets.
     pub operator: OperatorId,
     /// Which of their counts it is.
     pub subject: Digest,
@@ -56,19 +56,19 @@ pub struct Count {
 const NAME: Digest = Digest([0; 32]);
 /// The count of the codes of an authenticator app.
 const CODES: Digest = Digest([1; 32]);
-/// The count of a name that nobody has, with a network.
+/// The count of an unknown name, with a network.
 const NOBODYS: Digest = Digest([2; 32]);
 
-/// An attempt to show a password or a code, by what it is counted against.
+/// An attempt to sign in with a password or a code, by what it is counted against.
 ///
-/// It is counted as a failure when it begins and taken back when it was none, so of any number at
-/// once no more are judged than of as many in turn.
+/// It counts as a failure when it begins and is taken back if it was none, so no more are judged of
+/// many at once than of as many in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt(Vec<Count>);
 
 impl Attempt {
-    /// With the password of an operator. A browser that is known has a count of its own and no other;
-    /// any other is counted with its network, and with the name.
+    /// With the password of an operator. A known browser has only a count of its own; any other is
+    /// counted with its network, and with the name.
     pub fn with_password(operator: OperatorId, origin: Origin, vault: &dyn Vault) -> Self {
         match origin {
             Origin::Browser(browser) => {
@@ -86,10 +86,10 @@ impl Attempt {
         }
     }
 
-    /// Under a name that nobody has, which is answered as one that somebody has.
+    /// Under an unknown name, which is answered like a known one.
     ///
-    /// Such names share 65,536 ids, and so do such names with a network: a flood of them leaves no
-    /// more than 131,072 counts.
+    /// Such names share 65,536 ids, and so do such names with a network: a flood of them leaves at
+    /// most 131,072 counts.
     pub fn of_nobody(name: &str, network: Network, vault: &dyn Vault) -> Self {
         let (name, network) = (name.trim().to_lowercase(), network.text());
         let of_name = vault.digest(Purpose::OperatorName, &[name.as_bytes()]);
@@ -102,8 +102,8 @@ impl Attempt {
         Self(counts)
     }
 
-    /// With a code of their authenticator app, behind the right password, from an unknown browser.
-    /// Codes are few: they have a lock that holds wherever they come from.
+    /// With a code of their authenticator app, after the right password, from an unknown browser.
+    /// There are few codes, so they have a lock that holds wherever they come from.
     pub fn with_code(operator: OperatorId) -> Self {
         Self(vec![Count { operator, subject: CODES, rule: Rule::Lock }])
     }
@@ -121,8 +121,8 @@ impl Attempt {
         &self.0
     }
 
-    /// Begins it: `standing` tells of each count how it stands. With it comes what to save, which is
-    /// nothing where it is not judged; no count after the one that refuses is asked for.
+    /// Begins it: `standing` gives the state of each count. With the answer comes what to save,
+    /// which is nothing if it is not judged; counts after the one that refuses are not asked for.
     ///
     /// # Errors
     /// What `standing` fails with.
@@ -144,7 +144,7 @@ impl Attempt {
 }
 
 impl Count {
-    /// How it stands once the attempt has succeeded: failures in a row are forgotten (`None`), and a
+    /// The count once the attempt has succeeded: failures in a row are forgotten (`None`), and a
     /// pace gives back this attempt alone, so that its bound holds however often the owner signs in.
     pub fn after_success(self, mut standing: Standing) -> Option<Standing> {
         standing.withdraw();

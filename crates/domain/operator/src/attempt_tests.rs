@@ -61,7 +61,7 @@ fn a_network_is_an_address_or_the_first_half_of_one() {
     assert_ne!(Network::of(None), network("0.0.0.0"));
 }
 
-/// The attack: five wrong passwords from one place, and whoever else has the name stays out of it.
+/// The attack: five wrong passwords from one place; others with the name are not affected.
 #[test]
 fn five_failures_lock_the_name_and_the_network_together() {
     let mut counts = Counts::default();
@@ -84,7 +84,7 @@ fn however_many_networks_take_part_a_name_takes_a_bounded_number_of_guesses_a_da
             Admission::Admitted => admitted += 1,
             Admission::Locked(until) => second = (until - at(0)).num_seconds().unsigned_abs(),
         }
-        // The owner signs in now and then, which gives nobody more.
+        // The owner signs in now and then, which gives nobody more attempts.
         if number % 500 == 0 {
             counts.admit(&browser(1), at(second));
             counts.succeed(&browser(1));
@@ -134,7 +134,7 @@ fn a_success_forgets_what_locks_and_gives_the_pace_one_back() {
     assert_eq!(left, [(Rule::Pace, 3)]);
 }
 
-/// What is refused by the name leaves nothing behind for its network.
+/// An attempt refused by the name leaves no row for its network.
 #[test]
 fn a_flood_of_networks_that_is_refused_leaves_no_rows() {
     let mut counts = Counts::default();

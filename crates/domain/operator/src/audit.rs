@@ -81,7 +81,7 @@ words! {
 /// Who did it. Names are as they were then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Whoever has the machine.
+    /// Somebody with access to the machine.
     CommandLine,
     /// Somebody who was signed in.
     Operator {
@@ -110,8 +110,8 @@ impl fmt::Display for Actor {
     }
 }
 
-/// An entry of the audit log. It is written before the change, so that no change is without one; a
-/// change that then fails has one, too.
+/// An entry of the audit log. It is written before the change, so that every change has one; so
+/// does a change that then fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
     /// Its id, which settles the order of equal times.
@@ -130,7 +130,7 @@ pub struct AuditEntry {
     pub subject: String,
     /// What it was, as a JSON object.
     pub before: Option<String>,
-    /// What it is to be, as a JSON object.
+    /// What it will be, as a JSON object.
     pub after: Option<String>,
 }
 

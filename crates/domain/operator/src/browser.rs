@@ -6,15 +6,15 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// What a browser keeps once an operator has signed in there: it proves just that, so that strangers
-/// who try their name elsewhere do not keep them out. It opens nothing by itself.
+/// who try the name elsewhere do not lock the operator out. It opens nothing by itself.
 ///
-/// Nothing is stored of it. It is bound to the operator and to their password, and so ends with a new
-/// password, a reset and a removal. `Debug` hides it.
+/// It is not stored. It is bound to the operator and to their password, and so ends with a new
+/// password, a reset or a removal. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BrowserToken(Zeroizing<String>);
 
 impl BrowserToken {
-    /// Counts for so long, and is made anew at each sign-in.
+    /// How long it is valid; each sign-in makes a new one.
     pub const LIFETIME: Duration = Duration::from_secs(180 * 24 * 3_600);
 
     /// A fresh one.

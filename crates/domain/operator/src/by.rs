@@ -5,14 +5,14 @@ use std::net::IpAddr;
 /// Who asks for a change, from where, and what they may do; every change takes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
-    /// Who it is, as the audit log says it.
+    /// Who it is, as the audit log names them.
     pub actor: Actor,
     /// The address the request came from, as far as it is known.
     pub from: Option<IpAddr>,
     /// What they may do.
     pub access: Access,
-    /// Whether they may give others what they have. Of tokens only some may: whoever got hold of one
-    /// that may not has nothing left when it expires or is revoked.
+    /// Whether they may give others what they have. Only some tokens may: a thief of one that may
+    /// not has nothing left when it expires or is revoked.
     pub may_delegate: bool,
 }
 
@@ -22,13 +22,13 @@ pub enum CannotGrant {
     /// It is a token that was not made for that.
     #[error("this token was not made with the right to invite operators and to make tokens")]
     Delegation,
-    /// It lies beyond what is theirs.
+    /// It goes beyond what is theirs.
     #[error("your role does not allow this")]
     Access,
 }
 
 impl By {
-    /// Whoever has the machine: may do everything.
+    /// Somebody with access to the machine: may do everything.
     pub const fn command_line() -> Self {
         Self {
             actor: Actor::CommandLine,
@@ -52,9 +52,9 @@ impl By {
         Self { actor, from, access, may_delegate: token.may_delegate }
     }
 
-    /// Whose searches are counted together: an operator's, or a token's, in all projects. Nobody who
-    /// sees numbers masked can make a token, so nobody multiplies what they may search for by making
-    /// some. `None` for whoever has the machine.
+    /// Whose searches are counted together, in all projects: an operator's, or a token's. Nobody who
+    /// sees numbers masked can make a token, so making tokens cannot multiply searches. `None` for
+    /// the command line.
     pub fn searcher(&self) -> Option<SearcherId> {
         match &self.actor {
             Actor::CommandLine => None,
@@ -64,7 +64,7 @@ impl By {
     }
 
     /// Whether they may give this access to an operator or to a token, or take it from an operator: the
-    /// one rule of it.
+    /// only rule for this.
     ///
     /// # Errors
     /// [`CannotGrant`] if they may not.
@@ -78,7 +78,7 @@ impl By {
         }
     }
 
-    /// What is said to a command of theirs, about this project if it is about one.
+    /// The verdict on a command of theirs, about this project if it is about one.
     pub fn judge(&self, command: Command, project: Option<ProjectId>) -> Verdict {
         match (command.needs(), &self.actor) {
             (Need::Machine, Actor::CommandLine) => Verdict::Allowed,

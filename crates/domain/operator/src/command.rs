@@ -13,7 +13,7 @@ pub enum Need {
     Team,
     /// To be an owner of the installation.
     Installation,
-    /// To have the machine: the command line alone.
+    /// To have access to the machine: the command line alone.
     Machine,
     /// This permission in the project that it is about.
     Project(Permission),
@@ -32,7 +32,7 @@ macro_rules! commands {
             /// Every command.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// What it takes to give it; the one table of it.
+            /// What the command needs; the only table of it.
             pub const fn needs(self) -> Need {
                 match self { $(Self::$variant => $need,)+ }
             }
@@ -131,7 +131,8 @@ commands! {
     InviteOperator = "invite_operator", Need::Team;
     /// Changes what somebody may do.
     ChangeOperator = "change_operator", Need::Team;
-    /// Takes away what somebody signs in with: whoever could do this from a page could become anybody.
+    /// Takes away what somebody signs in with: anyone able to do this from a page could become
+    /// anybody.
     ResetOperator = "reset_operator", Need::Machine;
     /// Removes somebody.
     RemoveOperator = "remove_operator", Need::Team;
@@ -157,12 +158,12 @@ commands! {
     ShowOperations = "show_operations", Need::Installation;
 }
 
-/// What is said to a command.
+/// The verdict on a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may be given.
     Allowed,
-    /// There is such a project, but not for whoever asks.
+    /// There is such a project, but not for the caller.
     Unknown,
     /// The project is known to them, and this is beyond their role.
     Forbidden,

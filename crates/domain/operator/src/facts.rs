@@ -1,9 +1,9 @@
 use std::fmt::{Display, Write};
 
-/// What an audit entry says of a thing, as a JSON object: names and values in order.
+/// What an audit entry says about a thing, as a JSON object: names and values in order.
 ///
-/// Text that people wrote goes in by [`Facts::text`], which masks phone numbers. Secrets have no
-/// way in but by a mistake: nothing here takes one.
+/// Text that people wrote goes in by [`Facts::text`], which masks phone numbers. Nothing here takes
+/// a secret, so one can only get in by mistake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts(Vec<(&'static str, String)>);
 
@@ -138,7 +138,7 @@ pub fn masked(text: &str) -> String {
     out
 }
 
-/// How long the digits go on, single blanks, dots and dashes between them included.
+/// How far the digits go on, including single blanks, dots and dashes between them.
 fn run_of_digits(letters: &[char]) -> usize {
     let digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
     let mut end = 0;
@@ -151,7 +151,8 @@ fn run_of_digits(letters: &[char]) -> usize {
     end
 }
 
-/// Where the ten digits of a mobile number begin, if these are one with or without its country.
+/// Where the ten digits of a mobile number begin, if these are one with or without its country
+/// code.
 fn national(digits: &[char]) -> Option<usize> {
     let start = digits.len().checked_sub(10)?;
     let front: String = digits[..start].iter().collect();

@@ -15,7 +15,7 @@ words! {
 /// A link that works once: its secret is in the fragment of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Of its secret.
+    /// The digest of its secret.
     pub digest: Digest,
     /// Whom it is for.
     pub operator: OperatorId,
@@ -23,7 +23,7 @@ pub struct Link {
     pub kind: LinkKind,
     /// When it was made.
     pub made_at: Timestamp,
-    /// The first instant at which it opens nothing.
+    /// The first instant at which it no longer works.
     pub expires_at: Timestamp,
 }
 
@@ -38,8 +38,8 @@ impl Link {
         now < self.expires_at
     }
 
-    /// Lets the operator in: with the password that they chose where the link is for that, and
-    /// without one where it signs in. `false` changes nothing.
+    /// Lets the operator in: with the password that they chose if the link is for that, and without
+    /// one if it signs in. `false` changes nothing.
     pub fn spend(
         &self,
         operator: &mut Operator,

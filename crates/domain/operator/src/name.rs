@@ -3,8 +3,8 @@ use std::str::FromStr;
 
 const LONGEST: usize = 60;
 
-/// What an operator signs in with: 1 to 60 letters of any script, digits, blanks and `. - _ @ +`, as
-/// written, and the same whatever the case.
+/// What an operator signs in with: 1 to 60 letters of any script, digits, blanks and `. - _ @ +`,
+/// kept as written and compared regardless of case.
 #[derive(Clone, Debug)]
 pub struct OperatorName(String);
 
@@ -29,7 +29,7 @@ impl FromStr for OperatorName {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // The scripts of India join letters by signs that are none themselves.
+        // Indian scripts join letters by signs that are not letters themselves.
         let joined = |letter: char| ('\u{900}'..='\u{dff}').contains(&letter);
         let known =
             |letter: char| letter.is_alphanumeric() || joined(letter) || ".-_@+ ".contains(letter);

@@ -6,7 +6,7 @@ use dwar_kernel::{OperatorId, Timestamp};
 pub struct Operator {
     /// Their id.
     pub id: OperatorId,
-    /// What they sign in with; nobody else has it.
+    /// What they sign in with; no other operator has it.
     pub name: OperatorName,
     /// What they may do.
     pub access: Access,
@@ -16,11 +16,11 @@ pub struct Operator {
     pub totp: Option<Totp>,
     /// When they were invited.
     pub created_at: Timestamp,
-    /// The last time.
+    /// When they last signed in.
     pub signed_in_at: Option<Timestamp>,
 }
 
-/// What somebody has shown to be let in, as it was checked before the step that lets them in.
+/// What somebody has proved in order to sign in, as checked before the step that lets them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     /// The hash that their password matched.
@@ -32,7 +32,7 @@ pub struct Proof {
 /// What can be changed of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperatorChange {
-    /// What they may do; counts for their very next request.
+    /// What they may do; applies from their very next request.
     Access(Access),
     /// Their password; every other session of theirs ends.
     Password(PasswordHash),

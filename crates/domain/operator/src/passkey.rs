@@ -30,7 +30,7 @@ impl PasskeyAlgorithm {
     }
 }
 
-/// The part of a passkey that is ours to keep; the secret part never leaves its authenticator.
+/// The part of a passkey that we keep; the secret part never leaves its authenticator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasskeyKey {
     /// How it signs.
@@ -39,10 +39,10 @@ pub struct PasskeyKey {
     pub spki: Vec<u8>,
 }
 
-/// A passkey that lets an operator in, without password and second factor.
+/// A passkey that lets an operator in, without a password or second factor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passkey {
-    /// Of its credential id; nobody else has it.
+    /// The digest of its credential id; no other passkey has it.
     pub digest: Digest,
     /// Whose it is.
     pub operator: OperatorId,
@@ -61,10 +61,10 @@ pub struct Passkey {
 }
 
 impl Passkey {
-    /// So many passkeys one operator may have.
+    /// The most passkeys that one operator may have.
     pub const MOST: usize = 10;
 
-    /// Notes a use; `false`, and nothing is noted, if the counter did not grow, which is the mark of
+    /// Notes a use; `false`, and nothing is noted, if the counter did not grow, which is the sign of
     /// a copied authenticator (WebAuthn Level 3, section 7.2, step 22).
     pub fn take(&mut self, counter: u32, now: Timestamp) -> bool {
         let grown = counter > self.counter || counter == 0 && self.counter == 0;
@@ -76,12 +76,12 @@ impl Passkey {
     }
 }
 
-/// The answer to a passkey that is to be added.
+/// The answer to adding a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyAdded {
     /// It is on record now.
     Added,
-    /// It is on record already, whoever has it.
+    /// It is on record already, with this operator or another.
     Known,
     /// The operator has as many as one may have.
     TooMany,
@@ -91,7 +91,7 @@ pub enum PasskeyAdded {
     NoOperator,
 }
 
-/// The answer to a passkey that signs in.
+/// The answer to signing in with a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyUsed {
     /// The session has begun.
@@ -104,13 +104,13 @@ pub enum PasskeyUsed {
     Gone,
 }
 
-/// Keeps the passkeys of operators. A reset and a removal of the operator takes theirs along.
+/// Keeps the passkeys of operators. A reset or removal of the operator removes theirs, too.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasskeyStore: Send + Sync {
-    /// Puts a passkey on record, and uses the challenge up. Of any number at once no operator MUST get
-    /// more than [`Passkey::MOST`], no credential id more than one owner, and no challenge more than
-    /// one use, from any process.
+    /// Records a passkey, and uses the challenge up. However many calls run at once, from any process,
+    /// an operator MUST NOT get more than [`Passkey::MOST`], a credential id more than one owner, or a
+    /// challenge more than one use.
     async fn add_passkey(
         &self,
         passkey: Passkey,
@@ -123,11 +123,11 @@ pub trait PasskeyStore: Send + Sync {
     /// A passkey and whose it is.
     async fn passkey(&self, passkey: Digest) -> Result<Option<(Passkey, Operator)>, StoreError>;
 
-    /// Lets its operator in, by [`Passkey::take`]: `session` begins, and the challenge is used up. No
-    /// count of failures bars it, and it lifts none.
+    /// Lets its operator in, by [`Passkey::take`]: `session` begins, and the challenge is used up.
+    /// Counts of failures neither block it nor are reset by it.
     ///
-    /// Of any number at once with one counter that is not zero, or with one challenge, exactly one
-    /// MUST be let in, from any process.
+    /// Of any number of calls at once with one counter that is not zero, or with one challenge,
+    /// exactly one MUST be let in, from any process.
     async fn use_passkey(
         &self,
         passkey: Digest,
@@ -137,8 +137,8 @@ pub trait PasskeyStore: Send + Sync {
         now: Timestamp,
     ) -> Result<PasskeyUsed, StoreError>;
 
-    /// Removes a passkey of the operator and ends every session of theirs but `keep`; `false` if
-    /// they have none such, and nothing changed.
+    /// Removes a passkey of the operator and ends every session of theirs but `keep`; `false`, with
+    /// nothing changed, if they have no such passkey.
     async fn remove_passkey(
         &self,
         operator: OperatorId,
@@ -147,7 +147,7 @@ pub trait PasskeyStore: Send + Sync {
     ) -> Result<bool, StoreError>;
 }
 
-/// For which site, and which question, an answer of a passkey has to be.
+/// The site and the challenge that a passkey's answer must be for.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeySite<'a> {
     /// The domain that passkeys are bound to.
@@ -165,11 +165,11 @@ pub struct PasskeyMade<'a> {
     pub credential: &'a [u8],
     /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
-    /// What the authenticator says of itself and the key.
+    /// What the authenticator says about itself and the key.
     pub authenticator_data: &'a [u8],
     /// The public key, as SubjectPublicKeyInfo (RFC 5280).
     pub spki: &'a [u8],
-    /// As COSE numbers it.
+    /// Its COSE number.
     pub algorithm: i32,
 }
 
@@ -178,20 +178,20 @@ pub struct PasskeyMade<'a> {
 pub struct PasskeySigned<'a> {
     /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
-    /// What the authenticator says of itself.
+    /// What the authenticator says about itself.
     pub authenticator_data: &'a [u8],
     /// Over both.
     pub signature: &'a [u8],
 }
 
-/// An answer that counts for nothing: another site, another question, a signature that does not
-/// fit, nobody was asked for a fingerprint or PIN. Which of them is for the log alone.
+/// An answer that is not accepted: another site, another challenge, a signature that does not
+/// match, or no fingerprint or PIN asked for. Which of them is for the log alone.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an answer to this question: {0}")]
 pub struct NoPasskey(pub &'static str);
 
-/// Checks what passkeys answer (WebAuthn Level 3, sections 7.1 and 7.2). Both ask that the user was
-/// verified.
+/// Checks what passkeys answer (WebAuthn Level 3, sections 7.1 and 7.2). Both require that the user
+/// was verified.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait PasskeyVerifier: Send + Sync {
     /// The key of a passkey that was made, and its counter.
@@ -213,7 +213,7 @@ pub trait PasskeyVerifier: Send + Sync {
 }
 
 /// What a passkey is asked to sign. It is not kept: its MAC proves that it was made here, for whom, and
-/// until when it counts. That it counts once, a store sees to that remembers those that were used.
+/// until when it is valid. A store remembers used ones, so that each works only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenge(Ticket);
 
@@ -231,7 +231,7 @@ impl Challenge {
         Self(Ticket::issue(key, &[whose(session.as_ref())], now + Self::LIFETIME, entropy))
     }
 
-    /// What [`Challenge::issue`] made for the same session, or for signing in, while it counts.
+    /// What [`Challenge::issue`] made for the same session, or for signing in, while it is valid.
     pub fn read(
         bytes: &[u8],
         session: Option<Digest>,
@@ -252,7 +252,7 @@ impl Challenge {
         self.0.digest()
     }
 
-    /// Until when a used one is remembered: from then on it counts no more anyway.
+    /// Until when a used one is remembered: from then on it is no longer valid anyway.
     pub fn expires_at(&self) -> Timestamp {
         self.0.until().unwrap_or(Timestamp::MAX_UTC)
     }

@@ -4,14 +4,14 @@ use zeroize::Zeroizing;
 const SHORTEST: usize = 12;
 /// Argon2 would take more; nobody types more.
 const LONGEST: usize = 128;
-/// "aaaaaaaaaaaa" is long enough and no password.
+/// "aaaaaaaaaaa" is long enough but no password.
 const DISTINCT: usize = 5;
 
 /// A password as somebody typed it. `Debug` hides it, and dropping it wipes it.
 #[derive(Clone)]
 pub struct Password(Zeroizing<String>);
 
-/// Why a new password is not taken (NIST SP 800-63B, section 3.1.1).
+/// Why a new password is not accepted (NIST SP 800-63B, section 3.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPassword {
     /// Fewer than 12 characters.
@@ -21,7 +21,7 @@ pub enum InvalidPassword {
     #[error("a password has at most 128 bytes")]
     TooLong,
     /// Few different characters, the name of the operator or of this service in it, or on the list
-    /// of the first that anybody tries.
+    /// of passwords that are tried first.
     #[error("this password is too easy to guess")]
     TooEasy,
 }
@@ -55,7 +55,7 @@ impl Password {
     }
 }
 
-/// What is left without the words that are tried first must still be worth something.
+/// Without the words that are tried first, the rest must still be strong enough.
 fn is_easy(text: &str, name: &str) -> bool {
     const FIRST_TRIED: [&str; 8] =
         ["password", "qwerty", "letmein", "welcome", "admin", "dwar", "123456789", "123456"];

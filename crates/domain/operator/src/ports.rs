@@ -7,22 +7,23 @@ use async_trait::async_trait;
 use dwar_kernel::{AdminTokenId, Digest, OperatorId, StoreError, Timestamp};
 use std::net::IpAddr;
 
-/// Keeps operators, the links that let them in, their sessions, and how they stand.
+/// Keeps operators, the links that let them in, their sessions, and their counts of failures.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OperatorStore: Send + Sync {
-    /// Puts an operator on record with the link that lets them in; `false` if the name is taken, in
-    /// whatever case. Of any number at once with one name exactly one MUST answer `true`.
+    /// Records an operator with the link that lets them in; `false` if the name is taken,
+    /// regardless of case. Of any number of calls at once with one name exactly one MUST answer
+    /// `true`.
     async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError>;
 
-    /// As [`OperatorStore::invite`], if there is no operator yet. Of any number at once on an empty
-    /// store exactly one MUST answer `true`.
+    /// As [`OperatorStore::invite`], if there is no operator yet. Of any number of calls at once on
+    /// an empty store exactly one MUST answer `true`.
     async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError>;
 
     /// One operator, or `None`.
     async fn find(&self, operator: OperatorId) -> Result<Option<Operator>, StoreError>;
 
-    /// Whoever has this name, in whatever case.
+    /// The operator with this name, regardless of case.
     async fn find_by_name(&self, name: OperatorName) -> Result<Option<Operator>, StoreError>;
 
     /// Every operator, oldest first, equals by id.
@@ -40,21 +41,21 @@ pub trait OperatorStore: Send + Sync {
     /// Takes away what an operator signs in with, by [`Operator::reset`], their sessions, links and
     /// standings too, and adds `link`; `false` if there is no such operator.
     ///
-    /// Nothing that let them in before MUST do so for any request that begins after this returns.
+    /// What let them in before MUST NOT do so for any request that begins after this returns.
     async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError>;
 
     /// Removes an operator, their sessions, links and standings; `false` if there is none.
     async fn remove(&self, operator: OperatorId) -> Result<bool, StoreError>;
 
-    /// A link that is on record, and whom it lets in; whether it is still open says
-    /// [`Link::is_open`].
+    /// A link that is on record, and whom it lets in; [`Link::is_open`] says whether it is still
+    /// open.
     async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError>;
 
-    /// Uses a link up, by [`Link::spend`], and begins `session`; the operator as they then stand,
-    /// or `None`, and nothing changed.
+    /// Uses a link up, by [`Link::spend`], and begins `session`; gives the operator after that, or
+    /// `None` if nothing changed.
     ///
-    /// Of any number at once with one link exactly one MUST be let in. With it go all links of the
-    /// operator, their standings, and all their other sessions.
+    /// Of any number of calls at once with one link exactly one MUST be let in. It removes all
+    /// links of the operator, their standings, and all their other sessions.
     async fn spend(
         &self,
         link: Digest,
@@ -63,20 +64,20 @@ pub trait OperatorStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Operator>, StoreError>;
 
-    /// Begins an attempt, by [`Attempt::admit`]; it may be about an operator that nobody is, see
-    /// [`Attempt::of_nobody`]. What is refused leaves no new row for its origin.
+    /// Begins an attempt, by [`Attempt::admit`]; it may be about an operator who does not exist,
+    /// see [`Attempt::of_nobody`]. A refused attempt leaves no new row for its origin.
     ///
-    /// Of any number at once no more MUST be admitted than of as many in turn.
+    /// Of many attempts at once no more MUST be admitted than of as many in turn.
     async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError>;
 
     /// Takes an attempt back, by [`Standing::withdraw`](crate::Standing::withdraw).
     async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError>;
 
     /// Lets an operator in, by [`Operator::sign_in`]: `session` begins, and the attempt has succeeded,
-    /// by [`Count::after_success`](crate::Count::after_success). `false` if the proof holds no more, or
-    /// there is no such operator; nothing changed then.
+    /// by [`Count::after_success`](crate::Count::after_success). `false`, with nothing changed, if the
+    /// proof no longer holds, or there is no such operator.
     ///
-    /// Of any number at once with one time step exactly one MUST be let in.
+    /// Of any number of calls at once with one time step exactly one MUST be let in.
     async fn sign_in(
         &self,
         proof: Proof,
@@ -85,7 +86,7 @@ pub trait OperatorStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// A session and whose it is; whether it counts says [`OperatorSession::is_alive`].
+    /// A session and its operator; [`OperatorSession::is_alive`] says whether it is valid.
     ///
     /// MUST see every end and every change that returned before this call began, from any process.
     async fn session(
@@ -106,8 +107,8 @@ pub trait OperatorStore: Send + Sync {
         which: EndSessions,
     ) -> Result<u64, StoreError>;
 
-    /// Drops links, sessions and used challenges that count no more at `now`, and standings that are
-    /// [forgotten](crate::Standing::is_forgotten); gives their number.
+    /// Drops links, sessions and used challenges that are no longer valid at `now`, and standings
+    /// that are [forgotten](crate::Standing::is_forgotten); gives their number.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }
 
@@ -143,7 +144,7 @@ pub trait AdminTokenStore: Send + Sync {
     /// Every token, oldest first, equals by id.
     async fn tokens(&self) -> Result<Vec<AdminToken>, StoreError>;
 
-    /// The token with this digest; whether it counts says [`AdminToken::is_alive`].
+    /// The token with this digest; [`AdminToken::is_alive`] says whether it is valid.
     ///
     /// MUST see every revocation that returned before this call began, from any process.
     async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError>;
@@ -163,15 +164,15 @@ pub trait AdminTokenStore: Send + Sync {
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }
 
-/// Keeps the audit log: what is in it is never changed, and goes by age alone.
+/// Keeps the audit log: entries are never changed, and are removed by age alone.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AuditStore: Send + Sync {
     /// Puts an entry on record. It is on disk when this returns, since the change comes after it.
     async fn append(&self, entry: AuditEntry) -> Result<(), StoreError>;
 
-    /// The entries that the filter wants, newest first, equals by id downwards, from after `after`
-    /// on, at most `limit`.
+    /// The entries that match the filter, newest first, equals by id downwards, starting after
+    /// `after`, at most `limit`.
     async fn page(
         &self,
         filter: AuditFilter,
@@ -183,21 +184,21 @@ pub trait AuditStore: Send + Sync {
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }
 
-/// Counts the phone numbers that those who see them masked search for.
+/// Counts the phone numbers searched for by those who see them masked.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SearchStore: Send + Sync {
-    /// Admits a search, by [`Searches::admit`](crate::Searches::admit) of the searcher. Where it counts,
-    /// its entry is in the audit log, in the same step, and on disk when this returns.
+    /// Admits a search, by [`Searches::admit`](crate::Searches::admit) of the searcher. If it counts,
+    /// its entry is put in the audit log, in the same step, and is on disk when this returns.
     ///
-    /// Of any number at once, by any processes, no more MUST be admitted than of as many in turn.
+    /// Of many searches at once, by any processes, no more MUST be admitted than of as many in turn.
     async fn admit_search(
         &self,
         search: PhoneSearch,
         now: Timestamp,
     ) -> Result<SearchAdmission, StoreError>;
 
-    /// Drops what counts no more at `now`; gives its number.
+    /// Drops searches that no longer count at `now`; gives their number.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }
 
@@ -206,12 +207,12 @@ pub trait SearchStore: Send + Sync {
 pub enum Hashing<T> {
     /// It was worked on.
     Done(T),
-    /// As many wait as may, most of them of the same origin; the same call may succeed in a moment.
+    /// The queue is full, mostly with the same origin; the same call may succeed in a moment.
     Busy,
 }
 
 impl<T> Hashing<T> {
-    /// The result; none where it was not worked on.
+    /// The result; none if it was not worked on.
     pub fn done(self) -> Option<T> {
         match self {
             Self::Done(result) => Some(result),
@@ -223,8 +224,8 @@ impl<T> Hashing<T> {
 /// Hashes passwords, slowly on purpose.
 ///
 /// An implementation bounds how many it works on at once and how many wait; beyond that it answers
-/// [`Hashing::Busy`], soon. Origins take turns: many passwords of one MUST NOT keep those of another
-/// waiting for more than a few of them.
+/// [`Hashing::Busy`] without delay. Origins take turns: many passwords of one MUST NOT keep those of
+/// another waiting for more than a few of them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasswordHasher: Send + Sync {

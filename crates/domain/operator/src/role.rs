@@ -48,10 +48,10 @@ pub enum Permission {
 }
 
 impl Role {
-    /// Every role, the mightiest first.
+    /// Every role, the most powerful first.
     pub const ALL: [Self; 4] = [Self::Owner, Self::Member, Self::Support, Self::Viewer];
 
-    /// Whether the role allows this; the one table of it.
+    /// Whether the role allows this; the only table of it.
     pub const fn may(self, permission: Permission) -> bool {
         use Area::{Activity, Identities, Money, Overview, Playground, Settings};
         use Permission::{Change, See, Unmask};

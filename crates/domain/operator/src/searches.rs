@@ -2,42 +2,42 @@ use crate::AuditEntry;
 use dwar_kernel::{BlindIndex, SearcherId, Timestamp};
 use std::time::Duration;
 
-/// So many numbers in so long.
+/// How many numbers may be searched for in how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchQuota {
-    /// So many.
+    /// How many.
     pub numbers: u32,
     /// In any span as long as this.
     pub window: Duration,
 }
 
-/// Somebody who sees phone numbers masked asks about one.
+/// A search for a phone number by somebody who sees them masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhoneSearch {
     /// Whose search it is.
     pub searcher: SearcherId,
     /// The number, in one world of one project.
     pub number: BlindIndex,
-    /// What the audit log is to say of it.
+    /// Its entry in the audit log.
     pub entry: AuditEntry,
 }
 
 /// The numbers that one searcher was admitted to in the last day, and when.
 ///
-/// Four digits of a masked number are hidden, and whether somebody is known by a number is seen from
-/// the answer: who may try all ten thousand has the number. At 200 a day that takes 25 days on average
-/// and leaves an entry in the audit log for each.
+/// A masked number hides four digits, and the answer to a search shows whether somebody is known by
+/// that number: trying all ten thousand reveals it. At 200 a day that takes 25 days on average and
+/// leaves an entry in the audit log for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Searches(pub Vec<(BlindIndex, Timestamp)>);
 
 /// Whether a number may be searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchAdmission {
-    /// It was searched for within the hour: that says nothing new, and does not count.
+    /// It was searched for within the hour: that reveals nothing new, and does not count.
     Repeated(SearchAllowance),
     /// It counts.
     Counted(SearchAllowance),
-    /// Others were too many; at this instant one more is admitted.
+    /// There were too many others; at this instant one more is admitted.
     Refused {
         /// The quota that is used up for longest.
         quota: SearchQuota,
@@ -51,27 +51,27 @@ pub enum SearchAdmission {
 pub struct SearchAllowance {
     /// The quota that is nearer to its end.
     pub quota: SearchQuota,
-    /// So many more numbers.
+    /// How many more numbers.
     pub remaining: u32,
-    /// When the first of those that count is over.
+    /// When the first of those that count stops counting.
     pub resets_at: Timestamp,
 }
 
 impl SearchQuota {
-    /// The windows slide: in any hour no more, and in any day no more.
+    /// The windows slide: the limits hold in any hour and in any day.
     pub const ALL: [Self; 2] = [
         Self { numbers: 60, window: Duration::from_secs(3_600) },
         Self { numbers: 200, window: Duration::from_secs(86_400) },
     ];
-    /// For so long a number that was searched for can be searched for again.
+    /// How long a number that was searched for can be searched for again.
     pub const REPEATED: Duration = Self::ALL[0].window;
-    /// What is older counts no more.
+    /// Older searches no longer count.
     pub const LONGEST: Duration = Self::ALL[1].window;
 }
 
 impl Searches {
-    /// Admits a number, or not. From the end of a window on, to the millisecond, a search counts no
-    /// more.
+    /// Admits a number, or not. A search stops counting at the end of its window, to the
+    /// millisecond.
     pub fn admit(&mut self, number: BlindIndex, now: Timestamp) -> SearchAdmission {
         self.0.retain(|(_, at)| now < *at + SearchQuota::LONGEST);
         let repeated = |(known, at): &(BlindIndex, Timestamp)| {

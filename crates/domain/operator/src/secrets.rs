@@ -22,7 +22,7 @@ macro_rules! secrets {
                 Self(SecretText::generate($prefix, BODY, entropy))
             }
 
-            /// The plaintext, for whoever it is handed to.
+            /// The plaintext, for its recipient.
             pub fn expose(&self) -> &str {
                 self.0.expose()
             }
@@ -44,8 +44,8 @@ macro_rules! secrets {
 }
 
 secrets! {
-    /// What makes a [`Link`](crate::Link) work; it stands in the fragment of an address, which no
-    /// browser sends along.
+    /// What makes a [`Link`](crate::Link) work; it is in the fragment of an address, which browsers
+    /// do not send along.
     LinkSecret = "svc_lnk_" for OperatorLink;
     /// What a signed-in browser keeps in its cookie.
     SessionToken = "svc_ops_" for OperatorSession;

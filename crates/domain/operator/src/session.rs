@@ -5,7 +5,7 @@ use std::time::Duration;
 /// One signed-in browser of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorSession {
-    /// Of its token.
+    /// The digest of its token.
     pub digest: Digest,
     /// Who is signed in.
     pub operator: OperatorId,
@@ -24,7 +24,7 @@ impl OperatorSession {
     pub const LIFETIME: Duration = Duration::from_secs(12 * 3_600);
     /// Ends this long after its last request.
     pub const IDLE: Duration = Duration::from_secs(3_600);
-    /// Requests are noted this far apart, so that a page of many does not write with each.
+    /// Requests are noted this far apart, so that a page that makes many does not write for each.
     pub const NOTED_EVERY: Duration = Duration::from_secs(60);
 
     /// A session that begins.
@@ -38,7 +38,7 @@ impl OperatorSession {
         Self { digest, operator, from, created_at: now, seen_at: now, expires_at }
     }
 
-    /// Whether it counts.
+    /// Whether it is valid.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.expires_at && now < self.seen_at + Self::IDLE
     }

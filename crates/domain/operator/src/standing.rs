@@ -2,24 +2,24 @@ use crate::Rule;
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// So many failures in a row cost nothing but the time they take.
+/// How many failures in a row cost nothing but the time they take.
 const FREE: u32 = 5;
 const FIRST_LOCK: Duration = Duration::from_secs(30);
 const LONGEST_LOCK: Duration = Duration::from_secs(3_600);
 
-/// So many failures under one name are free, and then one each [`STEP`]: as many an hour.
+/// How many failures under one name are free; then one per [`STEP`], which is as many an hour.
 const BURST: u32 = 100;
 const STEP: Duration = Duration::from_secs(36);
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 impl Rule {
-    /// So many attempts are judged in any 24 hours that [`Rule::Pace`] slows, wherever they come from:
+    /// The most attempts that [`Rule::Pace`] lets be judged in any 24 hours, wherever they come from:
     /// 100 at once, and 100 more each hour.
     pub const MOST_A_DAY: u64 = BURST as u64 + DAY.as_secs() / STEP.as_secs();
 }
 
-/// How one count of failures stands.
+/// The state of one count of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// In a row by [`Rule::Lock`]; those not worn off by [`Rule::Pace`].
@@ -40,7 +40,7 @@ pub enum Admission {
 }
 
 impl Standing {
-    /// How what nobody has failed at stands.
+    /// The state before any failure.
     pub const fn fresh(now: Timestamp) -> Self {
         Self { failures: 0, last_at: now, locked_until: None }
     }
@@ -94,7 +94,7 @@ impl Standing {
         self.last_at <= Self::forgotten_before(now)
     }
 
-    /// What was last touched at this instant or before means nothing any more.
+    /// A count last touched at this instant or before means nothing any more.
     pub fn forgotten_before(now: Timestamp) -> Timestamp {
         now - DAY
     }

@@ -7,7 +7,7 @@ fn at(seconds: u64) -> Timestamp {
     Timestamp::from_timestamp(1_800_000_000, 0).unwrap() + Duration::from_secs(seconds)
 }
 
-/// Fails as soon as it may, so many times; gives when each failure was, in seconds from the first.
+/// Fails `times` times, as soon as it may; gives when each failure was, in seconds from the first.
 fn failing(rule: Rule, times: usize) -> Vec<u64> {
     let mut standing = Standing::fresh(at(0));
     let mut now = at(0);

@@ -7,7 +7,7 @@ const UNTIL: usize = 8;
 const MAC: usize = 32;
 
 /// Bytes that prove, without being kept, that they were made here: for one purpose, for whom or what
-/// `about` names, and until when they count. They are a random id, an instant and a MAC of both.
+/// `about` names, and until when they are valid. They are a random id, an instant and a MAC of both.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket([u8; Ticket::LENGTH]);
 
@@ -29,7 +29,7 @@ impl Ticket {
         Self(bytes)
     }
 
-    /// What [`Ticket::issue`] made for the same purpose and about the same, while it counts.
+    /// What [`Ticket::issue`] made for the same purpose and about the same, while it is valid.
     pub(crate) fn read(
         bytes: &[u8],
         (vault, purpose): (&dyn Vault, Purpose),
@@ -53,7 +53,7 @@ impl Ticket {
         Digest(digest)
     }
 
-    /// From when on it counts no more.
+    /// From when on it is no longer valid.
     pub(crate) fn until(&self) -> Option<Timestamp> {
         let mut millis = [0; UNTIL];
         millis.copy_from_slice(&self.0[ID..ID + UNTIL]);

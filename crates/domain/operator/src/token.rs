@@ -8,20 +8,20 @@ use std::time::Duration;
 pub struct AdminToken {
     /// Its id, for lists and the audit log.
     pub id: AdminTokenId,
-    /// Of its text.
+    /// The digest of its text.
     pub digest: Digest,
     /// What a person calls it.
     pub name: String,
     /// What it may do.
     pub access: Access,
-    /// Whether it may invite operators, change what they may do, and make tokens: what lives on when
-    /// it is over.
+    /// Whether it may invite operators, change what they may do, and make tokens, all of which
+    /// outlives it.
     pub may_delegate: bool,
     /// Who made it, as the audit log names them.
     pub made_by: String,
     /// When it was made.
     pub made_at: Timestamp,
-    /// The first instant at which it counts for nothing.
+    /// The first instant at which it is no longer valid.
     pub expires_at: Timestamp,
     /// The last use, to within a minute.
     pub used_at: Option<Timestamp>,
@@ -35,7 +35,7 @@ impl AdminToken {
     /// Uses are noted this far apart.
     pub const NOTED_EVERY: Duration = Duration::from_secs(60);
 
-    /// Whether it counts.
+    /// Whether it is valid.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }

@@ -17,7 +17,7 @@ const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 pub struct Totp {
     /// The secret, unreadable at rest.
     pub secret: Sealed,
-    /// The last time step that was used; it and those before it work no more.
+    /// The last time step that was used; it and those before it no longer work.
     pub last_step: u64,
 }
 

@@ -13,7 +13,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 #[debug("Code(••••••)")]
 pub struct Code([u8; 6]);
 
-/// The text is no code.
+/// The text is not a code.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a code is exactly 6 digits")]
 pub struct InvalidCode;

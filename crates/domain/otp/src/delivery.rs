@@ -2,7 +2,7 @@ use dwar_kernel::{AttemptId, Channel, Timestamp, words};
 use std::time::Duration;
 
 words! {
-    /// Where an OTP request stands; later variants beat earlier ones and nothing moves back.
+    /// The status of an OTP request; later variants beat earlier ones and nothing moves back.
     DeliveryStatus {
         /// No provider has accepted it yet.
         Queued = "queued",
@@ -16,7 +16,7 @@ words! {
 }
 
 words! {
-    /// Where one attempt over one channel stands; later variants beat earlier ones.
+    /// The status of one attempt over one channel; later variants beat earlier ones.
     AttemptStatus {
         /// The provider is being called.
         Queued = "queued",
@@ -44,13 +44,13 @@ words! {
         ProviderAuth = "provider_auth",
         /// The provider asks for fewer messages.
         ProviderThrottled = "provider_throttled",
-        /// The provider refused outright, for a reason that nobody here knows.
+        /// The provider refused outright, for a reason unknown here.
         ProviderRefused = "provider_refused",
         /// The provider is down.
         ProviderUnavailable = "provider_unavailable",
         /// The provider did not answer in time.
         Timeout = "timeout",
-        /// Nobody knows what became of the call: the message may have been sent.
+        /// It is unknown what became of the call: the message may have been sent.
         Unknown = "unknown",
     }
 }
@@ -76,8 +76,8 @@ impl Reason {
         matches!(self, Self::NotOnChannel | Self::RejectedNumber | Self::Blocked)
     }
 
-    /// Whether the provider said no. After the others it may have sent the message all the same:
-    /// it was too slow with its answer, or nobody knows what the answer was.
+    /// Whether the provider said no. After the others it may still have sent the message: its
+    /// answer came too late, or is unknown.
     pub const fn is_refusal(self) -> bool {
         !matches!(self, Self::Timeout | Self::Unknown)
     }
@@ -88,7 +88,7 @@ impl Reason {
 pub struct Hop {
     /// What carries the message.
     pub channel: Channel,
-    /// The name of whoever serves it.
+    /// The name of the provider that serves it.
     pub provider: String,
 }
 
@@ -111,7 +111,7 @@ pub struct DeliveryAttempt {
     pub id: AttemptId,
     /// What carries the message.
     pub channel: Channel,
-    /// The name of whoever was asked to.
+    /// The name of the provider that was asked to.
     pub provider: String,
     /// What the provider calls it.
     pub provider_ref: Option<String>,
@@ -139,9 +139,9 @@ pub enum Report {
     Failed(Reason),
     /// It reached the phone.
     Delivered,
-    /// Its time is over: no receipt came, or whoever called the provider is gone.
+    /// Its time is over: no receipt came, or the process that called the provider is gone.
     Overdue {
-        /// Where the attempt stood when that was found. Another status now is a later word.
+        /// The status of the attempt when that was found. Another status now is more recent.
         seen: AttemptStatus,
     },
 }
@@ -166,21 +166,21 @@ pub enum Charge {
     Nothing,
 }
 
-/// What is to be done after a report.
+/// What to do after a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryStep {
-    /// Nothing: the report was old news or is not the last word.
+    /// Nothing: the report was old, or is not final.
     Wait,
     /// Call this provider; the attempt is on record.
     Try(DeliveryAttempt),
-    /// Settle the money. May come again; money is settled once.
+    /// Settle the money. May come again; money is settled only once.
     Settle(Charge),
 }
 
-/// The delivery of one code: its attempts and when somebody has to look after it.
+/// The delivery of one code: its attempts and when it is due to be looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Where the whole request stands.
+    /// The status of the whole request.
     pub status: DeliveryStatus,
     /// Every attempt, oldest first; never empty.
     pub attempts: Vec<DeliveryAttempt>,
@@ -220,7 +220,7 @@ impl Delivery {
         Some(paid.map_or(Charge::Nothing, |attempt| Charge::Channel(attempt.channel)))
     }
 
-    /// Whether the code can have come to the phone (docs/contract.md, Limits); certain once nothing is
+    /// Whether the code can have reached the phone (docs/contract.md, Limits); certain once nothing is
     /// pending.
     pub fn reach(&self) -> Reach {
         let refused = |attempt: &DeliveryAttempt| {
@@ -240,7 +240,7 @@ impl Delivery {
     /// Applies a report on `attempt`; a next attempt, if one is due, takes the id `next`.
     ///
     /// Reports may come twice, late or in the wrong order: statuses only move forward, and
-    /// [`Report::Overdue`] changes nothing once there is a later word on the attempt or on the
+    /// [`Report::Overdue`] changes nothing once there is a later report on the attempt or on the
     /// whole delivery. With `wanted` false (the code was used, replaced or locked) no further hop
     /// is tried.
     pub fn report(
@@ -281,8 +281,8 @@ impl Delivery {
             Report::Failed(_) if !was_last => self.still_pending_or_conclude(),
             Report::Failed(_) => self.advance(wanted, route, next, now),
             Report::Overdue { .. } => {
-                // A lost call is not repeated on another channel: whoever asked has gone, and
-                // will ask again.
+                // A lost call is not repeated on another channel: the caller has gone, and will ask
+                // again.
                 let lost = self.attempts.last().is_some_and(|a| a.status == AttemptStatus::Failed);
                 self.advance(wanted && !lost, route, next, now)
             }
@@ -331,8 +331,8 @@ impl Delivery {
         attempt
     }
 
-    /// The hop after the last attempt: the next provider, or, if the last one took the message
-    /// or the number itself is the trouble, the next channel.
+    /// The hop after the last attempt: the next provider, or, if the last one took the message or
+    /// the number itself is the problem, the next channel.
     fn next_hop<'route>(&self, route: &'route Route) -> Option<&'route Hop> {
         let Some(last) = self.attempts.last() else {
             return route.hops.first();
@@ -354,7 +354,7 @@ impl Delivery {
 }
 
 impl DeliveryAttempt {
-    /// Takes the report in if it is news; a status never moves back.
+    /// Applies the report if it is news; a status never moves back.
     fn learn(&mut self, report: &Report, now: Timestamp) -> bool {
         let (status, reason) = match report {
             Report::Accepted { provider_ref, .. } => {

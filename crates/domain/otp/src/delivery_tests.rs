@@ -24,7 +24,7 @@ fn accepted() -> Report {
     Report::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: true }
 }
 
-/// Overdue, as found while the attempt stood like this.
+/// Overdue, as found while the attempt had this status.
 const fn overdue(seen: AttemptStatus) -> Report {
     Report::Overdue { seen }
 }
@@ -237,7 +237,7 @@ fn overdue_changes_nothing_on_a_delivery_that_has_arrived_by_another_way() {
     }
 }
 
-/// How far a send gets whose only provider hears these reports.
+/// How far a send gets if its only provider makes these reports.
 fn reach(reports: &[Report]) -> Reach {
     let mut life = Life::new();
     life.0.attempts[0].channel = Channel::Sms;

@@ -1,15 +1,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Room for every tag that is in use, and the least that RFC 5646 (section 4.4.1) asks for.
+/// Room for every tag that is in use, and the minimum that RFC 5646 (section 4.4.1) asks for.
 const LONGEST: usize = 35;
 
 /// The language of a message: a language tag of BCP 47, such as `en`, `hi-IN` or `hi-Latn`.
 ///
 /// It is well-formed (RFC 5646, section 2.1: the production `langtag`), begins with a language of
-/// two or three letters, as every registered one does, and has 35 characters at most. Whether its
-/// parts are registered is not looked at. `hindi` is none, nor are tags for private use alone
-/// (`x-…`) and the irregular ones (`i-…`).
+/// two or three letters, as every registered one does, and has 35 characters at most. It is not
+/// checked whether its parts are registered. `hindi` is not one, nor are tags for private use alone
+/// (`x-…`) or irregular ones (`i-…`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Language(String);
 

@@ -9,7 +9,7 @@ use dwar_kernel::{
 use std::time::Duration;
 
 words! {
-    /// Where a code stands.
+    /// The state of a code.
     OtpState {
         /// It can be used until it expires.
         Active = "active",
@@ -25,7 +25,7 @@ words! {
 }
 
 impl OtpState {
-    /// Of the states that a phone has one code in at most: neither used up, replaced nor given up.
+    /// The states in which a phone has one code at most: neither used up, replaced nor given up.
     pub const OPEN: [Self; 2] = [Self::Active, Self::Locked];
 
     /// Whether it is among [`OtpState::OPEN`].
@@ -51,14 +51,14 @@ pub struct Otp {
     pub code: CodeDigest,
     /// The code, unreadable at rest, as long as a fallback may have to send it again.
     pub sealed_code: Option<Sealed>,
-    /// Where the code stands.
+    /// The state of the code.
     pub state: OtpState,
     /// Wrong guesses judged so far.
     pub wrong: u32,
     /// The wrong guess that locks it (docs/contract.md, Verify).
     pub max_wrong: u32,
-    /// When guesses were judged, oldest first, the last [`Otp::GUESSES`] at most. Of a used code the
-    /// last one is the right one. Whole milliseconds.
+    /// When guesses were judged, oldest first, the last [`Otp::GUESSES`] at most. For a used code
+    /// the last one is the right one. Whole milliseconds.
     pub guesses: Vec<Timestamp>,
     /// When it was asked for.
     pub created_at: Timestamp,
@@ -68,7 +68,7 @@ pub struct Otp {
     pub delivery: Delivery,
 }
 
-/// What a guess is judged to be.
+/// The verdict on a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The right code, used up by this.
@@ -88,7 +88,7 @@ pub struct Allowance {
     pub limit: u32,
     /// How many of them are left.
     pub remaining: u32,
-    /// Until the code, and with it the lock, is over.
+    /// Until the code expires, and with it the lock.
     pub reset: Duration,
 }
 
@@ -96,7 +96,7 @@ impl Otp {
     /// How many instants of guesses are kept.
     pub const GUESSES: usize = 16;
 
-    /// The event that a report at `at` was, if it found the request as `before`.
+    /// The event of a report at `at` that found the request as `before`.
     pub fn reported_since(&self, before: &Self, at: Timestamp) -> Option<Event> {
         let kind = match self.delivery.status {
             now if now == before.delivery.status => return None,
@@ -108,8 +108,8 @@ impl Otp {
         Some(self.event(kind, at))
     }
 
-    /// The event that a guess at `at` was, if it found the code and the phone's wrong guesses as
-    /// `before` and left these as `budget`.
+    /// The event of a guess at `at` that found the code and the phone's wrong guesses as `before`
+    /// and left these as `budget`.
     pub fn judged_since(
         &self,
         (before, counted): (&Self, &GuessBudget),
@@ -159,7 +159,7 @@ impl Otp {
     ///
     /// A wrong one is counted here and in `budget`; the last one allowed by either locks the code.
     /// The right one uses the code up and clears the count in a row. A guess at the code of another
-    /// request is none at this one: it finds nothing, and nothing is counted.
+    /// request is not one at this code: it finds nothing, and nothing is counted.
     pub fn judge(
         &mut self,
         guess: &Guess,
@@ -213,7 +213,7 @@ impl Otp {
 
     /// Applies a report on one of its attempts; see [`Delivery::report`].
     ///
-    /// When every channel has failed there is no active code; the sealed code goes as soon as
+    /// When every channel has failed there is no active code; the sealed code is dropped once
     /// nothing can need it any more.
     pub fn report(
         &mut self,

@@ -15,15 +15,15 @@ use std::time::Duration;
 pub trait OtpStore: Send + Sync {
     /// Stores a new code with its first attempt and supersedes the phone's present one.
     ///
-    /// However many come at once for one phone of one project and mode, there MUST be exactly one
-    /// code in force after them.
+    /// However many calls come at once for one phone of one project and mode, exactly one code MUST
+    /// be in force after them.
     async fn issue(&self, otp: Otp) -> Result<(), StoreError>;
 
     /// As [`OtpStore::issue`], for a send that has a place and money held for it.
     ///
-    /// Where one of them is gone, nothing is stored and this is [`StoreError::Unavailable`]: the send
-    /// was taken for abandoned while it slept, or a crash of the database took back what it had not
-    /// waited for. Nobody may be sent what nobody could be charged for, or what no limit counts.
+    /// If one of them is gone, nothing is stored and this is [`StoreError::Unavailable`]: the send
+    /// was taken for abandoned while it was stalled, or a crash of the database undid what it had not
+    /// waited for. No code may be sent that could not be charged for, or that no limit counts.
     async fn issue_held(&self, otp: Otp) -> Result<(), StoreError>;
 
     /// Judges a guess at the code in force for a phone, by [`Otp::judge`].
@@ -42,7 +42,7 @@ pub trait OtpStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Verdict, StoreError>;
 
-    /// Forgets the wrong guesses counted for a phone and gives them, or `None` if none were.
+    /// Forgets the wrong guesses counted for a phone and gives them, or `None` if there were none.
     ///
     /// No guess that was counted before this may be counted again after it.
     async fn forget_guesses(
@@ -74,7 +74,7 @@ pub trait OtpStore: Send + Sync {
         otp: OtpId,
     ) -> Result<Option<Otp>, StoreError>;
 
-    /// Which attempt a provider means by its reference; of several with the same one, the newest
+    /// The attempt that a provider means by its reference; of several with the same one, the newest
     /// by [`AttemptId`], whatever was reported on the others since.
     async fn find_attempt(
         &self,
@@ -100,13 +100,13 @@ pub trait OtpStore: Send + Sync {
     ) -> Result<u64, StoreError>;
 }
 
-/// The request that a report is about, as far as whoever reports knows it.
+/// The request that a report is about, as far as the caller knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reported {
     /// Its tenant and its id.
     Id(ProjectId, OtpId),
-    /// All of it, as it was issued or as the last report left it: a store may spare itself the
-    /// loading, as long as it makes sure that nothing has changed since.
+    /// All of it, as it was issued or as the last report left it: a store may skip loading it, as
+    /// long as it makes sure that nothing has changed since.
     Seen(Box<Otp>),
 }
 
@@ -120,10 +120,10 @@ impl Reported {
     }
 }
 
-/// Keeps receipts from their coming in until they are applied: a provider is answered as soon as
-/// they are on disk.
+/// Keeps receipts from their arrival until they are applied: a provider is answered as soon as they
+/// are on disk.
 ///
-/// A receipt is known once an attempt with its provider and reference is on record. It may come
+/// A receipt is known once an attempt with its provider and reference is on record. It may arrive
 /// before that: then it MUST become known, and due, in the step that puts the reference on record.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
@@ -136,7 +136,7 @@ pub trait ReceiptStore: Send + Sync {
     /// again before `lease` has passed, and none before an older one about the same message is
     /// done.
     ///
-    /// However many unknown ones are on record MUST make no difference.
+    /// The number of unknown ones on record MUST make no difference.
     async fn claim(
         &self,
         now: Timestamp,
@@ -147,9 +147,9 @@ pub trait ReceiptStore: Send + Sync {
     /// Takes a receipt off the record; repetition is harmless.
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError>;
 
-    /// Looks again at unknown receipts: those whose attempt was put on record while they were kept
-    /// become known, the others wait as [`KeptReceipt::next_look`] says or are over, and beyond
-    /// `most` of them the oldest go. Bounded work: what is left over is for the next review.
+    /// Reviews unknown receipts: those whose attempt was put on record in the meantime become
+    /// known, the others wait as [`KeptReceipt::next_check`] says or are dropped, and beyond `most`
+    /// of them the oldest are dropped. Bounded work: the rest is left for the next review.
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError>;
 
     /// How many are unknown, and since when.
@@ -168,7 +168,7 @@ pub struct Message {
     pub project: ProjectId,
     /// In which world; messages of test keys go to the sandbox alone.
     pub mode: KeyMode,
-    /// What is to carry it.
+    /// The channel that is to carry it.
     pub channel: Channel,
     /// To whom it goes.
     pub phone: Phone,
@@ -233,10 +233,10 @@ pub trait Gateway: Send + Sync {
     /// Hands one message over. Every failure is a [`Outcome::Refused`] with its reason; the caller
     /// bounds the time.
     ///
-    /// The reason MUST tell whether the message may be on its way all the same: with
-    /// [`Reason::Timeout`] and [`Reason::Unknown`] the provider may have sent it (it did not
-    /// answer in time, the connection broke after the request was written, a gateway in between
-    /// lost the answer, the answer cannot be understood). With every other reason nothing was
-    /// sent: it was never asked, or it refused.
+    /// The reason MUST tell whether the message may still be on its way: with [`Reason::Timeout`]
+    /// and [`Reason::Unknown`] the provider may have sent it (it did not answer in time, the
+    /// connection broke after the request was written, a gateway in between lost the answer, the
+    /// answer cannot be understood). With every other reason nothing was sent: it was never asked,
+    /// or it refused.
     async fn deliver(&self, message: Message) -> Outcome;
 }

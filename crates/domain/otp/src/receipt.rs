@@ -66,19 +66,19 @@ pub struct KeptReceipt {
     pub received_at: Timestamp,
 }
 
-/// How many receipts about messages that are not on record are kept at most; beyond that the oldest
-/// go. A provider may report on everything that its account sends.
+/// The most receipts that are kept about messages not on record; beyond that the oldest are
+/// dropped. A provider may report on everything that its account sends.
 pub const MAX_UNKNOWN: u32 = 20_000;
 
-/// A receipt may overtake the answer to the call that it is about; after this it is nobody's.
+/// A receipt may overtake the answer to the call that it is about; after this it is not about ours.
 const UNKNOWN_FOR: Duration = Duration::from_secs(600);
 const FIRST_CHECK: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(120);
 
 impl KeptReceipt {
-    /// When a receipt whose message is not on record at `now` is checked again: after a second,
-    /// and then each time at four times its age, two minutes later at most. `None` once it is ten
-    /// minutes old and nobody's.
+    /// When a receipt whose message is not on record at `now` is checked again: after a second, and
+    /// then each time at four times its age, two minutes later at most. `None` once it is ten
+    /// minutes old and still unknown.
     pub fn next_check(received_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let over = received_at + UNKNOWN_FOR;
         let age = (now - received_at).to_std().unwrap_or_default();
@@ -104,9 +104,9 @@ pub struct ReceiptRoom {
 /// What a review of unknown receipts dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reviewed {
-    /// So many had waited for long enough.
+    /// How many had waited long enough.
     pub expired: u64,
-    /// So many were the oldest of too many.
+    /// How many were the oldest of too many.
     pub crowded_out: u64,
 }
 
@@ -155,7 +155,7 @@ pub struct WebhookCall {
     pub body: Vec<u8>,
 }
 
-/// What the head of a call earns it.
+/// What a call is allowed on the strength of its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebhookAdmission {
     /// The longest body that this provider ever sends, in bytes; nothing beyond is read.
@@ -196,8 +196,8 @@ pub trait ReceiptSource: Send + Sync {
     /// MUST be [`WebhookError::Unauthenticated`] if no body could make the call the provider's.
     fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError>;
 
-    /// The receipts of one authenticated call; what is authentic but means nothing to us (a status
-    /// on the way, a message of a user) gives none.
+    /// The receipts of one authenticated call; an authentic call that means nothing to us (an
+    /// intermediate status, a user's message) gives none.
     ///
     /// # Errors
     /// MUST be [`WebhookError::Unauthenticated`], judged in constant time and before anything is

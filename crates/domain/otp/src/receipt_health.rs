@@ -7,23 +7,23 @@ const STEP: i64 = 300;
 const RECENT: i64 = 3;
 /// ... with the six hours before them.
 const PAST: i64 = 72;
-/// With fewer receipts than these nothing is said.
+/// With fewer receipts than this there is no verdict.
 const FEWEST_RECENT: u32 = 40;
 const FEWEST_PAST: u32 = 100;
 /// Recovery is believed on half as many.
 const FEWEST_RECOVERED: u32 = FEWEST_RECENT / 2;
 /// The share of failures has to rise by this much at least.
 const RISE: f64 = 0.25;
-/// And by this many standard deviations of what chance does to so many receipts.
+/// And by this many standard deviations of chance among that many receipts.
 const DEVIATIONS: f64 = 5.0;
 
-/// How the receipts of one provider are, beside how they used to be. A pure rule over what it is
-/// told; 75 counts at most, however many receipts there are.
+/// How the receipts of one provider compare with its past. A pure rule over what it is told; 75
+/// counts at most, however many receipts there are.
 ///
-/// A provider fails unlike its past when the share of failures of the last quarter of an hour lies
-/// far above that of the six hours before: by 25 percentage points, and by five standard
-/// deviations. It recovers when half of that rise is gone. What was counted while it failed is no
-/// past to compare with.
+/// A provider is failing when the share of failures in the last quarter of an hour is far above
+/// that of the six hours before: by 25 percentage points, and by five standard deviations. It
+/// recovers when half of that rise is gone. Counts from the time it failed are not used as its
+/// past.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiptHealth {
     counts: VecDeque<Count>,
@@ -39,7 +39,7 @@ struct Count {
     while_failing: bool,
 }
 
-/// A provider's receipts became worse, or well again.
+/// A provider's receipts became worse, or recovered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HealthChange {
     /// Whether it fails from now on.
@@ -48,12 +48,12 @@ pub struct HealthChange {
     pub failed: u32,
     /// How many recent receipts there are.
     pub receipts: u32,
-    /// The share of failures that is usual, from 0 to 1.
+    /// The usual share of failures, from 0 to 1.
     pub usual: f64,
 }
 
 impl ReceiptHealth {
-    /// Takes in the word of one receipt; gives a change, once.
+    /// Counts one receipt; gives a change, once.
     pub fn note(&mut self, failed: bool, now: Timestamp) -> Option<HealthChange> {
         // A clock that went backwards counts into the newest step.
         let newest = self.counts.back().map_or(i64::MIN, |count| count.step);

@@ -17,8 +17,8 @@ impl Provider {
         (self.state >> 33) % 1_000
     }
 
-    /// Receipts for this many minutes, one each `every` seconds, of which so many in a thousand
-    /// fail, as chance has it.
+    /// Receipts for this many minutes, one each `every` seconds, of which `failing` in a thousand
+    /// fail, at random.
     fn reports(&mut self, minutes: i64, every: i64, failing: u64) -> Vec<HealthChange> {
         let mut changes = Vec::new();
         for _ in 0..minutes * 60 / every {
@@ -61,7 +61,7 @@ fn a_jump_raises_once_and_a_recovery_clears_once() {
             let ended = provider.reports(120, 10, usual);
             assert_eq!(ended.len(), 1, "{seed}: {bad} to {usual}: {ended:?}");
             assert!(!ended[0].failing && provider.health.failing.is_none());
-            // What it was like meanwhile has not become the usual thing.
+            // The failures meanwhile have not become the usual share.
             assert_eq!(provider.reports(60, 10, bad).len(), 1);
         }
     }
@@ -86,10 +86,10 @@ fn few_receipts_never_raise() {
     quiet.reports(120, 5, 20);
     quiet.second += 900;
     assert_eq!(quiet.reports(24 * 60, 25, 1_000), []);
-    // No past to be unlike.
+    // No past to compare with.
     let mut new = Provider::new(3);
     assert_eq!(new.reports(14, 1, 1_000), []);
-    // A past of long ago is none.
+    // A past of long ago does not count.
     let mut back = Provider::new(3);
     back.reports(120, 5, 20);
     back.second += 7 * 3_600;

@@ -1,14 +1,14 @@
 use crate::Code;
 use dwar_kernel::Phone;
 
-/// The longest reference that is taken, in bytes; no provider is known whose is half as long.
+/// The longest reference that is accepted, in bytes; no known provider's is half as long.
 pub const LONGEST_REFERENCE: usize = 128;
 
 /// Whether `text` may serve as a provider's name of a message: 1 to 128 letters, digits and
 /// `-_.:=+/`, of ASCII alone.
 ///
-/// What a provider calls a message is its own text, so it is taken for what anybody might have
-/// written.
+/// What a provider calls a message is its own text, so it is treated as text that anybody might
+/// have written.
 pub fn is_reference(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:=+/".contains(&byte);
     (1..=LONGEST_REFERENCE).contains(&text.len()) && text.bytes().all(plain)
@@ -16,8 +16,8 @@ pub fn is_reference(text: &str) -> bool {
 
 /// Whether `text` holds the phone number, in any spelling of its digits, or the code.
 ///
-/// A text that names the number is no name of one message anyway: the next message to that number
-/// would have the same.
+/// A text that contains the number does not identify one message anyway: the next message to that
+/// number would have the same.
 pub fn gives_away(text: &str, phone: &Phone, code: &Code) -> bool {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     [phone.national(), code.expose()].iter().any(|secret| digits.contains(secret))

@@ -16,7 +16,7 @@ words! {
         Balance = "balance",
         /// The `Idempotency-Key` was used before, with another body.
         KeyReused = "key_reused",
-        /// The API key asked too often; whose phone it was nobody has read.
+        /// The API key asked too often; the phone was not read.
         Ceiling = "ceiling",
     }
 }
@@ -39,7 +39,7 @@ pub struct RefusedSends {
     pub project: ProjectId,
     /// In which world.
     pub mode: KeyMode,
-    /// Whose; `None` if that is not known, or was not kept since there were too many.
+    /// Whose phone; `None` if that is not known, or was not kept because there were too many.
     pub phone: Option<BlindIndex>,
     /// Why they were refused.
     pub reason: Refusal,
@@ -68,14 +68,14 @@ impl RefusedSends {
         counts
     }
 
-    /// What was refused whichever the phone, added up.
+    /// What was refused, added up over all phones.
     #[must_use]
     pub fn without_phones(mut counts: Vec<Self>) -> Vec<Self> {
         counts.iter_mut().for_each(|it| it.phone = None);
         Self::added_up(counts)
     }
 
-    /// The minute that an instant is in.
+    /// The minute that contains an instant.
     pub fn minute_of(at: Timestamp) -> Timestamp {
         let millis = at.timestamp_millis();
         Timestamp::from_timestamp_millis(millis - millis.rem_euclid(60_000)).unwrap_or(at)
@@ -86,9 +86,9 @@ impl RefusedSends {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RefusalStore: Send + Sync {
-    /// Puts what `tally` counted so far in each minute in the place of what it counted there before.
-    /// A repetition changes nothing, and a count never goes down. What several tallies counted adds
-    /// up. No two of `counts` are about the same.
+    /// Replaces what `tally` had counted in each minute with what it has counted so far. A
+    /// repetition changes nothing, and a count never goes down. Counts of several tallies add up. No
+    /// two of `counts` are about the same.
     async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError>;
 
     /// The newest `limit` counts of a phone, newest first.
@@ -100,8 +100,8 @@ pub trait RefusalStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError>;
 
-    /// What was refused in a project in minutes from `since` on, whichever the phone, newest first;
-    /// the newest `most` counts at most.
+    /// What was refused in a project in minutes from `since` on, for any phone, newest first; the
+    /// newest `most` counts at most.
     async fn of_project(
         &self,
         project: ProjectId,

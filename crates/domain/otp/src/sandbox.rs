@@ -104,8 +104,8 @@ pub struct Content {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SandboxInbox: Send + Sync {
-    /// Puts a message in. One whose request is not on record any more, since its phone was erased
-    /// on the way, is dropped: no trace may come back.
+    /// Stores a message. One whose request is no longer on record, because its phone was erased
+    /// meanwhile, is dropped: no trace may come back.
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError>;
 
     /// The newest `limit` messages to a phone, newest first.

@@ -50,14 +50,13 @@ impl TestQuota {
 #[async_trait]
 pub trait TestQuotaStore: Send + Sync {
     /// Of each project, drops test-mode records beyond the newest `quota.kept` of their
-    /// [`TestRecord`] kind, the oldest first (of equals any), if [`TestQuota::goes_until`] lets them
-    /// go, and gives the number of those that had to. A code that has not expired MUST stay, however
-    /// many there are.
+    /// [`TestRecord`] kind, the oldest first (of equals any), if [`TestQuota::goes_until`] allows
+    /// it, and gives how many were dropped. A code that has not expired MUST stay, however many
+    /// there are.
     ///
-    /// Counts of wrong guesses mean nothing in test mode; they all go and are not counted. Live
-    /// records MUST stay. Whoever calls at the same time drops nothing twice, and no more than one
-    /// call alone would. No step of it holds up other work for long, or reads another project's
-    /// rows.
+    /// Counts of wrong guesses mean nothing in test mode; they are all dropped, and not counted.
+    /// Live records MUST stay. Concurrent calls drop nothing twice, and no more than one call alone
+    /// would. No step holds up other work for long, or reads another project's rows.
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError>;
 }
 

@@ -4,7 +4,7 @@ use dwar_kernel::words;
 
 /// The longest value of a variable that every DLT portal takes (TRAI).
 const DLT_VARIABLE: usize = 30;
-/// What an Android app listens for is no longer than this, in bytes (SMS Retriever).
+/// The longest message that an Android app listens for, in bytes (SMS Retriever).
 const RETRIEVER: usize = 140;
 /// More parts than this get lost or cut on the way.
 const MAX_SEGMENTS: usize = 3;
@@ -38,19 +38,19 @@ pub enum InvalidText {
     /// `{code}` is missing, or there twice.
     #[error("the text has to contain {{code}} exactly once")]
     Code,
-    /// A placeholder that nothing stands for.
+    /// An unknown placeholder.
     #[error("unknown placeholder {0}: the text can use {{code}}, {{brand}} and {{minutes}}")]
     Placeholder(String),
-    /// A control character but a line break.
+    /// A control character other than a line break.
     #[error("the text contains a control character")]
     Control,
-    /// The brand is empty, too long, or of several lines.
+    /// The brand is empty, too long, or has several lines.
     #[error("a brand has 1 to 30 characters on one line, as a DLT variable has")]
     Brand,
-    /// The domain is no host name.
+    /// The domain is not a host name.
     #[error("the domain is a host name such as login.example.com")]
     Domain,
-    /// The app hash is none.
+    /// The app hash is malformed.
     #[error("an app hash has 11 characters of base64")]
     AppHash,
     /// Both a domain and an app hash.
@@ -62,7 +62,7 @@ pub enum InvalidText {
     /// More than three parts; how many there are.
     #[error("the text takes {0} SMS parts; at most 3 are allowed")]
     TooManySegments(usize),
-    /// The language is none.
+    /// The language is not a language tag.
     #[error(transparent)]
     Language(#[from] InvalidLanguage),
 }
@@ -178,7 +178,7 @@ impl Segments {
     }
 }
 
-/// How many septets a character takes; `None` if GSM-7 has it not.
+/// How many septets a character takes; `None` if it is not in GSM-7.
 fn septets(character: char) -> Option<usize> {
     const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡\
         ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 const LONGEST: usize = 60;
 
-/// What a person calls a project. It stands in messages: something visible, on one line, not too
+/// What a person calls a project. It appears in messages: something visible, on one line, not too
 /// long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectName(String);
@@ -15,7 +15,7 @@ pub struct ProjectName(String);
 pub struct InvalidProjectName;
 
 impl ProjectName {
-    /// Of the project that an empty database begins with on a developer's machine.
+    /// The name of the project that an empty database begins with on a developer's machine.
     pub fn demo() -> Self {
         Self("Demo".to_owned())
     }

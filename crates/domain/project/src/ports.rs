@@ -25,16 +25,16 @@ pub trait ProjectStore: Send + Sync {
     /// key is unknown to the very next request (docs/contract.md, Callers).
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError>;
 
-    /// Puts `key` in the place of the project's present key of the same mode.
+    /// Replaces the project's present key of the same mode with `key`.
     ///
     /// `false` means there is no such project. The old key MUST be unknown once this returns.
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError>;
 
-    /// Changes the settings that `change` names, by [`Project::changed`], and gives the project as it
-    /// then is.
+    /// Changes the settings that `change` names, by [`Project::changed`], and gives the project after
+    /// that.
     ///
-    /// Of any number at once that name different settings none MUST undo another, and `rules` MUST be
-    /// asked about the very project that is kept.
+    /// Calls at once that name different settings MUST NOT undo each other, and `rules` MUST be asked
+    /// about the very project that is kept.
     async fn change(
         &self,
         project: ProjectId,
@@ -58,6 +58,6 @@ pub trait ProjectStore: Send + Sync {
 pub trait KeyUseStore: Send + Sync {
     /// Notes these uses, one per key at most. A use within [`KeyUse::NOTED_EVERY`] of the one on
     /// record, or before it, changes nothing, whichever process noted that; nor does one of a key
-    /// that is over.
+    /// that is no longer in force.
     async fn note(&self, uses: Vec<KeyUse>) -> Result<(), StoreError>;
 }

@@ -72,7 +72,7 @@ pub struct NewProject {
     pub created_at: Timestamp,
 }
 
-/// What is to change, setting by setting; `None` leaves one as it is, and `Some(None)` goes back to the
+/// What to change, setting by setting; `None` leaves one as it is, and `Some(None)` goes back to the
 /// installation's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectChange {
@@ -136,7 +136,7 @@ pub struct InvalidSetting {
     pub reason: String,
 }
 
-/// Says whether a project can work as it is set. Stores ask it about the project as it would be, while
+/// Decides whether a project's settings can work. Stores ask about the project as it would be, while
 /// they hold its lock.
 pub type ProjectRules = Arc<dyn Fn(&Project) -> Result<(), InvalidSetting> + Send + Sync>;
 
@@ -162,7 +162,7 @@ impl Changed {
 }
 
 impl NewProject {
-    /// The project as it stands right after its creation.
+    /// The project right after its creation.
     pub fn into_project(self) -> Project {
         Project {
             id: self.id,
@@ -179,8 +179,8 @@ impl NewProject {
 }
 
 impl Project {
-    /// The longest wait for a delivery receipt, in seconds: the next channel has to come while the code
-    /// is good.
+    /// The longest wait for a delivery receipt, in seconds: the next channel must be tried while the
+    /// code is valid.
     pub const LONGEST_FALLBACK: u32 = 300;
 
     /// The project with what is `Some` in `change`, nothing else touched.

@@ -3,30 +3,30 @@ use crate::{Admission, Grant, Quota, Window, Wish};
 use dwar_kernel::{InstanceId, Timestamp};
 use std::time::Duration;
 
-/// How long a share is held without being renewed; half of it is over when it is.
+/// How long a share is held unless renewed; it is renewed when half of that is over.
 pub const LEASE: Duration = Duration::from_secs(10);
-/// Others had everything: so long nobody asks whether they still have.
+/// After others had everything, how long not to ask whether they still do.
 const PAUSE: Duration = Duration::from_millis(500);
-/// A quota is leased in so many blocks.
+/// How many blocks a quota is leased in.
 const BLOCKS: u32 = 16;
 
 /// One instance's side of [`crate::Shares`]: what it admitted of a key's quota, and what it may.
 ///
-/// Its own admissions are counted exactly, in the window that counts them where there is only one
-/// instance. An instance that is alone gets whatever is left of the quota, so it admits as exactly
+/// Its own admissions are counted exactly, in the same window that counts them with only one
+/// instance. An instance that is alone gets all that is left of the quota, so it admits as exactly
 /// as that window does.
 #[derive(Clone, Debug)]
 pub struct Holding {
     window: Window,
     quota: Quota,
     lease: Option<Lease>,
-    /// What others had when it was asked last.
+    /// What others had at the last answer.
     others: u32,
     /// Others left less than was wanted.
     short: Option<Short>,
-    /// Somebody came since the last wish.
+    /// A request came since the last wish.
     busy: bool,
-    /// The last request was counted by the common limiter, too.
+    /// The last request was also counted by the shared limiter.
     confirmed: bool,
 }
 
@@ -50,18 +50,18 @@ struct Short {
 pub enum LeaseDecision {
     /// It was admitted.
     Admitted {
-        /// How the key stands now.
+        /// The state of the key now.
         admission: Admission,
         /// Whether places should be asked for before there are none.
         low: bool,
     },
-    /// It is refused, and nobody has to be asked about it.
+    /// It is refused, and nothing has to be asked about it.
     Refused(Admission),
     /// There are no places here, and perhaps there are some on record.
     Ask,
 }
 
-/// What a renewal is made with: whose it is, which number it has, and when.
+/// What a renewal needs: who asks, its number, and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
     /// Which instance asks.
@@ -89,9 +89,9 @@ impl Default for Holding {
 impl Holding {
     /// Judges one more admission at `now` by the places held and, if admitted, counts it.
     ///
-    /// With `confirmed` a limiter that all instances have in common has admitted and counted it, and
-    /// knows of everything that this one admitted in the last window. Places that were got in
-    /// reliance on such a limiter are worth nothing without it.
+    /// With `confirmed` a limiter shared by all instances has admitted and counted it, and knows of
+    /// everything that this one admitted in the last window. Places obtained in reliance on such a
+    /// limiter are worth nothing without it.
     pub fn hit(&mut self, quota: Quota, now: Timestamp, confirmed: bool) -> LeaseDecision {
         (self.quota, self.busy, self.confirmed) = (quota, true, confirmed);
         self.window.expire(quota.window, now);
@@ -114,9 +114,9 @@ impl Holding {
         }
     }
 
-    /// What to ask for to go on admitting, or with `spare` false to keep what is used alone.
+    /// What to ask for to go on admitting, or, with `spare` false, to keep only what is in use.
     ///
-    /// From here on it goes by what the wish says it holds.
+    /// From here on it relies on what the wish says it holds.
     pub fn wish(&mut self, asking: Asking, spare: bool) -> Wish {
         let Asking { holder, number, now } = asking;
         self.window.expire(self.quota.window, now);
@@ -142,7 +142,7 @@ impl Holding {
         }
     }
 
-    /// Goes by what was granted to a wish of the instant `asked_at`.
+    /// Applies what was granted to a wish made at `asked_at`.
     pub fn granted(&mut self, wish: &Wish, asked_at: Timestamp, grant: Grant) {
         self.others = grant.others;
         if wish.lasts.is_zero() {
@@ -157,13 +157,13 @@ impl Holding {
         });
     }
 
-    /// The share is over: somebody else's clock says so.
+    /// The share is over, according to another clock.
     pub const fn lapse(&mut self) {
         self.lease = None;
     }
 
-    /// What to do about the share at `now`, where no request asks for anything: renew it (true),
-    /// keep what is used alone since nobody comes any more (false), or nothing.
+    /// What to do about the share at `now`, without a request: renew it (true), keep only what is
+    /// in use because no requests come any more (false), or nothing.
     pub fn due(&mut self, now: Timestamp) -> Option<bool> {
         self.window.expire(self.quota.window, now);
         let lease = self.lease?;
@@ -209,14 +209,14 @@ impl Holding {
 }
 
 impl Lease {
-    /// Whether a request that is `confirmed`, or one that is not, may have a place by it at `now`.
+    /// Whether a request that is `confirmed`, or one that is not, may take a place of it at `now`.
     fn counts(&self, confirmed: bool, now: Timestamp) -> bool {
         now < self.asked_at + LEASE && (confirmed || !self.confirmed)
     }
 }
 
-/// How many places an instance keeps ready beside those in use: its part of what may be unused while
-/// others are refused.
+/// How many places an instance keeps ready besides those in use: its part of what may go unused
+/// while others are refused.
 fn block(quota: Quota) -> u32 {
     (quota.limit / BLOCKS).max(1)
 }

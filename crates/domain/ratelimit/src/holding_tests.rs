@@ -1,4 +1,4 @@
-//! One instance beside the plain window, and several together against a plain log of everything.
+//! One instance against the plain window, and several together against a plain log of everything.
 
 use super::*;
 use crate::Shares;
@@ -12,7 +12,7 @@ fn instant(millis: i64) -> Timestamp {
     Timestamp::from_timestamp_millis(START + millis).unwrap()
 }
 
-/// An instance, whose clock is so many milliseconds ahead of that of the shares.
+/// An instance, and how many milliseconds its clock is ahead of that of the shares.
 #[derive(Clone, Debug)]
 struct Instance {
     holder: InstanceId,
@@ -21,11 +21,11 @@ struct Instance {
     number: u64,
     /// A wish that was sent, and what became of it.
     flight: Option<(Wish, Timestamp, Option<Grant>)>,
-    /// The limiter in common is out of its reach.
+    /// It cannot reach the shared limiter.
     cut: bool,
     /// It was restarted, which the next call notices.
     broken: bool,
-    /// When it was found out of reach last.
+    /// When it was last found out of reach.
     apart_at: Option<i64>,
 }
 
@@ -66,15 +66,15 @@ impl Instance {
     }
 }
 
-/// Everything there is: instances, the record, the limiter in common, and a log of what was admitted.
+/// Everything there is: instances, the record, the shared limiter, and a log of what was admitted.
 struct World {
     time: i64,
     quota: Quota,
     instances: Vec<Instance>,
     shares: Shares,
-    /// Wishes that nobody waits for any more, and that may arrive all the same.
+    /// Wishes that nothing waits for any more, and that may still arrive.
     strays: Vec<Wish>,
-    /// Knows what those who reach it asked it.
+    /// Knows the requests of the instances that reach it.
     common: Option<Window>,
     log: Vec<i64>,
     born: u128,
@@ -84,7 +84,7 @@ struct World {
 enum Move {
     Pass(i64),
     Hit(usize, u8),
-    /// As often, and whoever has to wait for places does.
+    /// As often, and waits for places if it has to.
     Use(usize, u8),
     Tend(usize),
     Arrive(usize),
@@ -93,9 +93,9 @@ enum Move {
     Stray(usize),
     Die(usize),
     Leave(usize),
-    /// One instance loses the limiter in common.
+    /// One instance loses the shared limiter.
     Cut(usize),
-    /// It is restarted, and everybody notices.
+    /// It is restarted, and every instance notices.
     Forget,
     Mend(usize),
 }
@@ -177,7 +177,7 @@ impl World {
         let common = self.common.as_mut().filter(|_| !alone);
         let window = i64::try_from(quota.window.as_millis()).unwrap();
         let confirmed = common.is_some() && one.apart_at.is_none_or(|at| at + window <= time);
-        // Places of the limiter in common are free as early as on the earliest clock.
+        // Places of the shared limiter are free as early as on the earliest clock.
         if common.is_some_and(|common| !common.hit(quota, instant(time)).admitted) {
             return;
         }
@@ -233,7 +233,7 @@ fn quotas() -> impl Strategy<Value = Quota> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// Whoever dies, sleeps or does not hear an answer, and whatever the clocks say.
+    /// Whichever instance dies, sleeps or misses an answer, and whatever the clocks say.
     #[test]
     fn several_never_admit_more_than_the_quota(
         quota in quotas(),
@@ -244,7 +244,7 @@ proptest! {
         steps.into_iter().for_each(|step| world.go(step));
     }
 
-    /// With a limiter in common that one instance loses, or that forgets what it knew.
+    /// With a shared limiter that one instance loses, or that forgets what it knew.
     #[test]
     fn nor_do_they_when_they_lose_what_they_have_in_common(
         limit in 1..20_u32,
@@ -341,7 +341,7 @@ fn a_refusal_comes_early_by_at_most_one_block_for_each_other_instance() {
 fn what_nobody_uses_any_more_comes_back_within_a_tending() {
     let mut world = World::plain();
     assert_eq!((world.drain(0), world.drain(1)), (100, 0));
-    // The places of the first become free, and it is asked for none.
+    // The places of the first become free, and no request comes for one.
     world.time += 60_000;
     world.tend(0);
     let block = usize::try_from(block(HUNDRED)).unwrap();

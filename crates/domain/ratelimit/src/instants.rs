@@ -3,8 +3,9 @@ use std::collections::VecDeque;
 
 /// Instants in order, to the millisecond.
 ///
-/// Kept are the gaps between them, seven bits to a byte (LEB128): an instant that follows the one
-/// before within 127 ms costs one byte. `n` instants inside a window of `w` milliseconds take at
+/// It keeps the gaps between them, seven bits to a byte (LEB128): an instant within 127 ms of the
+/// one before costs one byte. `n` instants inside a window of `w` milliseconds take at most `n + w
+/// / 128` bytes up to 16 s apart, so the 12,000 of a minute take 12.5 kB.
 /// most `n + w / 128` bytes up to 16 s apart, so the 12,000 of a minute take 12.5 kB.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Instants {
@@ -32,7 +33,7 @@ impl Instants {
         (self.count > 0).then_some(self.first)
     }
 
-    /// The one that has `before` others in front of it; as many steps as that.
+    /// The one that has `before` others in front of it; takes that many steps.
     pub(crate) fn nth(&self, before: usize) -> Option<i64> {
         if before >= self.count {
             return None;
@@ -74,7 +75,7 @@ impl Instants {
         }
     }
 
-    /// Gives memory back that a burst took, once it is mostly unused.
+    /// Gives back memory that a burst took, once it is mostly unused.
     pub(crate) fn shrink(&mut self) {
         if self.gaps.capacity() > 4 * self.gaps.len() + SLACK {
             self.gaps.shrink_to_fit();

@@ -28,18 +28,18 @@ pub trait RequestLimiter: Send + Sync {
         Ok(())
     }
 
-    /// Gives everything back that is held of quotas and not in use: this process stops.
+    /// Gives back everything that is held of quotas and not in use, because this process stops.
     async fn leave(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
-/// A request limiter that counts beside one that all instances have in common, and in its place
-/// while that does not answer.
+/// A request limiter that counts alongside one shared by all instances, and instead of it while
+/// that does not answer.
 #[async_trait]
 pub trait LocalLimiter: RequestLimiter {
-    /// Counts a request that the common limiter has admitted; gives a refusal where it must not be
-    /// admitted all the same, since there are admissions that the common limiter does not know.
+    /// Counts a request that the shared limiter has admitted; gives a refusal if it must be refused
+    /// anyway, because there are admissions that the shared limiter does not know of.
     async fn note(
         &self,
         key: RequestKey,
@@ -55,15 +55,16 @@ pub trait QuotaLeases: Send + Sync {
     /// Exchanges shares by [`crate::Shares::exchange`], each key's as one atomic step; gives an
     /// answer for each wish, in their order.
     ///
-    /// However many come at once, what is granted MUST be what the function says of one after the
-    /// other. `now` is the clock of the store, not of those who ask: their clocks may differ, and
-    /// MUST not be earlier than the wish was made. A wish that failed may have been granted.
+    /// However many calls come at once, the grants MUST be those that the function gives for one
+    /// after the other. `now` is by the clock of the store, not of the callers: their clocks may
+    /// differ, and it MUST NOT be earlier than the wish was made. A wish that failed may have been
+    /// granted.
     async fn exchange(
         &self,
         wishes: Vec<(RequestKey, Wish)>,
     ) -> Result<Vec<Option<Grant>>, StoreError>;
 
-    /// Drops shares that count no more, by the clock of the store. Gives the number of keys.
+    /// Drops shares that no longer count, by the clock of the store. Gives the number of keys.
     async fn sweep_shares(&self) -> Result<u64, StoreError>;
 }
 
@@ -96,7 +97,7 @@ pub trait SendLimiter: Send + Sync {
     /// Takes `send` off the record, since no provider was called; repetition is harmless.
     async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
 
-    /// Drops places taken before `before`, by the ids of their sends: the longest window in force
-    /// ago. Gives their number.
+    /// Drops places taken before `before`, by the ids of their sends; that is the longest window in
+    /// force ago. Gives their number.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

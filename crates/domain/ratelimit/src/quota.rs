@@ -13,9 +13,9 @@ pub struct Quota {
 /// Which of the request windows of a key (docs/contract.md, Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestScope {
-    /// `POST /v1/otp/send`: a ceiling far above honest use, beside the limit of the phone.
+    /// `POST /v1/otp/send`: a ceiling far above honest use, on top of the limit of the phone.
     Send,
-    /// `POST /v1/otp/verify`: a ceiling far above honest use, beside the limit of the code.
+    /// `POST /v1/otp/verify`: a ceiling far above honest use, on top of the limit of the code.
     Verify,
     /// `POST /v1/session/validate`.
     Validate,

@@ -4,13 +4,13 @@ use dwar_kernel::{GuessBudget, GuessPolicy, SendPace, Timestamp};
 /// How many sends a phone may get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendQuota {
-    /// Sends that hold a place: every one but those that are known to have reached nobody.
+    /// Sends that hold a place: all but those known to have reached nobody.
     pub places: Quota,
     /// Sends that reached a provider, forgiven ones included; `None` sets no bound.
     pub reach: Option<Quota>,
 }
 
-/// What stands in the way of a send.
+/// What keeps a send from being admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendBound {
     /// The phone had what it may get in the window.
@@ -41,7 +41,7 @@ pub struct SendSlot {
     pub forgiven: bool,
 }
 
-/// The answer to a send: how the phone stands, whatever becomes of it.
+/// The answer to a send: the state of the phone's limit, whatever becomes of the send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendAdmission {
     /// What it was refused by; `None` if it was admitted.
@@ -318,7 +318,7 @@ mod tests {
             assert_eq!(log.opens(&once, &policy, at(101)).unwrap().bound, Some(bound));
             assert_eq!(log.admit(&once, &policy, at(101)).refused_by, Some(bound), "{wrong}");
         }
-        // Its one place of the pace is free; ten that reached a provider are the limit all the same.
+        // Its one place of the pace is free; ten that reached a provider are still the limit.
         let reached: Vec<_> = (90..100).map(forgiven).collect();
         let refused = SendLog::new(reached, guesses(30)).admit(&LIVE, &policy, at(101));
         assert_eq!(refused.refused_by, Some(SendBound::Limit));

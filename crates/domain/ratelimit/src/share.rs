@@ -2,17 +2,17 @@ use crate::Quota;
 use dwar_kernel::{InstanceId, Timestamp};
 use std::time::Duration;
 
-/// Into so many stretches a window is cut when an instance tells when it admitted what.
+/// How many slots a window is cut into when an instance reports its admissions.
 const SLOTS: u32 = 30;
 
 /// What several instances may admit of one key's quota, together never more than that.
 ///
-/// A share is a number of places in the window: whoever holds it admits as many in any window as it
-/// has places, and asks nobody while it does. A share that is in force counts in full. One that is
-/// over counts for one window more, less what is known to have left it.
+/// A share is a number of places in the window: its holder admits that many in any window, and asks
+/// nobody while it does. A share that is in force counts in full. One that is over counts for one
+/// more window, less what is known to have left it.
 ///
-/// Every instant in here is by one clock, that of whoever keeps the shares. What an instance tells
-/// is how long ago something was, so its own clock may say what it likes.
+/// Every instant here is by one clock, that of the store of the shares. An instance reports how
+/// long ago something was, so its own clock need not be right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares(Vec<Share>);
 
@@ -21,19 +21,19 @@ pub struct Shares(Vec<Share>);
 pub struct Share {
     /// Which instance holds it.
     pub holder: InstanceId,
-    /// Which of its holder's wishes was granted by it.
+    /// The number of the holder's wish that it granted.
     pub number: u64,
     /// How many admissions of the holder may lie in any window.
     pub places: u32,
-    /// When the holder told its admissions.
+    /// When the holder reported its admissions.
     pub told_at: Timestamp,
     /// From then on the holder admits nothing by it.
     pub until: Timestamp,
     /// The length of the window that its admissions occupy.
     pub window: Duration,
-    /// How many admissions were that old when they were told; see [`slot_length`].
+    /// How many admissions were that old when they were reported; see [`slot_length`].
     pub uses: Vec<u32>,
-    /// Each of its admissions was counted by a limiter that all instances have in common, too.
+    /// Each of its admissions was also counted by a limiter shared by all instances.
     pub confirmed: bool,
 }
 
@@ -48,9 +48,9 @@ pub struct Wish {
     pub quota: Quota,
     /// Its own admissions in the present window, by age; see [`slot_length`].
     pub uses: Vec<u32>,
-    /// What it goes by until it has an answer: never fewer places are put on record.
+    /// What it relies on until it has an answer: never fewer places are put on record.
     pub hold: u32,
-    /// How many places it would like to have beside those in use.
+    /// How many places it would like to have besides those in use.
     pub spare: u32,
     /// How long it wants to hold them; nothing to give them up.
     pub lasts: Duration,
@@ -69,8 +69,8 @@ pub struct Grant {
     pub relief: Option<Duration>,
 }
 
-/// Admission `i` of [`Share::uses`] counts those that were at least `i` of these old, and younger
-/// than `i + 1`.
+/// The length of a slot: entry `i` of [`Share::uses`] counts those that were at least `i` of these
+/// old, and younger than `i + 1`.
 pub fn slot_length(window: Duration) -> Duration {
     (window + Duration::from_nanos(u64::from(SLOTS - 1))) / SLOTS
 }
@@ -81,7 +81,7 @@ impl Shares {
         Self(shares)
     }
 
-    /// What is to be put on record.
+    /// The shares to put on record.
     pub fn as_slice(&self) -> &[Share] {
         &self.0
     }
@@ -91,20 +91,20 @@ impl Shares {
         self.0.iter().map(|share| share.until + share.window).max()
     }
 
-    /// Puts a new share in the place of the holder's last one, as large as it wants it if the others
-    /// leave as much. On record it is never smaller than what the holder goes by already, and neither
-    /// is the grant if the last share is still in force; a wish that comes after its end may find that
-    /// others have the places. `None` if a later wish of the holder was granted before. The same wish
-    /// once more has the effect of one.
+    /// Replaces the holder's last share with a new one, as large as wanted if the others leave that
+    /// much. On record it is never smaller than what the holder already relies on, and neither is the
+    /// grant if the last share is still in force; a wish that comes after its end may find that others
+    /// have the places. `None` if a later wish of the holder was granted before. Repeating a wish
+    /// changes nothing more.
     ///
     /// While all holders of a share have each admission confirmed, the quota is kept elsewhere, and
-    /// the shares only make known what was admitted: then the others need not leave as much.
+    /// the shares only make known what was admitted: then the others need not leave that much.
     pub fn exchange(&mut self, wish: &Wish, now: Timestamp) -> Option<Grant> {
         if self.0.iter().any(|it| it.holder == wish.holder && it.number > wish.number) {
             return None;
         }
         let window = wish.quota.window;
-        // What it goes by is its own for as long as nobody could be given it.
+        // What it relies on is its own for as long as it could not be given to another.
         let own = self.0.iter().find(|it| it.holder == wish.holder && it.number < wish.number);
         let keeps = own.is_some_and(|it| now < it.until);
         self.0.retain(|it| it.holder != wish.holder && it.occupies(window, now) > 0);
@@ -115,7 +115,7 @@ impl Shares {
         let confirmed = wish.confirmed && self.0.iter().all(|it| it.confirmed);
         let left = if confirmed { u32::MAX } else { wish.quota.limit.saturating_sub(others) };
         let free = wanted.min(left);
-        // What it admitted meanwhile counts on record all the same.
+        // What it admitted meanwhile still counts on record.
         let places = free.max(wish.hold);
         let relief = self.0.iter().filter_map(|it| it.relief(window, now)).min();
         if places > 0 {
@@ -144,7 +144,7 @@ impl Share {
         if self.until + window <= now {
             return 0;
         }
-        // When it ended, no more admissions than places lay in the window. Of those some are known,
+        // When it ended, no more admissions than places lay in the window. Some of those are known,
         // and some of these have left it since.
         let began = self.until - self.window;
         let gone = self.slots().filter(|slot| began <= slot.after && slot.to + window <= now);

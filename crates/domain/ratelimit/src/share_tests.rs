@@ -50,8 +50,8 @@ fn whoever_is_alone_gets_everything_again_and_again() {
 #[test]
 fn a_share_counts_in_full_until_it_ends_and_then_until_what_is_known_of_it_has_gone() {
     let mut shares = Shares::default();
-    // Ten in the last two seconds, twenty some ten seconds ago, five before it can be said whether
-    // they were in the last window of the share.
+    // Ten in the last two seconds, twenty about ten seconds ago, five so early that they may or may
+    // not have been in the last window of the share.
     let mut uses = [0; 30];
     (uses[0], uses[5], uses[29]) = (10, 20, 5);
     let first = Wish { hold: 45, ..wish(1, &uses, 10) };
@@ -84,7 +84,7 @@ fn what_somebody_goes_by_is_put_on_record_whatever_the_quota_says() {
     assert_eq!(told(&mut shares, &tightened, 1), (50, 30));
 }
 
-/// Until the last share is over nobody else can have had its places.
+/// Until the last share is over no other holder can have had its places.
 #[test]
 fn a_wish_that_comes_after_the_end_of_the_last_share_finds_what_is_left() {
     for (seconds, granted) in [(9, 60), (10, 40)] {
@@ -104,7 +104,7 @@ fn an_older_wish_that_comes_late_changes_nothing() {
     let before = shares.clone();
     assert_eq!(shares.exchange(&first, at(1)), None);
     assert_eq!(shares, before);
-    // The same once more is the same.
+    // Repeating it changes nothing.
     assert_eq!(told(&mut shares, &second, 1), (50, 0));
     assert_eq!(told(&mut shares, &wish(2, &[], 100), 1), (50, 50));
 }
@@ -127,12 +127,13 @@ fn what_is_confirmed_may_be_held_by_several_until_one_is_not() {
     assert_eq!(told(&mut shares, &confirmed(1, 1, 50), 0), (60, 0));
     assert_eq!(told(&mut shares, &confirmed(2, 1, 45), 0), (55, 60));
     assert_eq!(told(&mut shares, &confirmed(1, 2, 53), 0), (63, 55));
-    // One has lost the limiter in common: it gets nothing beyond what is free, and nor do they.
+    // One has lost the shared limiter: it gets nothing beyond what is free, and neither do the
+    // others.
     assert_eq!(told(&mut shares, &wish(3, &[], 10), 0), (0, 118));
     let apart = Wish { number: 3, ..wish(1, &[53], 10) };
     assert_eq!(told(&mut shares, &apart, 0), (53, 55));
     assert_eq!(told(&mut shares, &confirmed(2, 2, 45), 0), (47, 53));
-    // Until what it admitted so has left the window.
+    // Until what it admitted that way has left the window.
     assert_eq!(told(&mut shares, &confirmed(2, 3, 45), 59), (47, 53));
     assert_eq!(told(&mut shares, &confirmed(2, 4, 95), 60), (105, 0));
 }

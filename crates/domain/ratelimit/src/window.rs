@@ -19,8 +19,8 @@ pub struct Admission {
 impl Admission {
     /// How one more request at `now` would be judged where `taken` places are occupied.
     ///
-    /// `next_free` is the admission, in milliseconds since 1970, whose end makes room: that with
-    /// `taken - quota.limit` others in front of it. Where there is room it is not looked at.
+    /// `next_free` is the admission, in milliseconds since 1970, whose end makes room: the one with
+    /// `taken - quota.limit` others in front of it. It is ignored if there is room.
     pub fn next(quota: Quota, taken: usize, next_free: Option<i64>, now: Timestamp) -> Self {
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
         let remaining = limit.saturating_sub(taken);
@@ -72,7 +72,7 @@ impl Window {
         self.taken.nth(usize::try_from(before).ok()?)
     }
 
-    /// How many admissions are how old at `now`, in multiples of `step`; the youngest first.
+    /// The number of admissions by age at `now`, in multiples of `step`; the youngest first.
     pub(crate) fn ages(&self, step: Duration, now: Timestamp) -> Vec<u32> {
         let now = now.timestamp_millis();
         let step = step.as_nanos().max(1);
@@ -88,7 +88,7 @@ impl Window {
         ages
     }
 
-    /// Whether one more would be admitted at `now`, and how the key stands without it.
+    /// Whether one more would be admitted at `now`, and the state of the key without it.
     pub(crate) fn next(&mut self, quota: Quota, now: Timestamp) -> Admission {
         self.expire(quota.window, now);
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);

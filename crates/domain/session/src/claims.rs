@@ -18,7 +18,7 @@ pub struct Claims {
     pub mode: KeyMode,
     /// `iat`, whole seconds.
     pub issued_at: Timestamp,
-    /// `exp`, whole seconds: the first instant at which the token no longer counts.
+    /// `exp`, whole seconds: the first instant at which the token is no longer valid.
     pub expires_at: Timestamp,
 }
 
@@ -37,7 +37,7 @@ impl Claims {
     }
 }
 
-/// The token is not one of ours, or its time is over. Which of the two is nobody's business.
+/// The token is not one of ours, or has expired. It is not said which.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid access token")]
 pub struct InvalidToken;

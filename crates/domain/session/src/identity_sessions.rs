@@ -23,12 +23,12 @@ impl Session {
     }
 }
 
-/// The sessions of one identity, for whoever looks after it.
+/// The sessions of one identity, for those who look after it.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IdentitySessions: Send + Sync {
-    /// The sessions of an identity, newest first, equals by id downwards, from after `after` on, at
-    /// most `limit`; those that ended too.
+    /// The sessions of an identity, newest first, equals by id downwards, starting after `after`,
+    /// at most `limit`; ended ones, too.
     async fn of_identity(
         &self,
         project: ProjectId,
@@ -38,8 +38,8 @@ pub trait IdentitySessions: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Session>, StoreError>;
 
-    /// Ends one session of the identity by [`Session::end`]; `false` if it has none of this id that
-    /// counts. What [`SessionStore::revoke`](crate::SessionStore::revoke) promises holds here too.
+    /// Ends one session of the identity by [`Session::end`]; `false` if it has no valid one with
+    /// this id. What [`SessionStore::revoke`](crate::SessionStore::revoke) promises holds here too.
     async fn end_one(
         &self,
         project: ProjectId,
@@ -50,8 +50,8 @@ pub trait IdentitySessions: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Ends every session of the identity by [`Session::end`], each with its event; gives how many
-    /// ended. No session that was there when this began MUST count for any request that begins after
-    /// it returns, nor may a refresh at the same time survive it.
+    /// ended. A session that existed when this began MUST NOT be valid for any request that begins
+    /// after it returns, nor may a concurrent refresh survive it.
     async fn end_all(
         &self,
         project: ProjectId,

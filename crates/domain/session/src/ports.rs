@@ -9,20 +9,21 @@ use dwar_kernel::{Digest, IdentityId, SessionId, StoreError, Timestamp, TokenId}
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Puts a login on record as one step, and gives the identity that it is of: the one that the phone
-    /// has in this project and mode, or a new one with the id that the session names.
+    /// Records a login as one step, and gives its identity: the one that the phone has in this project
+    /// and mode, or a new one with the id that the session names.
     ///
-    /// A known identity keeps the phone as sealed by this login, so that a new master key takes over
-    /// as people log in, and the later of both dates. However many logins of one phone come at once,
-    /// there MUST be one identity after them. A session that is on record already is left as it is.
+    /// A known identity keeps the phone as sealed by this login, so that a new master key takes over as
+    /// people log in, and the later of both dates. However many logins of one phone come at once, there
+    /// MUST be one identity after them. A session that is on record already is left as it is.
     async fn start(&self, login: Login) -> Result<IdentityId, StoreError>;
 
     /// Exchanges a refresh token of the session, by [`Session::rotate`]; `None` if it is gone.
     ///
-    /// `seen` is the session as [`SessionStore::seek`] gave it to this very request, which spares a
-    /// look-up: a store MUST write only where the session still is as it was seen, and else look
-    /// again. Of any number at once with the same token exactly one MUST be [`Rotation::Rotated`];
-    /// the same call with the same `next` again is the same exchange. A revocation that [`Rotation::Reused`] brings is on disk before this answers.
+    /// `seen` is the session as [`SessionStore::seek`] gave it to this very request, which saves a
+    /// look-up: a store MUST write only if the session is still as it was seen, and otherwise look
+    /// again. Of any number of calls at once with the same token exactly one MUST be
+    /// [`Rotation::Rotated`]; repeating a call with the same `next` is the same exchange. A
+    /// revocation by [`Rotation::Reused`] is on disk before this answers.
     async fn rotate(
         &self,
         seen: Session,
@@ -32,9 +33,9 @@ pub trait SessionStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError>;
 
-    /// Whom the API key with this digest speaks for, and the session, if one is named, if it is of the same project and
-    /// mode, in one look-up; `None` if no such key is in force. [`Session::honours`] tells whether a
-    /// token counts.
+    /// Whom the API key with this digest speaks for, and the named session, if any, provided that it
+    /// is of the same project and mode, in one look-up; `None` if no such key is in force.
+    /// [`Session::honours`] tells whether a token is valid.
     ///
     /// MUST see every change of either that returned before this call began, from any process.
     async fn seek(
@@ -45,8 +46,8 @@ pub trait SessionStore: Send + Sync {
 
     /// Ends the session by [`Session::revoke`]; `false` if it does not honour `token` at `now`.
     ///
-    /// `seen` spares a look-up as in [`SessionStore::rotate`]. Neither token of the session MUST work
-    /// for any request that begins after this returns, nor may a refresh at the same time survive it.
+    /// `seen` saves a look-up as in [`SessionStore::rotate`]. The tokens of the session MUST NOT work
+    /// for any request that begins after this returns, nor may a concurrent refresh survive it.
     async fn revoke(
         &self,
         seen: Session,
@@ -67,7 +68,7 @@ pub trait SigningKeyStore: Send + Sync {
 
     /// Adds the first key; `false` if there is one that [serves](SigningKey::serves) already.
     ///
-    /// Of any number at once on an empty store exactly one MUST answer `true`.
+    /// Of any number of calls at once on an empty store exactly one MUST answer `true`.
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError>;
 
     /// Adds a successor as one step: every other key [retires](SigningKey::retire) when it starts
@@ -82,7 +83,7 @@ pub trait TokenSigner: Send + Sync {
     /// Signs with the key that is active at `claims.issued_at`.
     async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError>;
 
-    /// Takes a token as it is presented, and asks nobody about it.
+    /// Takes a token as it is presented, without a look-up.
     fn read(&self, token: AccessToken) -> PresentedToken;
 
     /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew.

@@ -27,7 +27,7 @@ pub struct Session {
     pub generation: u32,
     /// The first instant at which it no longer does.
     pub refresh_expires_at: Timestamp,
-    /// The access token that counts.
+    /// The current access token.
     pub access: CurrentAccess,
     /// When the last of them were exchanged.
     pub rotations: Rotations,
@@ -37,7 +37,7 @@ pub struct Session {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// The access token of a session that counts; every earlier one is superseded.
+/// The current access token of a session; every earlier one is superseded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurrentAccess {
     /// Its `jti`.
@@ -69,7 +69,7 @@ pub struct Presented {
     pub key: Option<Digest>,
 }
 
-/// What takes the place of the old pair.
+/// What replaces the old pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Successor {
     /// Digest of the new refresh token.
@@ -87,7 +87,8 @@ pub struct Successor {
 pub struct RotationPolicy {
     /// Up to this long after its own exchange a used token revokes nothing: two tabs at once.
     pub leeway: Duration,
-    /// Within this of its exchange the one used last gets the same pair again for the same key.
+    /// Within this long of its exchange the token used last gets the same pair again for the same
+    /// key.
     pub replay: Duration,
 }
 
@@ -100,12 +101,12 @@ pub enum Rotation {
     Replayed(Sealed),
     /// It does not work, and the session lives on.
     Refused,
-    /// It had been used before: the session is taken for stolen and ends here (RFC 9700
-    /// section 4.14.2).
+    /// It had been used before: the session is considered stolen and ends here (RFC 9700 section
+    /// 4.14.2).
     Reused,
 }
 
-/// What a request about a session asks first.
+/// What a request about a session looks up first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sought {
     /// Which API key it was.
@@ -130,12 +131,12 @@ pub struct Login {
 }
 
 impl Session {
-    /// Whether the session as a whole counts at `now`.
+    /// Whether the session as a whole is valid at `now`.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
 
-    /// Whether `token` is the access token that counts at `now`.
+    /// Whether `token` is the access token that is valid at `now`.
     pub fn honours(&self, token: TokenId, now: Timestamp) -> bool {
         self.is_alive(now) && self.access.token == token && now < self.access.expires_at
     }
@@ -161,7 +162,7 @@ impl Session {
             return Rotation::Refused;
         }
         if self.refresh == next.refresh {
-            // This very call was here before, and its answer was lost on the way.
+            // This very call was made before, and its answer was lost on the way.
             return Rotation::Rotated;
         }
         if presented.generation < self.generation {
@@ -203,12 +204,12 @@ impl Session {
         }
     }
 
-    /// Ends the session at `now` if `token` is the access token that counts; `false` if it is not.
+    /// Ends the session at `now` if `token` is the valid access token; `false` if it is not.
     pub fn revoke(&mut self, token: TokenId, now: Timestamp) -> bool {
         self.honours(token, now) && self.end(now)
     }
 
-    /// Ends the session at `now`, whatever its tokens; `false` if it counts no more.
+    /// Ends the session at `now`, whatever its tokens; `false` if it is no longer valid.
     pub fn end(&mut self, now: Timestamp) -> bool {
         let alive = self.is_alive(now);
         if alive {
@@ -222,7 +223,7 @@ impl Session {
         self.rotations.before(0)
     }
 
-    /// What is to be told of the change from `before`.
+    /// The event of the change from `before`, if there is one.
     pub fn event(&self, before: &Self) -> Option<Event> {
         let at = self.revoked_at.filter(|_| before.revoked_at.is_none())?;
         Some(Event {

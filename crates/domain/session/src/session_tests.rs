@@ -34,7 +34,7 @@ fn session() -> Session {
     }
 }
 
-/// Presents token `number`, of which the first is 1.
+/// Presents token `number`; the first is 1.
 fn present(session: &mut Session, number: u8, key: Option<u8>, seconds: i64) -> Rotation {
     present_at(session, number, key, at(seconds))
 }
@@ -105,7 +105,7 @@ fn a_used_token_is_judged_by_its_own_exchange_however_many_followed() {
 fn of_more_than_sixteen_exchanges_the_oldest_that_is_kept_stands_for_those_before() {
     let session = rotated(0..20);
     assert_eq!(session.rotations.to_bytes().len(), 16 * 8);
-    // Kept are the instants 4 to 19, at which the tokens 5 to 20 were exchanged.
+    // It keeps the instants 4 to 19, at which the tokens 5 to 20 were exchanged.
     for number in 1..=5 {
         assert_eq!(present(&mut session.clone(), number, None, 14), Rotation::Refused);
         assert_eq!(present(&mut session.clone(), number, None, 15), Rotation::Reused);

@@ -46,13 +46,13 @@ pub struct SigningKey {
 }
 
 words! {
-    /// Where a signing key stands at an instant.
+    /// The state of a signing key at an instant.
     KeyState {
         /// Published, does not sign yet.
         Next = "next",
         /// Signs.
         Active = "active",
-        /// Signs no more; tokens it signed still count.
+        /// Signs no more; tokens it signed are still valid.
         Retired = "retired",
         /// No longer published.
         Gone = "gone",
@@ -60,7 +60,7 @@ words! {
 }
 
 impl SigningKey {
-    /// Where the key stands at `now`.
+    /// The state of the key at `now`.
     pub fn state(&self, now: Timestamp) -> KeyState {
         let reached = |instant: Option<Timestamp>| instant.is_some_and(|at| now >= at);
         if reached(self.published_until) {

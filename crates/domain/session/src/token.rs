@@ -29,8 +29,9 @@ pub struct RefreshTokenId {
 /// A refresh token: `svc_rt_`, then in hexadecimal its session, its generation, 256 random bits and
 /// a MAC over its id and them. Opaque to callers.
 ///
-/// The MAC tells one that was used long ago from one that nobody gave out, with nothing on record;
-/// it proves no right. Only the digest of the current one is stored, and only that one works.
+/// The MAC distinguishes one that was used long ago from one that was never issued, with nothing on
+/// record; it grants no right. Only the digest of the current one is stored, and only that one
+/// works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[debug("{PREFIX}…")]
 pub struct RefreshToken {
@@ -46,7 +47,7 @@ impl RefreshToken {
         Self::of(id, &random, vault)
     }
 
-    /// The session that a token names, which nobody has checked yet: it tells where to look.
+    /// The session that a token names, still unchecked: it tells where to look.
     pub fn session_of(text: &str) -> Option<SessionId> {
         let session = text.strip_prefix(PREFIX)?.get(..32)?;
         Some(Uuid::from_u128(u128::from_str_radix(session, 16).ok()?).into())
@@ -72,7 +73,7 @@ impl RefreshToken {
         let parts: [&[u8]; 5] =
             [project.as_bytes(), mode.as_bytes(), session.as_bytes(), &generation, random];
         let mac = vault.digest(Purpose::RefreshTokenMac, &parts);
-        // As long as it gets, so that no copy is left behind where it grew.
+        // Allocated at full length, so that growing leaves no copy behind.
         let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + BODY));
         text.push_str(PREFIX);
         let bytes = parts[2..].iter().copied().flatten().chain(&mac.0[..MAC]);
@@ -114,19 +115,19 @@ impl AccessToken {
     }
 }
 
-/// An access token as a client presents it, with what is known of it before anything was asked.
+/// An access token as a client presents it, with what is known about it before any look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresentedToken {
     /// The token as it came.
     pub token: AccessToken,
-    /// The session that it names: it tells where to look, and nobody need have checked it yet.
+    /// The session that it names: it tells where to look, and may still be unchecked.
     pub session: Option<SessionId>,
     /// What is known of its signature so far.
     pub signature: Signature,
 }
 
 impl PresentedToken {
-    /// A token of which nobody knows more than which session it names, if any.
+    /// A token of which only the session that it names, if any, is known.
     pub const fn unchecked(token: AccessToken, session: Option<SessionId>) -> Self {
         Self { token, session, signature: Signature::Unchecked }
     }
@@ -137,7 +138,7 @@ impl PresentedToken {
 pub enum Signature {
     /// Nothing yet.
     Unchecked,
-    /// The key `kid` made it, over these claims. Whether key and claims still count is another
+    /// The key `kid` made it, over these claims. Whether key and claims are still valid is another
     /// question.
     Good {
         /// Which key.

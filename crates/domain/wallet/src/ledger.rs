@@ -2,7 +2,7 @@ use crate::{Amount, InvalidAmount, Paise, Reference};
 use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp, words};
 
 words! {
-    /// What kind of movement a ledger entry stands for.
+    /// The kind of movement that a ledger entry records.
     EntryKind {
         /// Money paid in.
         Credit = "credit",
@@ -88,13 +88,13 @@ pub enum Credited {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Correction(Paise);
 
-/// It is nothing that a balance can be corrected by.
+/// A balance cannot be corrected by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidCorrection {
     /// Nothing, or too much.
     #[error("-1000000000000 to 1000000000000 paise, not zero")]
     Bounds,
-    /// The text is no amount.
+    /// The text is not an amount.
     #[error(transparent)]
     Amount(#[from] InvalidAmount),
 }

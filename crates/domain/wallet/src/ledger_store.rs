@@ -9,8 +9,8 @@ use dwar_kernel::{ProjectId, StoreError, Timestamp};
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait LedgerStore: Send + Sync {
-    /// The entries that the filter wants, newest first, equals by position downwards, from after
-    /// `after` on, at most `limit`. What it costs MUST depend on `limit` alone.
+    /// The entries that match the filter, newest first, equals by position downwards, starting
+    /// after `after`, at most `limit`. The cost MUST depend on `limit` alone.
     async fn lines(
         &self,
         project: ProjectId,
@@ -19,10 +19,10 @@ pub trait LedgerStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<StatementLine>, StoreError>;
 
-    /// The wallet as it stands and its open holds, of one instant; nothing where there is no wallet.
+    /// The wallet and its open holds at one instant; nothing if there is no wallet.
     async fn snapshot(&self, project: ProjectId) -> Result<WalletSnapshot, StoreError>;
 
-    /// What the entries at the positions above `after` and up to `through` come to.
+    /// The sum of the entries at the positions above `after` and up to `through`.
     async fn sum(
         &self,
         project: ProjectId,
@@ -30,10 +30,11 @@ pub trait LedgerStore: Send + Sync {
         through: u64,
     ) -> Result<LedgerSum, StoreError>;
 
-    /// Begins a proof, by [`ProofRun::or_running`]. Of any number at once exactly one MUST begin.
+    /// Begins a proof, by [`ProofRun::or_running`]. Of any number of calls at once exactly one MUST
+    /// begin.
     async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError>;
 
-    /// Says that the run which began at `since` goes on; `false` if another took its place.
+    /// Notes that the run which began at `since` goes on; `false` if another took its place.
     async fn continue_proof(
         &self,
         project: ProjectId,
@@ -41,7 +42,7 @@ pub trait LedgerStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Puts a proof on record and ends its run, if that is the present one; else nothing changes.
+    /// Records a proof and ends its run, if that is the present one; otherwise nothing changes.
     ///
     /// Of each project the newest [`LedgerProof::KEPT`] stay, and the last sound one.
     async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError>;
@@ -53,6 +54,6 @@ pub trait LedgerStore: Send + Sync {
     async fn last_sound_proof(&self, project: ProjectId)
     -> Result<Option<LedgerProof>, StoreError>;
 
-    /// The run on record; whether somebody is still at it says [`ProofRun::is_alive`].
+    /// The run on record; [`ProofRun::is_alive`] says whether it is still going on.
     async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError>;
 }

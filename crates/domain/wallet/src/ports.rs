@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 /// Keeps prepaid balances and their ledger.
 ///
-/// Every step is the rule of the same name in [`crate::Wallet`], applied to the wallet as it stands
-/// then and to what is on record, and the whole of its [`crate::Movement`] written down at once. After
-/// any number of calls at once, `0 <= held <= balance <= Amount::MOST` and the sums of the entries MUST
-/// hold. A project that never was credited has nothing. Ids of entries are new.
+/// Every step is the rule of the same name in [`crate::Wallet`], applied to the wallet and the records
+/// as of then, with its whole [`crate::Movement`] written at once. After any number of concurrent
+/// calls, `0 <= held <= balance <= Amount::MOST` and the sums of the entries MUST hold. A project that
+/// was never credited has nothing. Ids of entries are new.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WalletStore: Send + Sync {
@@ -26,7 +26,7 @@ pub trait WalletStore: Send + Sync {
     /// Sets `amount` aside for `send`, which has no hold yet and never had, see
     /// [`crate::Wallet::hold`].
     ///
-    /// Of any number at once, exactly as many MUST succeed as the balance covers.
+    /// Of any number of calls at once, exactly as many MUST succeed as the balance covers.
     async fn hold(
         &self,
         project: ProjectId,
@@ -39,8 +39,8 @@ pub trait WalletStore: Send + Sync {
     /// Ends the hold made for `send`, see [`crate::Wallet::settle`]; `entries` name the capture and
     /// the release it may write.
     ///
-    /// `false` means it has ended before or never was, and nothing changed. Of any number at once
-    /// one MUST end it.
+    /// `false`, with nothing changed, means it has ended before or never was. Of any number of
+    /// calls at once one MUST end it.
     async fn settle(
         &self,
         project: ProjectId,
@@ -77,8 +77,8 @@ pub trait WalletStore: Send + Sync {
         projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError>;
 
-    /// Holds of every project that are open since before `before`, by the ids of their sends, and in
-    /// the order of these.
+    /// Holds of every project that have been open since before `before`, by the ids of their sends,
+    /// and in the order of these.
     async fn stale_holds(&self, before: Timestamp, limit: u32)
     -> Result<Vec<OpenHold>, StoreError>;
 

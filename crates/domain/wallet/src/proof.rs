@@ -2,7 +2,7 @@ use crate::{Balance, Paise};
 use dwar_kernel::{ProjectId, Timestamp};
 use std::time::Duration;
 
-/// What the entries of a ledger come to, from the first up to one of them.
+/// The sum of a ledger's entries, from the first up to one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerSum {
     /// How many entries were added up.
@@ -35,7 +35,7 @@ pub struct LedgerProof {
     pub at: Timestamp,
     /// Who asked for it, as people read it.
     pub by: String,
-    /// What the entries come to.
+    /// The sum of the entries.
     pub sum: LedgerSum,
     /// What the wallet said when the proof began.
     pub wallet: WalletSnapshot,
@@ -54,17 +54,17 @@ pub struct ProofRun {
     pub seen_at: Timestamp,
 }
 
-/// The answer to whoever asks for a proof.
+/// The answer to a request for a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProofStart {
-    /// It is theirs to make.
+    /// The caller is to make it.
     Begun(ProofRun),
     /// This one is being made already.
     Running(ProofRun),
 }
 
 impl LedgerSum {
-    /// Adds what the next entries come to.
+    /// Adds the sum of the next entries.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         let add = |one: Paise, other: Paise| Paise(one.0.saturating_add(other.0));
@@ -80,11 +80,11 @@ impl LedgerSum {
 }
 
 impl LedgerProof {
-    /// So many proofs of a project stay on record, and the last good one beyond them.
+    /// How many proofs of a project stay on record, and the last good one besides.
     pub const KEPT: u32 = 20;
 
-    /// Whether no entry is missing, the entries come to what the wallet says, and its open holds to
-    /// what it holds.
+    /// Whether no entry is missing, the entries add up to what the wallet says, and its open holds
+    /// to what it holds.
     pub fn is_sound(&self) -> bool {
         self.sum.entries == self.wallet.position
             && self.sum.position == self.wallet.position
@@ -102,12 +102,12 @@ impl ProofRun {
         Self { project, since: now, by, seen_at: now }
     }
 
-    /// Whether somebody is still at it.
+    /// Whether it is still going on.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.seen_at + Self::LEASE
     }
 
-    /// What whoever asks for `next` gets where `present` is on record.
+    /// The answer to a request for `next` when `present` is on record.
     pub fn or_running(present: Option<Self>, next: Self) -> ProofStart {
         match present.filter(|run| run.is_alive(next.since)) {
             Some(run) => ProofStart::Running(run),

@@ -17,7 +17,7 @@ impl Reference {
     /// leave room in an entry of an index, which PostgreSQL limits to 2,704 bytes.
     pub const LONGEST: usize = 200;
 
-    /// Of what a project begins with.
+    /// The reference of what a project begins with.
     pub fn opening_balance() -> Self {
         Self("opening balance".to_owned())
     }

@@ -1,7 +1,7 @@
 use crate::{EntryKind, LedgerEntry, Reference};
 use dwar_kernel::Timestamp;
 
-/// An entry, and which one of its project's ledger it is, counted from 1.
+/// An entry, and its place in its project's ledger, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementLine {
     /// Its place in the ledger, counted from 1.
@@ -26,7 +26,7 @@ pub struct StatementFilter {
 /// Where a page of a statement ended; the next begins after it.
 ///
 /// A ledger is in the order in which the wallet moved. Times are taken before the wallet is reached,
-/// so those of two movements at once may be the other way round; position settles equal times alone.
+/// so those of two concurrent movements may be reversed; position only settles equal times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementCursor {
     /// The time of the last entry that was given.

@@ -20,11 +20,11 @@ pub struct Wallet {
 /// What one step did. A store writes down all of it together with the wallet, or none of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Movement<T> {
-    /// What to tell whoever asked for the step.
+    /// What to tell the caller.
     pub outcome: T,
     /// The entries to be added to the ledger, in this order; without any, the wallet is as before.
     pub entries: Vec<LedgerEntry>,
-    /// What is to be told.
+    /// The event to tell, if any.
     pub event: Option<Event>,
 }
 
@@ -40,7 +40,7 @@ impl From<Impossible> for StoreError {
     }
 }
 
-/// What an entry says beside what follows from the wallet.
+/// What an entry says besides what follows from the wallet.
 struct Line {
     id: EntryId,
     kind: EntryKind,
@@ -48,7 +48,7 @@ struct Line {
     held: i64,
 }
 
-/// The rules, each of which gives [`Impossible`] rather than break the wallet.
+/// The rules; each gives [`Impossible`] rather than break the wallet.
 impl Wallet {
     /// Pays in more than nothing, unless the reference is `known` from an earlier credit, or the
     /// balance would be too much.
@@ -161,7 +161,7 @@ impl Wallet {
         amount <= Paise::ZERO || balance.is_some_and(|balance| balance <= Amount::MOST.0)
     }
 
-    /// Moves by every line, and tells if that took the balance below the threshold.
+    /// Applies every line, and tells if that took the balance below the threshold.
     fn book<T>(
         &mut self,
         outcome: T,

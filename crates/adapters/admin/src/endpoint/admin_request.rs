@@ -9,10 +9,10 @@ use dwar_wire::client_address;
 use std::ops::Deref;
 use std::str::FromStr;
 
-/// A request with a token that counts.
+/// A request with a valid token.
 pub(crate) struct AdminRequest {
     pub(crate) api: Data<AdminApi>,
-    /// The token, as who asks for changes.
+    /// The token, as the one who asks for changes.
     pub(crate) by: By,
     request: HttpRequest,
 }
@@ -56,8 +56,8 @@ impl AdminRequest {
     /// Whom the bearer token speaks for.
     ///
     /// # Errors
-    /// 401 without a token that counts, 429 after too many of those from one address, 503 if too
-    /// many are being looked up.
+    /// 401 without a valid token, 429 after too many of those from one address, 503 if too many are
+    /// being looked up.
     pub(crate) async fn authenticate(request: &HttpRequest) -> Result<Self, ApiRefusal> {
         let api = request.app_data::<Data<AdminApi>>().ok_or(AdminCode::InternalError)?.clone();
         let token = bearer(request.headers())?;
@@ -78,14 +78,14 @@ impl AdminRequest {
         }
     }
 
-    /// A part of the path; what cannot be read is not there.
+    /// A part of the path; what cannot be read is not found.
     pub(crate) fn part<T: FromStr>(&self, name: &str) -> Result<T, ApiRefusal> {
         let text = self.request.match_info().get(name);
         text.and_then(|text| text.parse().ok()).ok_or_else(|| AdminCode::NotFound.into())
     }
 }
 
-/// The token of the one `Authorization` header (RFC 6750 section 2.1). Nothing else is looked at: no
+/// The token of the one `Authorization` header (RFC 6750 section 2.1). Nothing else is read: no
 /// cookie, no query, no API key.
 fn bearer(headers: &HeaderMap) -> Result<&str, ApiRefusal> {
     let mut values = headers.get_all(header::AUTHORIZATION);

@@ -99,7 +99,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiRefusal> {
     })
 }
 
-/// What may be said of why a value cannot be read: names of fields, and what was expected, but
+/// What may be told about why a value cannot be read: names of fields, and what was expected, but
 /// never the value, which may be a number or a secret.
 pub(crate) fn told(cause: &str) -> String {
     let cause = cause.split(" at line ").next().unwrap_or_default();
@@ -135,8 +135,8 @@ where
     }
 }
 
-/// A member that is there, though it may be null; beside `#[serde(default)]`, which is for one that is
-/// not.
+/// A member that is present, though it may be null; alongside `#[serde(default)]`, which is for one
+/// that is absent.
 pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

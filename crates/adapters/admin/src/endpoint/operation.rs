@@ -16,7 +16,7 @@ pub(crate) type Schemas = Vec<(String, Value)>;
 
 type Handled = LocalBoxFuture<'static, Result<HttpResponse, ApiRefusal>>;
 
-/// An endpoint: what is said of it, and what it does.
+/// An endpoint: how it is described, and what it does.
 pub(crate) struct Operation {
     pub(crate) head: Head,
     /// The parameters of its query.
@@ -30,7 +30,7 @@ pub(crate) struct Operation {
     pub(crate) run: Rc<dyn Fn(HttpRequest, Payload) -> Handled>,
 }
 
-/// What is said of an endpoint beside its types.
+/// The description of an endpoint besides its types.
 #[derive(Clone)]
 pub(crate) struct Head {
     pub(crate) method: Method,
@@ -39,7 +39,7 @@ pub(crate) struct Head {
     /// What it asks for; its word is the operation id, for generated clients.
     pub(crate) command: Command,
     pub(crate) summary: &'static str,
-    /// Of an answer that is no refusal.
+    /// Of an answer that is not a refusal.
     pub(crate) status: StatusCode,
 }
 
@@ -74,7 +74,7 @@ impl Head {
         self
     }
 
-    /// Whether the token may give the command is looked at before query and body are.
+    /// Whether the token may give the command is checked before query and body are.
     pub(crate) fn to<S, Q, B, A, F, R>(self, handler: F) -> Operation
     where
         S: Scope,

@@ -12,7 +12,7 @@ use utoipa::openapi::path::ParameterIn;
 
 const USUAL: u32 = 50;
 
-/// What stands behind the `?`.
+/// What follows the `?`.
 pub(crate) trait Query: Sized + 'static {
     /// Reads it.
     ///
@@ -71,7 +71,7 @@ pub(crate) fn limit(asked: Option<u32>) -> Result<u32, ApiRefusal> {
     }
 }
 
-/// A cursor that nobody was given.
+/// A cursor that was never given out.
 pub(crate) fn no_cursor() -> ApiRefusal {
     ApiRefusal::field("cursor", "none that an answer gave")
 }

@@ -45,7 +45,7 @@ dwar_wire::codes! {
 }
 
 impl AdminCode {
-    /// What stands for a failure that the framework noticed before any code of ours did.
+    /// The code for a failure that the framework noticed before any code of ours did.
     fn of_status(status: StatusCode) -> Self {
         let same = |code: &&Self| code.status_code() == status;
         match Self::ALL.iter().find(same) {
@@ -92,12 +92,12 @@ impl ApiRefusal {
         Self { allow: Some(allow), ..AdminCode::MethodNotAllowed.into() }
     }
 
-    /// Too many failures; the count begins anew after so many seconds.
+    /// Too many failures; the count begins anew after this many seconds.
     pub(crate) fn limited(retry_after: u64) -> Self {
         Self { retry_after: Some(retry_after), ..AdminCode::TokenRateLimited.into() }
     }
 
-    /// What is said of an answer that is a refusal, whoever made it; `None` for any other.
+    /// The body of an answer that is a refusal, whatever made it; `None` for any other.
     pub(crate) fn body_of(response: &HttpResponse, request_id: &str) -> Option<Vec<u8>> {
         let own = response.error().and_then(actix_web::Error::as_error::<Self>);
         let status = response.status();

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 /// Tokens that are looked up at once.
 const AT_ONCE: usize = 8;
 const WAIT: Duration = Duration::from_secs(2);
-/// Wrong tokens of one address in [`WINDOW`] that are told so.
+/// Wrong tokens of one address in [`WINDOW`] that are answered as wrong.
 const FAILURES: u32 = 30;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Addresses that are counted by themselves; all others together are one.
@@ -17,7 +17,7 @@ const ADDRESSES: usize = 1_024;
 
 /// What wrong tokens may cost: bounded look-ups at once, and a count per address. A good token is
 /// never refused for what others at its address do wrong: no token can be guessed (190 bits), so
-/// the limit is about noise and load, and nobody can lock out anybody by it.
+/// the limit is about noise and load, and cannot be used to lock anybody out.
 pub struct Throttle {
     seats: Semaphore,
     failures: Mutex<HashMap<Option<IpAddr>, Failures>>,

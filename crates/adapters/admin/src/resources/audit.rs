@@ -100,7 +100,7 @@ enum Rest {
     After(AuditCursor),
 }
 
-/// The first page is read before anything is answered, so that a refusal is no export.
+/// The first page is read before anything is answered, so that a refusal does not become an export.
 async fn export(
     call: &AdminRequest,
     project: Option<ProjectId>,

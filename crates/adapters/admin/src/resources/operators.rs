@@ -69,7 +69,7 @@ async fn remove(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<RemovedO
     Ok(operator.id.into())
 }
 
-/// The operator of the path; whom the token may not see is not there.
+/// The operator of the path; one whom the token may not see is not found.
 async fn find(call: &AdminRequest) -> Answered<Operator> {
     let wanted: OperatorId = call.part("operator")?;
     let mut seen = call.api.manage.operators.list(&call.by).await?.into_iter();

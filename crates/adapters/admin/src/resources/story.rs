@@ -113,7 +113,7 @@ struct RefusedRun {
     advice: String,
 }
 
-/// Tells what is on record about a number, whose owner is masked whoever asks.
+/// What is on record about a number, which is masked for every caller.
 pub(crate) fn story(mode: KeyMode, phone: &Phone, timeline: Timeline) -> PhoneStory {
     let Timeline { next, guesses, entries } = timeline;
     let (mut requests, mut refused) = (Vec::new(), Vec::new());

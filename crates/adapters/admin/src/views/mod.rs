@@ -1,4 +1,4 @@
-//! What is said of each thing, in the admin API and by `--json` on the command line alike.
+//! How each thing is shown, in the admin API and by `--json` on the command line alike.
 
 mod audit;
 mod key;

@@ -73,7 +73,7 @@ pub struct RemovedOperator {
 }
 
 impl Access {
-    /// As much of an access as whoever asks may know of.
+    /// As much of an access as the caller may know of.
     pub fn seen_by(by: &By, access: &dwar_operator::Access) -> Self {
         let known = access.projects.iter().filter(|(project, _)| by.access.knows(**project));
         let role = known
@@ -83,7 +83,7 @@ impl Access {
 }
 
 impl Operator {
-    /// An operator, with as much of their access as whoever asks may know of.
+    /// An operator, with as much of their access as the caller may know of.
     pub fn seen_by(by: &By, operator: &dwar_operator::Operator) -> Self {
         Self {
             operator_id: id(operator.id),

@@ -44,7 +44,7 @@ pub struct RevokedToken {
 }
 
 impl Token {
-    /// A token, with as much of its access as whoever asks may know of.
+    /// A token, with as much of its access as the caller may know of.
     pub fn seen_by(by: &By, token: &AdminToken) -> Self {
         Self {
             token_id: id(token.id),

@@ -116,7 +116,7 @@ impl RequestTemplate {
             template.fill(message, &self.template_id, encode)
         };
         let path: Vec<_> = self.path.iter().map(|segment| fill(segment, in_path)).collect();
-        // Encoding does not hide these from those who resolve paths.
+        // Encoding does not hide these from path resolvers.
         if path.iter().any(|segment| segment == "." || segment == "..") {
             return None;
         }

@@ -9,7 +9,7 @@ use std::fmt;
 /// Values are templates. `{name}` stands for one of `phone_e164` (`+91…`), `phone_digits` (`91…`),
 /// `phone_national` (ten digits), `code`, `text`, `brand`, `minutes`, `language`, `otp_id`,
 /// `attempt_id`, `template_id` (the project's own or the configured one) and `secret.NAME`; `{{`
-/// and `}}` are braces. What stands in for a name is encoded for the place it is put in.
+/// and `}}` are braces. The value of a name is encoded for the place it is put in.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericHttpSettings {
@@ -68,7 +68,7 @@ pub enum GenericMethod {
     Post,
 }
 
-/// How an answer is read. One that is no JSON counts as a JSON string of its whole text.
+/// How an answer is read. One that is not JSON counts as a JSON string of its whole text.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericAnswer {
@@ -84,7 +84,7 @@ pub struct GenericAnswer {
     pub reasons: Vec<GenericRule>,
 }
 
-/// A place in a JSON document and what may stand there, compared without regard to ASCII case. A
+/// A place in a JSON document and the values it may have, compared without regard to ASCII case. A
 /// number or boolean counts as its text.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -102,7 +102,7 @@ pub struct GenericRule {
     pub status: Option<u16>,
     /// A place in the document; for receipts the status is meant if it is left out.
     pub pointer: Option<String>,
-    /// Any of these stands there.
+    /// Any of these is there.
     #[serde(default)]
     pub values: Vec<String>,
     /// What it means, by its word in the API: `rejected_number`, `provider_auth`, ….
@@ -159,13 +159,13 @@ pub enum GenericSecretPlace {
 pub struct GenericSignature {
     /// The header that carries it.
     pub header: String,
-    /// What stands before it there, such as `sha256=`.
+    /// What precedes it there, such as `sha256=`.
     #[serde(default)]
     pub prefix: String,
     pub algorithm: GenericAlgorithm,
     pub encoding: GenericEncoding,
-    /// What is signed, one part right behind the other; the raw body unless told otherwise. The
-    /// report has to be among it.
+    /// What is signed, one part right behind the other; the raw body unless told otherwise. It must
+    /// include the report.
     #[serde(default = "the_body")]
     pub signed: Vec<GenericSigned>,
 }
@@ -174,7 +174,7 @@ pub struct GenericSignature {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericAlgorithm {
-    /// For providers that offer nothing newer; an HMAC of it is not broken.
+    /// For providers that offer nothing newer; an HMAC with it is not broken.
     Sha1,
     Sha256,
     Sha512,

@@ -11,8 +11,8 @@ pub struct CapturedLogs(Arc<Mutex<Vec<u8>>>);
 impl CapturedLogs {
     /// Captures everything of this thread, down to the finest level, until the guard is dropped.
     pub fn start() -> (Self, DefaultGuard) {
-        // With one subscriber alone, what another thread logs first counts as wanted by nobody, for
-        // all threads and for good (the interest that `tracing` caches); so there are always two.
+        // With only one subscriber, `tracing` would cache what another thread logs first as
+        // unwanted, for all threads and for good; so there are always two.
         let sink = fmt().with_max_level(tracing::Level::TRACE).with_writer(io::sink).finish();
         let _ = set_global_default(sink);
         let logs = Self::default();

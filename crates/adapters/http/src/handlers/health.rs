@@ -4,7 +4,7 @@ use crate::json::response;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// A store that is silent for this long is no store.
+/// A store that is silent for this long counts as down.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process lives.
@@ -12,8 +12,8 @@ pub(crate) async fn alive(_: ApiCall) -> Answer {
     ok(response::alive())
 }
 
-/// `GET /readyz`: the stores answer and nobody has asked the process to stop. Loops that had to be
-/// started again are named, and do not make it less ready: requests are answered all the same.
+/// `GET /readyz`: the stores answer and the process has not been asked to stop. Loops that had to
+/// be started again are named, but do not make it less ready: requests are still answered.
 pub(crate) async fn ready(call: ApiCall) -> Answer {
     let stores = timeout(PATIENCE, call.api.ready.ready());
     if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {

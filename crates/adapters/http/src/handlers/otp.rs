@@ -41,7 +41,7 @@ pub(crate) async fn verify(call: ApiCall) -> Answer {
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
     call.concerns(&phone);
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
-    // An id that cannot be read is that of no request.
+    // An id that cannot be read belongs to no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
     let otps = Arc::clone(&call.use_cases()?.verify_otp);
     let verified = async move { otps.verify(&caller, &phone, code, request).await };

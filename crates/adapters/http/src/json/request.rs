@@ -19,7 +19,7 @@ pub(crate) struct SendBody {
 pub(crate) struct VerifyBody {
     pub(crate) phone: Field<Phone>,
     pub(crate) code: Field<Code>,
-    /// Absent and `null` are one thing, and name no request.
+    /// Absent and `null` mean the same, and name no request.
     pub(crate) otp_id: Option<Field<OtpId>>,
 }
 
@@ -58,8 +58,8 @@ impl From<Token> for AccessToken {
     }
 }
 
-/// A member that is a string which reads as `T`. Absent, of another type or unreadable are one
-/// thing, and become an error only when its turn in the order of checks has come.
+/// A member that is a string which reads as `T`. Absent, of another type or unreadable are treated
+/// alike, and become an error only when its turn in the order of checks has come.
 pub(crate) struct Field<T>(Option<T>);
 
 impl<T> Field<T> {

@@ -1,11 +1,11 @@
 use super::MasterKey;
 use std::collections::HashSet;
 
-/// Of 32 drawn bytes some 30 are different; fewer than 16 have a chance below 10^-18.
+/// Of 32 random bytes about 30 are different; fewer than 16 have a chance below 10^-18.
 const DISTINCT: usize = 16;
 
 impl MasterKey {
-    /// Why these bytes were hardly drawn by chance, as the end of a sentence; `None` for every key
+    /// Why these bytes are unlikely to be random, as the end of a sentence; `None` for every key
     /// that was drawn.
     ///
     /// No test finds a key that somebody else knows. These find the ones that people make instead

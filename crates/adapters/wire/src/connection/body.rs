@@ -15,12 +15,11 @@ use std::task::{Context, Poll};
 pub(super) type Shared = Rc<RefCell<Payload>>;
 
 /// Tells the connection that the parser has made a request of a head, and how its body ends.
-/// Gives the body back, watched for how far it has been taken.
+/// Gives the body back, watched for how much of it has been read.
 ///
-/// The connection holds on to it until the next request. If its reader lets go of a chunked body
-/// before the end, the server would otherwise promise to read the rest and to take further requests,
-/// for as long as a slow client cares to send; so it says that the connection ends (RFC 9112 section
-/// 9.6).
+/// The connection keeps it until the next request. If its reader drops a chunked body before the
+/// end, the server would otherwise promise to read the rest and to take further requests, for as
+/// long as a slow client cares to send; so it says that the connection ends (RFC 9112 section 9.6).
 pub(crate) fn begin(connection: &Rc<Connection>, head: &RequestHead, body: Payload) -> Payload {
     connection.begin(framing(head, &body));
     if matches!(body, Payload::None) {
@@ -32,7 +31,7 @@ pub(crate) fn begin(connection: &Rc<Connection>, head: &RequestHead, body: Paylo
     Payload::Stream { payload: watched }
 }
 
-/// How the body ends, as the parser sees it: in the order it asks in.
+/// How the body ends, as the parser sees it: checked in the same order.
 fn framing(head: &RequestHead, body: &Payload) -> Body {
     let headers = head.headers();
     let websocket = |value: &header::HeaderValue| {

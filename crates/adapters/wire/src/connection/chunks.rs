@@ -2,7 +2,7 @@ use memchr::memchr;
 
 /// Follows a chunked body (RFC 9112 section 7.1) to find where it ends, and decodes nothing.
 ///
-/// It takes exactly what the parser behind takes; anything else is [`Malformed`].
+/// It accepts exactly what the parser behind it accepts; anything else is [`Malformed`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Chunks {
     #[default]
@@ -21,7 +21,7 @@ pub(super) enum Chunks {
     Done,
 }
 
-/// The bytes are no chunked body.
+/// The bytes are not a chunked body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 

@@ -14,13 +14,13 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// At most `places` connections; the last place is kept free as long as somebody dawdles.
+    /// At most `places` connections; the last place is kept free as long as a connection dawdles.
     pub(crate) fn new(patience: Patience, places: usize) -> Rc<Self> {
         Rc::new(Self { patience, places, guests: RefCell::default(), next: Cell::default() })
     }
 
-    /// Takes in a connection that was just accepted. If it takes the last place, the one that has
-    /// dawdled longest goes.
+    /// Admits a connection that was just accepted. If it takes the last place, the one that has
+    /// dawdled longest is closed.
     pub(crate) fn admit(self: &Rc<Self>) -> Visit {
         let id = self.next.replace(self.next.get() + 1);
         let connection = Rc::new(Connection::new(self.patience));
@@ -35,7 +35,7 @@ impl Edge {
     }
 
     /// If no place is left once `coming` more are in, closes the connection that has been longest
-    /// without a whole request being worked on. If there is none, new ones wait in the backlog.
+    /// without a whole request in progress. If there is none, new ones wait in the backlog.
     pub(super) fn make_room_for(&self, coming: usize) {
         let guests = self.guests.borrow();
         if guests.len() + coming < self.places {

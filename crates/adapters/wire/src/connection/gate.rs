@@ -21,15 +21,15 @@ impl Readable for TcpStream {
     }
 }
 
-/// How much is read of what a client sends after it was refused, in bytes: more than the longest
-/// body that anybody sends in earnest. It would not see the answer if the connection were closed
-/// on unread bytes (RFC 9112 section 9.6).
+/// How many bytes are read of what a client sends after it was refused: more than the longest
+/// legitimate body. It would not see the answer if the connection were closed on unread bytes (RFC
+/// 9112 section 9.6).
 const MOST_DISCARDED: usize = 4 * 1_024 * 1_024;
 
-/// What is known about further bytes while nobody reads them.
+/// What is known about further bytes while none are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ear {
-    /// Nobody has asked.
+    /// Nothing has asked.
     Deaf,
     /// The task will be woken when they come.
     Listening,
@@ -190,8 +190,8 @@ impl<T: Readable> Gate<T> {
         Poll::Pending
     }
 
-    /// Reads what a client that was refused still sends, lets nobody have it, and hangs up on one
-    /// that goes on and on.
+    /// Reads and discards what a refused client still sends, and hangs up on one that does not
+    /// stop.
     fn poll_nothing(
         &mut self,
         context: &mut Context<'_>,
@@ -208,7 +208,7 @@ impl<T: Readable> Gate<T> {
         }
     }
 
-    /// Answers in the parser's place, and ends the connection. What cannot be written is lost.
+    /// Answers instead of the parser, and ends the connection. What cannot be written is lost.
     fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
         let answer = (self.word)(status);
         let _lost = Pin::new(&mut self.stream).poll_write(context, &answer);

@@ -5,7 +5,7 @@ pub(super) const LONGEST: usize = 16 * 1_024;
 
 const CONTENT_LENGTH: &[u8] = b"content-length:";
 
-/// Looks for the end of a head that comes in pieces, and looks at no byte twice.
+/// Finds the end of a head that comes in pieces, and reads no byte twice.
 #[derive(Default)]
 pub(super) struct Search {
     /// Everything before this is known not to end the head.
@@ -31,7 +31,7 @@ impl Search {
             match (bytes.get(next), bytes.get(next + 1)) {
                 (Some(b'\n'), _) => return Some(next + 1),
                 (Some(b'\r'), Some(b'\n')) => return Some(next + 2),
-                // Not enough to tell: this line end is looked at again when there is more.
+                // Not enough to tell: this line end is checked again when there is more.
                 (None, _) | (Some(b'\r'), None) => {
                     self.from = next - 1;
                     return None;
@@ -46,8 +46,8 @@ impl Search {
 
 /// The body length that a whole head declares, if it is a plain number.
 ///
-/// Only tells whether what came together with the head may be its body; what the body really is,
-/// the parser says.
+/// Only tells whether what came together with the head may be its body; the parser decides what the
+/// body really is.
 pub(super) fn declared_length(head: &[u8]) -> Option<u64> {
     let value = memchr_iter(b'\n', head).find_map(|line_end| {
         let line = head.get(line_end + 1..)?;

@@ -1,8 +1,8 @@
-//! What one connection may cost: how much it queues, how long it may take, who has to go.
+//! What one connection may cost: how much it queues, how long it may take, which one has to go.
 //!
 //! The HTTP/1 parser of actix-http decodes all that it is given, keeps up to 128 KiB of what it
 //! cannot decode yet, and has a clock for the first head only. So it is given little: a [`Gate`]
-//! stands between it and the socket, and [`Visit::serve`] around both.
+//! sits between it and the socket, and [`Visit::serve`] around both.
 
 mod body;
 mod chunks;
@@ -25,12 +25,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long a client is waited for.
+/// How long to wait for a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// For a whole head, from its first byte.
     pub head: Duration,
-    /// For all of an answer to be taken, from the moment on that some of it was not.
+    /// For all of an answer to be taken, from the moment that some of it was not.
     pub write: Duration,
     /// For the first byte of a head.
     pub keep_alive: Duration,
@@ -77,10 +77,10 @@ impl Visit {
     }
 }
 
-/// Ends the connection when patience with its client has.
+/// Ends the connection when patience with its client runs out.
 ///
-/// The alarm is not moved for each request: only forward, and when it rings, back to where the
-/// deadline has gone meanwhile.
+/// The alarm is not moved for each request: to an earlier deadline at once, and to a later one only
+/// when it rings.
 fn watch(
     connection: &Connection,
     mut alarm: Pin<&mut Sleep>,

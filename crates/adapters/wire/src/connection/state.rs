@@ -7,13 +7,13 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How much of a body is handed on before anybody has taken what came before, in bytes.
+/// How many bytes of a body are handed on before the earlier ones have been read.
 const WINDOW: usize = 8 * 1_024;
-/// How long a client is listened to after it was told that the connection ends (RFC 9112 section
-/// 9.6): the words would be lost if the socket were closed on unread bytes.
+/// How long to go on reading from a client that was told that the connection ends (RFC 9112 section
+/// 9.6): the answer would be lost if the socket were closed on unread bytes.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Where a connection stands between two of its requests.
+/// The phase of a connection between two of its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing of the next head is here.
@@ -30,14 +30,14 @@ pub(super) enum Phase {
     Closing,
 }
 
-/// What of the body of a request is still to come (RFC 9112 section 6.3).
+/// What is still to come of a request's body (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
     /// This many bytes.
     Length(u64),
     /// Everything to its last chunk.
     Chunked(Chunks),
-    /// All until the connection ends: what follows is no HTTP.
+    /// All until the connection ends: what follows is not HTTP.
     Endless,
 }
 
@@ -58,7 +58,7 @@ pub struct Connection {
     untaken: Cell<usize>,
     /// The reader of the body has everything that came, and waits for more.
     starved: Cell<bool>,
-    /// More has come than was handed on, and nobody will be woken for it.
+    /// More has come than was handed on, and no wake-up will come for it.
     waiting: Cell<bool>,
     refusal: Cell<Option<StatusCode>>,
     dropped: Cell<bool>,
@@ -147,7 +147,7 @@ impl Connection {
         self.starved.set(false);
     }
 
-    /// Whether more has come than was handed on, so that nobody is woken for it by itself.
+    /// Whether more has come than was handed on, so that no wake-up comes for it by itself.
     pub(super) fn wait(&self, waiting: bool) {
         self.waiting.set(waiting);
     }
@@ -225,7 +225,7 @@ impl Connection {
         [phase, write].into_iter().flatten().min()
     }
 
-    /// Since when it holds a place without a whole request being worked on, if it does.
+    /// Since when it holds a place without a whole request in progress, if it does.
     pub(super) fn dawdles_since(&self) -> Option<Instant> {
         match self.phase.get() {
             _ if self.dropped.get() => None,
@@ -247,7 +247,7 @@ impl Connection {
         self.dropped.get()
     }
 
-    /// Remembers whom to wake.
+    /// Remembers what to wake.
     pub(super) fn woken_by(&self, waker: &Waker) {
         let mut known = self.waker.borrow_mut();
         if known.as_ref().is_none_or(|known| !known.will_wake(waker)) {

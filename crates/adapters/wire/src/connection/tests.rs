@@ -131,7 +131,7 @@ impl Wake for Wakes {
     }
 }
 
-/// A gate in the hands of what stands for the parser.
+/// A gate driven by a stand-in for the parser.
 struct Parser {
     socket: Socket,
     connection: Rc<Connection>,

@@ -84,7 +84,7 @@ impl Office {
         self.admin.sign_in.sign_in(typed, None).await
     }
 
-    /// Whether a session counts.
+    /// Whether a session is valid.
     pub async fn is_in(&self, signed_in: &SignedIn) -> bool {
         self.admin.sign_in.session(signed_in.token.expose()).await.unwrap().is_some()
     }

@@ -12,7 +12,7 @@ use dwar_wallet::{MockWalletStore, Paise};
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-/// Those of a service that nobody configured.
+/// The limits of an unconfigured service.
 pub fn limits() -> Limits {
     policies().limits
 }
@@ -99,7 +99,7 @@ impl World {
         Control { tools: self.tools(), projects, audit: self.audit() }
     }
 
-    /// Counts that nobody looks at.
+    /// Counts that nothing reads.
     pub fn tally(&self) -> Arc<Tally> {
         let store = Arc::new(MemoryStore::default());
         Arc::new(Tally::new(self.tools(), store.clone(), store))
@@ -144,7 +144,7 @@ impl World {
     }
 }
 
-/// Whoever has the machine.
+/// Somebody with access to the machine.
 pub const BY: By = By::command_line();
 
 /// A store that is out of reach.

@@ -8,8 +8,8 @@ use dwar_kernel::{Sealed, StoreError, Timestamp};
 pub trait IdempotencyStore: Send + Sync {
     /// Asks for a slot; `record` (without an answer) is stored if the slot is free or given up.
     ///
-    /// Of any number at once on a free slot exactly one MUST get [`Beginning::Fresh`]. The rule is
-    /// [`Record::judge`], at `record.began_at`.
+    /// Of any number of calls at once on a free slot exactly one MUST get [`Beginning::Fresh`]. The
+    /// rule is [`Record::judge`], at `record.began_at`.
     async fn begin(
         &self,
         slot: Slot,
