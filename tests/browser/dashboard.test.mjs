@@ -469,6 +469,29 @@ test("a planted cookie does not become a session", async () => {
   await other.close();
 });
 
+test("times are Indian, wherever the browser is", async () => {
+  const { page } = house;
+  const shown = (at, withSeconds) => {
+    const day = new Intl.DateTimeFormat("en-GB", { timeZone: "Asia/Kolkata", day: "numeric", month: "short", year: "numeric" });
+    const clock = { hour: "numeric", minute: "2-digit", ...(withSeconds && { second: "2-digit" }) };
+    const time = new Intl.DateTimeFormat("en-US", { timeZone: "Asia/Kolkata", ...clock }).format(at);
+    return `${day.format(at).replace("Sept", "Sep")}, ${time.replace(/\s/, " ").toLowerCase()} IST`;
+  };
+  await page.goto(`${project}/keys`);
+  const made = page.locator("time").first();
+  const at = new Date(await made.getAttribute("datetime"));
+  assert.equal(await made.textContent(), shown(at));
+  assert.equal(await made.getAttribute("title"), `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`);
+  await page.goto(`${project}/playground`);
+  await page.fill("#phone", "9876501234");
+  await step(page, "send");
+  await page.click(".autofill");
+  await step(page, "verify");
+  const issued = page.locator(".token-claims dt:text-is('iat') + dd");
+  const seconds = Number(await issued.locator("code").textContent());
+  assert.match(await issued.textContent(), new RegExp(`${shown(new Date(seconds * 1000), true)}$`));
+});
+
 test("nothing of it is on the API's listener", async () => {
   for (const path of ["/", "/sign-in", "/start", "/projects", "/team", "/audit", "/tokens"]) {
     assert.equal((await fetch(house.api + path)).status, 404, path);

@@ -79,7 +79,8 @@ export async function open() {
 export const LOOK = {
   viewport: { width: 1280, height: 860 },
   locale: "en-IN",
-  timezoneId: "Asia/Kolkata",
+  // Not where the pages' times are from.
+  timezoneId: "America/New_York",
   reducedMotion: "reduce",
 };
 

@@ -14,7 +14,7 @@ pub struct Args {
     /// Only what is about this project
     #[arg(long, value_name = "ID")]
     project: Option<ProjectId>,
-    /// Only from this day or instant on: 2026-11-24 or 2026-11-24T10:00:00Z
+    /// Only from this day (UTC) or instant on: 2026-11-24 or 2026-11-24T10:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = when)]
     since: Option<Timestamp>,
 }

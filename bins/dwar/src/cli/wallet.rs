@@ -176,7 +176,7 @@ async fn statement(
 fn entry_line(StatementLine { entry, .. }: &StatementLine) -> String {
     format!(
         "{}  {:<8} {:>12} {:>12} held {:>12}  {}",
-        entry.at.format("%Y-%m-%d %H:%M:%S"),
+        entry.at.format("%Y-%m-%d %H:%M:%S UTC"),
         entry.kind.as_str(),
         entry.amount.to_string(),
         entry.after.balance.to_string(),

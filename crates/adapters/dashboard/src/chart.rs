@@ -123,7 +123,12 @@ fn summary(period: Period, series: &[(Timestamp, Counts)]) -> String {
 }
 
 fn label(period: Period, at: Timestamp) -> String {
-    india(at, if period == Period::Month { "%-d %b" } else { "%H:%M" })
+    let pattern = match period {
+        Period::Hour => "%-I:%M %P",
+        Period::Day => "%-I %P",
+        Period::Month => "%-d %b",
+    };
+    india(at, pattern)
 }
 
 /// The distance between two lines: 1, 2, 2.5 or 5 times a power of ten, and whole.
@@ -181,7 +186,8 @@ mod tests {
     fn hours_and_days_are_labelled_as_in_india() {
         let at = "2027-01-14T18:30:00Z".parse().unwrap();
         assert_eq!(label(Period::Month, at), "15 Jan");
-        assert_eq!(label(Period::Day, at), "00:00");
+        assert_eq!(label(Period::Day, at), "12 am");
+        assert_eq!(label(Period::Hour, at), "12:00 am");
     }
 
     #[test]

@@ -41,25 +41,32 @@ pub(crate) fn india(at: Timestamp, pattern: &str) -> String {
     (at + Duration::from_secs(19_800)).format(pattern).to_string()
 }
 
-/// An instant; the script writes it in the reader's zone and keeps UTC in the title.
+/// An instant in a sentence, to the second: `15 Jan 2027, 1:30:00 pm IST`.
+pub(crate) fn plain_moment(at: Timestamp) -> String {
+    india(at, MOMENT)
+}
+
+/// An instant to the minute: `15 Jan 2027, 1:30 pm IST`. Its title is the same instant in UTC.
 pub(crate) fn time(at: Timestamp) -> Markup {
-    let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);
-    let plain = at.format("%-d %b %Y, %H:%M UTC").to_string();
-    html! { time datetime=(exact) title=(plain) { (plain) } }
+    element(at, "%-d %b %Y, %-I:%M %P IST")
 }
 
 /// As [`time`], to the second.
 pub(crate) fn moment(at: Timestamp) -> Markup {
-    let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);
-    let plain = at.format("%-d %b %Y, %H:%M:%S UTC").to_string();
-    html! { time datetime=(exact) title=(plain) data-seconds { (plain) } }
+    element(at, MOMENT)
 }
 
 /// As [`moment`], where the day is known: the time of day alone.
 pub(crate) fn clock(at: Timestamp) -> Markup {
+    element(at, "%-I:%M:%S %P IST")
+}
+
+const MOMENT: &str = "%-d %b %Y, %-I:%M:%S %P IST";
+
+fn element(at: Timestamp, pattern: &str) -> Markup {
     let exact = at.to_rfc3339_opts(SecondsFormat::Secs, true);
-    let plain = at.format("%-d %b %Y, %H:%M:%S UTC").to_string();
-    html! { time datetime=(exact) title=(plain) data-clock { (at.format("%H:%M:%S UTC").to_string()) } }
+    let utc = at.format("%Y-%m-%d %H:%M:%S UTC").to_string();
+    html! { time datetime=(exact) title=(utc) { (india(at, pattern)) } }
 }
 
 #[cfg(test)]
@@ -93,10 +100,17 @@ mod tests {
     }
 
     #[test]
-    fn writes_utc_until_the_script_knows_better() {
-        let at = "2027-01-15T08:00:00.123Z".parse().unwrap();
-        let html = time(at).into_string();
-        assert!(html.contains(r#"datetime="2027-01-15T08:00:00Z""#), "{html}");
-        assert!(html.contains("15 Jan 2027, 08:00 UTC"), "{html}");
+    fn times_are_indian_and_their_titles_utc() {
+        let at = "2027-01-15T18:35:09.123Z".parse().unwrap();
+        for (html, shown) in [
+            (time(at), "16 Jan 2027, 12:05 am IST"),
+            (moment(at), "16 Jan 2027, 12:05:09 am IST"),
+            (clock(at), "12:05:09 am IST"),
+        ] {
+            let expected = format!(
+                r#"<time datetime="2027-01-15T18:35:09Z" title="2027-01-15 18:35:09 UTC">{shown}</time>"#
+            );
+            assert_eq!(html.into_string(), expected);
+        }
     }
 }

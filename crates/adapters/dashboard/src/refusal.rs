@@ -1,3 +1,4 @@
+use crate::format::plain_moment;
 use crate::layout;
 use crate::texts::refusals as texts;
 use actix_web::http::StatusCode;
@@ -93,7 +94,7 @@ impl ResponseError for Refusal {
         let mut sentence = Cow::from(sentence);
         if let Self::SearchedTooMuch { until, seconds } = self {
             answer.insert_header((header::RETRY_AFTER, *seconds));
-            sentence = format!("{sentence} {}.", until.format("%-d %b %Y, %H:%M:%S UTC")).into();
+            sentence = format!("{sentence} {}.", plain_moment(*until)).into();
         }
         let page = layout::bare(title, &sentence).into_string();
         answer.content_type(layout::HTML).body(page)

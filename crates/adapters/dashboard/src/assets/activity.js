@@ -28,7 +28,6 @@ const show = ({ id, html }) => {
     row.classList.add("fresh");
     rows.prepend(row);
   }
-  row.dispatchEvent(new CustomEvent("dwar:added", { bubbles: true }));
   while (rows.children.length > MOST) rows.lastElementChild.remove();
   list.hidden = false;
   document.getElementById("nothing-yet")?.remove();

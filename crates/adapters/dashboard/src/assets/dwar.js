@@ -1,19 +1,5 @@
 // What every page can do better with a script; each works without, unless it says so.
 
-// Times in the reader's zone, UTC in the title.
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const second = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const localise = (part) => {
-  for (const time of part.querySelectorAll("time[datetime]")) {
-    const at = new Date(time.dateTime);
-    const style = "clock" in time.dataset ? clock : "seconds" in time.dataset ? second : day;
-    if (!Number.isNaN(at.getTime())) time.textContent = style.format(at);
-  }
-};
-localise(document);
-document.addEventListener("dwar:added", (event) => localise(event.target));
-
 // Links that carry their secret in the fragment: it goes into the form, and out of the history.
 for (const form of document.querySelectorAll("form[data-secret]")) {
   const secret = location.hash.slice(1);

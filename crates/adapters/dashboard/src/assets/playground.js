@@ -13,6 +13,10 @@ const node = (name, content, classes = "") => {
   return made;
 };
 
+// Times are India's, as on every page.
+const indian = (at, style) => new Intl.DateTimeFormat("en-IN", { timeZone: "Asia/Kolkata", ...style }).format(at);
+const utc = (at) => `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+
 const phone = one("#phone"), code = one("#code"), ownKey = one("#own-key");
 const state = { access: "", refresh: "", send: 0, shown: new Set() };
 const answers = {};
@@ -128,9 +132,10 @@ function bubble(message) {
   const made = node("div", "", `bubble ${message.channel}`);
   const [before, ...after] = message.text.split(message.code);
   made.append(before, node("b", message.code), after.join(message.code));
-  const time = node("time", new Date(message.at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" }));
+  const at = new Date(message.at);
+  const time = node("time", indian(at, { timeStyle: "short" }));
   time.dateTime = message.at;
-  time.title = `${message.at.slice(11, 19)} UTC`;
+  time.title = utc(at);
   made.append(time);
   chat.append(made);
   const webotp = message.text.match(/\n@(\S+) #\d{6}$/);
@@ -204,8 +209,8 @@ function explain(list, values, kind) {
     shown.append(node("code", String(value)));
     if (name === "exp" || name === "iat") {
       const at = new Date(value * 1000);
-      const time = node("span", `${texts[`claim_${name}`]} ${at.toLocaleString()}`);
-      time.title = at.toISOString();
+      const time = node("span", `${texts[`claim_${name}`]} ${indian(at, { dateStyle: "medium", timeStyle: "medium" })} IST`);
+      time.title = utc(at);
       shown.append(time);
       if (name === "exp") { const left = node("span", "", "expiry"); left.dataset.until = value; shown.append(" · ", left); }
     } else if (texts[`${kind}_${name}`]) shown.append(node("span", texts[`${kind}_${name}`]));

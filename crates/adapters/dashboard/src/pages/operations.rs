@@ -1,4 +1,4 @@
-use crate::format::{grouped, time};
+use crate::format::{clock, grouped, time};
 use crate::layout::{Frame, Page};
 use crate::texts::operations as texts;
 use crate::visit::Visit;
@@ -32,13 +32,6 @@ pub(crate) async fn show(visit: Visit) -> Page {
     };
     let frame = Frame::new(&visit, texts::TITLE, texts::LEAD);
     frame.show(&content)
-}
-
-/// To the second: somebody looks again and wants to see that it is new.
-fn clock(now: Timestamp) -> Markup {
-    let exact = now.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
-    let plain = now.format("%H:%M:%S UTC").to_string();
-    html! { time datetime=(exact) title=(plain) data-clock { (plain) } }
 }
 
 fn checks(checks: &[Check]) -> Markup {

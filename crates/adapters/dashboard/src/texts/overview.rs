@@ -24,7 +24,7 @@ pub(crate) const CATCHING_UP: &str =
     "Nothing was counted for a while. Figures of earlier hours are still being filled in.";
 
 pub(crate) const CHART: &str = "Over time";
-pub(crate) const CHART_ZONE: &str = "Indian time";
+pub(crate) const CHART_ZONE: &str = "Indian time (IST)";
 pub(crate) const CHART_NUMBERS: &str = "The numbers of the chart";
 pub(crate) const FROM: &str = "From";
 
