@@ -30,7 +30,7 @@ test("the first link leads to the playground, signed in, and works once", async 
   assert.equal(new URL(house.page.url()).hash, "", "the secret is out of the address bar");
   const stranger = await (await house.browser.newContext(LOOK)).newPage();
   await stranger.goto(house.link);
-  await stranger.waitForSelector("text=This link was already used");
+  await stranger.waitForSelector("text=This link has already been used");
   assert.deepEqual(await stranger.context().cookies(), []);
   await stranger.goto(house.base);
   assert.equal(new URL(stranger.url()).pathname, "/sign-in");
@@ -60,14 +60,14 @@ test("the whole login, from a sent code to a session that is over", async () => 
 test("what was sent is on the overview within half a minute, as chart and as numbers", async () => {
   const { page } = house;
   await page.goto(`${project}/overview`);
-  await page.waitForSelector("text=No code was sent with the live key");
+  await page.waitForSelector("text=No codes sent with the live key");
   await counted(page, "?mode=test&period=hour");
   const figure = (label) => page.textContent(`dl.figures div:has(dt:text-is("${label}")) dd`);
   assert.equal(await figure("Sends"), "1");
   assert.equal(await figure("Verified"), "1");
   assert.equal(await figure("Sent → verified"), "100.0 %");
   const chart = page.locator("svg.chart.wide");
-  assert.match(await chart.locator("desc").textContent(), /The most was 1 sends? at/);
+  assert.match(await chart.locator("desc").textContent(), /Peak: 1 sends? at/);
   await page.locator(".numbers-of-chart summary").press("Enter");
   assert.equal(await page.locator(".numbers-of-chart tbody tr").count(), 12);
   await page.click('nav.segments >> text="Last 30 days"');
@@ -131,20 +131,20 @@ test("money is paid in, found again, downloaded and proved", async () => {
   await page.fill("#rupees", "12.50");
   await page.fill("#reference", "=1+1");
   await page.click("button.primary");
-  await page.waitForSelector("text=Paid in.");
+  await page.waitForSelector("text=Credit added.");
   await page.selectOption("#kind", "credit");
   await page.fill("#wanted-reference", "=1+1");
-  await page.click("text=Show");
+  await page.click("text=Apply");
   assert.equal(await page.locator("tbody tr").count(), 1);
   const download = page.waitForEvent("download");
-  await page.click("text=Download these as CSV");
+  await page.click("text=Download CSV");
   const lines = readFileSync(await (await download).path(), "utf8").trim().split("\r\n");
   assert.equal(lines.length, 2);
   assert.match(lines[1], /,credit,"'=1\+1",1250,0,11250,0,12\.50,0\.00,/);
-  await page.click("text=Prove it now");
+  await page.click("text=Run check");
   await page.waitForURL("**/wallet#proof");
   // It is made beside the page, which tells how it stands each time it is opened.
-  const proved = page.locator("text=The ledger adds up");
+  const proved = page.locator("text=The ledger matches");
   for (const until = Date.now() + 20_000; await proved.count() === 0; await page.waitForTimeout(200)) {
     assert.ok(Date.now() < until, "the proof did not come");
     await page.reload();
@@ -166,7 +166,7 @@ test("the sessions of an identity are shown and ended", async () => {
   await page.click("summary");
   await page.fill("input[name=word]", "end all");
   await page.click("button.danger");
-  await page.waitForSelector("text=Neither token works");
+  await page.waitForSelector("text=Its tokens no longer work");
   assert.equal(await page.locator("tbody .pill.good").count(), 0);
 });
 
@@ -183,9 +183,9 @@ test("an identity that has logged in is found and erased", async () => {
   await page.click("summary");
   await page.fill("input[name=word]", "erase");
   await page.click("button.danger");
-  await page.waitForSelector("text=Erased.");
+  await page.waitForSelector("text=Identity erased.");
   await find();
-  await page.waitForSelector("text=Nobody here");
+  await page.waitForSelector("text=No identity found");
 });
 
 test("texts are previewed as they are typed, and saved", async () => {
@@ -226,13 +226,13 @@ test("a webhook is made, tested, resent and removed", async () => {
   await page.click('form[action$="/settings/webhooks"] button');
   assert.match(await page.textContent("#fresh-secret"), /^whsec_/);
   await page.click(".endpoint-row a.button");
-  await page.waitForSelector("text=No event was sent yet");
-  await page.click("text=Send a test");
-  await page.waitForSelector("text=The test was not accepted: answered 500.");
+  await page.waitForSelector("text=No events sent yet");
+  await page.click("text=Send test");
+  await page.waitForSelector("text=Test failed: HTTP 500.");
   there.status = 204;
   await page.waitForTimeout(5_000);
-  await page.click("text=Send a test");
-  await page.waitForSelector("text=The test was accepted. It answered 204.");
+  await page.click("text=Send test");
+  await page.waitForSelector("text=Test delivered. The endpoint responded with 204.");
   const [failed] = there.heard;
   assert.equal(failed.type, "webhook.test");
   await page.click("text=Failed only");
@@ -242,7 +242,7 @@ test("a webhook is made, tested, resent and removed", async () => {
     await page.click('tbody button:has-text("Send again")');
     return page.waitForSelector(".notice").then((notice) => notice.textContent());
   };
-  for (let tries = 0; !/Queued again/.test(await again()); tries += 1) {
+  for (let tries = 0; !/Event queued/.test(await again()); tries += 1) {
     assert.ok(tries < 20, "never sent again");
     await page.waitForTimeout(1_000);
     await page.click("text=Failed only");
@@ -255,7 +255,7 @@ test("a webhook is made, tested, resent and removed", async () => {
   await page.click("summary");
   await page.fill("input[name=word]", "remove");
   await page.click("button.danger");
-  await page.waitForSelector("text=Removed.");
+  await page.waitForSelector("text=Endpoint removed.");
   there.close();
 });
 
@@ -265,7 +265,7 @@ test("a token of the admin API is made, shown once, used and revoked", async () 
   await page.fill("#name", "deploy");
   await page.check("input[name^=project-]");
   await page.fill("#days", "1");
-  await page.click("button:has-text('Make token')");
+  await page.click("button:has-text('Create token')");
   const token = await page.textContent("#fresh-token");
   const http = await import("node:http");
   const status = () => new Promise((done, failed) => {
@@ -285,7 +285,7 @@ test("a token of the admin API is made, shown once, used and revoked", async () 
   await page.click("summary:has-text('Revoke')");
   await page.fill("input[name=word]", "deploy");
   await page.click("button.danger");
-  await page.waitForSelector("text=The token is revoked.");
+  await page.waitForSelector("text=Token revoked.");
   assert.equal(await status(), 401);
 });
 
@@ -294,7 +294,7 @@ test("somebody invited chooses a password, signs in, and sees what their role al
   await page.goto(`${house.base}/team`);
   await page.fill("#name", "ravi");
   await page.selectOption("#invite-role", "viewer");
-  await page.click("text=Make a link");
+  await page.click("text=Create invite link");
   const link = await page.textContent("#fresh-link");
   const ravi = await (await house.browser.newContext(LOOK)).newPage();
   await ravi.goto(link);
@@ -315,7 +315,7 @@ test("somebody invited chooses a password, signs in, and sees what their role al
   await ravi.fill("#password", PASSWORD);
   await ravi.fill("#again", PASSWORD);
   await ravi.click("text=Join");
-  await ravi.waitForSelector("text=This link was already used");
+  await ravi.waitForSelector("text=This link has already been used");
   await ravi.context().close();
 });
 
@@ -348,7 +348,7 @@ test("support finds out why a code failed and sees no number", async () => {
   await page.goto(`${house.base}/team`);
   await page.fill("#name", "sita");
   await page.selectOption("#invite-role", "support");
-  await page.click("text=Make a link");
+  await page.click("text=Create invite link");
   const link = await page.textContent("#fresh-link");
   const sita = await (await house.browser.newContext(LOOK)).newPage();
   await sita.goto(link);
@@ -358,15 +358,15 @@ test("support finds out why a code failed and sees no number", async () => {
   await sita.waitForURL("**/activity");
   await sita.fill("#phone", "+91 90000 00002");
   await sita.selectOption("#mode-of-phone", "test");
-  await sita.click("text=Find out");
+  await sita.click("form.card >> text=Search");
   await sita.waitForSelector(".timeline");
   const told = await sita.textContent("#content");
-  assert.match(told, /Sent by WhatsApp through sandbox/);
+  assert.match(told, /Sent by WhatsApp via sandbox/);
   assert.match(told, /Fell back to SMS/);
-  assert.match(told, /no code reached the phone/);
+  assert.match(told, /No code reached the phone/);
   assert.match(told, /\+9190••••0002/);
   assert.ok(!(await sita.content()).includes("9000000002"));
-  assert.equal(await sita.locator("text=Show the number").count(), 0);
+  assert.equal(await sita.locator("text=Show number").count(), 0);
   assert.ok(!sita.url().includes("9000000002"));
   await sita.context().close();
 });
@@ -376,7 +376,7 @@ test("a number that is unmasked is in the audit log", async () => {
   await page.goto(`${project}/activity?mode=test&status=failed`);
   await page.click("#rows tr:first-child a");
   assert.ok(!(await page.content()).includes("9000000002"));
-  await page.click("text=Show the number");
+  await page.click("text=Show number");
   assert.equal(await page.textContent("#unmasked"), "+919000000002");
   await page.goto(`${project}/audit`);
   assert.match(await page.textContent("tbody tr:first-child"), /\+9190••••0002/);
@@ -385,11 +385,11 @@ test("a number that is unmasked is in the audit log", async () => {
 test("a passkey is added, signs in without a password, and is removed", async () => {
   const { page } = house;
   await page.goto(`${house.base}/account`);
-  await page.waitForSelector("text=127.0.0.1 cannot have any");
+  await page.waitForSelector("text=passkeys do not work with an address");
   await page.goto(`${house.base}/team`);
   await page.fill("#name", "meera");
   await page.selectOption("#invite-role", "viewer");
-  await page.click("text=Make a link");
+  await page.click("text=Create invite link");
   // Browsers bind passkeys to names, not to addresses.
   const here = house.base.replace("127.0.0.1", "localhost");
   const link = (await page.textContent("#fresh-link")).replace(house.base, here);
@@ -409,7 +409,7 @@ test("a passkey is added, signs in without a password, and is removed", async ()
   await meera.goto(`${here}/account`);
   await meera.fill("#passkey-name", "Laptop");
   await meera.fill("#current-passkey", PASSWORD);
-  await meera.click("text=Add a passkey");
+  await meera.click("text=Add passkey");
   await meera.waitForSelector("text=You can sign in with it");
   const signIn = async () => {
     await meera.goto(`${here}/sign-in`);
@@ -421,15 +421,15 @@ test("a passkey is added, signs in without a password, and is removed", async ()
   await meera.waitForURL("**/overview");
   await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await signIn();
-  await meera.waitForSelector("text=The browser gave no passkey");
+  await meera.waitForSelector("text=The browser did not provide a passkey");
   await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
   await meera.goto(`${here}/account`);
   await meera.click("#passkeys summary");
   await meera.fill("#current-passkey-0", PASSWORD);
   await meera.click("text=Remove Laptop");
-  await meera.waitForSelector("text=Other sessions of yours have ended");
+  await meera.waitForSelector("text=You were signed out everywhere else");
   await signIn();
-  await meera.waitForSelector("text=is not known here");
+  await meera.waitForSelector("text=not registered here");
   await meera.context().close();
 });
 

@@ -21,7 +21,7 @@ async function livedIn(project) {
   await page.fill("#rupees", "125000");
   await page.fill("#reference", "Invoice 2026-11-17");
   await page.click("form.card button.primary");
-  await page.waitForSelector("text=Paid in.");
+  await page.waitForSelector("text=Credit added.");
   for (const phone of ["9812345678", "9823456789"]) {
     await fetch(`${house.api}/v1/otp/send`, {
       method: "POST",
@@ -35,7 +35,7 @@ async function livedIn(project) {
   await page.click("form.texts button.primary");
   await page.goto(`${house.base}/team`);
   await page.fill("#name", "asha@example.com");
-  await page.click("text=Make a link");
+  await page.click("text=Create invite link");
   await page.waitForSelector("#fresh-link");
 }
 

@@ -84,7 +84,7 @@ async fn a_ledger_is_proved_and_one_that_does_not_sum_is_told(database: Database
         let told = world.run(scope);
         let text = String::from_utf8_lossy(&told.stdout).into_owned();
         assert_eq!(told.status.code(), Some(1), "{text}");
-        assert!(text.starts_with("The ledger does not add up to the wallet."), "{text}");
+        assert!(text.starts_with("The ledger does not match the wallet."), "{text}");
     }
 }
 

@@ -69,7 +69,7 @@ fn no_other_command_takes_a_database_that_lives_in_another_process() {
         let output = in_memory().run(&command);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{command:?}: {error}");
-        assert!(error.contains("lives inside `dwar serve`"), "{command:?}: {error}");
+        assert!(error.contains("exists only inside `dwar serve`"), "{command:?}: {error}");
     }
 }
 

@@ -262,7 +262,7 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
     assert_eq!((&*found[0].1, &*found[0].2), ("warning", "tidy is down, restarts: 7"));
     for (_, status, detail) in &found[1..] {
         assert_eq!(status, "failed");
-        assert!(detail.contains("not like this service"), "{detail}");
+        assert!(detail.contains("unlike this service"), "{detail}");
     }
 }
 

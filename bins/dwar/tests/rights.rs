@@ -168,7 +168,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     let made = person.post("/tokens", &form).await;
     let start = made.text.find("svc_adm_").unwrap();
     let secret = made.text[start..].split('<').next().unwrap();
-    let red = "pill bad\">may invite operators and make tokens";
+    let red = "pill bad\">Can invite operators and create tokens";
     assert_eq!(person.get("/tokens").await.text.matches(red).count(), 1);
     let maker = Program::with(&service, secret);
     let long = json!({ "name": "long", "access": all, "lifetime_seconds": 172_800 });

@@ -385,7 +385,7 @@ async fn sixty_at_once_are_told_to_try_in_a_moment(database: Database) {
     assert!(judged.len() >= 18 && !busy.is_empty(), "{} were judged", judged.len());
     for (status, retry, page) in busy {
         assert_eq!((status, retry.as_deref()), (StatusCode::SERVICE_UNAVAILABLE, Some("1")));
-        assert!(page.contains("try again in a moment") && !page.contains("database"), "{page}");
+        assert!(page.contains("Try again in a moment") && !page.contains("database"), "{page}");
     }
     let logged = service.stderr();
     assert!(!logged.iter().any(|line| line.contains(r#""level":"ERROR""#)), "{logged:?}");

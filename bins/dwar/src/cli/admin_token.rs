@@ -13,32 +13,32 @@ const DAY: u64 = 86_400;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a token and print it, once
+    /// Create a token and print it, once
     Add {
-        /// What the audit log calls it
+        /// Its name in the audit log
         #[arg(long)]
         name: String,
-        /// May see and change everything
+        /// Full access to everything
         #[arg(long, conflicts_with_all = ["project", "role"], required_unless_present = "project")]
         everything: bool,
-        /// A project it is for; may be given several times
+        /// A project it gives access to; repeat for several
         #[arg(long, value_name = "ID", requires = "role")]
         project: Vec<ProjectId>,
-        /// What it may do there: owner, member, support or viewer
+        /// Its role there: owner, member, support or viewer
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
-        /// Days until it expires, 366 at most
+        /// Days until it expires, at most 366
         #[arg(long, default_value_t = 90)]
         days: u16,
-        /// May invite operators, change what they may do, and make tokens: what lives on when it is over
+        /// Can invite operators, change their access and create tokens, which outlive it
         #[arg(long)]
         may_delegate: bool,
     },
     /// List every token
     List,
-    /// Revoke a token, for its very next request
+    /// Revoke a token; it stops working immediately
     Revoke {
-        /// The token's id
+        /// ID of the token
         #[arg(long, value_name = "ID")]
         token: AdminTokenId,
     },
@@ -56,7 +56,11 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let lifetime = Duration::from_secs(u64::from(days) * DAY);
             let new = NewAdminToken { name: &name, access, lifetime, may_delegate };
             let (token, secret) = tokens.make(&by, new).await?;
-            let text = format!("{}\n{}\n\nIt is shown this once.", line(&token), secret.expose());
+            let text = format!(
+                "{}\n{}\n\nCopy it now. You will not see it again.",
+                line(&token),
+                secret.expose()
+            );
             Ok(Answer::of(&MadeToken::new(&by, &token, &secret), text))
         }
         Command::List => listed(&tokens, &by).await,
@@ -70,7 +74,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 async fn listed(tokens: &ManageAdminTokens, by: &By) -> Result<Answer, Failure> {
     let listed = tokens.list(by).await?;
     let view = Page::whole(listed.iter().map(|token| Token::seen_by(by, token)));
-    let none = "There is no token yet: `dwar admin-token add` makes one.";
+    let none = "No tokens yet. Create one with `dwar admin-token add`.";
     Ok(Answer::of(&view, lines(&listed, line, none)))
 }
 
@@ -79,6 +83,6 @@ fn line(token: &AdminToken) -> String {
         .used_at
         .map_or_else(|| "never used".to_owned(), |at| format!("last used {}", instant(at)));
     let (name, ends) = (&token.name, instant(token.expires_at));
-    let delegates = if token.may_delegate { ", MAY DELEGATE" } else { "" };
-    format!("{}  {name:<24} {}{delegates}  until {ends}, {used}", token.id, token.access)
+    let delegates = if token.may_delegate { ", can delegate" } else { "" };
+    format!("{}  {name:<24} {}{delegates}  expires {ends}, {used}", token.id, token.access)
 }

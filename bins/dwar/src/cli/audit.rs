@@ -11,10 +11,10 @@ const PAGE: u32 = 500;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only what is about this project
+    /// Only entries about this project
     #[arg(long, value_name = "ID")]
     project: Option<ProjectId>,
-    /// Only from this day (UTC) or instant on: 2026-11-24 or 2026-11-24T10:00:00Z
+    /// Only entries since this day (UTC) or instant: 2026-11-24 or 2026-11-24T10:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = when)]
     since: Option<Timestamp>,
 }

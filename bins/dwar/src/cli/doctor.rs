@@ -9,13 +9,12 @@ use crate::wiring::checks::{
 use crate::wiring::{Core, Location, available_providers};
 use serde_json::{Value, json};
 
-const ELSEWHERE: &str = "memory: it is inside `dwar serve` and cannot be checked from here";
+const ELSEWHERE: &str = "memory: the data is inside `dwar serve` and cannot be checked from here";
 
 /// What to look at besides.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Call the running service too, at http.address and through gateways.public_url; nothing else
-    /// is called
+    /// Also call the running service, at http.address and gateways.public_url, and nothing else
     #[arg(long)]
     online: bool,
 }
@@ -23,7 +22,7 @@ pub struct Args {
 /// Looks at everything a service needs; changes nothing in the database.
 pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
     let mut checks = vec![
-        ("configuration", ok("every setting is known and makes sense")),
+        ("configuration", ok("all settings are valid")),
         ("production", production(&config)),
         ("files", files(&config)),
     ];

@@ -8,8 +8,8 @@ use dwar_gateways::{BaseUrl, HttpClient, Method, ProbeAnswer, Secret};
 use serde_json::Value;
 
 const ADDRESS: &str = "public address";
-const ADVICE: &str = "check gateways.public_url, its name and certificate, and that the proxy \
-                      passes path, query and body on unchanged";
+const ADVICE: &str = "check gateways.public_url, its host name and certificate, and that the proxy \
+                      passes on path, query and body unchanged";
 
 /// Asks the service itself, where it listens, for the loops that had to be started again. No proxy
 /// is in between: `/readyz` is not for the world.
@@ -29,7 +29,7 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
                 return ok("none had to be restarted");
             };
             let line = |it: &Value| {
-                let state = if it["running"] == true { "runs again" } else { "is down" };
+                let state = if it["running"] == true { "is running again" } else { "is down" };
                 let name = it["name"].as_str().unwrap_or("?");
                 format!("{name} {state}, restarts: {}", it["restarts"])
             };
@@ -37,10 +37,10 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
             return warning(lines(fallen, line, ""), advice);
         }
         Ok(ProbeAnswer { status, .. }) => {
-            format!("{url} answers {status}, so their state is unknown")
+            format!("{url} answered {status}, so their state is unknown")
         }
     };
-    warning(problem, "run this where the service runs, once it is ready")
+    warning(problem, "run this on the machine of the service, once it is ready")
 }
 
 /// Calls the service through `gateways.public_url`: its health, and the webhook of each provider
@@ -78,7 +78,7 @@ async fn webhook(client: &HttpClient, url: &BaseUrl, provider: &str, id: &str) -
     if let Ok(ProbeAnswer { status: 404, request_id: Some(given), .. }) = &answer
         && given == id
     {
-        let unknown = format!("{url} is this service, and it does not know this provider");
+        let unknown = format!("{url} reaches this service, which does not know this provider");
         return failed(unknown, "restart the service with these settings");
     }
     judge(&url, answer, id, |status, body| {
@@ -99,7 +99,7 @@ fn judge(
             if expected(status, &body) && request_id.as_deref() == Some(id) {
                 return ok(format!("{url} is answered by this service"));
             }
-            format!("{url} answers {status}, not like this service")
+            format!("{url} answered {status}, unlike this service")
         }
     };
     failed(problem, ADVICE)

@@ -7,11 +7,11 @@ use dwar_operator::By;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Put a new API key in the place of the present one, which ends before this returns
+    /// Replace an API key; the old one stops working immediately
     Regenerate {
         #[command(flatten)]
         of: OneProject,
-        /// Which of its two keys: live or test
+        /// Which key: live or test
         #[arg(long, value_name = "live|test")]
         mode: KeyMode,
     },
@@ -23,7 +23,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let key = projects.regenerate_key(&By::command_line(), project, mode, None).await;
     let key = key.map_err(of(project))?;
     let text = format!(
-        "New {mode} key  {}\n\nIt is shown this once; the old one no longer works.",
+        "New {mode} key  {}\n\nCopy it now. You will not see it again. The old key no longer works.",
         key.expose()
     );
     Ok(Answer::of(&NewKey::new(project, mode, &key), text))

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Args {
-    /// Configuration file [default: dwar.toml, if there is one]
+    /// Configuration file [default: dwar.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print the answer as one JSON object
@@ -49,7 +49,7 @@ struct Args {
 enum Command {
     /// Run the service (what `dwar` alone does)
     Serve,
-    /// Bring the database up to date and stop
+    /// Bring the database up to date and exit
     Migrate,
     /// Create, list, show and change projects
     #[command(subcommand)]
@@ -57,30 +57,30 @@ enum Command {
     /// Replace API keys
     #[command(subcommand)]
     Key(key::Command),
-    /// Pay in, look into and check prepaid wallets
+    /// Add credit to, show and check prepaid wallets
     #[command(subcommand)]
     Wallet(wallet::Command),
     /// List and rotate the keys that sign access tokens
     #[command(subcommand)]
     SigningKey(signing_key::Command),
-    /// Name the addresses that a project's events go to
+    /// Manage the endpoints that receive a project's events
     #[command(subcommand)]
     Webhook(webhook::Command),
-    /// Invite, list, reset and remove those who run the service
+    /// Invite, list, reset and remove operators
     #[command(subcommand)]
     Operator(operator::Command),
-    /// Make, list and revoke bearer tokens of the admin API
+    /// Create, list and revoke tokens of the admin API
     #[command(subcommand)]
     AdminToken(admin_token::Command),
-    /// Print who changed what, when and from where
+    /// Print the audit log
     Audit(audit::Args),
-    /// Check configuration, database, migrations, keys and gateways, and say what to do
+    /// Check configuration, database, migrations, keys and gateways
     Doctor(doctor::Args),
 }
 
 #[derive(clap::Args)]
 struct OneProject {
-    /// The project's id
+    /// ID of the project
     #[arg(long, value_name = "ID")]
     project: ProjectId,
 }
@@ -108,9 +108,9 @@ impl From<StoreError> for Failure {
         tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
         Self::Refused(match cause {
             StoreError::Unavailable(_) => {
-                "the database is out of reach; run `dwar doctor`".to_owned()
+                "the database cannot be reached; run `dwar doctor`".to_owned()
             }
-            StoreError::NoRoom => "the database has no room to write; run `dwar doctor`".to_owned(),
+            StoreError::NoRoom => "the database is full; run `dwar doctor`".to_owned(),
             StoreError::Foreign(told) => told,
             StoreError::Inconsistent { .. } | StoreError::Failed(_) => {
                 "the database failed; see the log".to_owned()
@@ -175,7 +175,7 @@ pub fn run() -> ExitCode {
 fn execute(args: Args) -> Result<ExitCode, Failure> {
     hardening::seal_process().map_err(|cause| {
         Failure::Refused(format!(
-            "the system does not let this process protect its memory: {cause}"
+            "the system does not allow this process to protect its memory: {cause}"
         ))
     })?;
     let config = match config::load(args.config.as_deref(), std::env::vars_os()) {
@@ -189,8 +189,8 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
     let bearable = matches!(args.command, None | Some(Command::Serve | Command::Doctor(_)));
     if !bearable && Location::of(&config.database)? == Location::Memory {
         return Err(Failure::Refused(
-            "database.url is memory:, which lives inside `dwar serve` and dies with it; no other \
-             command can reach it"
+            "database.url is memory:, which exists only inside `dwar serve`; other commands cannot \
+             use it"
                 .to_owned(),
         ));
     }
@@ -241,8 +241,8 @@ async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
     match core.database.pending_migrations().await?.len() {
         0 => Ok(core),
         lacking => Err(Failure::Refused(format!(
-            "the database lacks {lacking} of this version's migrations, and this command only \
-             reads: run `dwar migrate`, or start the service"
+            "{lacking} migrations are pending, and this command only reads: run `dwar migrate`, or \
+             start the service"
         ))),
     }
 }

@@ -9,25 +9,25 @@ use dwar_operator::{Access, By, Operator, Role};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make an operator and print a link, good once and for three days, to choose a password by
+    /// Invite an operator: print a link to choose a password, which works once, for three days
     Invite {
-        /// What they sign in with
+        /// The name they sign in with
         #[arg(long)]
         name: String,
-        /// An owner of the installation, who may see and change everything
+        /// Owner of the installation, with full access
         #[arg(long, conflicts_with_all = ["project", "role"], required_unless_present = "project")]
         owner: bool,
-        /// The project they belong to
+        /// The project they get access to
         #[arg(long, value_name = "ID", requires = "role")]
         project: Option<ProjectId>,
-        /// What they may do there: owner, member, support or viewer
+        /// Their role there: owner, member, support or viewer
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
     },
     /// List every operator
     List,
-    /// Take away what an operator signs in with, end their sessions, lift their lock, and print a
-    /// new link
+    /// Remove an operator's password, second factor, passkeys, sessions and lock, and print a new
+    /// link
     Reset {
         /// Their name
         name: String,
@@ -60,7 +60,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::Remove { name } => {
             let operator = operators.named(&name).await?;
             operators.remove(&by, operator.id).await?;
-            let text = format!("{} is removed; every session of theirs has ended.", operator.name);
+            let text = format!("Removed {} and ended all their sessions.", operator.name);
             Ok(Answer::of(&RemovedOperator::from(operator.id), text))
         }
     }
@@ -69,7 +69,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 fn welcome(invited: &Invited, base: &str) -> Answer {
     let view = InvitedOperator::new(&By::command_line(), invited, base);
     let text = format!(
-        "Link for {}, good once and until {}:\n{}\n\nIt is shown this once.",
+        "Invite link for {}, works once, until {}:\n{}\n\nCopy it now. You will not see it again.",
         invited.operator.name,
         instant(invited.expires_at),
         view.link
@@ -80,7 +80,7 @@ fn welcome(invited: &Invited, base: &str) -> Answer {
 async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure> {
     let listed = operators.list(by).await?;
     let view = Page::whole(listed.iter().map(|one| views::Operator::seen_by(by, one)));
-    let none = "There is no operator yet: `dwar operator invite --name NAME --owner` makes one.";
+    let none = "No operators yet. Invite one with `dwar operator invite --name NAME --owner`.";
     Ok(Answer::of(&view, lines(&listed, line, none)))
 }
 
@@ -90,7 +90,7 @@ fn line(operator: &Operator) -> String {
         (None, Some(_)) => "never signed in".to_owned(),
         (None, None) => "invited".to_owned(),
     };
-    let second = if operator.totp.is_some() { ", second factor" } else { "" };
+    let second = if operator.totp.is_some() { ", two-factor" } else { "" };
     format!("{:<24} {}  {seen}{second}", operator.name.as_str(), operator.access)
 }
 

@@ -12,13 +12,13 @@ use dwar_project::{KeyRecord, Project, ProjectName};
 use dwar_wallet::{Amount, Paise};
 use serde::Serialize;
 
-const AS_CONFIGURED: &str = "as configured";
+const AS_CONFIGURED: &str = "installation default";
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Create a project and print its two API keys, once
     Create {
-        /// What people call it; it stands in the messages too
+        /// Its name, which messages show too
         #[arg(long)]
         name: ProjectName,
         /// Opening balance of its wallet, such as 100 or 99.50
@@ -27,16 +27,16 @@ pub enum Command {
     },
     /// List every project
     List,
-    /// Show one project, its settings and the last characters of its keys
+    /// Show the settings of a project and the last characters of its keys
     Show(OneProject),
-    /// Change a project's settings, for the very next request
+    /// Change a project's settings; changes apply immediately
     Set {
         #[command(flatten)]
         of: OneProject,
         #[command(flatten)]
         settings: Box<Settings>,
     },
-    /// Lift what wrong codes put in the way of a phone, for its very next send with the live key
+    /// Clear the failed attempts of a phone number (live key)
     Unlock {
         #[command(flatten)]
         of: OneProject,
@@ -73,7 +73,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 fn created(project: &CreatedProject) -> Answer {
     let text = format!(
         "Project   {} ({})\nBalance   {}\nLive key  {}\nTest key  {}\n\n\
-         The keys are shown this once; `dwar key regenerate` makes new ones.",
+         Copy the keys now. You will not see them again; `dwar key regenerate` replaces them.",
         project.name,
         project.id,
         project.balance,
@@ -85,7 +85,7 @@ fn created(project: &CreatedProject) -> Answer {
 
 fn listed(all: &[Project]) -> Answer {
     let line = |one: &Project| format!("{}  {}", one.id, one.name);
-    let none = "There is no project yet; `dwar project create` makes one.";
+    let none = "No projects yet. Create one with `dwar project create`.";
     Answer::of(&Page::whole(all.iter().map(ProjectSummary::from)), lines(all, line, none))
 }
 
@@ -115,17 +115,19 @@ async fn unlocked(
     let unlocked = phones.unlock(&By::command_line(), project, phone).await.map_err(of(project))?;
     let Unlocked { guesses, pace } = unlocked;
     let lifted = match pace {
-        SendPace::Usual => "Sends were not slowed down.".to_owned(),
-        SendPace::OnePer(window) => format!("Lifted: one send per {} s.", window.as_secs()),
+        SendPace::Usual => "Sends were not limited.".to_owned(),
+        SendPace::OnePer(window) => format!("Limit removed: one send per {} s.", window.as_secs()),
         SendPace::Stopped(rest) => {
-            format!("Lifted: no sends for another {} s.", rest.as_secs())
+            format!("Limit removed: no sends for another {} s.", rest.as_secs())
         }
     };
     let (in_a_row, in_period) = (guesses.wrong, guesses.period.map_or(0, |period| period.wrong));
     let text = if guesses == GuessBudget::default() {
-        "There was nothing to lift: no wrong codes are on record for this phone.".to_owned()
+        "Nothing to clear: no failed attempts on record for this number.".to_owned()
     } else {
-        format!("{lifted}\nForgotten: {in_a_row} wrong codes in a row, {in_period} in the period.")
+        format!(
+            "{lifted}\nFailed attempts cleared: {in_a_row} in a row, {in_period} in this period."
+        )
     };
     Ok(Answer::of(&UnlockedPhone::new(project, phone, &unlocked), text))
 }
@@ -151,21 +153,21 @@ fn text_of(project: &Project) -> String {
     });
     let rows = [
         ("Project", format!("{} ({})", project.name, project.id)),
-        ("Identity look-up", switch(project.identity_lookup)),
+        ("Identity lookup", switch(project.identity_lookup)),
         ("Identity deletion", switch(project.identity_delete)),
         ("WhatsApp price", or(price(project.prices.whatsapp), AS_CONFIGURED)),
         ("SMS price", or(price(project.prices.sms), AS_CONFIGURED)),
-        ("WhatsApp over", or(list(&routing.whatsapp), AS_CONFIGURED)),
-        ("SMS over", or(list(&routing.sms), AS_CONFIGURED)),
-        ("SMS as fallback", or(fallback, AS_CONFIGURED)),
-        ("Brand", or(messages.brand.clone(), "the project's name")),
+        ("WhatsApp providers", or(list(&routing.whatsapp), AS_CONFIGURED)),
+        ("SMS providers", or(list(&routing.sms), AS_CONFIGURED)),
+        ("Fall back to SMS", or(fallback, AS_CONFIGURED)),
+        ("Brand", or(messages.brand.clone(), "name of the project")),
         ("Language", or(messages.language.clone(), "en")),
-        ("SMS text", or(messages.text.clone(), "the language's own")),
+        ("SMS text", or(messages.text.clone(), "default of the language")),
         ("SMS length", sms),
-        ("SMS template id", or(messages.template_id.clone(), AS_CONFIGURED)),
+        ("SMS template ID", or(messages.template_id.clone(), AS_CONFIGURED)),
         ("WebOTP domain", or(messages.domain.clone(), "none")),
         ("Android app hash", or(messages.app_hash.clone(), "none")),
-        ("Low balance", or(price(project.low_balance), "no event")),
+        ("Low balance alert", or(price(project.low_balance), "no alert")),
     ];
     lines(&rows, |(name, value)| format!("{name:<18} {value}"), "")
 }

@@ -11,49 +11,49 @@ use std::str::FromStr;
 #[derive(Args)]
 #[group(required = true, multiple = true, id = "settings")]
 pub struct Settings {
-    /// What people call it
+    /// Name
     #[arg(long)]
     name: Option<String>,
-    /// Whether GET /v1/identity answers
+    /// Allow GET /v1/identity
     #[arg(long, value_name = "on|off", value_parser = switch())]
     identity_lookup: Option<bool>,
-    /// Whether DELETE /v1/identity deletes
+    /// Allow DELETE /v1/identity
     #[arg(long, value_name = "on|off", value_parser = switch())]
     identity_delete: Option<bool>,
-    /// Price of one code over WhatsApp in paise, or `default`
+    /// Price per code by WhatsApp in paise, or `default`
     #[arg(long, value_name = "PAISE")]
     whatsapp_price_paise: Option<OrDefault<i64>>,
-    /// Price of one code over SMS in paise, or `default`
+    /// Price per code by SMS in paise, or `default`
     #[arg(long, value_name = "PAISE")]
     sms_price_paise: Option<OrDefault<i64>>,
-    /// Providers over WhatsApp in order, separated by commas; `none` skips WhatsApp; or `default`
+    /// WhatsApp providers in order, separated by commas; `none` skips WhatsApp; or `default`
     #[arg(long, value_name = "NAMES", value_parser = names)]
     whatsapp_providers: Option<OrDefault<Vec<String>>>,
-    /// Providers over SMS in order, separated by commas; `none` skips SMS; or `default`
+    /// SMS providers in order, separated by commas; `none` skips SMS; or `default`
     #[arg(long, value_name = "NAMES", value_parser = names)]
     sms_providers: Option<OrDefault<Vec<String>>>,
-    /// Seconds without a receipt before SMS is tried; 0 waits for none; or `default`
+    /// Fall back to SMS after this many seconds without a receipt; 0 means never; or `default`
     #[arg(long, value_name = "SECONDS")]
     fallback_seconds: Option<OrDefault<u32>>,
-    /// Who the messages are from, at most 30 characters, or `default`
+    /// Brand name in messages, at most 30 characters, or `default`
     #[arg(long)]
     brand: Option<OrDefault<String>>,
     /// Language of the messages, such as en or hi, or `default`
     #[arg(long, value_name = "TAG")]
     language: Option<OrDefault<String>>,
-    /// Text of the SMS with {code}, {brand} and {minutes}, or `default`
+    /// SMS text with {code}, {brand} and {minutes}, or `default`
     #[arg(long, value_name = "TEXT")]
     sms_text: Option<OrDefault<String>>,
-    /// The id that text is registered under (DLT content template), or `default`
+    /// ID of the registered DLT content template, or `default`
     #[arg(long, value_name = "ID")]
     sms_template_id: Option<OrDefault<String>>,
-    /// The site whose browser page may read the code (WebOTP), or `default` for none
+    /// Site whose pages can read the code (WebOTP), or `default` for none
     #[arg(long, value_name = "HOST")]
     webotp_domain: Option<OrDefault<String>>,
-    /// The hash of the Android app that may read the code, or `default` for none
+    /// Hash of the Android app that can read the code, or `default` for none
     #[arg(long, value_name = "HASH")]
     app_hash: Option<OrDefault<String>>,
-    /// A balance below this raises the event wallet.low; `default` raises none
+    /// Send the event wallet.low below this balance; `default` for no alert
     #[arg(long, value_name = "RUPEES", value_parser = rupees)]
     low_balance_rupees: Option<OrDefault<Paise>>,
 }

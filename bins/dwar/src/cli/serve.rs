@@ -16,7 +16,7 @@ use tokio::sync::SetOnce;
 const PHONE: &str = "9876543210";
 /// Introduces the link to the playground, which is the last line that a first start prints.
 const INVITATION: &str =
-    "  Or look at it in your browser. This link opens the playground, once, within an hour:";
+    "  Or try it in your browser. This link opens the playground; it works once, within an hour:";
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal to stop.
@@ -112,7 +112,7 @@ fn welcome(project: &CreatedProject, address: SocketAddr) -> String {
   Live key  {live_key}
   Test key  {test_key}
 
-  The keys are shown this once. Try the whole flow with the test key; nothing is sent:
+  Copy the keys now. You will not see them again. Try the whole flow with the test key; nothing is sent:
 
   curl -s {url}/otp/send {header} {json} -d '{{"phone":"{PHONE}"}}'
   CODE=$(curl -s '{url}/sandbox/messages?phone={PHONE}' {header} | grep -o '"code":"[0-9]*' | head -n 1 | tail -c 7)

@@ -8,9 +8,9 @@ use dwar_session::{KeyState, SigningKey};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// List the keys that sign, will sign or did sign tokens that still count
+    /// List the current, next and previous signing keys
     List,
-    /// Publish a new key now; it takes over when verifiers have had time to see it
+    /// Publish a new key, which starts signing once verifiers have had time to fetch it
     Rotate,
 }
 
@@ -21,7 +21,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::List => {
             let listed = keys.list(&by).await?;
             let view = Page::whole(listed.iter().map(views::SigningKey::from));
-            let none = "There is no signing key yet; `dwar serve` makes the first.";
+            let none = "No signing keys yet. `dwar serve` creates the first one.";
             Ok(Answer::of(&view, lines(&listed, line, none)))
         }
         Command::Rotate => {

@@ -11,32 +11,32 @@ use dwar_wallet::{Amount, Balance, Correction, Paise, Reference, StatementFilter
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Pay money in
+    /// Add credit
     Credit {
         #[command(flatten)]
         of: OneProject,
-        /// How much, such as 100 or 99.50
+        /// Amount, such as 100 or 99.50
         #[arg(long, value_name = "RUPEES", value_parser = Amount::from_rupees)]
         rupees: Amount,
-        /// Your name for the payment; a second credit of the same reference changes nothing
+        /// Your reference for the payment; the same reference is never added twice
         #[arg(long)]
         reference: Option<Reference>,
     },
-    /// Show what a project has
+    /// Show the balance of a project
     Balance(OneProject),
-    /// Show the newest movements of a wallet
+    /// Show the newest entries of the ledger
     Statement {
         #[command(flatten)]
         of: OneProject,
-        /// How many
+        /// Number of entries
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
-    /// Give back what was charged for one send
+    /// Refund the charge for one send
     Refund {
         #[command(flatten)]
         of: OneProject,
-        /// The send's otp_id
+        /// The otp_id of the send
         #[arg(long, value_name = "ID")]
         otp: OtpId,
     },
@@ -44,20 +44,20 @@ pub enum Command {
     Adjust {
         #[command(flatten)]
         of: OneProject,
-        /// How much, such as 10 or -2.50
+        /// Amount, such as 10 or -2.50
         #[arg(long, value_name = "RUPEES", allow_hyphen_values = true, value_parser = Correction::from_rupees)]
         rupees: Correction,
-        /// Why; a second adjustment of the same reference changes nothing
+        /// Reason; the same reference is never booked twice
         #[arg(long)]
         reference: Reference,
     },
-    /// Recompute every wallet from its ledger; fails if one does not agree
+    /// Recompute all wallets from their ledgers; fails if one does not match
     Verify,
-    /// Prove that a project's ledger sums, and put that on record; fails if it does not
+    /// Run a ledger check of a project and record the result; fails if the ledger does not match
     Prove {
         #[command(flatten)]
         of: OneProject,
-        /// From the first entry on, and not from where the last sound proof ended
+        /// Check from the first entry, not from where the last successful check ended
         #[arg(long)]
         everything: bool,
     },
@@ -95,9 +95,9 @@ async fn credited(
     let new = wallets.credit(&By::command_line(), project, rupees, reference).await;
     let new = new.map_err(of(project))?;
     let news = if new {
-        format!("Paid in {rupees}.")
+        format!("Added {rupees}.")
     } else {
-        "This reference was paid in before; nothing changed.".to_owned()
+        "This reference was already used. Nothing was added.".to_owned()
     };
     moved(wallets, project, &news, new.then(|| rupees.paise())).await
 }
@@ -109,8 +109,8 @@ async fn refunded(
 ) -> Result<Answer, Failure> {
     let refunded = wallets.refund(&By::command_line(), project, otp).await.map_err(of(project))?;
     let news = match refunded {
-        Some(amount) => format!("Gave back {amount}."),
-        None => "It was refunded before.".to_owned(),
+        Some(amount) => format!("Refunded {amount}."),
+        None => "Already refunded.".to_owned(),
     };
     moved(wallets, project, &news, refunded).await
 }
@@ -126,7 +126,7 @@ async fn adjusted(
     let news = if booked {
         format!("Adjusted by {}.", rupees.paise())
     } else {
-        "This reference was booked before; nothing changed.".to_owned()
+        "This reference was already used. Nothing was changed.".to_owned()
     };
     moved(wallets, project, &news, booked.then(|| rupees.paise())).await
 }
@@ -147,16 +147,19 @@ async fn verified(wallets: &ManageWallets) -> Result<Answer, Failure> {
     let audit = wallets.audit(&By::command_line()).await?;
     let good = audit.difference == Paise::ZERO;
     let text = if good {
-        format!("{} wallets agree with their ledgers.", audit.projects)
+        format!("{} wallets match their ledgers.", audit.projects)
     } else {
-        format!("{} wallets; in total they are off by {}.", audit.projects, audit.difference)
+        format!(
+            "{} wallets checked. In total they are off by {}.",
+            audit.projects, audit.difference
+        )
     };
     Ok(Answer::judged(&WalletProof::from(&audit), text, good))
 }
 
 fn balance_text(balance: Balance) -> String {
     let Balance { balance: all, held, .. } = balance;
-    format!("Balance    {all}\nHeld       {held}\nAvailable  {}", balance.available())
+    format!("Balance    {all}\nOn hold    {held}\nAvailable  {}", balance.available())
 }
 
 async fn statement(
@@ -169,7 +172,7 @@ async fn statement(
     let entries = ledger.lines(&By::command_line(), project, all, None, read).await;
     let entries = entries.map_err(of(project))?;
     let shown = &entries[..entries.len().min(limit as usize)];
-    let text = lines(shown, entry_line, "No movement yet.");
+    let text = lines(shown, entry_line, "No entries yet.");
     Ok(Answer::of(&WalletEntry::page(&entries, limit), text))
 }
 

@@ -18,7 +18,7 @@ pub async fn prove(
         ProofStart::Running(run) => {
             let since = instant(run.since);
             let news =
-                format!("{} has been making one since {since}; no other was started", run.by);
+                format!("{} has been running a check since {since}; no other was started", run.by);
             return Err(Failure::Refused(news));
         }
     };
@@ -27,7 +27,7 @@ pub async fn prove(
             let view = views::LedgerProof::from(&proof);
             Ok(Answer::judged(&view, proof_text(&proof), proof.is_sound()))
         }
-        None => Err(Failure::Refused("it took so long that another proof was started".to_owned())),
+        None => Err(Failure::Refused("it took so long that another check was started".to_owned())),
     }
 }
 
@@ -35,12 +35,12 @@ fn proof_text(proof: &LedgerProof) -> String {
     let LedgerProof { sum, wallet, .. } = proof;
     if proof.is_sound() {
         return format!(
-            "{} entries add up to the wallet: {}, of which {} held.",
+            "The ledger matches the wallet: {} entries, balance {}, of which {} on hold.",
             sum.entries, wallet.balance.balance, wallet.balance.held
         );
     }
     format!(
-        "The ledger does not add up to the wallet.\n\
+        "The ledger does not match the wallet.\n\
          Entries     {} of {}\n\
          Balance     {}; the wallet says {}\n\
          Held        {}; the wallet says {}, the open holds {}",

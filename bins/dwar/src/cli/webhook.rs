@@ -13,43 +13,43 @@ use dwar_operator::By;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Add an address that the project's events are posted to, and print its secret, once
+    /// Add an endpoint that receives the project's events, and print its secret, once
     Add {
         #[command(flatten)]
         of: OneProject,
-        /// Where events go
+        /// URL of the endpoint
         #[arg(long, value_name = "URL")]
         url: String,
-        /// Put the whole phone number into events instead of a masked one
+        /// Include full phone numbers in events; otherwise they are masked
         #[arg(long)]
         full_phone: bool,
     },
-    /// List the addresses of a project
+    /// List the endpoints of a project
     List(OneProject),
-    /// Remove an address; what it has not been told yet is dropped
+    /// Remove an endpoint; events still waiting for it are dropped
     Remove(OneEndpoint),
-    /// Switch an address on again that was switched off because it kept failing
+    /// Enable an endpoint that was disabled because it kept failing
     Enable(OneEndpoint),
-    /// Give an address a new secret; the old one signs along for a day
+    /// Rotate the secret of an endpoint; the old one also signs for a day
     RotateSecret(OneEndpoint),
-    /// Show the calls to an address, the newest first
+    /// Show the calls to an endpoint, newest first
     Log {
         #[command(flatten)]
         it: OneEndpoint,
-        /// Only those that were not taken
+        /// Only failed calls
         #[arg(long)]
         failed: bool,
-        /// How many
+        /// Number of calls
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_LISTED)))]
         limit: u32,
     },
-    /// Call an address with a test, now and once, and say what came of it
+    /// Send a test event to an endpoint and print the result
     Test(OneEndpoint),
-    /// Send an event again to an address that was called with it
+    /// Send an event to an endpoint again
     Resend {
         #[command(flatten)]
         it: OneEndpoint,
-        /// Its webhook-id, as the log shows it
+        /// Its webhook-id, as shown in the log
         #[arg(long, value_name = "ID")]
         event: EventId,
     },
@@ -59,7 +59,7 @@ pub enum Command {
 pub struct OneEndpoint {
     #[command(flatten)]
     of: OneProject,
-    /// The address's id
+    /// ID of the endpoint
     #[arg(long, value_name = "ID")]
     endpoint: EndpointId,
 }
@@ -88,7 +88,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::List(_) => {
             let listed = endpoints.list(&by, project).await.map_err(&refused)?;
-            let text = lines(&listed, line, "There is no webhook.");
+            let text = lines(&listed, line, "No endpoints yet.");
             Ok(Answer::of(&Page::whole(listed.iter().map(Webhook::from)), text))
         }
         Command::Remove(OneEndpoint { endpoint, .. }) => {
@@ -97,7 +97,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::Enable(OneEndpoint { endpoint, .. }) => {
             endpoints.enable(&by, project, endpoint).await.map_err(&refused)?;
-            let text = "It gets the events that happen from now on.".to_owned();
+            let text = "Endpoint enabled. It receives events from now on.".to_owned();
             Ok(Answer::of(&EnabledWebhook::from(endpoint), text))
         }
         Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
@@ -113,7 +113,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let calls = log.calls(&by, project, it.endpoint, filter, limit + 1).await;
             let calls = calls.map_err(&refused)?;
             let shown = &calls[..calls.len().min(limit as usize)];
-            let text = lines(shown, |logged| call_line(&logged.call), "It was not called.");
+            let text = lines(shown, |logged| call_line(&logged.call), "No calls yet.");
             Ok(Answer::of(&LoggedWebhookCall::page(&calls, limit), text))
         }
         Command::Test(OneEndpoint { endpoint, .. }) => {
@@ -123,7 +123,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         }
         Command::Resend { it, event } => {
             log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
-            let text = "It is queued and goes out with the other events that are due.".to_owned();
+            let text = "Event queued.".to_owned();
             Ok(Answer::of(&ResentEvent::new(it.endpoint, &event), text))
         }
     }
@@ -131,22 +131,22 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 
 fn call_line(call: &EndpointCall) -> String {
     let outcome = match call.outcome {
-        Ok(status) => format!("taken, {status}"),
+        Ok(status) => format!("accepted, {status}"),
         Err(cause) => cause.to_string(),
     };
-    let again = call.again.map(|at| format!(", again {}", instant(at))).unwrap_or_default();
+    let again = call.again.map(|at| format!(", next attempt {}", instant(at))).unwrap_or_default();
     let (at, took) = (instant(call.at), call.took.as_millis());
-    format!("{at}  {}  try {}: {outcome} ({took} ms){again}", call.event, call.number)
+    format!("{at}  {}  attempt {}: {outcome} ({took} ms){again}", call.event, call.number)
 }
 
 fn shown_once(secret: &WebhookSecret) -> String {
-    format!("Secret  {}\n\nIt is shown this once.", secret.expose())
+    format!("Secret  {}\n\nCopy it now. You will not see it again.", secret.expose())
 }
 
 fn line(endpoint: &Endpoint) -> String {
-    let phone = if endpoint.full_phone { ", with whole phone numbers" } else { "" };
+    let phone = if endpoint.full_phone { ", full phone numbers" } else { "" };
     let state = match (endpoint.disabled_at, endpoint.failing) {
-        (Some(at), _) => format!(", switched off since {}", instant(at)),
+        (Some(at), _) => format!(", disabled since {}", instant(at)),
         (None, Some(failing)) => {
             format!(", failing since {}, {} times", instant(failing.since), failing.failures)
         }

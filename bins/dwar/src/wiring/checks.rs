@@ -53,11 +53,11 @@ impl Status {
     }
 }
 
-pub const OBEY: &str = "fix that, then run this again";
+pub const OBEY: &str = "fix this, then run the check again";
 const SEE_LOG: &str = "see the log";
-const MAKE_ROOM: &str = "free disk space for the database; writes fail, or will soon \
+const MAKE_ROOM: &str = "free disk space for the database; writes fail or will fail soon \
                          (database.min_free_mb)";
-const SET_KEY: &str = "set secrets.master_key to the one this database was made with, or add it to \
+const SET_KEY: &str = "set secrets.master_key to the key this database was created with, or add it to \
                        secrets.older_master_keys";
 
 /// What stands between these settings and production.
@@ -66,20 +66,20 @@ pub fn production(config: &Config) -> Finding {
     remarks.extend(bounds::remarks(config));
     let told = remarks.join("\n");
     match (config.environment, remarks.is_empty()) {
-        (RunMode::Production, true) => ok("no setting is unsafe for production"),
-        (RunMode::Development, true) => ok("it accepts these settings"),
-        (RunMode::Production, false) => warning(told, "change it unless it is intended"),
+        (RunMode::Production, true) => ok("all settings are safe for production"),
+        (RunMode::Development, true) => ok("these settings are accepted in production"),
+        (RunMode::Production, false) => warning(told, "change this unless it is intended"),
         (RunMode::Development, false) => {
-            warning(format!("it would refuse\n{told}"), "fine for development")
+            warning(format!("refused in production:\n{told}"), "fine for development")
         }
     }
 }
 
 pub fn files(config: &Config) -> Finding {
     match open_files(config) {
-        Ok(open) if open.is_empty() => ok("nobody else can read those that hold secrets"),
+        Ok(open) if open.is_empty() => ok("files with secrets are readable by their owner only"),
         Ok(open) if config.environment == RunMode::Development => {
-            warning(open.join("\n"), "fix that; production refuses to start with it")
+            warning(open.join("\n"), "fix this; the service does not start with it in production")
         }
         Ok(open) => failed(open.join("\n"), OBEY),
         Err(cause) => failed(cause, OBEY),
@@ -88,8 +88,8 @@ pub fn files(config: &Config) -> Finding {
 
 pub async fn database(core: &Core) -> Finding {
     match core.database.ping().await {
-        Ok(()) => ok("answers"),
-        Err(cause) => failed(cause, "check database.url and that the server runs"),
+        Ok(()) => ok("connected"),
+        Err(cause) => failed(cause, "check database.url, and that the server is running"),
     }
 }
 
@@ -98,17 +98,17 @@ pub async fn redis(core: &Core) -> Finding {
     let settings = &core.config.redis;
     let Some(url) = &settings.url else {
         return ok(match core.leases {
-            Some(_) => "none: instances share the request limits through PostgreSQL",
-            None => "none: one process counts all requests",
+            Some(_) => "not used: instances share request limits through PostgreSQL",
+            None => "not used: one process counts all requests",
         });
     };
     let limiter = RedisRequestLimiter::new(url, settings.timeout);
     match limiter.probe(core.parts.tools.now()).await {
-        Ok(()) => ok("counts requests across instances"),
+        Ok(()) => ok("connected, counts requests across instances"),
         Err(cause) => failed(
             cause,
-            "check redis.url and that the server runs and takes writes; until then requests are \
-             counted without it: by PostgreSQL, or on SQLite by each process",
+            "check redis.url, and that the server is running and accepts writes; until then requests \
+             are counted by PostgreSQL, or on SQLite by each process",
         ),
     }
 }
@@ -121,9 +121,8 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
         return vec![("migrations", failed(cause, OBEY))];
     }
     if pending.as_ref().is_ok_and(|pending| is_empty(pending)) {
-        let detail =
-            "the database is empty: the first start of the service sets it up, or `dwar migrate`";
-        return vec![("migrations", warning(detail, "start the service"))];
+        let detail = "the database is empty; the service sets it up on its first start";
+        return vec![("migrations", warning(detail, "start the service, or run `dwar migrate`"))];
     }
     let unmigrated = pending.as_ref().is_ok_and(|pending| !pending.is_empty());
     let or = |finding: Result<Finding, StoreError>, advice| match finding {
@@ -160,10 +159,10 @@ fn migrations(pending: Result<Vec<String>, StoreError>) -> Finding {
     match pending {
         Ok(pending) if pending.is_empty() => ok("all applied"),
         Ok(pending) => {
-            let detail = format!("{} to apply: {}", pending.len(), pending.join(", "));
-            warning(detail, "run `dwar migrate`, or just start the service")
+            let detail = format!("{} pending: {}", pending.len(), pending.join(", "));
+            warning(detail, "run `dwar migrate`, or start the service")
         }
-        Err(cause) => failed(cause, "check the rights of the database user"),
+        Err(cause) => failed(cause, "check the permissions of the database user"),
     }
 }
 
@@ -181,28 +180,28 @@ async fn set_up(core: &Core) -> Result<Finding, StoreError> {
 async fn room(core: &Core) -> Result<Finding, StoreError> {
     Ok(match core.database.room().await? {
         Some(free) => ok(format!("{} MiB free on the disk of the database", free / MIB)),
-        None => ok("the database takes writes"),
+        None => ok("the database accepts writes"),
     })
 }
 
 async fn master_key(core: &Core) -> Result<Finding, StoreError> {
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
-    Ok(ok("opens what is stored"))
+    Ok(ok("matches the stored data"))
 }
 
 async fn signing_keys(core: &Core) -> Result<Finding, StoreError> {
     let now = core.parts.tools.now();
     let keys = core.parts.stores.signing_keys.keys(now).await?;
     Ok(match SigningKey::active(&keys, now).is_some() {
-        true => ok(format!("{} known, one signs", keys.len())),
-        false => warning("none signs yet", "start the service; it makes one"),
+        true => ok(format!("{} known, one active", keys.len())),
+        false => warning("none active yet", "start the service; it creates one"),
     })
 }
 
 async fn ledger(core: &Core) -> Result<Finding, StoreError> {
     let audit = core.parts.stores.wallets.audit().await?;
     Ok(match audit.difference {
-        Paise::ZERO => ok(format!("{} wallets agree with it", audit.projects)),
+        Paise::ZERO => ok(format!("{} wallets match", audit.projects)),
         difference => failed(
             format!("wallets are off by {difference}"),
             "compare `dwar wallet statement` with your records",
@@ -215,30 +214,30 @@ async fn events(core: &Core) -> Result<Finding, StoreError> {
     const NAMED: u32 = 5;
     let off = core.parts.stores.events.disabled_endpoints(NAMED).await?;
     if off.is_empty() {
-        return Ok(ok("no endpoint is switched off"));
+        return Ok(ok("all endpoints are enabled"));
     }
     let names = off.iter().map(|it| format!("{} of project {}", it.id, it.project));
     let names = names.collect::<Vec<_>>().join(", ");
     Ok(warning(
-        format!("endpoints switched off because they kept failing: {names}"),
-        "once they answer, run `dwar webhook enable --project ID --endpoint ID`",
+        format!("endpoints disabled because they kept failing: {names}"),
+        "fix them, then run `dwar webhook enable --project ID --endpoint ID`",
     ))
 }
 
 async fn receipts(core: &Core) -> Result<Finding, StoreError> {
     let UnknownReceipts { count, oldest } = core.parts.stores.receipts.unknown().await?;
     let Some(oldest) = oldest else {
-        return Ok(ok("all are about our own messages"));
+        return Ok(ok("all match messages of this service"));
     };
     let age = (core.parts.tools.now() - oldest).num_seconds().max(0);
     let detail = format!(
-        "{count} of {MAX_UNKNOWN} places are taken by receipts about messages that are not ours, \
-         the oldest {age} s old"
+        "{count} of {MAX_UNKNOWN} places are taken by receipts for unknown messages, the oldest \
+         {age} s old"
     );
     Ok(if count < u64::from(MAX_UNKNOWN) / 2 {
         ok(detail)
     } else {
-        let advice = "let providers report on this service's own sender only; see \
+        let advice = "have providers report only on the sender of this service; see \
                       docs/providers.md";
         warning(detail, advice)
     })
@@ -258,14 +257,14 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
     let detail = alive.iter().map(line).collect::<Vec<_>>().join("\n");
     let postgres = Location::of(&core.config.database).is_ok_and(|it| it == Location::Postgres);
     Ok(match alive.len() {
-        0 => ok("none runs, or none has said so within 30 s"),
+        0 => ok("none running: no heartbeat within 30 s"),
         _ if versions.len() > 1 => warning(
-            format!("of several versions:\n{detail}"),
-            "fine while you roll out; then end the old ones",
+            format!("several versions are running:\n{detail}"),
+            "fine during a rollout; then stop the old ones",
         ),
         count if count > 1 && !postgres => warning(
-            format!("several on one SQLite file:\n{detail}"),
-            "they wait for each other's writes, and each counts requests on its own; run one, or use PostgreSQL",
+            format!("several instances use one SQLite file:\n{detail}"),
+            "writes block each other, and each instance counts requests on its own; run one, or use PostgreSQL",
         ),
         _ => ok(detail),
     })
@@ -275,13 +274,16 @@ async fn projects(projects: &ManageProjects) -> Result<Finding, StoreError> {
     let unfit = projects.unfit(&By::command_line()).await;
     let unfit = unfit.map_err(ManageError::into_store_error)?;
     if unfit.is_empty() {
-        return Ok(ok("each can work as it is set"));
+        return Ok(ok("all settings of projects are valid"));
     }
     let line = |(project, why): &(Project, InvalidSetting)| {
         format!("{}: {}: {}", project.id, why.field, why.reason)
     };
     let told = unfit.iter().map(line).collect::<Vec<_>>().join("\n");
-    Ok(warning(told, "change it with `dwar project set --project ID`, or configure what it names"))
+    Ok(warning(
+        told,
+        "change the setting with `dwar project set --project ID`, or configure what it names",
+    ))
 }
 
 /// Whether the providers that settings name can be built, and which carry what by default.
@@ -292,14 +294,14 @@ pub fn gateways(config: &Config, buildable: Result<(), WiringError>) -> Finding 
     let settings = &config.gateways;
     match (settings.whatsapp.join(", "), settings.sms.join(", ")) {
         (whatsapp, sms) if whatsapp.is_empty() && sms.is_empty() => warning(
-            "live keys have no provider",
-            "set gateways.whatsapp and gateways.sms; test keys work without",
+            "no providers, so live keys cannot send",
+            "set gateways.whatsapp and gateways.sms; test keys work without them",
         ),
         (whatsapp, sms) if sms.is_empty() => warning(
-            format!("WhatsApp over {whatsapp}, and no SMS"),
+            format!("WhatsApp: {whatsapp}; SMS: none"),
             "set gateways.sms, or numbers without WhatsApp get no code",
         ),
-        (whatsapp, sms) => ok(format!("WhatsApp over {whatsapp}, SMS over {sms}")),
+        (whatsapp, sms) => ok(format!("WhatsApp: {whatsapp}; SMS: {sms}")),
     }
 }
 

@@ -91,7 +91,7 @@ pub fn of_page(answer: &Answer) -> Result<Verdict, String> {
     Ok(match answer.status.as_u16() {
         200 if !bad => Verdict::Done,
         303 if answer.header("location") != "/sign-in" => Verdict::Done,
-        403 if says("Not for your role") => Verdict::Forbidden,
+        403 if says("Access denied") => Verdict::Forbidden,
         404 => Verdict::NotFound,
         400 => Verdict::Invalid,
         422 if bad => Verdict::Invalid,

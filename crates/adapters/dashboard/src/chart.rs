@@ -113,12 +113,12 @@ fn summary(period: Period, series: &[(Timestamp, Counts)]) -> String {
     let most = series.iter().max_by_key(|(_, counts)| counts.requests);
     let most = most.filter(|(_, counts)| counts.requests > 0);
     let most = most.map(|(at, counts)| {
-        format!(" The most was {} sends at {}.", grouped(counts.requests), label(period, *at))
+        format!("Peak: {} sends at {}.", grouped(counts.requests), label(period, *at))
     });
     format!(
-        "Sends, delivered and verified, {}. {}",
+        "Sends, deliveries and verifications, {}. {}",
         texts::point(period),
-        most.unwrap_or_else(|| "There were none.".to_owned()).trim()
+        most.unwrap_or_else(|| "No sends.".to_owned())
     )
 }
 
@@ -194,7 +194,7 @@ mod tests {
     fn an_empty_chart_says_so() {
         let at = "2027-01-14T18:30:00Z".parse().unwrap();
         let drawn = chart(Period::Hour, &[(at, Counts::default())]).into_string();
-        assert!(drawn.contains("There were none."), "{drawn}");
+        assert!(drawn.contains("No sends."), "{drawn}");
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
     }
 }

@@ -30,22 +30,22 @@ pub struct TotpOffer {
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
     /// The present password does not match.
-    #[error("that is not your current password")]
+    #[error("the current password is wrong")]
     WrongPassword,
     /// Too many wrong passwords.
-    #[error("too many failures: try again later")]
+    #[error("too many failed attempts: try again later")]
     Locked {
         /// When the next attempt is judged.
         until: Timestamp,
     },
     /// The code is not one of this secret at this time.
-    #[error("that is not the code that the app shows now")]
+    #[error("the code does not match the one in your app")]
     WrongCode,
     /// No more passwords can be checked at this moment.
     #[error("too many people are signing in: try again in a moment")]
     Busy,
     /// Not a name that a passkey can have.
-    #[error("a passkey needs a name of 1 to 64 characters")]
+    #[error("enter a name of 1 to 64 characters")]
     PasskeyName,
     /// The challenge is over, or was answered before.
     #[error("that took too long: try again")]
@@ -54,7 +54,7 @@ pub enum AccountError {
     #[error("this passkey was not accepted")]
     PasskeyRefused,
     /// The account has as many passkeys as one may have.
-    #[error("you have the most passkeys you can: remove one first")]
+    #[error("you have the maximum number of passkeys: remove one first")]
     PasskeysFull,
     /// The new password is not accepted.
     #[error(transparent)]

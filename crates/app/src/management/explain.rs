@@ -74,40 +74,40 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
             "Nothing to do: an SMS is sent instead, if SMS is set up.",
         ),
         Reason::RejectedNumber => (
-            "the provider will not send to this number",
-            "Check the number. If it is right, ask the provider: it may be on a block list.",
+            "the provider does not send to this number",
+            "Check the number. If it is right, ask the provider whether it is on a block list.",
         ),
         Reason::Blocked => (
-            "the person or their operator blocks such messages",
-            "Ask the person whether they blocked the sender or are on the do-not-disturb list.",
+            "the user or their operator blocks such messages",
+            "Ask the user whether they blocked the sender or are on the do-not-disturb list.",
         ),
         Reason::TemplateRejected => (
             "the text of the message was not accepted",
-            "Everybody is affected. Tell the owner of the project: the registered template and the text under Settings must match.",
+            "This affects all users. Tell the owner of the project: the registered template and the text under Settings must match.",
         ),
         Reason::ProviderAuth => (
-            "the provider did not accept our credentials",
-            "Everybody is affected. Tell the operator of the service at once: the provider's key is wrong or has expired.",
+            "the provider rejected the credentials",
+            "This affects all users. Tell the operator of the service immediately: the provider's key is wrong or has expired.",
         ),
         Reason::ProviderThrottled => (
             "the provider asked for fewer messages",
-            "Wait a few minutes and have the person ask again.",
+            "Wait a few minutes, then have the user request a new code.",
         ),
         Reason::ProviderRefused => (
             "the provider refused it for an unknown reason",
-            "Look for the message in the provider's console. If every code ends like this, tell the operator of the service.",
+            "Look up the message in the provider's console. If this happens to every code, tell the operator of the service.",
         ),
         Reason::ProviderUnavailable => (
             "the provider could not be reached",
-            "Have the person ask again; if it continues, tell the operator of the service.",
+            "Have the user request a new code. If it continues, tell the operator of the service.",
         ),
         Reason::Timeout => (
             "the provider did not answer in time, so the message may or may not have been sent",
-            "Have the person check for it, then request a new code.",
+            "Have the user check for it, then request a new code.",
         ),
         Reason::Unknown => (
             "the provider's answer is not known, so the message may or may not have been sent",
-            "Have the person check for it, then request a new code.",
+            "Have the user check for it, then request a new code.",
         ),
     }
 }
@@ -119,19 +119,22 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
             let limit = limit.map_or(String::new(), |quota| {
                 format!(" of {} per {}", quota.limit, span(quota.window))
             });
-            return (format!("limit{limit} for one number"), "Have the person wait and ask once.");
+            return (
+                format!("limit{limit} for one number"),
+                "Have the user wait, then request one code.",
+            );
         }
         Refusal::Pace => (
-            "slower codes for this number, after many wrong ones",
-            "Somebody is guessing codes. If it is the owner, the delay can be removed.",
+            "fewer codes for this number after many wrong ones",
+            "Somebody is guessing codes. If it is the owner of the number, clear the failed attempts.",
         ),
         Refusal::Stop => (
             "no codes for this number for a while, after too many wrong ones",
-            "Somebody is guessing codes. If it is the owner, the delay can be removed.",
+            "Somebody is guessing codes. If it is the owner of the number, clear the failed attempts.",
         ),
         Refusal::Balance => (
             "the wallet could not pay for it",
-            "Everybody is affected. Tell whoever is responsible for payments: money must be paid in under Wallet.",
+            "This affects all users. Tell the person responsible for payments to add credit under Wallet.",
         ),
         Refusal::KeyReused => (
             "the app used one Idempotency-Key for two different requests",
@@ -139,7 +142,7 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
         ),
         Refusal::Ceiling => (
             "the API key made more requests than allowed in one minute",
-            "Everybody is affected. Somebody may be pumping messages: tell the owner of the project.",
+            "This affects all users. Somebody may be pumping messages: tell the owner of the project.",
         ),
     };
     (text.to_owned(), advice)
@@ -150,21 +153,21 @@ pub const fn bound(bound: SendBound) -> &'static str {
     match bound {
         SendBound::Limit => "This number has reached its limit. The next code is allowed at",
         SendBound::Pace => {
-            "After many wrong codes this number gets codes less often. The next is allowed at"
+            "This number gets codes less often after many wrong ones. The next is allowed at"
         }
         SendBound::Stop => {
-            "After too many wrong codes this number gets none for a while. The next is allowed at"
+            "This number gets no codes for a while after too many wrong ones. The next is allowed at"
         }
     }
 }
 
 /// The text if the next send is admitted at once.
 pub fn now(remaining: u32) -> String {
-    format!("Allowed now; {remaining} left in this window.")
+    format!("Allowed now, {remaining} left in this window.")
 }
 
 /// The text if no limit admits a send.
-pub const NEVER: &str = "The limit of this mode allows none.";
+pub const NEVER: &str = "The limit of this mode allows no codes.";
 
 /// What happened, as a sentence without its time.
 pub fn fact(fact: &Fact) -> Sentence {
@@ -172,50 +175,51 @@ pub fn fact(fact: &Fact) -> Sentence {
     match fact {
         Fact::Asked => Sentence::new(Plain, "A code was requested."),
         Fact::NoProvider => Sentence::new(Bad, "No provider is configured to send it.")
-            .advise("Everybody is affected. Tell the operator of the service."),
+            .advise("This affects all users. Tell the operator of the service."),
         Fact::Handed { channel: by, provider, after } => {
-            let way = format!("{} through {provider}", channel(*by));
+            let way = format!("{} via {provider}", channel(*by));
             match after {
                 None => Sentence::new(Plain, format!("Sent by {way}.")),
                 Some(FellBack::Failed) => Sentence::new(Plain, format!("Fell back to {way}.")),
                 Some(FellBack::Silent) => {
-                    Sentence::new(Plain, format!("No receipt came in time: fell back to {way}."))
+                    Sentence::new(Plain, format!("No receipt in time: fell back to {way}."))
                 }
             }
         }
         Fact::Unanswered => Sentence::new(Warn, "The provider has not answered yet."),
-        Fact::Accepted => Sentence::new(Plain, "The provider accepted it; there is no receipt yet.")
-            .advise("If it did not arrive: is the phone on, in reach, and the number right?"),
+        Fact::Accepted => Sentence::new(Plain, "The provider accepted it. No receipt yet.")
+            .advise("If it did not arrive, check that the number is right and the phone is on and has reception."),
         Fact::Refused(why) => {
             let (words, advice) = reason(*why);
-            Sentence::new(Bad, format!("It failed: {words}.")).advise(advice)
+            Sentence::new(Bad, format!("Failed: {words}.")).advise(advice)
         }
         Fact::FailedLater(why) => {
             let (words, advice) = reason(*why);
-            let text = format!("The provider accepted it, then reported that it failed: {words}.");
+            let text = format!("The provider accepted it, then reported a failure: {words}.");
             Sentence::new(Bad, text).advise(advice)
         }
         Fact::Delivered => Sentence::new(Good, "Delivered to the phone."),
-        Fact::NobodyReached => Sentence::new(Bad, "Every provider failed: no code reached the phone."),
-        Fact::Free => Sentence::new(Plain, "Test mode: nothing left this machine, nothing was charged."),
+        Fact::NobodyReached => Sentence::new(Bad, "Every provider failed. No code reached the phone."),
+        Fact::Free => Sentence::new(Plain, "Test mode: nothing was sent or charged."),
         Fact::Charged(paise) => Sentence::new(Plain, format!("Charged {}.", paise)),
         Fact::NotCharged => Sentence::new(Plain, "Nothing was charged."),
         Fact::Refunded(paise) => Sentence::new(Plain, format!("{} was refunded.", paise)),
         Fact::EarlierWrong(1) => Sentence::new(Warn, "One wrong code before that."),
         Fact::EarlierWrong(count) => Sentence::new(Warn, format!("{count} wrong codes before that.")),
-        Fact::WrongCode { left: 0 } => Sentence::new(Bad, "Wrong code: that was the last attempt."),
-        Fact::WrongCode { left } => Sentence::new(Warn, format!("Wrong code; attempts left: {left}.")),
-        Fact::RightCode => Sentence::new(Good, "Right code: verified."),
+        Fact::WrongCode { left: 0 } => Sentence::new(Bad, "Wrong code. No attempts left."),
+        Fact::WrongCode { left: 1 } => Sentence::new(Warn, "Wrong code. 1 attempt left."),
+        Fact::WrongCode { left } => Sentence::new(Warn, format!("Wrong code. {left} attempts left.")),
+        Fact::RightCode => Sentence::new(Good, "Verified."),
         Fact::Locked { until } => {
-            Sentence::new(Bad, "Locked after too many wrong codes. Have the person ask for a new one. This one expires at").until(*until)
+            Sentence::new(Bad, "Locked after too many wrong codes. Have the user request a new one. This one expires at").until(*until)
         }
         Fact::Stopped { until } => {
             Sentence::new(Bad, "Locked: too many wrong codes for this number. This one expires at").until(*until)
         }
-        Fact::Superseded => Sentence::new(Plain, "A newer code replaced it: this one no longer works.")
-            .advise("Only the newest message counts; the person may have typed an older one."),
-        Fact::Expired => Sentence::new(Plain, "Nobody used it in time: it expired."),
-        Fact::Usable { until } => Sentence::new(Plain, "It can be used until").until(*until),
+        Fact::Superseded => Sentence::new(Plain, "Replaced by a newer code.")
+            .advise("Only the newest code works. The user may have typed an older one."),
+        Fact::Expired => Sentence::new(Plain, "Expired without being used."),
+        Fact::Usable { until } => Sentence::new(Plain, "Valid until").until(*until),
     }
 }
 

@@ -15,7 +15,7 @@ const BATCH: u64 = 10_000;
 const AT_ONCE: usize = 4;
 
 const TOO_MANY: ManageError =
-    ManageError::Conflict("Too many proofs wait to be made. Nothing was begun.");
+    ManageError::Conflict("Too many ledger checks are waiting. Nothing was started.");
 
 /// Reads the ledger of a project, and proves that it adds up to what the wallet says.
 #[derive(Clone)]

@@ -25,7 +25,7 @@ pub struct Invited {
 }
 
 const NO_OPERATOR: ManageError = ManageError::NotFound("such operator");
-const NAME_TAKEN: ManageError = ManageError::Conflict("There is an operator of this name already.");
+const NAME_TAKEN: ManageError = ManageError::Conflict("An operator with this name already exists.");
 
 impl ManageOperators {
     /// Makes an operator with a link, good for three days, by which they choose a password.

@@ -76,7 +76,7 @@ pub enum SignInError {
     #[error("the code of your authenticator app is needed too")]
     CodeNeeded,
     /// Too many failures; nothing is judged before this instant.
-    #[error("too many failures: try again later")]
+    #[error("too many failed attempts: try again later")]
     Locked {
         /// When the next attempt is judged.
         until: Timestamp,

@@ -18,10 +18,10 @@ pub struct ManageWallets {
 }
 
 const INSUFFICIENT: ManageError =
-    ManageError::Conflict("The balance, less open holds, does not cover that.");
+    ManageError::Conflict("The available balance does not cover this.");
 const NOTHING_CAPTURED: ManageError = ManageError::Conflict("Nothing was charged for this send.");
 const TOO_MUCH: ManageError =
-    ManageError::Conflict("No balance may be more than a thousand crore rupees.");
+    ManageError::Conflict("The balance cannot exceed a thousand crore rupees.");
 
 impl ManageWallets {
     /// Pays in; `false`, with nothing changed, if `reference` was used before.

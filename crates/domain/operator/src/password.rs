@@ -15,10 +15,10 @@ pub struct Password(Zeroizing<String>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPassword {
     /// Fewer than 12 characters.
-    #[error("a password has at least 12 characters")]
+    #[error("the password needs at least 12 characters")]
     TooShort,
     /// More than 128 bytes.
-    #[error("a password has at most 128 bytes")]
+    #[error("the password can have at most 128 bytes")]
     TooLong,
     /// Few different characters, the name of the operator or of this service in it, or on the list
     /// of passwords that are tried first.

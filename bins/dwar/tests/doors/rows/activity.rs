@@ -18,7 +18,7 @@ pub fn unlock() -> Row {
         pages: Door::Ways(vec![|it| {
             // The forms of another project have another text for the same number.
             let number = it.of(it.subject.id_in(it.case), "12345")?;
-            let fields = [("mode", "live"), ("number", number), ("word", "lift")];
+            let fields = [("mode", "live"), ("number", number), ("word", "clear")];
             form(format!("/p/{}/activity/unlock", it.project()), &fields)
         }]),
         cli: Door::Ways(vec![|it| {

@@ -7,9 +7,17 @@ use actix_web::HttpRequest;
 use maud::{Markup, html};
 
 /// A sentence that has to be seen; `kind` is `good`, `bad`, `warn` or nothing.
-pub(crate) fn notice(kind: &str, sentence: &str) -> Markup {
+pub(crate) fn notice(kind: &str, text: &str) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
-    html! { p.notice.(kind) role=(role) { (sentence) } }
+    html! { p.notice.(kind) role=(role) { (sentence(text)) } }
+}
+
+/// The text of a page or of a refusal as a sentence: with a capital and a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with(['.', '!', '?', ':', '।']) { "" } else { "." };
+    format!("{first}{}{end}", rest.as_str())
 }
 
 /// What was just done, as the address says it after a form: one of `known`, or nothing.
@@ -113,6 +121,22 @@ pub(crate) fn secret(id: &str, text: &str) -> Markup {
         div.secret {
             code id=(id) { (text) }
             button.copy type="button" data-copy=(id) data-done=(texts::COPIED) { (texts::COPY) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_shown_as_sentences() {
+        for (text, shown) in [
+            ("the name is taken", "The name is taken."),
+            ("Saved.", "Saved."),
+            ("Too many?", "Too many?"),
+        ] {
+            assert_eq!(sentence(text), shown);
         }
     }
 }

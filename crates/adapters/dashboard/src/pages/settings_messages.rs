@@ -1,4 +1,4 @@
-use super::parts::Field;
+use super::parts::{Field, sentence};
 use super::settings;
 use crate::format::rupees;
 use crate::layout::{HTML, Page, csrf};
@@ -69,7 +69,7 @@ async fn render_preview(
         match visit.console.manage.projects.preview(&visit.by, project, change).await {
             Ok(shown) => shown,
             Err(ManageError::Invalid { reason, .. }) => {
-                return Ok(html! { p.notice.bad { (reason) } });
+                return Ok(html! { p.notice.bad { (sentence(&reason)) } });
             }
             Err(cause) => return Err(cause.into()),
         };

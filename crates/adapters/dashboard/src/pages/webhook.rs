@@ -225,7 +225,7 @@ fn why(endpoint: &Endpoint) -> Markup {
                 @if let Some(failing) = failing { " " (failing.failures) " " (texts::IN_A_ROW) "." }
             }
             (None, Some(failing)) => { (texts::FAILING) " " (time(failing.since)) "." }
-            (None, None) => { (texts::SOUND) }
+            (None, None) => {}
         }
     }
 }

@@ -6,16 +6,16 @@ use dwar_otp::{DeliveryStatus, OtpState};
 
 pub(crate) const TITLE: &str = "Activity";
 pub(crate) const LEAD: &str =
-    "Requested codes, and why each did or did not arrive. Numbers are masked.";
+    "Codes as they are requested, and what happened to each. Phone numbers are masked.";
 pub(crate) const SEARCH: &str = "Why did a code not arrive?";
 pub(crate) const SEARCH_HINT: &str =
-    "Enter the number. It is sent in the form, never in a URL, and is not stored.";
+    "The number is sent in the request body, never in a URL, and is not stored.";
 pub(crate) const PHONE: &str = "Phone number";
 pub(crate) const MODE: &str = "Mode";
-pub(crate) const FIND_OUT: &str = "Find out";
+pub(crate) const FIND_OUT: &str = "Search";
 pub(crate) const INVALID_PHONE: &str =
-    "That is not an Indian mobile number: ten digits, the first 6 to 9, with or without +91.";
-pub(crate) const FILTERS: &str = "Show";
+    "Enter an Indian mobile number: ten digits starting with 6 to 9, with or without +91.";
+pub(crate) const FILTERS: &str = "Filters";
 pub(crate) const ALL: &str = "All";
 pub(crate) const LIVE: &str = "Live";
 pub(crate) const TEST: &str = "Test";
@@ -23,63 +23,63 @@ pub(crate) const STATUS: &str = "Status";
 pub(crate) const CHANNEL: &str = "Channel";
 pub(crate) const PROVIDER: &str = "Provider";
 pub(crate) const APPLY: &str = "Apply";
-pub(crate) const CLEAR: &str = "Show all";
+pub(crate) const CLEAR: &str = "Clear filters";
 pub(crate) const LATEST: &str = "Latest requests";
-pub(crate) const WHEN: &str = "When";
+pub(crate) const WHEN: &str = "Time";
 pub(crate) const WAY: &str = "Sent by";
 pub(crate) const CODE: &str = "Code";
 pub(crate) const COST: &str = "Cost";
-pub(crate) const UNREADABLE: &str = "cannot be read";
-pub(crate) const NO_WAY: &str = "no provider";
-pub(crate) const THROUGH: &str = "through";
+pub(crate) const UNREADABLE: &str = "Unreadable";
+pub(crate) const NO_WAY: &str = "No provider";
+pub(crate) const THROUGH: &str = "via";
 pub(crate) const OLDER: &str = "Older requests";
 pub(crate) const GO_ON: &str = "Search further back";
 pub(crate) const LOOKED: &str = "Searched";
 pub(crate) const REQUESTS: &str = "requests";
 pub(crate) const EMPTY: &str =
-    "No code has been requested yet. Send one in the playground, or with a key of this project.";
-pub(crate) const TO_PLAYGROUND: &str = "Open the playground";
-pub(crate) const NOTHING_OLDER: &str = "There are no older requests on record.";
-pub(crate) const NONE_WANTED: &str = "None of the searched requests matches.";
+    "No codes requested yet. Send one from the playground, or with an API key of this project.";
+pub(crate) const TO_PLAYGROUND: &str = "Open playground";
+pub(crate) const NOTHING_OLDER: &str = "No older requests.";
+pub(crate) const NONE_WANTED: &str = "No requests match these filters.";
 pub(crate) const REFUSED_LATELY: &str = "Refused in the last hour";
 pub(crate) const PAUSE: &str = "Pause";
 pub(crate) const GOES_ON: &str = "Live";
 pub(crate) const PAUSED: &str = "Paused";
-pub(crate) const OFFLINE: &str = "Not live: reload to see what is new";
-pub(crate) const GAP: &str = "There are more than fit on this page: reload to see all";
-pub(crate) const FREE: &str = "free";
+pub(crate) const OFFLINE: &str = "Disconnected. Reload the page to see new requests.";
+pub(crate) const GAP: &str = "Some requests are not shown. Reload the page to see them all.";
+pub(crate) const FREE: &str = "Free";
 
-pub(crate) const STORY: &str = "What happened";
-pub(crate) const STORY_LEAD: &str = "Everything on record about one number, newest first.";
+pub(crate) const STORY: &str = "Request history";
+pub(crate) const STORY_LEAD: &str = "Everything on record for one phone number, newest first.";
 pub(crate) const BACK: &str = "All activity";
-pub(crate) const NEXT: &str = "The next code";
-pub(crate) const NUMBER: &str = "Number";
-pub(crate) const UNMASK: &str = "Show the number";
+pub(crate) const NEXT: &str = "Next code";
+pub(crate) const NUMBER: &str = "Phone number";
+pub(crate) const UNMASK: &str = "Show number";
 pub(crate) const UNMASK_HINT: &str = "This is recorded in the audit log.";
-pub(crate) const WRONG_CODES: &str = "Counted wrong codes";
+pub(crate) const WRONG_CODES: &str = "Failed attempts";
 pub(crate) const IN_A_ROW: &str = "in a row";
 pub(crate) const IN_PERIOD: &str = "in this period";
 pub(crate) const REFUSED: &str = "Refused";
 pub(crate) const AT: &str = "at";
 pub(crate) const BETWEEN: &str = "between";
 pub(crate) const AND: &str = "and";
-pub(crate) const NEXT_AT: &str = "The next is allowed at";
-pub(crate) const NOTHING: &str = "Nothing is on record about this number here: no code was requested recently, and none was refused.";
+pub(crate) const NEXT_AT: &str = "The next request is allowed at";
+pub(crate) const NOTHING: &str = "Nothing on record for this number: no code was requested recently, and no request was refused.";
 pub(crate) const NOTHING_NEXT: [&str; 3] = [
-    "Compare the number with the one in the app, digit by digit.",
-    "Try the other mode: test keys and live keys are separate.",
-    "If the app says that it requested a code, the request never reached Dwar: check the app's own server for errors.",
+    "Check that the number is the one used in the app, digit by digit.",
+    "Try the other mode: live and test requests are separate.",
+    "If the app did request a code, the request never reached Dwar. Check the logs of the app's server.",
 ];
-pub(crate) const LIFT: &str = "Remove the delay after wrong codes…";
-pub(crate) const LIFT_NOW: &str = "Remove it now";
-pub(crate) const LIFT_WORD: &str = "lift";
+pub(crate) const LIFT: &str = "Clear failed attempts…";
+pub(crate) const LIFT_NOW: &str = "Clear failed attempts";
+pub(crate) const LIFT_WORD: &str = "clear";
 pub(crate) const LIFT_STOPS: [&str; 3] = [
-    "The count of wrong codes for this number starts again, so an attacker can guess again.",
-    "Make sure that you are talking to the owner of the number.",
-    "A code that is locked stays locked: the person asks for a new one.",
+    "The count of failed attempts for this number starts from zero, so an attacker can guess again.",
+    "Make sure you are talking to the owner of the number.",
+    "A locked code stays locked. The user has to request a new one.",
 ];
-pub(crate) const LIFTED: &str = "Removed. The next code can be requested as usual.";
-pub(crate) const NOT_LIFTED: &str = "You typed a different word, so nothing was changed.";
+pub(crate) const LIFTED: &str = "Failed attempts cleared. The next code can be requested as usual.";
+pub(crate) const NOT_LIFTED: &str = "The word you typed does not match. Nothing was changed.";
 
 pub(crate) const fn mode(mode: KeyMode) -> &'static str {
     match mode {
@@ -98,7 +98,7 @@ pub(crate) const STATUSES: [DeliveryStatus; 4] = [
 
 pub(crate) const fn status(status: DeliveryStatus) -> (Tone, &'static str) {
     match status {
-        DeliveryStatus::Queued => (Tone::Warn, "On its way"),
+        DeliveryStatus::Queued => (Tone::Warn, "Queued"),
         DeliveryStatus::Sent => (Tone::Plain, "Sent"),
         DeliveryStatus::Delivered => (Tone::Good, "Delivered"),
         DeliveryStatus::Failed => (Tone::Bad, "Failed"),
@@ -107,7 +107,7 @@ pub(crate) const fn status(status: DeliveryStatus) -> (Tone, &'static str) {
 
 pub(crate) const fn state(state: OtpState) -> (Tone, &'static str) {
     match state {
-        OtpState::Active => (Tone::Plain, "Not used"),
+        OtpState::Active => (Tone::Plain, "Unused"),
         OtpState::Locked => (Tone::Bad, "Locked"),
         OtpState::Used => (Tone::Good, "Verified"),
         OtpState::Superseded => (Tone::Plain, "Replaced"),
@@ -117,9 +117,8 @@ pub(crate) const fn state(state: OtpState) -> (Tone, &'static str) {
 
 /// Shown to those who see masked numbers, before the instant at which one more search is possible.
 pub(crate) fn searches_left(remaining: u32) -> String {
-    let numbers = if remaining == 1 { "number" } else { "numbers" };
+    let searches = if remaining == 1 { "search" } else { "searches" };
     format!(
-        "Each number you search for is in the audit log. You can search for {remaining} more {numbers} \
-         now; another is free at"
+        "Each search is recorded in the audit log. {remaining} {searches} left; the limit resets at"
     )
 }

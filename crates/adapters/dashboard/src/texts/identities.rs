@@ -1,26 +1,27 @@
 pub(crate) const TITLE: &str = "Identities";
 pub(crate) const LEAD: &str =
-    "Phone numbers that were verified at least once. Live and test are separate.";
-pub(crate) const PHONE: &str = "Phone number or identity id";
+    "People who have verified a phone number. Live and test are separate.";
+pub(crate) const PHONE: &str = "Phone number or identity ID";
 pub(crate) const MODE: &str = "Mode";
 pub(crate) const LIVE: &str = "Live";
 pub(crate) const TEST: &str = "Test";
 pub(crate) const LOOK_UP: &str = "Look up";
 pub(crate) const START: &str =
-    "Enter a number to see whether it has logged in here. Your search is not stored.";
-pub(crate) const NOBODY: &str = "Nobody here has verified this number, or the identity was erased.";
-pub(crate) const ID: &str = "Id";
+    "Enter a number to see whether it has logged in. Your search is not stored.";
+pub(crate) const NOBODY: &str =
+    "No identity found. The number was never verified here, or the identity was erased.";
+pub(crate) const ID: &str = "Identity ID";
 pub(crate) const NUMBER: &str = "Phone number";
 pub(crate) const FIRST: &str = "First verified";
 pub(crate) const LAST: &str = "Last verified";
 pub(crate) const SESSIONS: &str = "Sessions";
-pub(crate) const ERASE: &str = "Erase…";
-pub(crate) const ERASE_NOW: &str = "Erase for good";
+pub(crate) const ERASE: &str = "Erase identity…";
+pub(crate) const ERASE_NOW: &str = "Erase permanently";
 pub(crate) const ERASE_WORD: &str = "erase";
 pub(crate) const ERASE_STOPS: [&str; 3] = [
-    "Every session of this person ends at once.",
-    "The number is deleted from every table of this project and mode; only amounts of money are kept.",
-    "A later login makes a new identity with another id. This cannot be undone.",
+    "All sessions of this person end immediately.",
+    "The phone number is deleted from this project and mode. Only amounts of money are kept.",
+    "If they log in again, they get a new identity with a different ID. This cannot be undone.",
 ];
-pub(crate) const WRONG_WORD: &str = "You typed a different word, so nothing was erased.";
-pub(crate) const ERASED: &str = "Erased. Sessions that ended:";
+pub(crate) const WRONG_WORD: &str = "The word you typed does not match. Nothing was erased.";
+pub(crate) const ERASED: &str = "Identity erased. Sessions ended:";

@@ -2,27 +2,27 @@
 
 pub(crate) const TITLE: &str = "Sessions";
 pub(crate) const LEAD: &str =
-    "The logins of one identity, newest first. Ending one takes effect with the next request.";
+    "Logins of one identity, newest first. Ending a session takes effect immediately.";
 pub(crate) const IDENTITY: &str = "Identity";
-pub(crate) const HEADS: [&str; 5] = ["Began", "Last refreshed", "Expires", "State", "Action"];
+pub(crate) const HEADS: [&str; 5] = ["Started", "Last refreshed", "Expires", "Status", "Action"];
 pub(crate) const NEVER: &str = "Never";
-pub(crate) const COUNTS: &str = "active";
+pub(crate) const COUNTS: &str = "Active";
 pub(crate) const ENDED: &str = "Ended";
-pub(crate) const EXPIRED: &str = "Over";
+pub(crate) const EXPIRED: &str = "Expired";
 pub(crate) const END: &str = "End";
-pub(crate) const END_ALL: &str = "End all…";
+pub(crate) const END_ALL: &str = "End all sessions…";
 pub(crate) const END_ALL_NOW: &str = "End all sessions";
 pub(crate) const END_WORD: &str = "end all";
 pub(crate) const END_STOPS: [&str; 2] = [
-    "Every app and browser of this person is signed out with its next request.",
-    "The identity stays: they log in again with a code.",
+    "Every app and browser of this person is signed out on its next request.",
+    "The identity is kept. They can log in again with a code.",
 ];
-pub(crate) const WRONG_WORD: &str = "You typed a different word, so nothing was ended.";
+pub(crate) const WRONG_WORD: &str = "The text you typed does not match. Nothing was changed.";
 pub(crate) const DONE: &[(&str, &str)] = &[
-    ("ended", "Ended. Neither token works from now on."),
-    ("none", "There was nothing left to end."),
+    ("ended", "Session ended. Its tokens no longer work."),
+    ("none", "No active sessions to end."),
 ];
 pub(crate) const EMPTY: &str =
-    "No session on record. Ended sessions are deleted after a day, unless configured otherwise.";
+    "No sessions on record. Ended sessions are deleted after a day by default.";
 pub(crate) const OLDER: &str = "Older";
-pub(crate) const BACK: &str = "Back to the look-up";
+pub(crate) const BACK: &str = "Back to identities";

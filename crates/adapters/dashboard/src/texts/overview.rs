@@ -4,7 +4,7 @@ use dwar_activity::Period;
 use dwar_kernel::KeyMode;
 
 pub(crate) const TITLE: &str = "Overview";
-pub(crate) const LEAD: &str = "What was sent, what arrived, what was verified, and what it cost.";
+pub(crate) const LEAD: &str = "Messages sent, delivered and verified, and what they cost.";
 pub(crate) const WHICH_MODE: &str = "Mode";
 pub(crate) const WHICH_PERIOD: &str = "Period";
 
@@ -13,37 +13,36 @@ pub(crate) const DELIVERED: &str = "Delivered";
 pub(crate) const VERIFIED: &str = "Verified";
 pub(crate) const SPENT: &str = "Spend";
 pub(crate) const CONVERSION: &str = "Sent → verified";
-pub(crate) const MEDIAN: &str = "Time to verify, median";
+pub(crate) const MEDIAN: &str = "Median time to verify";
 pub(crate) const OF_SENDS: &str = "of sends";
 
-pub(crate) const FRESH: &str = "Counted";
+pub(crate) const FRESH: &str = "Updated";
 pub(crate) const AGO: &str = "ago";
-pub(crate) const NOT_YET: &str = "Not counted yet; the first figures appear within a minute.";
-pub(crate) const STALE: &str = "These figures are more than a minute old: counting has fallen behind. Run `dwar doctor --online` to see why.";
+pub(crate) const NOT_YET: &str = "Not available yet. The first figures appear within a minute.";
+pub(crate) const STALE: &str = "These figures are more than a minute old because counting has fallen behind. Run `dwar doctor --online` to find out why.";
 pub(crate) const CATCHING_UP: &str =
-    "Nothing was counted for a while. Figures of earlier hours are still being filled in.";
+    "Counting was interrupted. Figures for earlier hours are still being filled in.";
 
 pub(crate) const CHART: &str = "Over time";
 pub(crate) const CHART_ZONE: &str = "Indian time (IST)";
-pub(crate) const CHART_NUMBERS: &str = "The numbers of the chart";
+pub(crate) const CHART_NUMBERS: &str = "Show as table";
 pub(crate) const FROM: &str = "From";
 
 pub(crate) const ROUTES: &str = "By channel and provider";
-pub(crate) const ROUTES_HINT: &str = "A message that fell back to another provider counts as sent at both. A verification, and its time from the request for the code, counts for whoever carried the code last.";
+pub(crate) const ROUTES_HINT: &str = "A message that falls back to another provider counts as sent for both. The verification and its time count for the provider that carried the code last.";
 pub(crate) const CHANNEL: &str = "Channel";
 pub(crate) const PROVIDER: &str = "Provider";
 pub(crate) const MESSAGES: &str = "Messages";
 
 pub(crate) const EMPTY_LIVE: &str =
-    "No code was sent with the live key in this period or the one before.";
-pub(crate) const EMPTY_TEST: &str =
-    "No code was sent in test mode in this period or the one before.";
+    "No codes sent with the live key in this period or the one before.";
+pub(crate) const EMPTY_TEST: &str = "No codes sent in test mode in this period or the one before.";
 pub(crate) const TO_PLAYGROUND: &str = "Send one in the playground";
-pub(crate) const TO_KEYS: &str = "See the live key";
+pub(crate) const TO_KEYS: &str = "View live key";
 pub(crate) const TO_TEST: &str = "Switch to test mode";
 
-pub(crate) const SAME: &str = "no change";
-pub(crate) const NEW: &str = "none before";
+pub(crate) const SAME: &str = "No change";
+pub(crate) const NEW: &str = "None before";
 pub(crate) const MORE: &str = "more than before";
 pub(crate) const LESS: &str = "less than before";
 pub(crate) const POINTS: &str = "pp";
@@ -65,16 +64,16 @@ pub(crate) const fn period(period: Period) -> &'static str {
 
 pub(crate) const fn compared(period: Period) -> &'static str {
     match period {
-        Period::Hour => "Compared with the hour before.",
-        Period::Day => "Compared with the 24 hours before.",
-        Period::Month => "Compared with the 30 days before.",
+        Period::Hour => "Compared with the previous hour.",
+        Period::Day => "Compared with the previous 24 hours.",
+        Period::Month => "Compared with the previous 30 days.",
     }
 }
 
 pub(crate) const fn point(period: Period) -> &'static str {
     match period {
-        Period::Hour => "each five minutes",
-        Period::Day => "each hour",
-        Period::Month => "each day",
+        Period::Hour => "every five minutes",
+        Period::Day => "hourly",
+        Period::Month => "daily",
     }
 }

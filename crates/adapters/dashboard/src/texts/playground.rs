@@ -1,27 +1,26 @@
 use dwar_otp::sandbox::Scenario;
 
 pub(crate) const TITLE: &str = "Playground";
-pub(crate) const LEAD: &str = "The whole login, step by step, through the real API in test mode. Nothing is sent, nothing is charged.";
+pub(crate) const LEAD: &str =
+    "The whole login, step by step, through the real API in test mode. Nothing is sent or charged.";
 pub(crate) const NO_SCRIPT: &str =
-    "The playground needs JavaScript; everything else here works without it.";
+    "The playground needs JavaScript. All other pages work without it.";
 pub(crate) const PHONE: &str = "Phone number";
-pub(crate) const PHONE_HINT: &str =
-    "Any Indian mobile number, not only your own: no message leaves this machine.";
-pub(crate) const MAGIC: &str = "Or one that plays a scenario";
+pub(crate) const PHONE_HINT: &str = "Any Indian mobile number. No message leaves this machine.";
+pub(crate) const MAGIC: &str = "Simulate an outcome";
 pub(crate) const CODE: &str = "Code";
 pub(crate) const ORDINARY: &str = "9876543210";
 pub(crate) const REQUEST: &str = "Request";
-pub(crate) const ANSWER: &str = "Answer";
-pub(crate) const NOT_YET: &str =
-    "Nothing requested yet. Run this step to see the answer here, with its headers.";
+pub(crate) const ANSWER: &str = "Response";
+pub(crate) const NOT_YET: &str = "No response yet. Run this step to see it here, with its headers.";
 pub(crate) const COPY: &str = "Copy";
-pub(crate) const KEY: &str = "Your test key, for the examples";
-pub(crate) const KEY_HINT: &str = "Stays in this page: it is not sent anywhere and is gone when you close it. The playground itself needs none.";
-pub(crate) const PHONE_TITLE: &str = "What its owner sees";
-pub(crate) const PHONE_EMPTY: &str = "No message yet. Send a code and it appears here.";
+pub(crate) const KEY: &str = "Your test key, for the code examples";
+pub(crate) const KEY_HINT: &str = "It stays in this page, is not sent anywhere and is gone when you close it. The playground itself needs no key.";
+pub(crate) const PHONE_TITLE: &str = "The user's phone";
+pub(crate) const PHONE_EMPTY: &str = "No messages yet. Send a code to see it here.";
 pub(crate) const DELIVERY: &str = "Delivery";
-pub(crate) const TOKEN: &str = "Access token, decoded";
-pub(crate) const TOKEN_EMPTY: &str = "Verify a code to see its token decoded here and its signature checked against the key set, in your browser.";
+pub(crate) const TOKEN: &str = "Decoded access token";
+pub(crate) const TOKEN_EMPTY: &str = "Verify a code to see its access token decoded here. Your browser checks the signature against the key set.";
 pub(crate) const HEADER: &str = "Header";
 pub(crate) const CLAIMS: &str = "Claims";
 pub(crate) const MODE: &str = "Test mode";
@@ -51,35 +50,35 @@ pub(crate) const STEPS: [PlaygroundStep; 5] = [
         "send",
         "/v1/otp/send",
         "Send a code",
-        "Tries WhatsApp, then SMS. The code lives for ten minutes.",
+        "Tries WhatsApp, then SMS. The code expires after ten minutes.",
         "Send code",
     ),
     step(
         "verify",
         "/v1/otp/verify",
-        "Verify it",
-        "The right code works once and gives a token pair.",
+        "Verify the code",
+        "The right code works once and returns a pair of tokens.",
         "Verify",
     ),
     step(
         "validate",
         "/v1/session/validate",
         "Validate the session",
-        "What your backend asks on each request: is this access token still valid?",
+        "Your backend calls this on each request to check the access token.",
         "Validate",
     ),
     step(
         "refresh",
         "/v1/session/refresh",
-        "Refresh it",
-        "A new pair; the old one is invalid from now on.",
+        "Refresh the session",
+        "Returns new tokens. The old ones stop working.",
         "Refresh",
     ),
     step(
         "logout",
         "/v1/session/logout",
         "Log out",
-        "Ends the session for good. Validate again to see it.",
+        "Ends the session. Validate again to see the effect.",
         "Log out",
     ),
 ];
@@ -91,49 +90,46 @@ pub(crate) const fn scene(scenario: Scenario) -> &'static str {
         Scenario::SmsDelivers => "WhatsApp refuses, SMS delivers",
         Scenario::BothFail => "Both channels fail",
         Scenario::LateFailure => "WhatsApp fails late, SMS delivers",
-        Scenario::InsufficientBalance => "The wallet is too low",
-        Scenario::SlowDelivery => "Delivered after a while",
+        Scenario::InsufficientBalance => "Insufficient balance",
+        Scenario::SlowDelivery => "Delivered with a delay",
     }
 }
 
 /// What the script writes, as names and texts.
 pub(crate) const SCRIPT: &[(&str, &str)] = &[
     ("copied", "Copied"),
-    ("running", "Asking…"),
+    ("running", "Sending…"),
     ("failed", "The request failed. Is the service still running?"),
-    ("stale", "Your session has ended. Reload this page to sign in again."),
+    ("stale", "Your session has expired. Reload the page to sign in again."),
     ("headers", "Headers"),
     ("left", "{left} of {limit} left"),
-    ("reset", "all back in {time}"),
-    ("full", "all there"),
+    ("reset", "resets in {time}"),
+    ("full", "limit reset"),
     ("fill", "Fill in {code}"),
     ("whatsapp", "WhatsApp"),
     ("sms", "Messages"),
-    ("webotp", "The last line lets the browser on {domain} offer to fill in the code (WebOTP)."),
+    ("webotp", "With the last line, browsers on {domain} offer to fill in the code (WebOTP)."),
     ("today", "Today"),
-    ("attempt_queued", "requested"),
-    ("attempt_sent", "sent"),
-    ("attempt_delivered", "delivered"),
-    ("attempt_failed", "failed"),
+    ("attempt_queued", "Requested"),
+    ("attempt_sent", "Sent"),
+    ("attempt_delivered", "Delivered"),
+    ("attempt_failed", "Failed"),
     ("checking", "Checking the signature…"),
-    ("good", "The signature is valid: key {kid} of the key set, checked in this browser."),
-    ("bad", "The signature is NOT valid for any key of the key set."),
+    ("good", "Valid signature by key {kid} of the key set, checked in this browser."),
+    ("bad", "Invalid signature: no key of the key set matches."),
     ("cannot", "This browser cannot check {alg} signatures here."),
     ("expires", "{time} left"),
-    ("expired", "expired"),
-    ("claim_iss", "Who issued it: your tokens.issuer setting"),
-    ("claim_aud", "Whom it is for: this project"),
-    ("claim_client_id", "Who asked for it: this project"),
-    (
-        "claim_sub",
-        "Who logged in: the identity behind the phone number. Use it as the key of your user",
-    ),
-    ("claim_sid", "The session. It stays the same across refreshes"),
-    ("claim_jti", "This very token"),
+    ("expired", "Expired"),
+    ("claim_iss", "Issuer: your tokens.issuer setting"),
+    ("claim_aud", "Audience: this project"),
+    ("claim_client_id", "Client: this project"),
+    ("claim_sub", "Subject: the identity of the phone number. Use it as your user ID"),
+    ("claim_sid", "Session ID. It stays the same across refreshes"),
+    ("claim_jti", "Token ID"),
     ("claim_iat", "Issued"),
     ("claim_exp", "Expires"),
-    ("claim_mode", "test or live: two separate worlds"),
-    ("header_alg", "How it is signed"),
-    ("header_kid", "Which key of /.well-known/jwks.json signed it"),
-    ("header_typ", "An access token by RFC 9068"),
+    ("claim_mode", "Mode: test or live, kept separate"),
+    ("header_alg", "Signature algorithm"),
+    ("header_kid", "ID of the signing key in /.well-known/jwks.json"),
+    ("header_typ", "Access token (RFC 9068)"),
 ];

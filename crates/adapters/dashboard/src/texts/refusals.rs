@@ -3,39 +3,37 @@
 type Words = (&'static str, &'static str);
 
 pub(crate) const BACK: &str = "Back to the dashboard";
-pub(crate) const SIGN_IN: Words = ("Sign in", "Sign in first.");
+pub(crate) const SIGN_IN: Words = ("Sign in", "Sign in to continue.");
 pub(crate) const TOO_MANY: Words =
-    ("Too many live lists", "Close one of the pages with live lists, then reload this one.");
+    ("Too many live lists", "Close another page with a live list, then reload this one.");
 pub(crate) const SEARCHED_TOO_MUCH: Words = (
-    "Too many numbers",
-    "Without the right to see phone numbers you can search for 60 an hour and 200 a day, since the four \
-     hidden digits could be tried. The next search is possible at",
+    "Search limit reached",
+    "Your role does not show full phone numbers, so you can search for 60 an hour and 200 a day. The next \
+     search is possible at",
 );
 pub(crate) const MISDIRECTED: Words = (
-    "Not by this name",
-    "This dashboard does not know the name in the address bar. If the name is yours, add it to dashboard.hosts.",
+    "Unknown host name",
+    "The host name in the address bar is not configured. If it is yours, add it to dashboard.hosts.",
 );
 pub(crate) const FOREIGN: Words = (
-    "Not from here",
-    "This request came from another site, or the browser did not say where it came from. Nothing was changed.",
+    "Request blocked",
+    "The request came from another site, or the browser did not say where it came from. Nothing was changed.",
 );
-pub(crate) const STALE: Words = (
-    "This page is too old",
-    "Its session has ended, so nothing was changed. Open the page again and repeat what you did.",
-);
-pub(crate) const FORBIDDEN: Words = (
-    "Not for your role",
-    "Your role does not include this. An owner of the installation can change that under Team.",
-);
+pub(crate) const STALE: Words =
+    ("Session expired", "Nothing was changed. Open the page again and repeat what you did.");
+pub(crate) const FORBIDDEN: Words =
+    ("Access denied", "Your role does not include this. An owner can change your role under Team.");
 pub(crate) const NOT_FOUND: Words =
-    ("Nothing here", "There is no such page, or it belongs to a project that is not yours.");
+    ("Page not found", "It does not exist, or it belongs to a project you cannot access.");
 pub(crate) const UNREADABLE: Words =
-    ("The form could not be read", "Nothing was changed. Go back and try again.");
-pub(crate) const UNAVAILABLE: Words =
-    ("One moment", "The database is out of reach. Nothing is lost; try again in a few seconds.");
+    ("Invalid form", "Nothing was changed. Go back and try again.");
+pub(crate) const UNAVAILABLE: Words = (
+    "Temporarily unavailable",
+    "The database cannot be reached. Nothing is lost. Try again in a few seconds.",
+);
 pub(crate) const BUSY: Words = (
-    "One moment",
-    "Many people are signing in right now. Nothing was changed; try again in a moment.",
+    "Temporarily busy",
+    "Too many people are signing in right now. Nothing was changed. Try again in a moment.",
 );
 pub(crate) const FAILED: Words =
-    ("Our fault", "Something went wrong in Dwar itself. See the log of the service.");
+    ("Something went wrong", "This is an error in Dwar. The log of the service has the details.");

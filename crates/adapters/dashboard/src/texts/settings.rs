@@ -1,82 +1,78 @@
 type Words = (&'static str, &'static str);
 
 pub(crate) const TITLE: &str = "Settings";
-pub(crate) const LEAD: &str = "They take effect with the next request.";
+pub(crate) const LEAD: &str = "Changes apply immediately.";
 pub(crate) const SAVE: &str = "Save";
-pub(crate) const DONE: &[(&str, &str)] =
-    &[("saved", "Saved. It takes effect with the next request."), ("removed", "Removed.")];
+pub(crate) const DONE: &[(&str, &str)] = &[("saved", "Saved."), ("removed", "Endpoint removed.")];
 pub(crate) const MESSAGES: Words = (
     "Messages",
-    "What people read. The SMS text must be the one registered with your operator (DLT).",
+    "What your users receive. The SMS text must match the template registered with your operator (DLT).",
 );
-pub(crate) const BRAND: &str = "Brand";
+pub(crate) const BRAND: &str = "Brand name";
 pub(crate) const LANGUAGE: &str = "Language";
-pub(crate) const LANGUAGE_HINT: &str = "A tag such as en or hi.";
+pub(crate) const LANGUAGE_HINT: &str = "A language tag such as en or hi.";
 pub(crate) const TEXT: &str = "SMS text";
 pub(crate) const TEXT_HINT: &str =
-    "With {code}, {brand} and {minutes}. Empty: the language's own text.";
-pub(crate) const TEMPLATE: &str = "DLT template id";
-pub(crate) const TEMPLATE_HINT: &str = "The id that this text is registered under.";
+    "Use {code}, {brand} and {minutes}. Leave empty for the default text of the language.";
+pub(crate) const TEMPLATE: &str = "DLT template ID";
+pub(crate) const TEMPLATE_HINT: &str = "The ID this text is registered under.";
 pub(crate) const DOMAIN: &str = "WebOTP domain";
 pub(crate) const DOMAIN_HINT: &str = "Browsers on this site offer to fill in the code.";
 pub(crate) const APP_HASH: &str = "Android app hash";
-pub(crate) const APP_HASH_HINT: &str = "11 characters; instead of a domain.";
-pub(crate) const PREVIEW: &str = "As the phone shows it";
+pub(crate) const APP_HASH_HINT: &str = "11 characters. Set this or a domain, not both.";
+pub(crate) const PREVIEW: &str = "Preview";
 pub(crate) const PER_CODE: &str = "per code by SMS";
-pub(crate) const SEVERAL_PARTS: &str = "operators charge each part";
-pub(crate) const IDENTITIES: Words = (
-    "Identities",
-    "Recognising the same phone number again. Both calls are off until you switch them on.",
-);
-pub(crate) const LOOKUP: &str = "Look-up";
-pub(crate) const LOOKUP_HINT: &str = "GET /v1/identity answers with the phone number behind an id.";
-pub(crate) const DELETE: &str = "Deletion";
+pub(crate) const SEVERAL_PARTS: &str = "Operators charge for each part";
+pub(crate) const IDENTITIES: Words =
+    ("Identities", "API calls to look up and delete identities. Both are off by default.");
+pub(crate) const LOOKUP: &str = "Allow lookup";
+pub(crate) const LOOKUP_HINT: &str = "GET /v1/identity returns the phone number of an identity.";
+pub(crate) const DELETE: &str = "Allow deletion";
 pub(crate) const DELETE_HINT: &str =
-    "DELETE /v1/identity erases a person for good and ends all of their sessions.";
+    "DELETE /v1/identity erases a person permanently and ends all their sessions.";
 pub(crate) const ROUTING: Words = (
     "Delivery",
-    "Which providers send live messages, in order, and when SMS is tried. Empty: the installation's setting.",
+    "Providers that send live messages, in order, and when to fall back to SMS. Leave empty for the installation default.",
 );
-pub(crate) const WHATSAPP: &str = "WhatsApp over";
-pub(crate) const SMS: &str = "SMS over";
+pub(crate) const WHATSAPP: &str = "WhatsApp providers";
+pub(crate) const SMS: &str = "SMS providers";
 pub(crate) const PROVIDERS_HINT: &str = "Names separated by commas, or none. Configured:";
-pub(crate) const FALLBACK: &str = "SMS after";
-pub(crate) const FALLBACK_HINT: &str = "Seconds without a delivery receipt; 0 means never.";
-pub(crate) const AS_INSTALLED: &str = "as installed";
+pub(crate) const FALLBACK: &str = "Fall back to SMS after (seconds)";
+pub(crate) const FALLBACK_HINT: &str = "If no delivery receipt has arrived by then. 0 means never.";
+pub(crate) const AS_INSTALLED: &str = "installation default";
 pub(crate) const NO_SECONDS: &str =
-    "The time before SMS is tried is a whole number of seconds. Nothing was saved.";
+    "Enter the time before the fallback as a whole number of seconds. Nothing was saved.";
 pub(crate) const MONEY: Words = (
     "Prices",
-    "What one delivered code costs this project, in ₹. Empty: the installation's price.",
+    "What one delivered code costs this project. Leave empty for the installation default.",
 );
-pub(crate) const WHATSAPP_PRICE: &str = "WhatsApp, ₹ per code";
-pub(crate) const SMS_PRICE: &str = "SMS, ₹ per code";
-pub(crate) const LOW: &str = "Low balance, ₹";
-pub(crate) const LOW_HINT: &str = "When the balance falls below it, the event wallet.low is sent.";
-pub(crate) const TELLS_NOTHING: &str = "no event";
+pub(crate) const WHATSAPP_PRICE: &str = "WhatsApp price per code, ₹";
+pub(crate) const SMS_PRICE: &str = "SMS price per code, ₹";
+pub(crate) const LOW: &str = "Low balance alert, ₹";
+pub(crate) const LOW_HINT: &str = "The event wallet.low is sent when the balance falls below this.";
+pub(crate) const TELLS_NOTHING: &str = "no alert";
 pub(crate) const NO_AMOUNT: &str =
-    "Amounts are rupees with at most two decimals, a thousand crore at most. Nothing was saved.";
+    "Enter amounts in rupees with at most two decimals, up to a thousand crore. Nothing was saved.";
 pub(crate) const WEBHOOKS: Words =
-    ("Webhooks", "Addresses that receive events, signed as Standard Webhooks.");
+    ("Webhooks", "Endpoints that receive events, signed as Standard Webhooks.");
 pub(crate) const NO_WEBHOOKS: &str =
-    "None yet. Add the address of your server, and verify each call with the secret you get.";
-pub(crate) const ADDRESS: &str = "Address";
-pub(crate) const FULL_PHONE: &str = "Send full phone numbers";
-pub(crate) const FULL_PHONE_HINT: &str = "Otherwise they are masked.";
-pub(crate) const ADD: &str = "Add";
+    "No endpoints yet. Add the URL of your server, and verify each call with the secret you get.";
+pub(crate) const ADDRESS: &str = "Endpoint URL";
+pub(crate) const FULL_PHONE: &str = "Include full phone numbers";
+pub(crate) const FULL_PHONE_HINT: &str = "Otherwise phone numbers are masked.";
+pub(crate) const ADD: &str = "Add endpoint";
 pub(crate) const BAD_ADDRESS: &str =
-    "Events are sent only to https:// addresses of public hosts, so nothing was added.";
-pub(crate) const SECRET: &str = "This is its secret";
-pub(crate) const SECRET_ONCE: &str =
-    "Copy it now; it is shown only once. The secret that it replaces also signs for a day.";
-pub(crate) const OPEN: &str = "Log and tests";
-pub(crate) const OFF: &str = "switched off";
-pub(crate) const FAILING: &str = "failing";
-pub(crate) const ON: &str = "on";
-pub(crate) const ENABLE: &str = "Switch on";
-pub(crate) const ROTATE: &str = "New secret";
-pub(crate) const REMOVE: &str = "Remove…";
+    "Endpoints must be https:// URLs of public hosts. Nothing was added.";
+pub(crate) const SECRET: &str = "Signing secret";
+pub(crate) const SECRET_ONCE: &str = "Copy it now. You will not see it again. If it replaces another secret, calls are signed with both for a day.";
+pub(crate) const OPEN: &str = "View log";
+pub(crate) const OFF: &str = "Disabled";
+pub(crate) const FAILING: &str = "Failing";
+pub(crate) const ON: &str = "Healthy";
+pub(crate) const ENABLE: &str = "Enable";
+pub(crate) const ROTATE: &str = "Rotate secret";
+pub(crate) const REMOVE: &str = "Remove endpoint";
 pub(crate) const REMOVE_WORD: &str = "remove";
 pub(crate) const REMOVE_STOPS: [&str; 1] =
-    ["It receives no more events, and events that still wait for it are dropped."];
-pub(crate) const WRONG_WORD: &str = "You typed a different word, so nothing was changed.";
+    ["The endpoint receives no more events. Events still waiting for it are dropped."];
+pub(crate) const WRONG_WORD: &str = "The word you typed does not match. Nothing was changed.";

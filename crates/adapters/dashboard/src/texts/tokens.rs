@@ -1,38 +1,38 @@
 pub(crate) const TITLE: &str = "Admin tokens";
-pub(crate) const LEAD: &str = "Bearer tokens for programs that use the admin API. Each has a role of its own and an end, and stands in the audit log by its name.";
-pub(crate) const DONE: &[(&str, &str)] =
-    &[("revoked", "The token is revoked. Its next request is refused.")];
+pub(crate) const LEAD: &str = "Bearer tokens for programs that use the admin API. Each has a role and an expiry date, and appears in the audit log under its name.";
+pub(crate) const DONE: &[(&str, &str)] = &[("revoked", "Token revoked. It no longer works.")];
 pub(crate) const EMPTY: &str =
-    "There is no token yet. Make one below for a script or a pipeline that runs Dwar.";
-pub(crate) const FRESH: &str = "The new token";
+    "No tokens yet. Create one below for a script or pipeline that manages Dwar.";
+pub(crate) const FRESH: &str = "New token:";
 pub(crate) const FRESH_ONCE: &str =
-    "Copy it now: it is shown this once. Send it as Authorization: Bearer.";
-pub(crate) const EVERYTHING: &str = "everything";
-pub(crate) const MADE_BY: &str = "Made by";
+    "Copy it now. You will not see it again. Send it as Authorization: Bearer.";
+pub(crate) const EVERYTHING: &str = "Full access";
+pub(crate) const MADE_BY: &str = "Created by";
 pub(crate) const EXPIRES: &str = "Expires";
-pub(crate) const EXPIRED: &str = "expired";
+pub(crate) const EXPIRED: &str = "Expired";
 pub(crate) const USED: &str = "Last used";
-pub(crate) const NEVER: &str = "never";
+pub(crate) const NEVER: &str = "Never";
 pub(crate) const FROM: &str = "from";
-pub(crate) const GONE: &str = "a project that is not there";
-pub(crate) const MAKE: &str = "Make a token";
-pub(crate) const MAKE_HINT: &str = "Give it the least that does, and no longer than it is needed.";
+pub(crate) const GONE: &str = "Deleted project";
+pub(crate) const MAKE: &str = "Create a token";
+pub(crate) const MAKE_HINT: &str =
+    "Grant the least access it needs, for no longer than it is needed.";
 pub(crate) const NAME: &str = "Name";
-pub(crate) const ROLE: &str = "What it may do";
-pub(crate) const OWNER_OF_ALL: &str = "Everything, everywhere";
-pub(crate) const PROJECTS: &str = "In these projects";
-pub(crate) const PROJECTS_HINT: &str = "Means nothing for a token that may do everything.";
-pub(crate) const DAYS: &str = "Days until it expires";
+pub(crate) const ROLE: &str = "Role";
+pub(crate) const OWNER_OF_ALL: &str = "Full access to everything";
+pub(crate) const PROJECTS: &str = "Projects";
+pub(crate) const PROJECTS_HINT: &str = "Ignored for a token with full access.";
+pub(crate) const DAYS: &str = "Expires after (days)";
 pub(crate) const DAYS_HINT: &str = "1 to 366.";
-pub(crate) const NO_DAYS: &str = "Days are a number from 1 to 366. Nothing was made.";
-pub(crate) const MAY_DELEGATE: &str = "may invite operators and make tokens";
-pub(crate) const DELEGATE: &str = "It may invite operators and make tokens";
-pub(crate) const DELEGATE_HINT: &str = "Whoever gets hold of such a token can keep the access they find when it expires or is revoked. \
-     Leave it off unless the program is there for that.";
-pub(crate) const MAKE_BUTTON: &str = "Make token";
-pub(crate) const REVOKE: &str = "Revoke";
+pub(crate) const NO_DAYS: &str = "Days must be a number from 1 to 366. Nothing was created.";
+pub(crate) const MAY_DELEGATE: &str = "Can invite operators and create tokens";
+pub(crate) const DELEGATE: &str = "Can invite operators and create tokens";
+pub(crate) const DELEGATE_HINT: &str = "Somebody who steals such a token can create access that outlives it. Leave this off unless the \
+     program needs it.";
+pub(crate) const MAKE_BUTTON: &str = "Create token";
+pub(crate) const REVOKE: &str = "Revoke token";
 pub(crate) const REVOKE_STOPS: [&str; 2] = [
-    "The next request with this token is refused.",
-    "Whatever uses it stops working until it has another one.",
+    "The token stops working immediately.",
+    "Programs that use it fail until they have a new one.",
 ];
-pub(crate) const WRONG_WORD: &str = "The name was not the same, so nothing was revoked.";
+pub(crate) const WRONG_WORD: &str = "The name you typed does not match. Nothing was revoked.";

@@ -2,43 +2,44 @@ use dwar_wallet::EntryKind;
 
 pub(crate) const TITLE: &str = "Wallet";
 pub(crate) const LEAD: &str =
-    "Prepaid, in whole paise. Each movement has a line, and the balance is their sum.";
+    "Prepaid balance. Every movement is an entry in the ledger, and the balance is their sum.";
 pub(crate) const AVAILABLE: &str = "Available";
 pub(crate) const BALANCE: &str = "Balance";
-pub(crate) const HELD: &str = "Held for sends under way";
-pub(crate) const CREDIT: &str = "Pay in";
-pub(crate) const CREDIT_HINT: &str = "A reference counts once: the same one again changes nothing.";
-pub(crate) const AMOUNT: &str = "Amount in ₹";
+pub(crate) const HELD: &str = "On hold for sends in progress";
+pub(crate) const CREDIT: &str = "Add credit";
+pub(crate) const CREDIT_HINT: &str =
+    "Each reference counts once. Using the same one again changes nothing.";
+pub(crate) const AMOUNT: &str = "Amount, ₹";
 pub(crate) const REFERENCE: &str = "Reference";
 pub(crate) const REFERENCE_EXAMPLE: &str = "Invoice 2026-11-17";
-pub(crate) const PAY_IN: &str = "Pay in";
-pub(crate) const NO_AMOUNT: &str = "The amount is rupees with at most two decimals, more than zero and at most a thousand crore. \
-     Nothing was paid in.";
-pub(crate) const NO_REFERENCE: &str = "A reference is needed, so that the same payment cannot be booked twice: 1 to 200 visible \
-     characters on one line.";
+pub(crate) const PAY_IN: &str = "Add credit";
+pub(crate) const NO_AMOUNT: &str = "Enter an amount in rupees above zero, with at most two decimals, up to a thousand crore. \
+     Nothing was added.";
+pub(crate) const NO_REFERENCE: &str = "Enter a reference, so that the same payment is not booked twice: 1 to 200 visible characters on \
+     one line. Nothing was added.";
 pub(crate) const TOO_MUCH: &str =
-    "No balance may be more than a thousand crore rupees. Nothing was paid in.";
+    "The balance cannot exceed a thousand crore rupees. Nothing was added.";
 pub(crate) const DONE: &[(&str, &str)] = &[
-    ("credited", "Paid in."),
-    ("known", "This reference was booked before, so nothing was paid in."),
+    ("credited", "Credit added."),
+    ("known", "This reference was already used. Nothing was added."),
 ];
 pub(crate) const STATEMENT: &str = "Statement, newest first";
 pub(crate) const EMPTY: &str =
-    "No movement yet. Pay in above; each send with a live key then appears here.";
-pub(crate) const WHEN: &str = "When";
-pub(crate) const WHAT: &str = "What";
-pub(crate) const FOR: &str = "For";
-pub(crate) const CHANGE: &str = "Change";
+    "No entries yet. Add credit above; each send with a live key then appears here.";
+pub(crate) const WHEN: &str = "Time";
+pub(crate) const WHAT: &str = "Type";
+pub(crate) const FOR: &str = "Reference";
+pub(crate) const CHANGE: &str = "Amount";
 pub(crate) const ON_HOLD: &str = "On hold";
 pub(crate) const AFTER: &str = "Balance";
 
 pub(crate) const fn kind(kind: EntryKind) -> &'static str {
     match kind {
-        EntryKind::Credit => "Paid in",
-        EntryKind::Hold => "Held",
-        EntryKind::Capture => "Spent",
-        EntryKind::Release => "Released",
-        EntryKind::Refund => "Refunded",
-        EntryKind::Adjustment => "Corrected",
+        EntryKind::Credit => "Credit",
+        EntryKind::Hold => "Hold",
+        EntryKind::Capture => "Capture",
+        EntryKind::Release => "Release",
+        EntryKind::Refund => "Refund",
+        EntryKind::Adjustment => "Adjustment",
     }
 }

@@ -1,16 +1,16 @@
-//! The words of the proof on the wallet's page.
+//! The words of the ledger check on the wallet's page.
 
-pub(crate) const TITLE: &str = "Does the ledger add up?";
+pub(crate) const TITLE: &str = "Ledger check";
 pub(crate) const NEVER: &str =
-    "Not checked yet. A proof adds up every entry and compares the sums with the wallet.";
-pub(crate) const SOUND: &str = "The ledger adds up to the wallet.";
-pub(crate) const UNSOUND: &str = "The ledger does not add up to the wallet. This is a bug: do not change the database, and report it.";
-pub(crate) const WHEN: &str = "Proved";
+    "Not checked yet. A check adds up every ledger entry and compares the sums with the wallet.";
+pub(crate) const SOUND: &str = "The ledger matches the wallet.";
+pub(crate) const UNSOUND: &str = "The ledger does not match the wallet. This is a bug: do not change the database, and report it.";
+pub(crate) const WHEN: &str = "Checked";
 pub(crate) const BY: &str = "by";
-pub(crate) const ENTRIES: &str = "Entries: added up / in the ledger";
-pub(crate) const BALANCE: &str = "Balance: sum of entries / wallet";
-pub(crate) const HELD: &str = "On hold: sum of entries / wallet";
+pub(crate) const ENTRIES: &str = "Entries: checked / in the ledger";
+pub(crate) const BALANCE: &str = "Balance: ledger / wallet";
+pub(crate) const HELD: &str = "On hold: ledger / wallet";
 pub(crate) const OPEN: &str = "Open holds";
-pub(crate) const PROVE: &str = "Prove it now";
-pub(crate) const RUNNING: &str = "A proof is running since";
-pub(crate) const LOOK_AGAIN: &str = "Check again";
+pub(crate) const PROVE: &str = "Run check";
+pub(crate) const RUNNING: &str = "A check has been running since";
+pub(crate) const LOOK_AGAIN: &str = "Refresh";

@@ -73,8 +73,8 @@ async fn support_lands_on_activity_and_finds_out_why_without_seeing_a_number() {
     for page in [&story, &found] {
         for words in [
             "the number has no account on WhatsApp",
-            "Fell back to SMS through msg91",
-            "the person or their operator blocks such messages",
+            "Fell back to SMS via msg91",
+            "the user or their operator blocks such messages",
             "Nothing was charged.",
             "2 sends were refused",
             "limit of 3 per 10 minutes",
@@ -119,14 +119,14 @@ async fn another_project_has_no_activity_here() {
     let (line, otp) = failed_send(&house, house.other).await;
     let owner = house.with_role(Role::Owner).await;
     let list = owner.get(&house.page("activity")).await.body;
-    assert!(!list.contains(&otp.to_string()) && list.contains("No code has been requested"));
+    assert!(!list.contains(&otp.to_string()) && list.contains("No codes requested yet"));
     assert_eq!(owner.get(&house.page(&format!("activity/{otp}"))).await.status, 404);
     let foreign = format!("/p/{}/activity/{otp}", house.other);
     assert_eq!(owner.get(&foreign).await.status, 404);
     let live = format!("/p/{}/activity/live", house.other);
     assert_eq!(owner.get(&live).await.status, 404);
     let found = search(&house, &owner, NATIONAL).await.body;
-    assert!(found.contains("Nothing is on record about this number here"), "{found}");
+    assert!(found.contains("Nothing on record for this number"), "{found}");
     // A number that was sealed for a page of another project is none here.
     let vault = &house.parts.tools.vault;
     let sealed = vault.seal_phone(house.other, &line.phone);
@@ -148,14 +148,18 @@ async fn a_lock_is_lifted_by_who_may_after_a_typed_word() {
     let number = sealed(&search(&house, &owner, NATIONAL).await.body);
     let form = |word| [("mode", "live"), ("number", number.as_str()), ("word", word)];
     for role in [Role::Support, Role::Viewer] {
-        let refused = house.with_role(role).await.post(&path, &form("lift")).await;
+        let refused = house.with_role(role).await.post(&path, &form("clear")).await;
         assert_eq!(refused.status, 403, "{role:?}");
     }
-    assert_eq!(owner.post(&path, &form("left")).await.status, 422);
+    assert_eq!(owner.post(&path, &form("clean")).await.status, 422);
     let log = || house.parts.stores.sends.log(line.send_key());
     assert_eq!(log().await.unwrap().guesses().wrong, 1);
-    let lifted = owner.post(&path, &form("lift")).await;
-    assert!(lifted.status == 200 && lifted.body.contains("Removed."), "{}", lifted.body);
+    let lifted = owner.post(&path, &form("clear")).await;
+    assert!(
+        lifted.status == 200 && lifted.body.contains("Failed attempts cleared."),
+        "{}",
+        lifted.body
+    );
     assert_eq!(log().await.unwrap().guesses().wrong, 0);
 }
 

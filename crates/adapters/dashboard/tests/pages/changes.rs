@@ -118,7 +118,7 @@ async fn an_identity_is_found_by_number_masked_by_id_and_erased_by_a_typed_word(
     let erase = house.page("identities/erase");
     let fields = |word: &'static str| [("mode", "live"), ("id", id.as_str()), ("word", word)];
     assert_eq!(member.post(&erase, &fields("no")).await.status, 422);
-    assert!(member.post(&erase, &fields("erase")).await.body.contains("Erased."));
+    assert!(member.post(&erase, &fields("erase")).await.body.contains("Identity erased."));
     let gone = member.post(&path, &[("mode", "live"), ("wanted", "9876543210")]).await.body;
     assert!(!gone.contains(&id));
 }

@@ -54,11 +54,11 @@ async fn what_was_sent_is_shown_as_figures_chart_and_tables() {
             "<dt>Verified</dt><dd>1</dd>",
             "<dt>Sent → verified</dt><dd>33.3 %</dd>",
             "<th scope=\"row\">meta</th>",
-            "Counted 0 s ago",
+            "Updated 0 s ago",
             "role=\"img\"",
-            "The most was 3 sends at ",
+            "Peak: 3 sends at ",
             "3 sends, 2 delivered, 1 verified",
-            "none before",
+            "None before",
         ] {
             assert!(page.body.contains(expected), "{period}: {expected} in {}", page.body);
         }
@@ -73,7 +73,7 @@ async fn figures_stay_in_their_project_and_mode() {
     for path in elsewhere {
         let page = owner.get(&path).await.body;
         assert!(!page.contains("<svg class=\"chart"), "{path}");
-        assert!(page.contains("No code was sent"), "{path}");
+        assert!(page.contains("No codes sent"), "{path}");
     }
 }
 
@@ -81,7 +81,7 @@ async fn figures_stay_in_their_project_and_mode() {
 async fn an_empty_page_leads_to_what_can_be_done_by_this_role() {
     let house = House::new().await;
     let page = house.owner().await.get(&house.page("overview")).await.body;
-    assert!(page.contains("Not counted yet"));
+    assert!(page.contains("Not available yet"));
     for next in ["playground", "keys"] {
         assert!(page.contains(&format!(
             "class=\"button {}\"",
@@ -90,7 +90,7 @@ async fn an_empty_page_leads_to_what_can_be_done_by_this_role() {
         assert!(page.contains(&house.page(next)), "{next}");
     }
     let page = house.with_role(Role::Viewer).await.get(&house.page("overview")).await.body;
-    assert!(page.contains("No code was sent"));
+    assert!(page.contains("No codes sent"));
     assert!(!page.contains(&house.page("playground")) && !page.contains(&house.page("keys")));
 }
 
@@ -101,7 +101,7 @@ async fn figures_that_are_late_say_so() {
     let path = house.page("overview");
     house.clock.set(START + seconds(90));
     let page = owner.get(&path).await.body;
-    assert!(page.contains("Counted 1 min ago") && !page.contains("fallen behind"));
+    assert!(page.contains("Updated 1 min ago") && !page.contains("fallen behind"));
     house.clock.set(START + seconds(91));
     let page = owner.get(&path).await.body;
     assert!(page.contains("fallen behind"), "{page}");

@@ -28,7 +28,7 @@ async fn many_projects_are_looked_for_by_name_and_leafed_through() {
     let rest = owner.get(&more(&all).unwrap()).await.body;
     assert_eq!(rest.matches("class=\"tile\"").count(), 10, "the name is kept");
     let nobody = owner.get("/projects?name=%22%3E%3Cb%3E").await.body;
-    assert!(nobody.contains("You have no project with that name") && !nobody.contains("\"><b>"));
+    assert!(nobody.contains("No projects match this name") && !nobody.contains("\"><b>"));
 }
 
 /// Where a list goes on.

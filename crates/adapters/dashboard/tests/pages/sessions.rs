@@ -187,7 +187,7 @@ async fn too_many_at_once_are_told_to_try_again() {
     let fields = [("current", PASSWORD), ("new", "x2 y3 z4 w5 v6"), ("again", "x2 y3 z4 w5 v6")];
     for busy in [sign_in, owner.post("/account/password", &fields).await] {
         assert_eq!((busy.status, busy.header("retry-after")), (503, "1"));
-        assert!(busy.body.contains("try again in a moment"), "{}", busy.body);
+        assert!(busy.body.contains("Try again in a moment"), "{}", busy.body);
         assert!(!busy.body.contains("database"), "{}", busy.body);
     }
 }

@@ -133,7 +133,7 @@ async fn a_proof_is_made_in_the_background_and_kept() {
     assert!(proof.is_sound() && proof.by == "owner", "{proof:?}");
     let page = house.with_role(Role::Viewer).await.get(&house.page("wallet")).await.body;
     assert!(
-        page.contains("The ledger adds up to the wallet") && !page.contains("Prove it now"),
+        page.contains("The ledger matches the wallet") && !page.contains("Run check"),
         "{page}"
     );
 }
@@ -146,7 +146,7 @@ async fn a_running_proof_is_shown_and_a_second_click_begins_none() {
     house.parts.stores.ledger.begin_proof(run.clone()).await.unwrap();
     let page = owner.get(&house.page("wallet")).await.body;
     assert!(page.contains("running since") && page.contains("Ravi"), "{page}");
-    assert!(!page.contains("Prove it now"));
+    assert!(!page.contains("Run check"));
     assert_eq!(owner.post(&house.page("wallet/proof"), &[]).await.status, 303);
     for _ in 0..20 {
         tokio::task::yield_now().await;
@@ -155,5 +155,5 @@ async fn a_running_proof_is_shown_and_a_second_click_begins_none() {
     assert_eq!(stores.ledger.proof_run(house.project).await.unwrap(), Some(run));
     assert_eq!((house.last_proof().await, house.proofs_asked_for().await), (None, 0));
     house.clock.advance(ProofRun::LEASE);
-    assert!(owner.get(&house.page("wallet")).await.body.contains("Prove it now"));
+    assert!(owner.get(&house.page("wallet")).await.body.contains("Run check"));
 }

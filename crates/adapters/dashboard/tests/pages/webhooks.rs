@@ -31,7 +31,7 @@ async fn the_page_of_a_webhook_shows_what_it_was_told() {
     let viewer = house.with_role(Role::Viewer).await;
     let seen = viewer.get(&page).await;
     assert_eq!(seen.status, 200);
-    assert!(seen.body.contains(&event) && seen.body.contains("answered 500"), "{}", seen.body);
+    assert!(seen.body.contains(&event) && seen.body.contains("HTTP 500"), "{}", seen.body);
     assert!(!seen.body.contains("whsec_") && !seen.body.contains("/test\""), "only to look at");
     let failed = viewer.get(&format!("{page}?show=failed")).await.body;
     assert!(failed.contains(&event));
@@ -51,7 +51,11 @@ async fn a_test_says_what_came_of_it_and_is_not_repeated_at_once() {
     let member = house.with_role(Role::Member).await;
     let first = member.post(&format!("{page}/test"), &[]).await;
     assert_eq!(first.status, 200);
-    assert!(first.body.contains("The test was accepted. It answered 204."), "{}", first.body);
+    assert!(
+        first.body.contains("Test delivered. The endpoint responded with 204."),
+        "{}",
+        first.body
+    );
     assert!(first.body.contains("webhook.test"));
     let second = member.post(&format!("{page}/test"), &[]).await;
     assert_eq!((second.status, house.post.bodies().len()), (409, 1));

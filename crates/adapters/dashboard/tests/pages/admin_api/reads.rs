@@ -80,7 +80,7 @@ async fn support_finds_out_why_a_code_failed_and_no_answer_has_the_number() {
     }
     let sms = facts.iter().find(|fact| fact["channel"] == "sms").unwrap();
     assert_eq!((&sms["after"], &sms["provider"]), (&json!("failed"), &json!("msg91")));
-    assert_eq!(sms["sentence"], "Fell back to SMS through msg91.");
+    assert_eq!(sms["sentence"], "Fell back to SMS via msg91.");
     let reasons: Vec<&Value> = facts.iter().filter_map(|fact| fact.get("reason")).collect();
     assert_eq!(reasons, [&json!("not_on_channel"), &json!("blocked")]);
     let run = &story["refused"][0];
