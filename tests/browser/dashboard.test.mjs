@@ -191,13 +191,43 @@ test("an identity that has logged in is found and erased", async () => {
 test("texts are previewed as they are typed, and saved", async () => {
   const { page } = house;
   await page.goto(`${project}/settings`);
-  await page.fill("#text", "{code} opens {brand}");
-  await page.fill("#domain", "login.example.com");
+  await page.fill("#sms_text", "{code} opens {brand}");
+  await page.fill("#webotp_domain", "login.example.com");
   await page.waitForSelector("text=@login.example.com #482915");
-  await page.click("form.texts button.primary");
+  await page.click('form[action$="/settings/messages"] button.primary');
   await page.waitForSelector("text=Saved.");
-  assert.equal(await page.inputValue("#text"), "{code} opens {brand}");
+  assert.equal(await page.inputValue("#sms_text"), "{code} opens {brand}");
 });
+
+for (const [width, colorScheme] of [[1440, "light"], [390, "dark"]]) {
+  test(`a refused form keeps what was typed, and a changed one asks before it is left, at ${width}`, async () => {
+    const { page } = house;
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${project}/settings`);
+    await page.fill("#brand", "Chai");
+    await page.selectOption("#language", "ta");
+    await page.fill("#webotp_domain", "not a domain");
+    await page.click('form[action$="/settings/messages"] button.primary');
+    await page.waitForSelector("#webotp_domain-error");
+    assert.equal(await page.inputValue("#brand"), "Chai");
+    assert.equal(await page.inputValue("#language"), "ta");
+    assert.equal(await page.inputValue("#webotp_domain"), "not a domain");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "webotp_domain");
+    const asked = page.waitForEvent("dialog");
+    page.click(width > 820 ? "nav a[href$='/keys']" : "a[href='/'].brand").catch(() => {});
+    const dialog = await asked;
+    assert.equal(dialog.type(), "beforeunload");
+    await dialog.dismiss();
+    assert.equal(await page.inputValue("#brand"), "Chai", "still there");
+    page.once("dialog", (leaving) => leaving.accept());
+    await page.goto(`${project}/settings`);
+    assert.equal(await page.inputValue("#brand"), "", "nothing was saved");
+    await page.goto(`${project}/keys`);
+    await page.setViewportSize(LOOK.viewport);
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+}
 
 /** A receiver on loopback: what it heard, and what it answers. */
 async function receiver() {
@@ -541,4 +571,27 @@ test("the keyboard alone reaches the content, and a step runs by it", async () =
   await page.focus('[data-step="send"] [role=tab][aria-selected=true]');
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.evaluate(() => document.activeElement.dataset.tab), "curl");
+});
+
+test("lists are cards on a phone, outcome first, and nothing is wider than it", async () => {
+  const { page } = house;
+  for (const colorScheme of ["light", "dark"]) {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme });
+    for (const [path, outcome] of [["activity", ".outcome .pill"], ["wallet", ".outcome"], ["audit", ".outcome"]]) {
+      await page.goto(`${project}/${path}`);
+      const card = page.locator(".cards tbody tr").first();
+      const top = (part) => card.locator(part).first().evaluate((it) => it.getBoundingClientRect().top);
+      assert.ok((await top(outcome)) <= (await top("td[data-label] time")), `${path}: outcome first`);
+      assert.equal(await page.locator(".cards thead").first().isVisible(), false);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`);
+    }
+    await page.goto(`${project}/settings`);
+    const low = await page.evaluate(() => [...document.querySelectorAll("main button, main select, main input:not([type=checkbox], [type=hidden])")]
+      .filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML.slice(0, 90)));
+    assert.deepEqual(low, [], "what is tapped is 44 pixels high");
+  }
+  await page.setViewportSize(LOOK.viewport);
+  await page.emulateMedia({ colorScheme: "light" });
 });

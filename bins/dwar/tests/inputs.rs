@@ -137,7 +137,8 @@ async fn pages_refuse_what_no_store_keeps_before_they_write_anything(database: D
     let before = service.audited("");
     for text in unkeepable() {
         let text = text.as_str();
-        let messages = ["brand", "language", "text", "template_id", "domain", "app_hash"];
+        let messages =
+            ["brand", "language", "sms_text", "sms_template_id", "webotp_domain", "app_hash"];
         let mut forms = vec![
             (own("/wallet/credit"), vec![("rupees", "1"), ("reference", text)]),
             (own("/wallet/credit"), vec![("rupees", text), ("reference", "r")]),
@@ -146,8 +147,14 @@ async fn pages_refuse_what_no_store_keeps_before_they_write_anything(database: D
                 vec![("name", text), ("project", "everything"), ("role", "owner")],
             ),
             ("/tokens".to_owned(), vec![("name", text), ("role", "everything"), ("days", "1")]),
-            (own("/settings/routing"), vec![("whatsapp", text), ("sms", ""), ("fallback", "")]),
-            (own("/settings/routing"), vec![("whatsapp", ""), ("sms", ""), ("fallback", text)]),
+            (
+                own("/settings/routing"),
+                vec![("whatsapp_providers", text), ("sms_providers", ""), ("fallback_seconds", "")],
+            ),
+            (
+                own("/settings/routing"),
+                vec![("whatsapp_providers", ""), ("sms_providers", ""), ("fallback_seconds", text)],
+            ),
             (own("/activity/phone"), vec![("mode", "live"), ("phone", text)]),
         ];
         for wrong in messages {

@@ -10,6 +10,7 @@ mod api_routes;
 mod assets;
 mod chart;
 mod console;
+mod form;
 mod format;
 mod guard;
 mod layout;

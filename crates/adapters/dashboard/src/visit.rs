@@ -1,4 +1,5 @@
 use crate::console::Console;
+use crate::form::Typed;
 use crate::refusal::Refusal;
 use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, SameSite};
@@ -30,6 +31,8 @@ pub(crate) struct Visit {
     pub(crate) csrf: String,
     pub(crate) theme: Theme,
     pub(crate) path: String,
+    /// What the form held that was sent, as it was typed.
+    pub(crate) typed: Typed,
     token: SessionToken,
 }
 
@@ -166,7 +169,8 @@ impl FromRequest for Visit {
             let by = By::operator(&present.operator, client_address(&request, console.names.tls));
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
-            Ok(Self { console, present, by, csrf, theme, path, token })
+            let typed = Typed::default();
+            Ok(Self { console, present, by, csrf, theme, path, typed, token })
         })
     }
 }
@@ -190,7 +194,8 @@ impl<T: DeserializeOwned + 'static> FromRequest for Posted<T> {
             if !visit.token.is_csrf(&given, visit.console.tools.vault.as_ref()) {
                 return Err(Refusal::Stale);
             }
-            Ok(Self { visit, form: read(&body)? })
+            let typed = Typed::of(&body);
+            Ok(Self { visit: Visit { typed, ..visit }, form: read(&body)? })
         })
     }
 }

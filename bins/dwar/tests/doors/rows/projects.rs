@@ -62,7 +62,8 @@ pub fn show() -> Row {
     Row {
         api: Door::Ways(vec![|it| get(format!("/projects/{}", it.any_project()?))]),
         pages: Door::Ways(vec![|it| page(format!("/p/{}/settings", it.any_project()?)), |it| {
-            let nothing = ["brand", "language", "text", "template_id", "domain", "app_hash"];
+            let nothing =
+                ["brand", "language", "sms_text", "sms_template_id", "webotp_domain", "app_hash"];
             let path = format!("/p/{}/settings/preview", it.any_project()?);
             form(path, &nothing.map(|name| (name, "")))
         }]),

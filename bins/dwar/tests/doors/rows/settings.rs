@@ -35,26 +35,34 @@ pub fn change() -> Row {
                 let fields = [
                     ("brand", it.pick(it.word.as_str(), "", LONG)),
                     ("language", it.pick("", "xx-quatsch!!", "")),
-                    ("text", ""),
-                    ("template_id", ""),
-                    ("domain", ""),
+                    ("sms_text", ""),
+                    ("sms_template_id", ""),
+                    ("webotp_domain", ""),
                     ("app_hash", ""),
                 ];
                 form(format!("/p/{}/settings/messages", it.project()), &fields)
             },
             |it| {
                 let seconds = it.pick("30", "-1", "1000000");
-                let fields = [("whatsapp", ""), ("sms", ""), ("fallback", seconds)];
+                let fields = [
+                    ("whatsapp_providers", ""),
+                    ("sms_providers", ""),
+                    ("fallback_seconds", seconds),
+                ];
                 form(format!("/p/{}/settings/routing", it.project()), &fields)
             },
             |it| {
                 let sms = it.of("console", "pigeon")?;
-                let fields = [("whatsapp", ""), ("sms", sms), ("fallback", "")];
+                let fields =
+                    [("whatsapp_providers", ""), ("sms_providers", sms), ("fallback_seconds", "")];
                 form(format!("/p/{}/settings/routing", it.project()), &fields)
             },
             |it| {
                 it.right()?;
-                form(format!("/p/{}/settings/identities", it.project()), &[("lookup", "on")])
+                form(
+                    format!("/p/{}/settings/identities", it.project()),
+                    &[("identity_lookup", "on")],
+                )
             },
         ]),
         cli: Door::Ways(vec![

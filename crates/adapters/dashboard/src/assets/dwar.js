@@ -28,14 +28,26 @@ for (const input of document.querySelectorAll("input[data-confirm]")) {
 }
 
 // The preview of a text while it is typed: the server writes it, as it will write the message.
-for (const form of document.querySelectorAll("form[data-preview]")) {
-  const target = document.getElementById(form.dataset.target);
+for (const part of document.querySelectorAll("form [data-preview]")) {
+  const form = part.closest("form"), target = document.getElementById(part.dataset.target);
   let waiting = 0, asked = 0;
   const show = async () => {
     const turn = ++asked;
-    const answer = await fetch(form.dataset.preview, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    const answer = await fetch(part.dataset.preview, { method: "POST", body: new URLSearchParams(new FormData(form)) });
     const text = answer.ok ? await answer.text() : null;
     if (text !== null && turn === asked) target.innerHTML = text;
   };
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 250); });
 }
+
+// A form that was changed asks before it is left; one that was refused still waits to be saved.
+const filled = (form) => new URLSearchParams(new FormData(form)).toString();
+const kept = new Map();
+let sent = null;
+for (const form of document.querySelectorAll("form[data-keep]")) {
+  kept.set(form, form.querySelector("[aria-invalid]") ? null : filled(form));
+  form.addEventListener("submit", () => { sent = form; });
+}
+addEventListener("beforeunload", (event) => {
+  if ([...kept].some(([form, saved]) => form !== sent && filled(form) !== saved)) event.preventDefault();
+});

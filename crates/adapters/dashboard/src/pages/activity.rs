@@ -134,7 +134,8 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) 
                 div.field {
                     label for="phone" { (texts::PHONE) }
                     input #phone name="phone" type="tel" inputmode="tel" autocomplete="off" required
-                        placeholder="98765 43210" aria-describedby="phone-hint";
+                        value=[visit.typed.get("phone")] aria-invalid=[wrong.map(|_| "true")]
+                        autofocus[wrong.is_some()] placeholder="98765 43210" aria-describedby="phone-hint";
                 }
                 div.field { (select("mode-of-phone", "mode", texts::MODE, mode.as_str(), &modes())) }
                 button.primary type="submit" { (texts::FIND_OUT) }
@@ -246,7 +247,7 @@ fn list(visit: &Visit, project: &Project, page: &RequestPage, is_live: bool) -> 
                 button.quiet #live-pause type="button" aria-pressed="false" { (texts::PAUSE) }
             }
             div.table tabindex="0" role="region" aria-label=(texts::LATEST) {
-                table.requests {
+                table.requests.cards {
                     caption { (texts::LATEST) }
                     thead { tr {
                         th scope="col" { (texts::WHEN) }
@@ -268,16 +269,16 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
     let (state_tone, state) = texts::state(line.state);
     html! {
         tr id={ "r-" (line.otp) } {
-            td { a href={ "/p/" (project) "/activity/" (line.otp) } { (moment(line.at)) } }
-            td.masked {
+            td data-label=(texts::WHEN) { a href={ "/p/" (project) "/activity/" (line.otp) } { (moment(line.at)) } }
+            td.masked data-label=(texts::PHONE) {
                 @match &line.phone {
                     Some(phone) => (phone),
                     None => span.muted { (texts::UNREADABLE) },
                 }
                 @if line.mode.is_test() { " " span.pill { (texts::TEST) } }
             }
-            td { (pill(texts::status(line.status))) }
-            td {
+            td.outcome { (pill(texts::status(line.status))) }
+            td data-label=(texts::WAY) {
                 @match &line.carrier {
                     Some((channel, provider)) => {
                         (explain::channel(*channel)) " " span.muted { (texts::THROUGH) " " (provider) }
@@ -285,8 +286,8 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
                     None => span.muted { (texts::NO_WAY) },
                 }
             }
-            td.{ "tone-" (state_tone.as_str()) } { (state) }
-            td.amount {
+            td.{ "tone-" (state_tone.as_str()) } data-label=(texts::CODE) { (state) }
+            td.amount data-label=(texts::COST) {
                 @if line.charged > Paise::ZERO { (rupees(line.charged)) }
                 @else { span.muted { (texts::FREE) } }
             }

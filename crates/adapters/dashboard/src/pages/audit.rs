@@ -53,7 +53,7 @@ async fn page(visit: &Visit, project: Option<Project>, from: &From) -> Page {
         @if entries.is_empty() { section.empty { p { (texts::EMPTY) } } }
         @else {
             div.table tabindex="0" role="region" aria-label=(texts::TITLE) {
-                table {
+                table.cards {
                     thead { tr {
                         @for head in texts::HEADS { th scope="col" { (head) } }
                     } }
@@ -74,14 +74,14 @@ fn row(entry: &AuditEntry, names: &BTreeMap<dwar_kernel::ProjectId, String>) -> 
     let project = entry.project.and_then(|id| names.get(&id));
     html! {
         tr {
-            td { (time(entry.at)) }
-            td { (entry.actor) @if let Some(from) = entry.from { br; small { (from) } } }
-            td { code { (entry.action.as_str()) } }
-            td.wrap-anywhere {
+            td data-label=(texts::HEADS[0]) { (time(entry.at)) }
+            td data-label=(texts::HEADS[1]) { (entry.actor) @if let Some(from) = entry.from { br; small { (from) } } }
+            td.outcome { span title=(entry.action) { (texts::did(entry.action)) } }
+            td.wrap-anywhere data-label=(texts::HEADS[3]) {
                 (entry.subject)
                 @if let Some(name) = project { br; small { (name) } }
             }
-            td.wrap-anywhere { (change(entry)) }
+            td.wrap-anywhere data-label=(texts::HEADS[4]) { (change(entry)) }
         }
     }
 }

@@ -98,6 +98,7 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode) -> Markup {
                 div.field {
                     label for="wanted" { (texts::PHONE) }
                     input #wanted name="wanted" type="text" autocomplete="off" required
+                        value=[visit.typed.get("wanted")]
                         placeholder="98765 43210";
                 }
                 div.field {

@@ -11,11 +11,12 @@ mod identity_sessions;
 mod keys;
 mod operations;
 mod overview;
-mod parts;
+pub(crate) mod parts;
 mod passkeys;
 mod playground;
 mod settings;
 mod settings_messages;
+mod settings_routing;
 mod settings_webhooks;
 pub(crate) mod team;
 mod tokens;
@@ -27,9 +28,10 @@ mod wallet_statement;
 
 use crate::assets;
 use crate::refusal::Refusal;
-use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::{self, ServiceConfig, get, post};
+use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Resource, Responder};
+use std::future::ready;
 
 /// Every address of the dashboard.
 pub(crate) fn routes(config: &mut ServiceConfig) {
@@ -58,25 +60,25 @@ fn of_installation(config: &mut ServiceConfig) {
     config
         .route("/", get().to(home::home))
         .route("/projects", get().to(home::projects))
-        .route("/theme", post().to(home::theme))
-        .route("/sign-out", post().to(entrance::sign_out))
-        .route("/sign-out-everywhere", post().to(entrance::sign_out_everywhere))
+        .service(form("/theme", "/", home::theme))
+        .service(form("/sign-out", "/", entrance::sign_out))
+        .service(form("/sign-out-everywhere", "/account", entrance::sign_out_everywhere))
         .route("/account", get().to(account::show))
-        .route("/account/password", post().to(account::password))
-        .route("/account/totp", post().to(account::offer))
-        .route("/account/totp/add", post().to(account::add))
-        .route("/account/totp/remove", post().to(account::remove))
+        .service(form("/account/password", "/account", account::password))
+        .service(form("/account/totp", "/account", account::offer))
+        .service(form("/account/totp/add", "/account", account::add))
+        .service(form("/account/totp/remove", "/account", account::remove))
         .route("/account/passkeys/challenge", post().to(passkeys::offer))
         .route("/account/passkeys/add", post().to(passkeys::add))
         .route("/account/passkeys/remove", post().to(passkeys::remove))
         .route("/team", get().to(team::show))
         .route("/team", post().to(team::invite))
-        .route("/team/{operator}/access", post().to(team::change))
-        .route("/team/{operator}/remove", post().to(team::remove))
+        .service(form("/team/{operator}/access", "/team", team::change))
+        .service(form("/team/{operator}/remove", "/team", team::remove))
         .route("/audit", get().to(audit::all))
         .route("/tokens", get().to(tokens::show))
         .route("/tokens", post().to(tokens::make))
-        .route("/tokens/{token}/revoke", post().to(tokens::revoke))
+        .service(form("/tokens/{token}/revoke", "/tokens", tokens::revoke))
         .route("/operations", get().to(operations::show));
 }
 
@@ -86,36 +88,61 @@ fn of_project(config: &mut ServiceConfig) {
         .route("/playground", get().to(playground::show))
         .route("/playground/call", post().to(playground::call))
         .route("/keys", get().to(keys::show))
-        .route("/keys/regenerate", post().to(keys::regenerate))
+        .service(form("/keys/regenerate", "/keys", keys::regenerate))
         .route("/settings", get().to(settings::show))
-        .route("/settings/identities", post().to(settings::switches))
-        .route("/settings/routing", post().to(settings::routing))
-        .route("/settings/money", post().to(settings::money))
-        .route("/settings/messages", post().to(settings_messages::save))
+        .service(form("/settings/identities", "/settings", settings::switches))
+        .service(form("/settings/routing", "/settings", settings_routing::save))
+        .service(form("/settings/money", "/settings", settings::money))
+        .service(form("/settings/messages", "/settings", settings_messages::save))
         .route("/settings/preview", post().to(settings_messages::preview))
-        .route("/settings/webhooks", post().to(settings_webhooks::add))
+        .service(form("/settings/webhooks", "/settings", settings_webhooks::add))
         .route("/settings/webhooks/{id}", get().to(webhook::show))
-        .route("/settings/webhooks/{id}/test", post().to(webhook::test))
-        .route("/settings/webhooks/{id}/resend", post().to(webhook::resend))
-        .route("/settings/webhooks/{id}/rotate", post().to(webhook::rotate))
-        .route("/settings/webhooks/{id}/enable", post().to(webhook::enable))
-        .route("/settings/webhooks/{id}/remove", post().to(webhook::remove))
+        .service(form("/settings/webhooks/{id}/test", "/settings/webhooks/{id}", webhook::test))
+        .service(form("/settings/webhooks/{id}/resend", "/settings/webhooks/{id}", webhook::resend))
+        .service(form("/settings/webhooks/{id}/rotate", "/settings/webhooks/{id}", webhook::rotate))
+        .service(form("/settings/webhooks/{id}/enable", "/settings/webhooks/{id}", webhook::enable))
+        .service(form("/settings/webhooks/{id}/remove", "/settings/webhooks/{id}", webhook::remove))
         .route("/wallet", get().to(wallet::show))
-        .route("/wallet/credit", post().to(wallet::credit))
-        .route("/wallet/proof", post().to(wallet_proof::prove))
+        .service(form("/wallet/credit", "/wallet", wallet::credit))
+        .service(form("/wallet/proof", "/wallet", wallet_proof::prove))
         .route("/wallet/statement.csv", get().to(wallet_statement::download))
         .route("/identities", get().to(identities::show))
         .route("/identities", post().to(identities::look_up))
-        .route("/identities/erase", post().to(identities::erase))
+        .service(form("/identities/erase", "/identities", identities::erase))
         .route("/activity", get().to(activity::show))
         .route("/activity/live", get().to(activity::live))
-        .route("/activity/phone", post().to(activity::of_phone))
-        .route("/activity/unmask", post().to(activity_story::unmask))
-        .route("/activity/unlock", post().to(activity_story::unlock))
+        .service(form("/activity/phone", "/activity", activity::of_phone))
+        .service(form("/activity/unmask", "/activity", activity_story::unmask))
+        .service(form("/activity/unlock", "/activity", activity_story::unlock))
         .route("/activity/{otp}", get().to(activity_story::of_request))
         .route("/identities/{mode}/{identity}/sessions", get().to(identity_sessions::show))
-        .route("/identities/{mode}/{identity}/sessions/end", post().to(identity_sessions::end))
+        .service(form(
+            "/identities/{mode}/{identity}/sessions/end",
+            "/identities/{mode}/{identity}/sessions",
+            identity_sessions::end,
+        ))
         .route("/audit", get().to(audit::of_project));
+}
+
+/// Where a form of `page` is sent. Whoever comes back to that address, by a reload or a change of colours,
+/// is led to the page.
+fn form<F, Args>(path: &str, page: &str, handler: F) -> Resource
+where
+    F: Handler<Args>,
+    Args: FromRequest + 'static,
+    F::Output: Responder + 'static,
+{
+    let below = segments(path).count() - segments(page).count();
+    let back = move |request: HttpRequest| {
+        let all: Vec<_> = segments(request.path()).collect();
+        let page = all[..all.len().saturating_sub(below)].join("/");
+        ready(go(&format!("/{page}")))
+    };
+    web::resource(path).route(post().to(handler)).route(get().to(back))
+}
+
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|segment| !segment.is_empty())
 }
 
 async fn nowhere() -> Result<HttpResponse, Refusal> {

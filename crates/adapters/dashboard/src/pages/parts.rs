@@ -1,5 +1,6 @@
 //! Pieces that several pages are made of.
 
+use crate::form::{described_by, notes};
 use crate::layout::csrf;
 use crate::texts::common as texts;
 use crate::visit::Visit;
@@ -29,6 +30,7 @@ pub(crate) fn done(request: &HttpRequest, known: &[(&str, &str)]) -> Markup {
 }
 
 /// A labelled input of one line.
+#[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
@@ -39,6 +41,8 @@ pub(crate) struct Field<'a> {
     pub(crate) kind: &'a str,
     pub(crate) autocomplete: &'a str,
     pub(crate) required: bool,
+    /// Why it was refused.
+    pub(crate) error: Option<&'a str>,
 }
 
 impl Field<'_> {
@@ -51,30 +55,20 @@ impl Field<'_> {
         kind: "text",
         autocomplete: "off",
         required: false,
+        error: None,
     };
 
     pub(crate) fn show(&self) -> Markup {
-        let hint = format!("{}-hint", self.name);
         html! {
             div.field {
                 label for=(self.name) { (self.label) }
                 input id=(self.name) name=(self.name) type=(self.kind) value=(self.value)
                     placeholder=(self.placeholder) autocomplete=(self.autocomplete)
                     required[self.required]
-                    aria-describedby=[(!self.hint.is_empty()).then_some(&hint)];
-                @if !self.hint.is_empty() { p.hint id=(hint) { (self.hint) } }
+                    aria-describedby=[described_by(self.name, self.hint, self.error)]
+                    aria-invalid=[self.error.map(|_| "true")] autofocus[self.error.is_some()];
+                (notes(self.name, self.hint, self.error))
             }
-        }
-    }
-}
-
-/// A check box with what it does.
-pub(crate) fn check(name: &str, label: &str, hint: &str, on: bool) -> Markup {
-    html! {
-        div.check {
-            input type="checkbox" id=(name) name=(name) value="on" checked[on] aria-describedby={ (name) "-hint" };
-            label for=(name) { (label) }
-            p.hint id={ (name) "-hint" } { (hint) }
         }
     }
 }

@@ -1,7 +1,8 @@
 use super::parts::{Field, sentence};
 use super::settings;
+use crate::form::{Form, Refused};
 use crate::format::rupees;
-use crate::layout::{HTML, Page, csrf};
+use crate::layout::{HTML, Page};
 use crate::refusal::Refusal;
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
@@ -19,9 +20,9 @@ use serde::Deserialize;
 pub(crate) struct MessagesForm {
     brand: String,
     language: String,
-    text: String,
-    template_id: String,
-    domain: String,
+    sms_text: String,
+    sms_template_id: String,
+    webotp_domain: String,
     app_hash: String,
 }
 
@@ -35,9 +36,9 @@ impl MessagesForm {
         ProjectChange {
             brand: own(&self.brand),
             language: own(&self.language),
-            sms_text: own(&self.text),
-            sms_template_id: own(&self.template_id),
-            webotp_domain: own(&self.domain),
+            sms_text: own(&self.sms_text),
+            sms_template_id: own(&self.sms_template_id),
+            webotp_domain: own(&self.webotp_domain),
             app_hash: own(&self.app_hash),
             ..ProjectChange::default()
         }
@@ -48,7 +49,7 @@ impl MessagesForm {
 pub(crate) async fn save(posted: Posted<MessagesForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ChangeProject).await?;
-    settings::apply(&visit, &project, form.change()).await
+    settings::apply(&visit, &project, "messages", form.change()).await
 }
 
 /// `POST /p/{project}/settings/preview`: what the form as it stands would send; changes nothing.
@@ -84,39 +85,50 @@ async fn render_preview(
     })
 }
 
-/// The texts with their preview.
-pub(crate) async fn card(visit: &Visit, project: &Project) -> Result<Markup, Refusal> {
+/// The texts, with a preview of those on record.
+pub(crate) async fn card(
+    visit: &Visit,
+    project: &Project,
+    refused: Option<&Refused<'_>>,
+) -> Result<Markup, Refusal> {
     let preview = render_preview(visit, project.id, ProjectChange::default()).await?;
     let messages = &project.messages;
-    let text = |own: &Option<String>| own.clone().unwrap_or_default();
-    let (brand, language, template_id) =
-        (text(&messages.brand), text(&messages.language), text(&messages.template_id));
-    let (domain, app_hash) = (text(&messages.domain), text(&messages.app_hash));
+    let own = |text: &'_ Option<String>| text.clone().unwrap_or_default();
+    let language = own(&messages.language);
     let default = SmsText::default_template(messages.language.as_deref().unwrap_or("en"));
-    let base = format!("/p/{}/settings", project.id);
-    let allowed = visit.may(project, Command::ChangeProject);
-    Ok(html! {
-        form.card.texts method="post" action={ (base) "/messages" } data-preview={ (base) "/preview" }
-            data-target="preview" {
-            (csrf(visit))
-            h2 { (texts::MESSAGES.0) }
-            p.muted { (texts::MESSAGES.1) }
-            div.split {
-                fieldset.stack disabled[!allowed] {
-                    legend.hidden { (texts::MESSAGES.0) }
+    let field = |form: Form<'_>, name, label, value: &Option<String>, placeholder: &str, hint| {
+        let value = own(value);
+        form.field(&Field { name, label, value: &value, placeholder, hint, ..Field::TEXT })
+    };
+    let fields = |form: Form<'_>| {
+        let text = own(&messages.text);
+        let choice = Field {
+            name: "language",
+            label: texts::LANGUAGE,
+            value: &language,
+            hint: texts::LANGUAGE_HINT,
+            ..Field::TEXT
+        };
+        let area = Field {
+            name: "sms_text",
+            label: texts::TEXT,
+            value: &text,
+            placeholder: default,
+            hint: texts::TEXT_HINT,
+            ..Field::TEXT
+        };
+        html! {
+            div.split data-preview={ "/p/" (project.id) "/settings/preview" } data-target="preview" {
+                div.stack {
                     div.columns {
-                        (Field { name: "brand", label: texts::BRAND, value: &brand, placeholder: &project.name, ..Field::TEXT }.show())
-                        (Field { name: "language", label: texts::LANGUAGE, value: &language, placeholder: "en", hint: texts::LANGUAGE_HINT, ..Field::TEXT }.show())
+                        (field(form, "brand", texts::BRAND, &messages.brand, &project.name, ""))
+                        (form.choice(&choice, &languages(&language)))
                     }
-                    div.field {
-                        label for="text" { (texts::TEXT) }
-                        textarea #text name="text" rows="4" placeholder=(default) aria-describedby="text-hint" { (text(&messages.text)) }
-                        p #text-hint.hint { (texts::TEXT_HINT) }
-                    }
+                    (form.text(&area))
                     div.columns {
-                        (Field { name: "template_id", label: texts::TEMPLATE, value: &template_id, hint: texts::TEMPLATE_HINT, ..Field::TEXT }.show())
-                        (Field { name: "domain", label: texts::DOMAIN, value: &domain, placeholder: "login.example.com", hint: texts::DOMAIN_HINT, ..Field::TEXT }.show())
-                        (Field { name: "app_hash", label: texts::APP_HASH, value: &app_hash, hint: texts::APP_HASH_HINT, ..Field::TEXT }.show())
+                        (field(form, "sms_template_id", texts::TEMPLATE, &messages.template_id, "", texts::TEMPLATE_HINT))
+                        (field(form, "webotp_domain", texts::DOMAIN, &messages.domain, "login.example.com", texts::DOMAIN_HINT))
+                        (field(form, "app_hash", texts::APP_HASH, &messages.app_hash, "", texts::APP_HASH_HINT))
                     }
                 }
                 div.preview {
@@ -124,7 +136,23 @@ pub(crate) async fn card(visit: &Visit, project: &Project) -> Result<Markup, Ref
                     div #preview aria-live="polite" { (preview) }
                 }
             }
-            @if allowed { button.primary type="submit" { (texts::SAVE) } }
         }
-    })
+    };
+    let form = ("messages", Command::ChangeProject);
+    Ok(settings::card(visit, project, form, texts::MESSAGES, refused, fields))
+}
+
+/// Those that have a text, then those whose texts are in English; and the present one, whatever it is.
+fn languages(present: &str) -> Vec<(String, String)> {
+    let pair = |(tag, name): &(&str, &str)| ((*tag).to_owned(), (*name).to_owned());
+    let english = |known: &(&str, &str)| {
+        let (tag, name) = pair(known);
+        (tag, format!("{name}: {}", texts::IN_ENGLISH))
+    };
+    let mut all: Vec<_> = texts::LANGUAGES.iter().map(pair).collect();
+    all.extend(texts::LANGUAGES_WITHOUT_TEXT.iter().map(english));
+    if !all.iter().any(|(tag, _)| tag == present) {
+        all.push((present.to_owned(), present.to_owned()));
+    }
+    all
 }

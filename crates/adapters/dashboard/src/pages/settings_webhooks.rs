@@ -1,9 +1,11 @@
-use super::parts::{Field, check};
+use super::parts::Field;
 use super::settings;
 use super::webhook;
+use crate::form::{Form, Refused};
 use crate::layout::{Page, csrf};
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
+use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::ManageError;
 use dwar_event::Endpoint;
@@ -25,17 +27,24 @@ pub(crate) async fn add(posted: Posted<AddForm>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::AddWebhook).await?;
     let (url, full) = (&form.url, form.full_phone.is_some());
     match visit.console.manage.endpoints.add(&visit.by, project.id, url, full).await {
-        Ok((_, secret)) => settings::page(&visit, &project, &webhook::fresh(&secret)).await,
-        Err(ManageError::Invalid { .. }) => {
-            settings::refused(&visit, &project, texts::BAD_ADDRESS).await
+        Ok((_, secret)) => {
+            settings::page(&visit, &project, StatusCode::OK, &webhook::fresh(&secret), None).await
+        }
+        Err(ManageError::Invalid { field, .. }) => {
+            settings::refused(&visit, &project, "webhooks", (field, texts::BAD_ADDRESS)).await
         }
         Err(cause) => Err(cause.into()),
     }
 }
 
 /// The addresses, and a form for one more.
-pub(crate) fn card(visit: &Visit, project: &Project, endpoints: &[Endpoint]) -> Markup {
-    let allowed = visit.may(project, Command::AddWebhook);
+pub(crate) fn card(
+    visit: &Visit,
+    project: &Project,
+    endpoints: &[Endpoint],
+    refused: Option<&Refused<'_>>,
+) -> Markup {
+    let form = Form::new("webhooks", refused, visit.may(project, Command::AddWebhook));
     let url = Field {
         name: "url",
         label: texts::ADDRESS,
@@ -50,11 +59,11 @@ pub(crate) fn card(visit: &Visit, project: &Project, endpoints: &[Endpoint]) -> 
             p.muted { (texts::WEBHOOKS.1) }
             @if endpoints.is_empty() { p.muted { (texts::NO_WEBHOOKS) } }
             ul.stack { @for endpoint in endpoints { (row(project, endpoint)) } }
-            @if allowed {
-                form.stack method="post" action={ "/p/" (project.id) "/settings/webhooks" } {
+            @if form.is_editable() {
+                form.stack data-keep method="post" action={ "/p/" (project.id) "/settings/webhooks" } {
                     (csrf(visit))
-                    (url.show())
-                    (check("full_phone", texts::FULL_PHONE, texts::FULL_PHONE_HINT, false))
+                    (form.field(&url))
+                    (form.check("full_phone", texts::FULL_PHONE, texts::FULL_PHONE_HINT, false))
                     div { button.plain type="submit" { (texts::ADD) } }
                 }
             }

@@ -1,5 +1,6 @@
 use super::go;
-use super::parts::{Danger, Field, check, done, notice, secret};
+use super::parts::{Danger, Field, done, notice, secret};
+use crate::form::{Form, Refused};
 use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
@@ -25,7 +26,7 @@ const DAY: u64 = 86_400;
 
 /// `GET /tokens`: for owners of the installation.
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
-    page(&visit, StatusCode::OK, &done(&request, texts::DONE)).await
+    page(&visit, StatusCode::OK, &done(&request, texts::DONE), None).await
 }
 
 #[derive(Deserialize)]
@@ -63,13 +64,13 @@ pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
     visit.console.manage.control.admit(&visit.by, Command::MakeToken, None)?;
     let access = form.access()?;
     let Some(lifetime) = form.lifetime() else {
-        return refused(&visit, texts::NO_DAYS).await;
+        return refused(&visit, "days", texts::NO_DAYS).await;
     };
     let may_delegate = form.may_delegate.is_some();
     let new = NewAdminToken { name: &form.name, access, lifetime, may_delegate };
     match visit.console.manage.tokens.make(&visit.by, new).await {
-        Ok((token, secret)) => page(&visit, StatusCode::OK, &fresh(&token, &secret)).await,
-        Err(ManageError::Invalid { reason, .. }) => refused(&visit, &reason).await,
+        Ok((token, secret)) => page(&visit, StatusCode::OK, &fresh(&token, &secret), None).await,
+        Err(ManageError::Invalid { field, reason }) => refused(&visit, field, &reason).await,
         Err(cause) => Err(cause.into()),
     }
 }
@@ -86,17 +87,28 @@ pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Pa
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let token = tokens.iter().find(|token| token.id == id).ok_or(Refusal::NotFound)?;
     if form.word.trim() != token.name {
-        return refused(&visit, texts::WRONG_WORD).await;
+        let above = notice("bad", texts::WRONG_WORD);
+        return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above, None).await;
     }
     visit.console.manage.tokens.revoke(&visit.by, id).await?;
     Ok(go("/tokens?done=revoked"))
 }
 
-async fn refused(visit: &Visit, sentence: &str) -> Page {
-    page(visit, StatusCode::UNPROCESSABLE_ENTITY, &notice("bad", sentence)).await
+/// The page with the form for a new one as it was typed.
+async fn refused(visit: &Visit, field: &str, reason: &str) -> Page {
+    // A lifetime is typed in days.
+    let field = if field == "lifetime_seconds" { "days" } else { field };
+    let refused = Refused::new("make", &visit.typed, field, reason);
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    page(visit, status, &refused.summary(), Some(&refused)).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
+async fn page(
+    visit: &Visit,
+    status: StatusCode,
+    above: &Markup,
+    refused: Option<&Refused<'_>>,
+) -> Page {
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let projects = visit.projects().await?;
     let content = html! {
@@ -104,7 +116,7 @@ async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
             (above)
             @if tokens.is_empty() { section.empty { p { (texts::EMPTY) } } }
             ul.stack { @for token in &tokens { (row(visit, token, &projects)) } }
-            (form(visit, &projects))
+            (make_form(visit, &projects, refused))
         }
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD);
@@ -168,7 +180,8 @@ fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
     }
 }
 
-fn form(visit: &Visit, projects: &[Project]) -> Markup {
+fn make_form(visit: &Visit, projects: &[Project], refused: Option<&Refused<'_>>) -> Markup {
+    let form = Form::new("make", refused, true);
     let name = Field {
         name: "name",
         label: texts::NAME,
@@ -184,37 +197,36 @@ fn form(visit: &Visit, projects: &[Project]) -> Markup {
         required: true,
         ..Field::TEXT
     };
+    let role =
+        Field { name: "role", label: texts::ROLE, value: Role::Viewer.as_str(), ..Field::TEXT };
+    let one = |role: Role| (role.as_str().to_owned(), team::role(role).to_owned());
+    let mut roles: Vec<_> = Role::ALL.into_iter().map(one).collect();
+    roles.push((EVERYTHING.to_owned(), texts::OWNER_OF_ALL.to_owned()));
     html! {
-        form.card.stack method="post" action="/tokens" {
+        form.card.stack method="post" action="/tokens" data-keep {
             (csrf(visit))
             h2 { (texts::MAKE) }
             p.muted { (texts::MAKE_HINT) }
             div.columns {
-                (name.show())
-                div.field {
-                    label for="role" { (texts::ROLE) }
-                    select #role name="role" {
-                        @for role in Role::ALL {
-                            option value=(role.as_str()) selected[role == Role::Viewer] { (team::role(role)) }
-                        }
-                        option value=(EVERYTHING) { (texts::OWNER_OF_ALL) }
-                    }
-                }
-                (days.show())
+                (form.field(&name))
+                (form.choice(&role, &roles))
+                (form.field(&days))
             }
             fieldset aria-describedby="projects-hint" {
                 legend { (texts::PROJECTS) }
                 p #projects-hint.hint { (texts::PROJECTS_HINT) }
                 div.checks {
                     @for project in projects {
+                        @let box_name = format!("{PROJECT}{}", project.id);
                         label.check {
-                            input type="checkbox" name={ (PROJECT) (project.id) };
+                            input type="checkbox" name=(box_name) value="on"
+                                checked[form.value(&box_name, "") == "on"];
                             span { (project.name) }
                         }
                     }
                 }
             }
-            (check("may_delegate", texts::DELEGATE, texts::DELEGATE_HINT, false))
+            (form.check("may_delegate", texts::DELEGATE, texts::DELEGATE_HINT, false))
             div { button.primary type="submit" { (texts::MAKE_BUTTON) } }
         }
     }

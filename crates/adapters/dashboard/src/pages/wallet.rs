@@ -1,6 +1,7 @@
-use super::parts::{Field, done, notice};
+use super::parts::{Field, done};
 use super::wallet_statement::StatementQuery;
 use super::{go, wallet_proof, wallet_statement};
+use crate::form::{Form, Refused};
 use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
 use crate::texts::wallet as texts;
@@ -24,7 +25,7 @@ pub(crate) async fn show(
 ) -> Page {
     let project = visit.project(&path, Command::ShowWallet).await?;
     let above = done(&request, texts::DONE);
-    page(&visit, &project, StatusCode::OK, &above, &wanted).await
+    page(&visit, &project, (StatusCode::OK, &above), None, &wanted).await
 }
 
 #[derive(Deserialize)]
@@ -38,31 +39,34 @@ pub(crate) async fn credit(posted: Posted<CreditForm>, path: Path<String>) -> Pa
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::CreditWallet).await?;
     let back = |word: &str| Ok(go(&format!("/p/{}/wallet?done={word}", project.id)));
-    let (status, refused) = match (form.reference.parse(), Amount::from_rupees(form.rupees.trim()))
-    {
-        (Err(_), _) => (StatusCode::UNPROCESSABLE_ENTITY, texts::NO_REFERENCE),
-        (_, Err(_)) => (StatusCode::UNPROCESSABLE_ENTITY, texts::NO_AMOUNT),
-        (Ok(reference), Ok(amount)) => {
-            let wallets = &visit.console.manage.wallets;
-            match wallets.credit(&visit.by, project.id, amount, Some(reference)).await {
-                Ok(true) => return back("credited"),
-                Ok(false) => return back("known"),
-                Err(ManageError::Invalid { .. }) => {
-                    (StatusCode::UNPROCESSABLE_ENTITY, texts::NO_AMOUNT)
+    let invalid = StatusCode::UNPROCESSABLE_ENTITY;
+    let (status, field, reason) =
+        match (Amount::from_rupees(form.rupees.trim()), form.reference.parse()) {
+            (Err(_), _) => (invalid, "rupees", texts::NO_AMOUNT),
+            (_, Err(_)) => (invalid, "reference", texts::NO_REFERENCE),
+            (Ok(amount), Ok(reference)) => {
+                let wallets = &visit.console.manage.wallets;
+                match wallets.credit(&visit.by, project.id, amount, Some(reference)).await {
+                    Ok(true) => return back("credited"),
+                    Ok(false) => return back("known"),
+                    Err(ManageError::Invalid { .. }) => (invalid, "rupees", texts::NO_AMOUNT),
+                    Err(ManageError::Conflict(_)) => {
+                        (StatusCode::CONFLICT, "rupees", texts::TOO_MUCH)
+                    }
+                    Err(cause) => return Err(cause.into()),
                 }
-                Err(ManageError::Conflict(_)) => (StatusCode::CONFLICT, texts::TOO_MUCH),
-                Err(cause) => return Err(cause.into()),
             }
-        }
-    };
-    page(&visit, &project, status, &notice("bad", refused), &StatementQuery::default()).await
+        };
+    let refused = Refused::new("credit", &visit.typed, field, reason);
+    let (head, all) = ((status, &refused.summary()), StatementQuery::default());
+    page(&visit, &project, head, Some(&refused), &all).await
 }
 
 async fn page(
     visit: &Visit,
     project: &Project,
-    status: StatusCode,
-    above: &Markup,
+    (status, above): (StatusCode, &Markup),
+    refused: Option<&Refused<'_>>,
     wanted: &StatementQuery,
 ) -> Page {
     let balance = visit.console.manage.wallets.balance(&visit.by, project.id).await?;
@@ -81,7 +85,7 @@ async fn page(
                     div.card { dt { (label) } dd { (rupees(amount)) } }
                 }
             }
-            @if visit.may(project, Command::CreditWallet) { (credit_form(visit, project)) }
+            @if visit.may(project, Command::CreditWallet) { (credit_form(visit, project, refused)) }
             (proof)
             (statement)
         }
@@ -90,7 +94,8 @@ async fn page(
     frame.answer(status, &content)
 }
 
-fn credit_form(visit: &Visit, project: &Project) -> Markup {
+fn credit_form(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+    let form = Form::new("credit", refused, true);
     let amount = Field {
         name: "rupees",
         label: texts::AMOUNT,
@@ -106,11 +111,11 @@ fn credit_form(visit: &Visit, project: &Project) -> Markup {
         ..Field::TEXT
     };
     html! {
-        form.card method="post" action={ "/p/" (project.id) "/wallet/credit" } {
+        form.card method="post" action={ "/p/" (project.id) "/wallet/credit" } data-keep {
             (csrf(visit))
             h2 { (texts::CREDIT) }
             p.muted { (texts::CREDIT_HINT) }
-            div.row { (amount.show()) (reference.show()) button.primary type="submit" { (texts::PAY_IN) } }
+            div.row { (form.field(&amount)) (form.field(&reference)) button.primary type="submit" { (texts::PAY_IN) } }
         }
     }
 }

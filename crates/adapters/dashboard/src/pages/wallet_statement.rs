@@ -154,7 +154,7 @@ fn filters(project: &Project, wanted: &StatementQuery) -> Markup {
 fn table(lines: &[StatementLine]) -> Markup {
     html! {
         div.table tabindex="0" role="region" aria-label=(words::STATEMENT) {
-            table {
+            table.cards {
                 caption { (words::STATEMENT) }
                 thead { tr {
                     th scope="col" { (words::WHEN) }
@@ -167,12 +167,12 @@ fn table(lines: &[StatementLine]) -> Markup {
                 tbody {
                     @for StatementLine { entry, .. } in lines {
                         tr {
-                            td { (time(entry.at)) }
-                            td { (words::kind(entry.kind)) }
-                            td.wrap-anywhere { (entry.reference) }
-                            td.amount { (movement(entry.amount)) }
-                            td.amount { (movement(entry.held)) }
-                            td.amount { (rupees(entry.after.balance)) }
+                            td data-label=(words::WHEN) { (time(entry.at)) }
+                            td.outcome { (words::kind(entry.kind)) }
+                            td.wrap-anywhere data-label=(words::FOR) { (entry.reference) }
+                            td.amount data-label=(words::CHANGE) { (movement(entry.amount)) }
+                            td.amount data-label=(words::ON_HOLD) { (movement(entry.held)) }
+                            td.amount data-label=(words::AFTER) { (rupees(entry.after.balance)) }
                         }
                     }
                 }

@@ -253,7 +253,7 @@ fn told(
                 p.muted { (if failed { texts::NONE_FAILED } else { texts::EMPTY }) }
             } @else {
                 div.table tabindex="0" role="region" aria-label=(texts::LOG) {
-                    table {
+                    table.cards {
                         thead { tr { @for head in texts::HEADS { th scope="col" { (head) } } } }
                         tbody { @for logged in calls { (row(visit, &base, logged, may)) } }
                     }
@@ -275,17 +275,17 @@ fn row(
 ) -> Markup {
     html! {
         tr {
-            td { (time(call.at)) }
-            td.wrap-anywhere { (call.kind) br; small { (call.event) } }
-            td {
+            td data-label=(texts::HEADS[0]) { (time(call.at)) }
+            td.wrap-anywhere data-label=(texts::HEADS[1]) { (call.kind) br; small { (call.event) } }
+            td.outcome {
                 @match call.outcome {
                     Ok(status) => { span.pill.good { (status) } }
                     Err(cause) => { span.pill.bad { (texts::failure(cause)) } }
                 }
                 @if call.number > 1 { " " small { (texts::TRY) " " (call.number) } }
             }
-            td.amount { (call.took.as_millis()) " " (texts::MS) }
-            td { @if let Some(again) = call.again { (time(again)) } @else { span.muted { "–" } } }
+            td.amount data-label=(texts::HEADS[3]) { (call.took.as_millis()) " " (texts::MS) }
+            td data-label=(texts::HEADS[4]) { @if let Some(again) = call.again { (time(again)) } @else { span.muted { "–" } } }
             td {
                 @if !on_record { small { (texts::GONE) } }
                 @else if may {

@@ -10,7 +10,25 @@ pub(crate) const MESSAGES: Words = (
 );
 pub(crate) const BRAND: &str = "Brand name";
 pub(crate) const LANGUAGE: &str = "Language";
-pub(crate) const LANGUAGE_HINT: &str = "A language tag such as en or hi.";
+pub(crate) const LANGUAGE_HINT: &str =
+    "WhatsApp uses the template configured for it, if there is one.";
+/// Those with an SMS text of their own.
+pub(crate) const LANGUAGES: &[(&str, &str)] =
+    &[("", "English (default)"), ("en", "English"), ("hi", "Hindi")];
+pub(crate) const LANGUAGES_WITHOUT_TEXT: &[(&str, &str)] = &[
+    ("as", "Assamese"),
+    ("bn", "Bengali"),
+    ("gu", "Gujarati"),
+    ("kn", "Kannada"),
+    ("ml", "Malayalam"),
+    ("mr", "Marathi"),
+    ("or", "Odia"),
+    ("pa", "Punjabi"),
+    ("ta", "Tamil"),
+    ("te", "Telugu"),
+    ("ur", "Urdu"),
+];
+pub(crate) const IN_ENGLISH: &str = "SMS in English";
 pub(crate) const TEXT: &str = "SMS text";
 pub(crate) const TEXT_HINT: &str =
     "Use {code}, {brand} and {minutes}. Leave empty for the default text of the language.";
@@ -36,7 +54,10 @@ pub(crate) const ROUTING: Words = (
 );
 pub(crate) const WHATSAPP: &str = "WhatsApp providers";
 pub(crate) const SMS: &str = "SMS providers";
-pub(crate) const PROVIDERS_HINT: &str = "Names separated by commas, or none. Configured:";
+pub(crate) const PLACES: [&str; 3] = ["First", "Second", "Third"];
+pub(crate) const THEN: &str = "Then";
+pub(crate) const NO_PROVIDER: &str = "Do not send";
+pub(crate) const NO_MORE: &str = "–";
 pub(crate) const FALLBACK: &str = "Fall back to SMS after (seconds)";
 pub(crate) const FALLBACK_HINT: &str = "If no delivery receipt has arrived by then. 0 means never.";
 pub(crate) const AS_INSTALLED: &str = "installation default";

@@ -51,7 +51,7 @@ async fn settings_change_and_what_cannot_work_is_refused() {
     let member = house.with_role(Role::Member).await;
     let find = || house.parts.stores.projects.find(house.project);
     assert_eq!(
-        member.post(&house.page("settings/identities"), &[("lookup", "on")]).await.status,
+        member.post(&house.page("settings/identities"), &[("identity_lookup", "on")]).await.status,
         303
     );
     let project = find().await.unwrap().unwrap();
@@ -60,9 +60,9 @@ async fn settings_change_and_what_cannot_work_is_refused() {
         [
             ("brand", "Chai"),
             ("language", ""),
-            ("text", text),
-            ("template_id", ""),
-            ("domain", "login.example.com"),
+            ("sms_text", text),
+            ("sms_template_id", ""),
+            ("webotp_domain", "login.example.com"),
             ("app_hash", ""),
         ]
     };
@@ -76,7 +76,9 @@ async fn settings_change_and_what_cannot_work_is_refused() {
     assert_eq!(find().await.unwrap().unwrap().messages.brand, None);
     assert_eq!(member.post(&house.page("settings/messages"), &text("{code}")).await.status, 303);
     assert_eq!(find().await.unwrap().unwrap().messages.brand.as_deref(), Some("Chai"));
-    let route = |sms: &'static str| [("whatsapp", "none"), ("sms", sms), ("fallback", "30")];
+    let route = |sms: &'static str| {
+        [("whatsapp_providers", "none"), ("sms_providers", sms), ("fallback_seconds", "30")]
+    };
     assert_eq!(member.post(&house.page("settings/routing"), &route("pigeon")).await.status, 422);
     assert_eq!(member.post(&house.page("settings/routing"), &route("msg91")).await.status, 303);
     let routing = find().await.unwrap().unwrap().routing;
@@ -175,9 +177,9 @@ async fn names_and_texts_of_people_are_never_markup() {
     let fields = [
         ("brand", evil),
         ("language", ""),
-        ("text", "{code} <b>"),
-        ("template_id", "\"'><i>"),
-        ("domain", ""),
+        ("sms_text", "{code} <b>"),
+        ("sms_template_id", "\"'><i>"),
+        ("webotp_domain", ""),
         ("app_hash", ""),
     ];
     owner.post(&house.page("settings/messages"), &fields).await;

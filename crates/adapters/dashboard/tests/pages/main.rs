@@ -5,6 +5,7 @@
 mod activity;
 mod admin_api;
 mod changes;
+mod forms;
 mod guard;
 mod identity_sessions;
 mod operations;

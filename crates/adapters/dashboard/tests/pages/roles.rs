@@ -50,7 +50,7 @@ async fn no_role_changes_what_it_may_not() {
     let project = house.parts.stores.projects.find(house.project).await.unwrap();
     let keys = house.parts.stores.projects.keys(house.project).await.unwrap();
     let money = [("whatsapp_price", "1"), ("sms_price", ""), ("low_balance", "")];
-    let texts = ["brand", "language", "text", "template_id", "domain", "app_hash"];
+    let texts = ["brand", "language", "sms_text", "sms_template_id", "webotp_domain", "app_hash"];
     let texts = texts.map(|name| (name, ""));
     let key = [("mode", "live"), ("key", &keys[0].id.to_string()), ("word", "Acme")];
     let credit = [("rupees", "5"), ("reference", "x")];
@@ -63,7 +63,7 @@ async fn no_role_changes_what_it_may_not() {
         ("keys/regenerate", &key, &[Role::Member, Role::Support, Role::Viewer]),
         ("wallet/credit", &credit, &[Role::Member, Role::Support, Role::Viewer]),
         ("settings/money", &money, &[Role::Member, Role::Support, Role::Viewer]),
-        ("settings/identities", &[("delete", "on")], &[Role::Support, Role::Viewer]),
+        ("settings/identities", &[("identity_delete", "on")], &[Role::Support, Role::Viewer]),
         ("settings/messages", &texts, &[Role::Support, Role::Viewer]),
         ("settings/webhooks", &hook, &[Role::Support, Role::Viewer]),
         (

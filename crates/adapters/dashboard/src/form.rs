@@ -1,0 +1,232 @@
+//! Forms: they keep what was typed when they are refused, and show as text what may not be changed.
+
+use crate::pages::parts::Field;
+use crate::texts::common as texts;
+use maud::{Markup, html};
+
+/// The fields that a form was sent with, by their names.
+#[derive(Default)]
+pub(crate) struct Typed(Vec<(String, String)>);
+
+impl Typed {
+    /// Reads a form, all but its token.
+    pub(crate) fn of(body: &str) -> Self {
+        let fields = form_urlencoded::parse(body.as_bytes()).into_owned();
+        Self(fields.filter(|(name, _)| name != "csrf").collect())
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A form that was refused. It comes back as it was typed, with the reason beside the field.
+pub(crate) struct Refused<'a> {
+    form: &'static str,
+    typed: &'a Typed,
+    field: &'a str,
+    reason: &'a str,
+}
+
+impl<'a> Refused<'a> {
+    /// `form` is its name on the page, `field` the name of an input. Amounts are typed in rupees, so an
+    /// input lacks the unit that its setting is named with.
+    pub(crate) fn new(
+        form: &'static str,
+        typed: &'a Typed,
+        field: &'a str,
+        reason: &'a str,
+    ) -> Self {
+        Self { form, typed, field: field.strip_suffix("_paise").unwrap_or(field), reason }
+    }
+
+    /// What stands above the page: that nothing was saved, and a link to the field.
+    pub(crate) fn summary(&self) -> Markup {
+        html! {
+            p.notice.bad role="alert" {
+                (texts::NOT_SAVED) " " a href={ "#" (self.field) } { (self.reason) }
+            }
+        }
+    }
+}
+
+/// One form of a page, as it is to be shown.
+#[derive(Clone, Copy)]
+pub(crate) struct Form<'a> {
+    refused: Option<&'a Refused<'a>>,
+    editable: bool,
+}
+
+impl<'a> Form<'a> {
+    /// The form of this name; without `editable` it is text.
+    pub(crate) fn new(
+        name: &str,
+        refused: impl Into<Option<&'a Refused<'a>>>,
+        editable: bool,
+    ) -> Self {
+        Self { refused: refused.into().filter(|it| it.form == name), editable }
+    }
+
+    pub(crate) const fn is_editable(&self) -> bool {
+        self.editable
+    }
+
+    /// What the field holds: what was typed, or what is on record.
+    pub(crate) fn value<'v>(&self, name: &str, stored: &'v str) -> &'v str
+    where
+        'a: 'v,
+    {
+        self.refused.map_or(stored, |refused| refused.typed.get(name).unwrap_or_default())
+    }
+
+    /// Why this field was refused.
+    pub(crate) fn error(&self, name: &str) -> Option<&'a str> {
+        self.refused.filter(|refused| refused.field == name).map(|refused| refused.reason)
+    }
+
+    /// An input of one line.
+    pub(crate) fn field(&self, field: &Field<'_>) -> Markup {
+        if !self.editable {
+            let value = if field.value.is_empty() { field.placeholder } else { field.value };
+            return as_text(field.label, value);
+        }
+        let (value, error) = (self.value(field.name, field.value), self.error(field.name));
+        Field { value, error, ..*field }.show()
+    }
+
+    /// A text of several lines; an empty one stands for the `placeholder`.
+    pub(crate) fn text(&self, field: &Field<'_>) -> Markup {
+        if !self.editable {
+            return self.field(field);
+        }
+        let error = self.error(field.name);
+        html! {
+            div.field {
+                label for=(field.name) { (field.label) }
+                textarea id=(field.name) name=(field.name) rows="4" placeholder=(field.placeholder)
+                    aria-describedby=[described_by(field.name, field.hint, error)]
+                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()]
+                    { (self.value(field.name, field.value)) }
+                (notes(field.name, field.hint, error))
+            }
+        }
+    }
+
+    /// One of several, each a value and its label.
+    pub(crate) fn choice(&self, field: &Field<'_>, options: &[(String, String)]) -> Markup {
+        let (present, error) = (self.value(field.name, field.value), self.error(field.name));
+        if !self.editable {
+            let label = options.iter().find(|(value, _)| value == present);
+            return as_text(field.label, label.map_or(present, |(_, label)| label));
+        }
+        html! {
+            div.field {
+                label for=(field.name) { (field.label) }
+                select id=(field.name) name=(field.name)
+                    aria-describedby=[described_by(field.name, field.hint, error)]
+                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()] {
+                    @for (value, label) in options {
+                        option value=(value) selected[value == present] { (label) }
+                    }
+                }
+                (notes(field.name, field.hint, error))
+            }
+        }
+    }
+
+    /// A check box with what it does.
+    pub(crate) fn check(&self, name: &str, label: &str, hint: &str, stored: bool) -> Markup {
+        if !self.editable {
+            return as_text(label, if stored { texts::ON } else { texts::OFF });
+        }
+        let on = self.refused.map_or(stored, |refused| refused.typed.get(name).is_some());
+        html! {
+            div.check {
+                input type="checkbox" id=(name) name=(name) value="on" checked[on]
+                    aria-describedby={ (name) "-hint" };
+                label for=(name) { (label) }
+                p.hint id={ (name) "-hint" } { (hint) }
+            }
+        }
+    }
+}
+
+fn as_text(label: &str, value: &str) -> Markup {
+    html! {
+        div.field { span.label { (label) } p.wrap-anywhere { (value) } }
+    }
+}
+
+/// The ids of what [`notes`] shows.
+pub(crate) fn described_by(name: &str, hint: &str, error: Option<&str>) -> Option<String> {
+    let hint = (!hint.is_empty()).then(|| format!("{name}-hint"));
+    let error = error.map(|_| format!("{name}-error"));
+    let ids: Vec<_> = [error, hint].into_iter().flatten().collect();
+    (!ids.is_empty()).then(|| ids.join(" "))
+}
+
+/// Why a field was refused, and what it is for.
+pub(crate) fn notes(name: &str, hint: &str, error: Option<&str>) -> Markup {
+    html! {
+        @if let Some(error) = error { p.error id={ (name) "-error" } { (error) } }
+        @if !hint.is_empty() { p.hint id={ (name) "-hint" } { (hint) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed() -> Typed {
+        Typed::of("csrf=x&brand=Shop+%3Cb%3E&low_balance=1,5&lookup=on")
+    }
+
+    #[test]
+    fn a_refused_form_comes_back_as_it_was_typed() {
+        let typed = typed();
+        let refused = Refused::new("messages", &typed, "low_balance_paise", "no amount");
+        let form = Form::new("messages", &refused, true);
+        let brand = Field { name: "brand", value: "Old", ..Field::TEXT };
+        let shown = form.field(&brand).into_string();
+        assert!(shown.contains(r#"value="Shop &lt;b&gt;""#), "{shown}");
+        assert!(!shown.contains("aria-invalid"), "{shown}");
+        let low = form.field(&Field { name: "low_balance", hint: "In ₹", ..Field::TEXT });
+        let low = low.into_string();
+        for part in [r#"value="1,5""#, r#"aria-invalid="true""#, "autofocus", "no amount"] {
+            assert!(low.contains(part), "{part}: {low}");
+        }
+        assert!(low.contains(r#"aria-describedby="low_balance-error low_balance-hint""#), "{low}");
+        assert!(form.check("lookup", "", "", false).into_string().contains("checked"));
+        assert!(!form.check("delete", "", "", true).into_string().contains("checked"));
+        assert!(typed.get("csrf").is_none());
+    }
+
+    #[test]
+    fn another_form_of_the_page_shows_what_is_on_record() {
+        let typed = typed();
+        let refused = Refused::new("messages", &typed, "low_balance_paise", "no amount");
+        let shown = Form::new("routing", &refused, true);
+        let shown = shown.field(&Field { name: "brand", value: "Old", ..Field::TEXT });
+        assert!(shown.into_string().contains(r#"value="Old""#));
+    }
+
+    #[test]
+    fn what_may_not_be_changed_is_text() {
+        let form = Form::new("messages", None, false);
+        let field = Field { name: "brand", label: "Brand", placeholder: "Shop", ..Field::TEXT };
+        let languages = [("hi".to_owned(), "Hindi".to_owned())];
+        let shown = [
+            form.field(&field),
+            form.text(&field),
+            form.choice(&Field { value: "hi", ..field }, &languages),
+            form.check("lookup", "Look-up", "", true),
+        ];
+        let shown: String = shown.into_iter().map(Markup::into_string).collect();
+        for part in ["Shop", "Hindi", "On"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        for part in ["<input", "<select", "<textarea"] {
+            assert!(!shown.contains(part), "{part}: {shown}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+use super::parts::Field;
+use super::settings::{self, optional};
+use crate::form::{Form, Refused};
+use crate::layout::Page;
+use crate::texts::settings as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::web::Path;
+use dwar_operator::Command;
+use dwar_otp::Channel;
+use dwar_project::{Project, ProjectChange};
+use maud::{Markup, html};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The choice of sending nothing over a channel.
+const NONE: &str = "none";
+
+#[derive(Deserialize)]
+pub(crate) struct RoutingForm {
+    fallback_seconds: String,
+    /// The providers chosen, by channel and place.
+    #[serde(flatten)]
+    places: BTreeMap<String, String>,
+}
+
+impl RoutingForm {
+    /// The providers chosen for a channel, in order; `None` is the installation's own list.
+    fn providers(&self, field: &str) -> Option<Vec<String>> {
+        let chosen = (0..).map_while(|place| self.places.get(&place_of(field, place)));
+        let chosen: Vec<_> = chosen.filter(|name| !name.is_empty()).cloned().collect();
+        match chosen.as_slice() {
+            [] => None,
+            names if names.iter().any(|name| name == NONE) => Some(Vec::new()),
+            _ => Some(chosen),
+        }
+    }
+}
+
+/// The first has the name of the setting, which is what a refusal names.
+fn place_of(field: &str, place: usize) -> String {
+    if place == 0 { field.to_owned() } else { format!("{field}_{}", place + 1) }
+}
+
+/// `POST /p/{project}/settings/routing`: who carries messages, and when the next channel is tried.
+pub(crate) async fn save(posted: Posted<RoutingForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, Command::ChangeProject).await?;
+    let Ok(seconds) = optional(form.fallback_seconds.trim(), str::parse::<u32>) else {
+        let why = ("fallback_seconds", texts::NO_SECONDS);
+        return settings::refused(&visit, &project, "routing", why).await;
+    };
+    let change = ProjectChange {
+        whatsapp_providers: Some(form.providers("whatsapp_providers")),
+        sms_providers: Some(form.providers("sms_providers")),
+        fallback_seconds: Some(seconds),
+        ..ProjectChange::default()
+    };
+    settings::apply(&visit, &project, "routing", change).await
+}
+
+/// A choice for each place in the order of a channel.
+pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+    let seconds = project.routing.fallback_seconds.map(|own| own.to_string()).unwrap_or_default();
+    let fallback = Field {
+        name: "fallback_seconds",
+        label: texts::FALLBACK,
+        value: &seconds,
+        hint: texts::FALLBACK_HINT,
+        placeholder: texts::AS_INSTALLED,
+        ..Field::TEXT
+    };
+    let routing = &project.routing;
+    let providers = |channel| visit.console.providers.names(channel);
+    let channels = [
+        ("whatsapp_providers", texts::WHATSAPP, &routing.whatsapp, providers(Channel::Whatsapp)),
+        ("sms_providers", texts::SMS, &routing.sms, providers(Channel::Sms)),
+    ];
+    settings::card(
+        visit,
+        project,
+        ("routing", Command::ChangeProject),
+        texts::ROUTING,
+        refused,
+        |form| {
+            html! {
+                div.columns {
+                    @for (field, label, own, known) in &channels {
+                        fieldset.stack {
+                            legend { (label) }
+                            (places(form, field, own.as_deref(), known))
+                        }
+                    }
+                    (form.field(&fallback))
+                }
+            }
+        },
+    )
+}
+
+/// As many places as there are providers; one that is no longer configured stays until it is replaced.
+fn places(form: Form<'_>, field: &str, own: Option<&[String]>, known: &[String]) -> Markup {
+    let names = own.unwrap_or_default();
+    let gone = names.iter().filter(|name| !known.contains(name));
+    let all: Vec<&String> = known.iter().chain(gone).collect();
+    let option = |value: &str, label: &str| (value.to_owned(), label.to_owned());
+    let choice = |place: usize| {
+        let mut options = match place {
+            0 => vec![option("", texts::AS_INSTALLED), option(NONE, texts::NO_PROVIDER)],
+            _ => vec![option("", texts::NO_MORE)],
+        };
+        options.extend(all.iter().map(|name| option(name, name)));
+        let present = match own {
+            Some([]) if place == 0 => NONE,
+            _ => names.get(place).map_or("", String::as_str),
+        };
+        let name = place_of(field, place);
+        let label = texts::PLACES.get(place).copied().unwrap_or(texts::THEN);
+        form.choice(&Field { name: &name, label, value: present, ..Field::TEXT }, &options)
+    };
+    html! { @for place in 0..all.len().max(1) { (choice(place)) } }
+}

@@ -1,0 +1,155 @@
+//! A form that is refused comes back as it was typed; an address of a form leads back to its page.
+
+use crate::support::House;
+use dwar_operator::Role;
+
+fn holds(page: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(page.contains(part), "{part} is missing: {page}");
+    }
+}
+
+#[actix_web::test]
+async fn a_refused_setting_comes_back_as_typed_with_its_field_marked() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let fields = [
+        ("brand", "Chai & Co"),
+        ("language", "ta"),
+        ("sms_text", "{code} for {brand}"),
+        ("sms_template_id", "1107"),
+        ("webotp_domain", "not a domain"),
+        ("app_hash", ""),
+    ];
+    let refused = member.post(&house.page("settings/messages"), &fields).await;
+    assert_eq!(refused.status, 422);
+    holds(
+        &refused.body,
+        &[
+            r#"value="Chai &amp; Co""#,
+            r#"<option value="ta" selected>"#,
+            "{code} for {brand}</textarea>",
+            r#"value="1107""#,
+            r#"value="not a domain""#,
+            r#"aria-describedby="webotp_domain-error webotp_domain-hint" aria-invalid="true" autofocus"#,
+            r#"<p class="error" id="webotp_domain-error">"#,
+            r##"<a href="#webotp_domain">"##,
+        ],
+    );
+    assert_eq!(refused.body.matches("aria-invalid").count(), 1);
+    let page = member.get(&house.page("settings")).await.body;
+    assert!(!page.contains("Chai") && !page.contains("1107"), "nothing was saved");
+}
+
+#[actix_web::test]
+async fn every_kind_of_form_keeps_what_was_typed() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let money = [("whatsapp_price", "0.30"), ("sms_price", "1,5x"), ("low_balance", "")];
+    let refused = owner.post(&house.page("settings/money"), &money).await;
+    assert_eq!(refused.status, 422);
+    holds(&refused.body, &[r#"value="0.30""#, r#"value="1,5x""#, r#"id="sms_price-error""#]);
+    let routing = [
+        ("whatsapp_providers", "none"),
+        ("sms_providers", ""),
+        ("sms_providers_2", "msg91"),
+        ("fallback_seconds", "soon"),
+    ];
+    let refused = owner.post(&house.page("settings/routing"), &routing).await;
+    assert_eq!(refused.status, 422);
+    holds(
+        &refused.body,
+        &[
+            r#"<option value="none" selected>"#,
+            r#"<option value="msg91" selected>"#,
+            r#"value="soon""#,
+        ],
+    );
+    let hook = [("url", "http://x\ty"), ("full_phone", "on")];
+    let refused = owner.post(&house.page("settings/webhooks"), &hook).await;
+    assert_eq!(refused.status, 422);
+    holds(&refused.body, &["value=\"http://x\ty\"", r#"id="url-error""#, "checked"]);
+    let credit = [("rupees", "ten"), ("reference", "INV-7")];
+    let refused = owner.post(&house.page("wallet/credit"), &credit).await;
+    assert_eq!(refused.status, 422);
+    holds(&refused.body, &[r#"value="ten""#, r#"value="INV-7""#, r#"id="rupees-error""#]);
+    let project = format!("project-{}", house.other);
+    let token = [("name", "deploy"), ("role", "support"), ("days", "x"), (project.as_str(), "on")];
+    let refused = owner.post("/tokens", &token).await;
+    assert_eq!(refused.status, 422);
+    holds(
+        &refused.body,
+        &[
+            r#"value="deploy""#,
+            r#"<option value="support" selected>"#,
+            &format!(r#"name="{project}" value="on" checked"#),
+            r#"id="days-error""#,
+        ],
+    );
+}
+
+#[actix_web::test]
+async fn what_somebody_may_not_change_is_text() {
+    let house = House::new().await;
+    let viewer = house.with_role(Role::Viewer).await;
+    let page = viewer.get(&house.page("settings")).await.body;
+    let main = page.split("<main").nth(1).unwrap();
+    for dead in ["<input", "<select", "<textarea", "<form", "disabled"] {
+        assert!(!main.contains(dead), "{dead}: {main}");
+    }
+    let member = house.with_role(Role::Member).await.get(&house.page("settings")).await.body;
+    assert!(member.contains(r#"name="brand""#) && !member.contains(r#"name="sms_price""#));
+}
+
+#[actix_web::test]
+async fn providers_are_chosen_in_their_order() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let path = house.page("settings/routing");
+    let chosen = |first: &'static str, second: &'static str| {
+        [
+            ("whatsapp_providers", ""),
+            ("sms_providers", first),
+            ("sms_providers_2", second),
+            ("fallback_seconds", ""),
+        ]
+    };
+    let sms = || async {
+        let project = house.parts.stores.projects.find(house.project).await.unwrap();
+        project.unwrap().routing.sms
+    };
+    assert_eq!(member.post(&path, &chosen("twilio", "msg91")).await.status, 303);
+    assert_eq!(sms().await, Some(vec!["twilio".to_owned(), "msg91".to_owned()]));
+    let page = member.get(&house.page("settings")).await.body;
+    let (first, second) = page.split_once(r#"name="sms_providers_2""#).unwrap();
+    let first = first.split(r#"name="sms_providers""#).nth(1).unwrap();
+    assert!(first.contains(r#"value="twilio" selected"#), "{first}");
+    assert!(second.contains(r#"value="msg91" selected"#), "{second}");
+    assert_eq!(member.post(&path, &chosen("none", "msg91")).await.status, 303);
+    assert_eq!(sms().await, Some(Vec::new()), "nothing is sent over SMS");
+    assert_eq!(member.post(&path, &chosen("", "")).await.status, 303);
+    assert_eq!(sms().await, None, "as the installation");
+}
+
+#[actix_web::test]
+async fn the_address_of_a_form_leads_back_to_its_page() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let hook = house.page("settings/webhooks/1");
+    for (form, page) in [
+        ("/theme".to_owned(), "/".to_owned()),
+        ("/account/password".to_owned(), "/account".to_owned()),
+        (format!("/team/{}/access", house.project), "/team".to_owned()),
+        (format!("/tokens/{}/revoke", house.project), "/tokens".to_owned()),
+        (house.page("settings/messages"), house.page("settings")),
+        (house.page("settings/webhooks"), house.page("settings")),
+        (format!("{hook}/test"), hook),
+        (house.page("wallet/credit"), house.page("wallet")),
+        (house.page("identities/erase"), house.page("identities")),
+        (house.page("activity/phone"), house.page("activity")),
+        (house.page("identities/live/1/sessions/end"), house.page("identities/live/1/sessions")),
+    ] {
+        let answer = owner.get(&form).await;
+        assert_eq!((answer.status, answer.header("location")), (303, page.as_str()), "{form}");
+    }
+}
