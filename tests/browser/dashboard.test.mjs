@@ -522,6 +522,28 @@ test("times are Indian, wherever the browser is", async () => {
   assert.match(await issued.textContent(), new RegExp(`${shown(new Date(seconds * 1000), true)}$`));
 });
 
+test("the playground is in Hindi once that is chosen, and runs in it", async () => {
+  const { page } = house;
+  const title = () => page.textContent("h1");
+  await page.goto(`${project}/playground`);
+  assert.equal(await title(), "Playground");
+  await page.click("form.language >> text=हिन्दी");
+  await page.waitForSelector('html[lang="hi"]');
+  assert.equal(await title(), "प्लेग्राउंड");
+  await page.fill("#phone", "9876512345");
+  assert.equal(await step(page, "send"), "200");
+  assert.match(await page.textContent('[data-step="send"] .limit'), /में से \d+ शेष · .* में रीसेट/);
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.filter(({ impact }) => ["serious", "critical"].includes(impact)), []);
+  await page.goto(`${project}/keys`);
+  assert.equal(await page.getAttribute("html", "lang"), "en");
+  await page.click("form.language >> text=English");
+  await page.goto(`${project}/playground`);
+  assert.equal(await title(), "Playground");
+  assert.deepEqual(house.faults, []);
+});
+
 test("nothing of it is on the API's listener", async () => {
   for (const path of ["/", "/sign-in", "/start", "/projects", "/team", "/audit", "/tokens"]) {
     assert.equal((await fetch(house.api + path)).status, 404, path);

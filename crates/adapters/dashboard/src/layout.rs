@@ -1,4 +1,5 @@
 use crate::assets;
+use crate::language::Language;
 use crate::refusal::Refusal;
 use crate::texts::{self, nav};
 use crate::visit::{Theme, Visit};
@@ -24,12 +25,14 @@ pub(crate) struct Frame<'a> {
     project: Option<&'a Project>,
     /// A script beside the one that every page has.
     script: Option<String>,
+    /// That of its texts.
+    language: Language,
 }
 
 impl<'a> Frame<'a> {
-    /// A page that belongs to no project and needs no script of its own.
+    /// A page in English that belongs to no project and needs no script of its own.
     pub(crate) const fn new(visit: &'a Visit, title: &'a str, lead: &'a str) -> Self {
-        Self { visit, title, lead, project: None, script: None }
+        Self { visit, title, lead, project: None, script: None, language: Language::English }
     }
 
     /// The same page within a project.
@@ -42,6 +45,12 @@ impl<'a> Frame<'a> {
         Self { script: script.into(), ..self }
     }
 
+    /// The same page, whose texts are in this language.
+    pub(crate) const fn in_language(mut self, language: Language) -> Self {
+        self.language = language;
+        self
+    }
+
     /// The answer with `content` in its frame.
     pub(crate) fn show(&self, content: &Markup) -> Page {
         self.answer(StatusCode::OK, content)
@@ -51,7 +60,7 @@ impl<'a> Frame<'a> {
     pub(crate) fn answer(&self, status: StatusCode, content: &Markup) -> Page {
         let page = html! {
             a.skip href="#content" { (nav::SKIP) }
-            (side(self.visit, self.project))
+            (side(self.visit, self.project, self.language))
             main #content tabindex="-1" {
                 header.head {
                     h1 { (self.title) }
@@ -68,16 +77,22 @@ impl<'a> Frame<'a> {
             Some(project) => format!("{} · {} · Dwar", self.title, project.name),
             None => format!("{} · Dwar", self.title),
         };
-        let text = document(&title, self.visit.theme, "framed", &extra, &page).into_string();
+        let kind = (self.visit.theme, self.language, "framed");
+        let text = document(&title, kind, &extra, &page).into_string();
         Ok(HttpResponse::build(status).content_type(HTML).body(text))
     }
 }
 
 /// The whole document.
-fn document(title: &str, theme: Theme, kind: &str, extra: &Markup, body: &Markup) -> Markup {
+fn document(
+    title: &str,
+    (theme, language, kind): (Theme, Language, &str),
+    extra: &Markup,
+    body: &Markup,
+) -> Markup {
     html! {
         (DOCTYPE)
-        html lang="en" data-theme=(theme.as_str()) {
+        html lang=(language.as_str()) data-theme=(theme.as_str()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -102,7 +117,8 @@ pub(crate) fn card(title: &str, theme: Theme, content: &Markup) -> Markup {
             section.card { h1 { (title) } (content) }
         }
     };
-    document(&format!("{title} · Dwar"), theme, "bare", &html! {}, &body)
+    let kind = (theme, Language::English, "bare");
+    document(&format!("{title} · Dwar"), kind, &html! {}, &body)
 }
 
 /// A card that says one thing and leads back.
@@ -132,12 +148,13 @@ struct Entry {
     icon: &'static str,
 }
 
-fn side(visit: &Visit, project: Option<&Project>) -> Markup {
+/// The navigation, in English on a page in another language.
+fn side(visit: &Visit, project: Option<&Project>, language: Language) -> Markup {
     let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
     let outside = installation_entries(visit);
     let name = visit.present.operator.name.as_str();
     html! {
-        header.side {
+        header.side lang=[(language != Language::English).then_some("en")] {
             div.side-top {
                 a.brand href="/" { (mark()) span { "Dwar" } }
                 // A check box opens the navigation on narrow screens, without a script.
@@ -155,7 +172,10 @@ fn side(visit: &Visit, project: Option<&Project>) -> Markup {
                 }
                 nav.nav-outside aria-label=(nav::OF_INSTALLATION) { (list(&visit.path, &outside)) }
                 div.side-foot {
-                    (theme_switch(visit))
+                    div.switches {
+                        (theme_switch(visit))
+                        (language_switch(visit.language, &visit.path))
+                    }
                     div.who {
                         a href="/account" title=(nav::ACCOUNT) {
                             span.avatar.round aria-hidden="true" { (initial(name)) }
@@ -230,6 +250,24 @@ fn theme_switch(visit: &Visit) -> Markup {
                     button name="theme" value=(theme.as_str()) title=(label)
                         aria-pressed=(if theme == visit.theme { "true" } else { "false" }) {
                         (icon(theme.as_str())) span.hidden { (label) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Leads back to `back` in the language of the button. It works for strangers too.
+pub(crate) fn language_switch(chosen: Language, back: &str) -> Markup {
+    html! {
+        form.theme.language method="post" action="/language" {
+            input type="hidden" name="back" value=(back);
+            fieldset {
+                legend.hidden { (nav::LANGUAGE) }
+                @for language in Language::ALL {
+                    button name="language" value=(language.as_str()) lang=(language.as_str())
+                        aria-pressed=(if language == chosen { "true" } else { "false" }) {
+                        (language.own_name())
                     }
                 }
             }

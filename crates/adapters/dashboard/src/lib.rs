@@ -13,6 +13,7 @@ mod console;
 mod form;
 mod format;
 mod guard;
+mod language;
 mod layout;
 mod listener;
 mod live;

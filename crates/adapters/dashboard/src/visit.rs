@@ -1,5 +1,6 @@
 use crate::console::Console;
 use crate::form::Typed;
+use crate::language::Language;
 use crate::refusal::Refusal;
 use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, SameSite};
@@ -30,6 +31,7 @@ pub(crate) struct Visit {
     /// What this session's own pages put into their forms.
     pub(crate) csrf: String,
     pub(crate) theme: Theme,
+    pub(crate) language: Language,
     pub(crate) path: String,
     /// What the form held that was sent, as it was typed.
     pub(crate) typed: Typed,
@@ -169,8 +171,9 @@ impl FromRequest for Visit {
             let by = By::operator(&present.operator, client_address(&request, console.names.tls));
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
+            let language = Language::of(&request);
             let typed = Typed::default();
-            Ok(Self { console, present, by, csrf, theme, path, typed, token })
+            Ok(Self { console, present, by, csrf, theme, language, path, typed, token })
         })
     }
 }

@@ -1,10 +1,13 @@
 use super::go;
+use crate::console::Console;
 use crate::format::{rupees, time};
+use crate::language::Language;
 use crate::layout::{Frame, Page, first_page};
+use crate::refusal::Refusal;
 use crate::texts::projects as texts;
-use crate::visit::{Posted, Theme, Visit};
+use crate::visit::{Open, Posted, Theme, Visit};
 use actix_web::HttpRequest;
-use actix_web::web::Query;
+use actix_web::web::{Data, Query};
 use dwar_kernel::ProjectId;
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -123,11 +126,31 @@ pub(crate) struct ThemeForm {
 /// `POST /theme`: light, dark, or as the system has it.
 pub(crate) async fn theme(posted: Posted<ThemeForm>) -> Page {
     let Posted { visit, form } = posted;
-    let local = form.back.starts_with('/')
-        && !form.back.starts_with("//")
-        && form.back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    let mut answer = go(if local { &form.back } else { "/" });
+    let mut answer = go(local(&form.back));
     let cookie = Theme::from_word(&form.theme).cookie(visit.console.names.tls);
-    answer.add_cookie(&cookie).map_err(|_| crate::refusal::Refusal::Failed)?;
+    answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
     Ok(answer)
+}
+
+#[derive(Deserialize)]
+pub(crate) struct LanguageForm {
+    language: String,
+    back: String,
+}
+
+/// `POST /language`: for strangers too, who choose it on the sign-in page.
+pub(crate) async fn language(console: Data<Console>, form: Open<LanguageForm>) -> Page {
+    let LanguageForm { language, back } = form.0;
+    let language = Language::from_word(&language).ok_or(Refusal::Unreadable)?;
+    let mut answer = go(local(&back));
+    answer.add_cookie(&language.cookie(&console)).map_err(|_| Refusal::Failed)?;
+    Ok(answer)
+}
+
+/// An address within these pages, or else the first one.
+fn local(back: &str) -> &str {
+    let local = back.starts_with('/')
+        && !back.starts_with("//")
+        && back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if local { back } else { "/" }
 }

@@ -53,7 +53,8 @@ fn for_strangers(config: &mut ServiceConfig) {
         .route("/sign-in", get().to(entrance::sign_in))
         .route("/sign-in", post().to(entrance::let_in))
         .route("/sign-in/passkey/challenge", post().to(passkeys::ask))
-        .route("/sign-in/passkey", post().to(passkeys::let_in));
+        .route("/sign-in/passkey", post().to(passkeys::let_in))
+        .route("/language", post().to(home::language));
 }
 
 fn of_installation(config: &mut ServiceConfig) {

@@ -2,7 +2,7 @@ use crate::api_routes::{ApiAnswer, ApiRequest};
 use crate::assets;
 use crate::layout::{Frame, Page, icon};
 use crate::refusal::Refusal;
-use crate::texts::playground::{self as texts, PlaygroundStep, STEPS};
+use crate::texts::playground::{ORDINARY, Playground, STEPS};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -20,50 +20,51 @@ const ROUTES: [&str; 2] = ["/v1/", "/.well-known/jwks.json"];
 /// `GET /p/{project}/playground`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::Play).await?;
+    let texts = Playground::of(visit.language);
     let content = html! {
-        noscript { p.notice { (texts::NO_SCRIPT) } }
+        noscript { p.notice { (texts.no_script) } }
         div #playground.playground
             data-call={ "/p/" (project.id) "/playground/call" }
             data-api=(visit.console.api_url)
             data-brand=(project.messages.brand.as_deref().unwrap_or(&project.name))
-            data-texts=(script_texts()) {
+            data-texts=(script_texts(texts)) {
             div.steps {
-                (numbers())
-                ol.step-list { @for (index, step) in STEPS.iter().enumerate() { (card(index, step)) } }
-                (token())
-                (key())
+                (numbers(texts))
+                ol.step-list { @for index in 0..STEPS.len() { (card(texts, index)) } }
+                (token(texts))
+                (key(texts))
             }
-            (phone(&project))
+            (phone(texts, &project))
         }
     };
     let script = Some(assets::playground());
-    let frame = Frame::new(&visit, texts::TITLE, texts::LEAD).of(&project).with(script);
-    frame.show(&content)
+    let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(script);
+    frame.in_language(visit.language).show(&content)
 }
 
-fn script_texts() -> String {
-    let texts = texts::SCRIPT.iter().map(|(name, text)| ((*name).to_owned(), Value::from(*text)));
+fn script_texts(texts: &Playground) -> String {
+    let texts = texts.script.iter().map(|(name, text)| ((*name).to_owned(), Value::from(*text)));
     Value::Object(texts.collect::<Map<_, _>>()).to_string()
 }
 
 /// The phone number, and those that play a scene.
-fn numbers() -> Markup {
-    let ordinary = (texts::ORDINARY, Scenario::Delivered);
+fn numbers(texts: &Playground) -> Markup {
+    let ordinary = (ORDINARY, Scenario::Delivered);
     html! {
         section.card.numbers {
             div.field {
-                label for="phone" { (texts::PHONE) }
-                input #phone type="tel" inputmode="tel" autocomplete="off" value=(texts::ORDINARY)
+                label for="phone" { (texts.phone) }
+                input #phone type="tel" inputmode="tel" autocomplete="off" value=(ORDINARY)
                     maxlength="13" aria-describedby="phone-hint";
-                p #phone-hint.hint { (texts::PHONE_HINT) }
+                p #phone-hint.hint { (texts.phone_hint) }
             }
             fieldset.magic {
-                legend { (texts::MAGIC) }
+                legend { (texts.magic) }
                 div.chips {
                     @for (number, scenario) in std::iter::once(ordinary).chain(Scenario::MAGIC) {
                         button.chip type="button" data-number=(number)
-                            aria-pressed=(if number == texts::ORDINARY { "true" } else { "false" }) {
-                            code { "…" (&number[6..]) } span { (texts::scene(scenario)) }
+                            aria-pressed=(if number == ORDINARY { "true" } else { "false" }) {
+                            code { "…" (&number[6..]) } span { (texts.scene(scenario)) }
                         }
                     }
                 }
@@ -72,98 +73,98 @@ fn numbers() -> Markup {
     }
 }
 
-fn card(index: usize, step: &PlaygroundStep) -> Markup {
+fn card(texts: &Playground, index: usize) -> Markup {
+    let ((name, path), words) = (STEPS[index], &texts.steps[index]);
     let languages =
         [("curl", "curl"), ("javascript", "JavaScript"), ("python", "Python"), ("rust", "Rust")];
-    let tabs =
-        [("request", texts::REQUEST), ("answer", texts::ANSWER)].into_iter().chain(languages);
+    let tabs = [("request", texts.request), ("answer", texts.answer)].into_iter().chain(languages);
     html! {
-        li.card.step data-step=(step.name) data-method=(step.method) data-path=(step.path) {
+        li.card.step data-step=(name) data-method="POST" data-path=(path) {
             div.step-head {
                 span.number aria-hidden="true" { (index + 1) }
                 div.step-words {
-                    h2 { (step.title) }
-                    p.muted { (step.sentence) }
+                    h2 { (words.title) }
+                    p.muted { (words.sentence) }
                 }
                 output.status aria-live="polite" {}
             }
             div.step-do {
-                @if step.name == "verify" {
+                @if name == "verify" {
                     div.field.code-field {
-                        label for="code" { (texts::CODE) }
+                        label for="code" { (texts.code) }
                         input #code type="text" inputmode="numeric" autocomplete="one-time-code"
                             maxlength="6" placeholder="••••••";
                     }
                 }
-                code.endpoint { b { (step.method) } " " (step.path) }
-                button.primary.run type="button" { (step.button) }
+                code.endpoint { b { "POST" } " " (path) }
+                button.primary.run type="button" { (words.button) }
             }
             div.limit { meter hidden min="0" max="1" value="1" {} span {} }
-            div.tabs role="tablist" aria-label=(step.title) {
-                @for (tab, (name, label)) in tabs.clone().enumerate() {
-                    button type="button" role="tab" id={ (step.name) "-tab-" (name) } data-tab=(name)
-                        aria-controls={ (step.name) "-panel" }
+            div.tabs role="tablist" aria-label=(words.title) {
+                @for (tab, (shown, label)) in tabs.clone().enumerate() {
+                    button type="button" role="tab" id={ (name) "-tab-" (shown) } data-tab=(shown)
+                        aria-controls={ (name) "-panel" }
                         aria-selected=(if tab == 0 { "true" } else { "false" })
                         tabindex=(if tab == 0 { "0" } else { "-1" }) { (label) }
                 }
             }
-            div.panel role="tabpanel" id={ (step.name) "-panel" }
-                aria-labelledby={ (step.name) "-tab-request" } data-empty=(texts::NOT_YET) {
-                button.copy type="button" title=(texts::COPY) aria-label=(texts::COPY) { (icon("copy")) }
+            div.panel role="tabpanel" id={ (name) "-panel" }
+                aria-labelledby={ (name) "-tab-request" } data-empty=(texts.not_yet) {
+                button.copy type="button" title=(texts.copy) aria-label=(texts.copy) { (icon("copy")) }
                 pre tabindex="0" { code {} }
             }
         }
     }
 }
 
-fn token() -> Markup {
+fn token(texts: &Playground) -> Markup {
     html! {
         section #token.card.token {
-            h2 { (texts::TOKEN) }
-            p.token-empty.muted { (texts::TOKEN_EMPTY) }
+            h2 { (texts.token) }
+            p.token-empty.muted { (texts.token_empty) }
             div.token-full hidden {
                 pre.token-raw tabindex="0" { code {} }
                 p.verdict role="status" {}
-                h3 { (texts::HEADER) }
+                h3 { (texts.header) }
                 dl.claims.token-header {}
-                h3 { (texts::CLAIMS) }
+                h3 { (texts.claims) }
                 dl.claims.token-claims {}
             }
         }
     }
 }
 
-fn key() -> Markup {
+fn key(texts: &Playground) -> Markup {
     html! {
         section.card {
             div.field {
-                label for="own-key" { (texts::KEY) }
+                label for="own-key" { (texts.key) }
                 input #own-key type="text" autocomplete="off" spellcheck="false"
                     placeholder="svc_test_…" aria-describedby="own-key-hint";
-                p #own-key-hint.hint { (texts::KEY_HINT) }
+                p #own-key-hint.hint { (texts.key_hint) }
             }
         }
     }
 }
 
 /// The phone on the right.
-fn phone(project: &Project) -> Markup {
+fn phone(texts: &Playground, project: &Project) -> Markup {
     let brand = project.messages.brand.as_deref().unwrap_or(&project.name);
     html! {
-        aside.phone-side aria-label=(texts::PHONE_TITLE) {
-            h2.hidden { (texts::PHONE_TITLE) }
+        aside.phone-side aria-label=(texts.phone_title) {
+            h2.hidden { (texts.phone_title) }
             div.phone data-channel="none" {
                 div.phone-bar aria-hidden="true" { span.clock { "9:41" } span.island {} span.signal { "5G" } }
                 div.phone-app {
                     span.avatar.round aria-hidden="true" { (brand.chars().next().unwrap_or('D')) }
-                    div { strong { (brand) } span.phone-channel { (texts::MODE) } }
+                    div { strong { (brand) } span.phone-channel { (texts.mode) } }
                 }
                 div.chat role="log" aria-live="polite" {
-                    p.chat-empty { (texts::PHONE_EMPTY) }
+                    p.chat-empty { (texts.phone_empty) }
                 }
                 div.keyboard { button.autofill type="button" hidden {} }
             }
-            ol.delivery aria-label=(texts::DELIVERY) {}
+            ol.delivery aria-label=(texts.delivery) {}
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Every sentence of the dashboard, in English, by page. Another language is another folder with the
-//! same names.
+//! Every sentence of the dashboard, by page, in English. A page that exists in other languages too has its
+//! texts in a struct, with a value for each [`Language`](crate::language::Language).
 
 pub(crate) mod account;
 pub(crate) mod activity;
 pub(crate) mod audit;
 pub(crate) mod common;
 pub(crate) mod entrance;
+pub(crate) mod hindi;
 pub(crate) mod identities;
 pub(crate) mod identity_sessions;
 pub(crate) mod keys;

@@ -19,6 +19,7 @@ pub(crate) const TEAM: &str = "Team";
 pub(crate) const ACCOUNT: &str = "Your account";
 pub(crate) const PROJECTS: &str = "Projects";
 pub(crate) const THEME: &str = "Theme";
+pub(crate) const LANGUAGE: &str = "Language";
 pub(crate) const THEME_SYSTEM: &str = "System";
 pub(crate) const THEME_LIGHT: &str = "Light";
 pub(crate) const THEME_DARK: &str = "Dark";

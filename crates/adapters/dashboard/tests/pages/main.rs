@@ -8,6 +8,7 @@ mod changes;
 mod forms;
 mod guard;
 mod identity_sessions;
+mod language;
 mod operations;
 mod overview;
 mod passkeys;

@@ -1,0 +1,92 @@
+use crate::console::Console;
+use actix_web::HttpRequest;
+use actix_web::cookie::time::Duration as CookieDuration;
+use actix_web::cookie::{Cookie, SameSite};
+use actix_web::http::header;
+
+const COOKIE: &str = "dwar_language";
+
+/// A language that pages can be written in. What has no text in it is in English.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Language {
+    #[default]
+    English,
+    Hindi,
+}
+
+impl Language {
+    pub(crate) const ALL: [Self; 2] = [Self::English, Self::Hindi];
+
+    /// Its tag, for `lang`.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Hindi => "hi",
+        }
+    }
+
+    /// What its speakers call it.
+    pub(crate) const fn own_name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::Hindi => "हिन्दी",
+        }
+    }
+
+    /// What was chosen with the switch, or else what the browser asks for.
+    pub(crate) fn of(request: &HttpRequest) -> Self {
+        let chosen = request.cookie(COOKIE);
+        let chosen = chosen.and_then(|cookie| Self::from_word(cookie.value()));
+        let wanted = || request.headers().get(header::ACCEPT_LANGUAGE)?.to_str().ok();
+        chosen.unwrap_or_else(|| Self::wanted(wanted().unwrap_or_default()))
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.as_str() == word)
+    }
+
+    /// The first of ours that an `Accept-Language` prefers (RFC 9110 section 12.5.4).
+    fn wanted(header: &str) -> Self {
+        let weighted = header.split(',').filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let tag = parts.next()?.split('-').next()?.to_ascii_lowercase();
+            let weight = parts.find_map(|part| part.strip_prefix("q="));
+            let weight = weight.map_or(Some(1.0), |weight| weight.trim().parse::<f32>().ok())?;
+            Some((Self::from_word(&tag)?, weight))
+        });
+        // The earlier of equals: `max_by` would take the last.
+        let best = weighted
+            .filter(|(_, weight)| *weight > 0.0)
+            .reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map_or_else(Self::default, |(language, _)| language)
+    }
+
+    /// Lets the browser keep the choice.
+    pub(crate) fn cookie(self, console: &Console) -> Cookie<'static> {
+        let cookie = Cookie::build(COOKIE, self.as_str()).path("/").secure(console.names.tls);
+        let cookie = cookie.http_only(true).same_site(SameSite::Lax);
+        cookie.max_age(CookieDuration::days(365)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_preferred_language_is_the_first_with_the_highest_weight() {
+        for (header, language) in [
+            ("", Language::English),
+            ("hi", Language::Hindi),
+            ("hi-IN,hi;q=0.9,en;q=0.8", Language::Hindi),
+            ("en-IN,hi;q=0.9", Language::English),
+            ("en;q=0.7, HI-in;q=0.8", Language::Hindi),
+            ("ta,hi;q=0.5,en;q=0.4", Language::Hindi),
+            ("hi;q=0,de", Language::English),
+            ("hi;q=x", Language::English),
+            ("*", Language::English),
+        ] {
+            assert_eq!(Language::wanted(header), language, "{header}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The texts that exist in Hindi. Everything else is in English.
+
+pub(crate) mod playground;
