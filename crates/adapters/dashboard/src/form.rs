@@ -1,5 +1,6 @@
 //! Forms: they keep what was typed when they are refused, and show as text what may not be changed.
 
+use crate::format::sentence;
 use crate::pages::parts::Field;
 use crate::texts::common as texts;
 use maud::{Markup, html};
@@ -25,19 +26,15 @@ pub(crate) struct Refused<'a> {
     form: &'static str,
     typed: &'a Typed,
     field: &'a str,
-    reason: &'a str,
+    reason: String,
 }
 
 impl<'a> Refused<'a> {
     /// `form` is its name on the page, `field` the name of an input. Amounts are typed in rupees, so an
     /// input lacks the unit that its setting is named with.
-    pub(crate) fn new(
-        form: &'static str,
-        typed: &'a Typed,
-        field: &'a str,
-        reason: &'a str,
-    ) -> Self {
-        Self { form, typed, field: field.strip_suffix("_paise").unwrap_or(field), reason }
+    pub(crate) fn new(form: &'static str, typed: &'a Typed, field: &'a str, reason: &str) -> Self {
+        let field = field.strip_suffix("_paise").unwrap_or(field);
+        Self { form, typed, field, reason: sentence(reason) }
     }
 
     /// What stands above the page: that nothing was saved, and a link to the field.
@@ -81,7 +78,7 @@ impl<'a> Form<'a> {
 
     /// Why this field was refused.
     pub(crate) fn error(&self, name: &str) -> Option<&'a str> {
-        self.refused.filter(|refused| refused.field == name).map(|refused| refused.reason)
+        self.refused.filter(|refused| refused.field == name).map(|refused| refused.reason.as_str())
     }
 
     /// An input of one line.
@@ -192,7 +189,7 @@ mod tests {
         assert!(!shown.contains("aria-invalid"), "{shown}");
         let low = form.field(&Field { name: "low_balance", hint: "In ₹", ..Field::TEXT });
         let low = low.into_string();
-        for part in [r#"value="1,5""#, r#"aria-invalid="true""#, "autofocus", "no amount"] {
+        for part in [r#"value="1,5""#, r#"aria-invalid="true""#, "autofocus", "No amount."] {
             assert!(low.contains(part), "{part}: {low}");
         }
         assert!(low.contains(r#"aria-describedby="low_balance-error low_balance-hint""#), "{low}");

@@ -23,6 +23,14 @@ pub(crate) fn percent(permille: u64) -> String {
     format!("{}.{} %", permille / 10, permille % 10)
 }
 
+/// A reason as a sentence: `The domain is a host name.`
+pub(crate) fn sentence(reason: &str) -> String {
+    let mut rest = reason.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    let end = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
+    first.chain(rest.as_str().chars()).chain(end.chars()).collect()
+}
+
 /// How long something takes: `4.1 s`, `38 s`, `2 min 5 s`.
 pub(crate) fn span(length: Duration) -> String {
     let tenths = (length.as_millis() + 50) / 100;
@@ -78,6 +86,12 @@ mod tests {
         assert_eq!(rupees(Paise(12_345_650)), "₹1,23,456.50");
         assert_eq!(rupees(Paise(-5)), "−₹0.05");
         assert_eq!(signed_rupees(Paise(20)), "+₹0.20");
+    }
+
+    #[test]
+    fn reasons_become_sentences() {
+        assert_eq!(sentence("ünknown domain"), "Ünknown domain.");
+        assert_eq!(sentence("Enter a number."), "Enter a number.");
     }
 
     #[test]

@@ -78,8 +78,14 @@ fn row(entry: &AuditEntry, names: &BTreeMap<dwar_kernel::ProjectId, String>) -> 
             td data-label=(texts::HEADS[1]) { (entry.actor) @if let Some(from) = entry.from { br; small { (from) } } }
             td.outcome { span title=(entry.action) { (texts::did(entry.action)) } }
             td.wrap-anywhere data-label=(texts::HEADS[3]) {
-                (entry.subject)
-                @if let Some(name) = project { br; small { (name) } }
+                @match (project, entry.project) {
+                    // A project goes by its name; what has none goes by its id.
+                    (Some(name), Some(id)) if entry.subject == id.to_string() => {
+                        span title=(entry.subject) { (name) }
+                    }
+                    (Some(name), _) => { (entry.subject) br; small { (name) } }
+                    _ => (entry.subject),
+                }
             }
             td.wrap-anywhere data-label=(texts::HEADS[4]) { (change(entry)) }
         }
