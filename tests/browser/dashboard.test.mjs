@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { LOOK, OWN_PAGES, PAGES, counted, open, step } from "./house.mjs";
@@ -24,6 +25,35 @@ async function foreignSite(html) {
   const server = createServer((_, answer) => answer.setHeader("Content-Type", "text/html").end(html));
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   return { url: `http://localhost:${server.address().port}/`, close: () => server.close() };
+}
+
+/** What an authenticator app shows for a secret in base32 (RFC 6238), `later` time steps from now. */
+function totp(secret, later = 0) {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+  const bits = [...secret].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + later));
+  const digest = createHmac("sha1", key).update(counter).digest();
+  const number = digest.readUInt32BE(digest[19] & 15) & 0x7fffffff;
+  return String(number % 1_000_000).padStart(6, "0");
+}
+
+/** Somebody new, who has joined, on a page of a browser of their own. */
+async function joined(name, role) {
+  const { page } = house;
+  await page.goto(`${house.base}/team`);
+  await page.fill("#name", name);
+  await page.selectOption("#invite-role", role);
+  await page.click("text=Create invite link");
+  const link = await page.textContent("#fresh-link");
+  const theirs = await (await house.browser.newContext(LOOK)).newPage();
+  await theirs.goto(link);
+  await theirs.fill("#password", PASSWORD);
+  await theirs.fill("#again", PASSWORD);
+  await theirs.click("text=Join");
+  await theirs.waitForURL("**/overview");
+  return theirs;
 }
 
 test("the first link leads to the playground, signed in, and works once", async () => {
@@ -349,6 +379,59 @@ test("somebody invited chooses a password, signs in, and sees what their role al
   await ravi.context().close();
 });
 
+test("the way in leads back to the page, with a second factor asked after the password", async () => {
+  const nila = await joined("nila", "viewer");
+  await nila.goto(`${house.base}/account`);
+  assert.match(await nila.textContent("main"), /Chrome on \w+/, "the device has a name");
+  await nila.click("text=Add an authenticator app");
+  const secret = await nila.textContent("code.wrap-anywhere");
+  await nila.fill("#code", totp(secret));
+  await nila.fill("#current-totp", PASSWORD);
+  await nila.click("text=Turn on");
+  await nila.waitForSelector("text=Two-factor authentication is on");
+  await nila.click("text=Sign out >> nth=0");
+  await nila.waitForURL("**/sign-in");
+
+  const wanted = `${project}/wallet?kind=credit`;
+  await nila.goto(wanted);
+  assert.equal(new URL(nila.url()).pathname, "/sign-in");
+  assert.equal(await nila.locator("#code").count(), 0, "no word of a code yet");
+  await nila.fill("#name", "nila");
+  await nila.fill("#password", PASSWORD);
+  await nila.click("button.primary");
+  await nila.waitForURL("**/sign-in/code?*");
+  assert.equal(await nila.evaluate(() => document.activeElement.id), "code");
+  await nila.fill("#code", "000000");
+  await nila.click("button.primary");
+  await nila.waitForSelector("text=Wrong code");
+  await nila.fill("#code", totp(secret, 1));
+  await nila.click("button.primary");
+  await nila.waitForURL(wanted);
+
+  // A link in a mail or a chat opens the page with the session.
+  const site = await foreignSite(`<a href="${project}/overview?mode=test">look</a>`);
+  await nila.goto(site.url);
+  await nila.click("text=look");
+  await nila.waitForURL(`${project}/overview?mode=test`);
+  await nila.click('[name="theme"][value="dark"]');
+  await nila.waitForURL(`${project}/overview?mode=test`);
+  assert.equal(await nila.getAttribute("html", "data-theme"), "dark");
+  site.close();
+  await nila.context().close();
+});
+
+test("the card to sign in is in the middle of the window", async () => {
+  const stranger = await (await house.browser.newContext(LOOK)).newPage();
+  for (const [width, height] of [[1440, 900], [390, 844]]) {
+    await stranger.setViewportSize({ width, height });
+    await stranger.goto(`${house.base}/sign-in`);
+    const card = await stranger.locator("section.card").boundingBox();
+    const [x, y] = [card.x + card.width / 2 - width / 2, card.y + card.height / 2 - height / 2];
+    assert.ok(Math.abs(x) <= 8 && Math.abs(y) <= 8, `${x}, ${y} off at ${width}`);
+  }
+  await stranger.context().close();
+});
+
 test("a request appears in the live list, and again when it changes", async () => {
   const { page } = house;
   await page.goto(`${project}/activity`);
@@ -442,6 +525,7 @@ test("a passkey is added, signs in without a password, and is removed", async ()
   await meera.click("text=Add passkey");
   await meera.waitForSelector("text=You can sign in with it");
   const signIn = async () => {
+    await meera.context().clearCookies({ name: "dwar_dashboard" });
     await meera.goto(`${here}/sign-in`);
     await meera.click("text=Sign in with a passkey");
   };
@@ -453,6 +537,8 @@ test("a passkey is added, signs in without a password, and is removed", async ()
   await signIn();
   await meera.waitForSelector("text=The browser did not provide a passkey");
   await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+  await signIn();
+  await meera.waitForURL("**/overview");
   await meera.goto(`${here}/account`);
   await meera.click("#passkeys summary");
   await meera.fill("#current-passkey-0", PASSWORD);
@@ -495,7 +581,7 @@ test("a planted cookie does not become a session", async () => {
   await other.enter();
   const [cookie] = (await other.context.cookies()).filter(({ name }) => name === "dwar_dashboard");
   assert.notEqual(cookie.value, planted);
-  assert.ok(cookie.httpOnly && cookie.sameSite === "Strict");
+  assert.ok(cookie.httpOnly && cookie.sameSite === "Lax");
   await other.close();
 });
 

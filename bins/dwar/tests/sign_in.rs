@@ -94,7 +94,7 @@ impl Browser {
     }
 
     async fn sign_in(&mut self, name: &str, password: &str) -> Response {
-        self.post("/sign-in", &[("name", name), ("password", password), ("code", "")]).await
+        self.post("/sign-in", &[("name", name), ("password", password)]).await
     }
 
     /// Joins by an invitation of the command line, and keeps what a browser keeps.

@@ -5,8 +5,8 @@ use dwar_kernel::{
     Purpose, Sealed, Timestamp, Vault,
 };
 use dwar_operator::{
-    Access, Action, Actor, AdminToken, AuditEntry, Link, LinkKind, Operator, OperatorSession,
-    PasswordHash,
+    Access, Action, Actor, AdminToken, AuditEntry, Client, Link, LinkKind, Operator,
+    OperatorSession, PasswordHash,
 };
 use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
@@ -344,10 +344,11 @@ impl Fixtures {
         }
     }
 
-    /// A session of the operator that begins at `now`, from an address.
+    /// A session of the operator that begins at `now`, from an address and in a browser.
     pub fn operator_session(&self, operator: &Operator, now: Timestamp) -> OperatorSession {
-        let from = Some([192, 0, 2, 7].into());
-        OperatorSession::begin(self.digest(), operator.id, from, now)
+        let device = Some("Chrome on Windows".parse().unwrap());
+        let client = Client { address: Some([192, 0, 2, 7].into()), device };
+        OperatorSession::begin(self.digest(), operator.id, client, now)
     }
 
     /// A token of the admin API for a day, never used.

@@ -88,13 +88,22 @@ async fn operations(stage: &Stage) {
 /// Method and pattern of each address of the pages that belongs to managing, out of the source.
 fn addresses() -> BTreeSet<(String, String)> {
     let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGES)).unwrap();
-    let (_, managing) = source.split_once("fn of_installation(").unwrap();
-    let (installation, project) = managing.split_once("fn of_project(").unwrap();
+    let block = |head: String| {
+        let (_, rest) = source.split_once(&head).unwrap_or_else(|| panic!("no {head}"));
+        rest.split("\n}\n").next().unwrap()
+    };
     let mut addresses = BTreeSet::new();
-    for (base, routes) in [("", installation), ("/p/{project}", project)] {
-        for route in routes.split(".route(\"").skip(1) {
+    for (base, part) in [("", "installation"), ("/p/{project}", "project")] {
+        let pages = block(format!("pages! {{ pages_of_{part},")).split("\n    \"").skip(1);
+        let pages = pages.map(|page| ("GET".to_owned(), page.split('"').next().unwrap()));
+        let rest = block(format!("fn forms_of_{part}("));
+        let forms = rest.split("(form(").skip(1);
+        let forms = forms.map(|form| ("POST".to_owned(), form.split('"').nth(1).unwrap()));
+        let routes = rest.split(".route(\"").skip(1).map(|route| {
             let (path, rest) = route.split_once("\", ").unwrap();
-            let method = rest.split("()").next().unwrap().to_uppercase();
+            (rest.split("()").next().unwrap().to_uppercase(), path)
+        });
+        for (method, path) in pages.chain(forms).chain(routes) {
             let own = path == "/" || OWN.iter().any(|own| path.starts_with(own));
             if !own {
                 addresses.insert((method, format!("{base}{path}")));

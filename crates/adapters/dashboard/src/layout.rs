@@ -1,7 +1,8 @@
+use crate::address::PageAddress;
 use crate::assets;
 use crate::language::Language;
 use crate::refusal::Refusal;
-use crate::texts::{self, nav};
+use crate::texts::nav;
 use crate::visit::{Theme, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -121,11 +122,11 @@ pub(crate) fn card(title: &str, theme: Theme, content: &Markup) -> Markup {
     document(&format!("{title} · Dwar"), kind, &html! {}, &body)
 }
 
-/// A card that says one thing and leads back.
-pub(crate) fn bare(title: &str, sentence: &str) -> Markup {
+/// A card that says one thing and leads on by one link.
+pub(crate) fn bare(title: &str, sentence: &str, (href, label): (&str, &str)) -> Markup {
     let content = html! {
         p { (sentence) }
-        p { a.button href="/" { (texts::refusals::BACK) } }
+        p { a.button href=(href) { (label) } }
     };
     card(title, Theme::System, &content)
 }
@@ -174,7 +175,7 @@ fn side(visit: &Visit, project: Option<&Project>, language: Language) -> Markup 
                 div.side-foot {
                     div.switches {
                         (theme_switch(visit))
-                        (language_switch(visit.language, &visit.path))
+                        (language_switch(visit.language, PageAddress::or_home(visit.page.as_ref())))
                     }
                     div.who {
                         a href="/account" title=(nav::ACCOUNT) {
@@ -243,7 +244,7 @@ fn theme_switch(visit: &Visit) -> Markup {
     html! {
         form.theme method="post" action="/theme" {
             (csrf(visit))
-            input type="hidden" name="back" value=(visit.path);
+            input type="hidden" name="back" value=(PageAddress::or_home(visit.page.as_ref()));
             fieldset {
                 legend.hidden { (nav::THEME) }
                 @for (theme, label) in Theme::ALL.into_iter().zip(labels) {

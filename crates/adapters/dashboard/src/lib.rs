@@ -6,6 +6,7 @@
 //! session's own pages did not make. Nothing in here reaches the API's listener, and no API key
 //! opens anything here.
 
+mod address;
 mod api_routes;
 mod assets;
 mod chart;

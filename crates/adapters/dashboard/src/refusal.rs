@@ -1,3 +1,4 @@
+use crate::address::PageAddress;
 use crate::format::plain_moment;
 use crate::layout;
 use crate::texts::refusals as texts;
@@ -17,14 +18,14 @@ pub(crate) const RETRY_SOON: (HeaderName, HeaderValue) =
 /// Why there is no page. Each is a page of its own, but for who has to sign in first.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Nobody is signed in: off to the sign-in page.
-    SignIn,
+    /// Nobody is signed in: off to the sign-in page, and then on to this one.
+    SignIn(Option<PageAddress>),
     /// Not by this name.
     Misdirected,
     /// Somebody else's page sent it.
     Foreign,
-    /// It was not made by a page of this session, or that session is over.
-    Stale,
+    /// It was not made by a page of this session, or that session is over; this page sent it.
+    Stale(Option<PageAddress>),
     /// The operator may not.
     Forbidden,
     /// There is no such page, or none that this operator may know of.
@@ -52,10 +53,10 @@ impl fmt::Display for Refusal {
 impl Refusal {
     const fn words(&self) -> (&'static str, &'static str) {
         match self {
-            Self::SignIn => texts::SIGN_IN,
+            Self::SignIn(_) => texts::SIGN_IN,
             Self::Misdirected => texts::MISDIRECTED,
             Self::Foreign => texts::FOREIGN,
-            Self::Stale => texts::STALE,
+            Self::Stale(_) => texts::STALE,
             Self::Forbidden => texts::FORBIDDEN,
             Self::NotFound => texts::NOT_FOUND,
             Self::Unreadable => texts::UNREADABLE,
@@ -71,9 +72,9 @@ impl Refusal {
 impl ResponseError for Refusal {
     fn status_code(&self) -> StatusCode {
         match self {
-            Self::SignIn => StatusCode::SEE_OTHER,
+            Self::SignIn(_) => StatusCode::SEE_OTHER,
             Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
-            Self::Foreign | Self::Stale | Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::Foreign | Self::Stale(_) | Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Unreadable => StatusCode::BAD_REQUEST,
             Self::TooMany | Self::SearchedTooMuch { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -84,8 +85,9 @@ impl ResponseError for Refusal {
 
     fn error_response(&self) -> HttpResponse {
         let mut answer = HttpResponse::build(self.status_code());
-        if matches!(self, Self::SignIn) {
-            return answer.insert_header((header::LOCATION, "/sign-in")).finish();
+        if let Self::SignIn(page) = self {
+            let address = PageAddress::sign_in(page.as_ref());
+            return answer.insert_header((header::LOCATION, address)).finish();
         }
         if matches!(self, Self::Busy) {
             answer.insert_header(RETRY_SOON);
@@ -96,7 +98,11 @@ impl ResponseError for Refusal {
             answer.insert_header((header::RETRY_AFTER, *seconds));
             sentence = format!("{sentence} {}.", plain_moment(*until)).into();
         }
-        let page = layout::bare(title, &sentence).into_string();
+        let back = match self {
+            Self::Stale(page) => (PageAddress::sign_in(page.as_ref()), texts::SIGN_IN.0),
+            _ => ("/".to_owned(), texts::BACK),
+        };
+        let page = layout::bare(title, &sentence, (&back.0, back.1)).into_string();
         answer.content_type(layout::HTML).body(page)
     }
 }
@@ -131,7 +137,8 @@ impl From<SignInError> for Refusal {
             SignInError::Busy => Self::Busy,
             // The pages that let somebody in have words of their own for these.
             SignInError::Wrong
-            | SignInError::CodeNeeded
+            | SignInError::CodeNeeded(_)
+            | SignInError::TooLate
             | SignInError::Locked { .. }
             | SignInError::LinkGone
             | SignInError::Password(_) => Self::Unreadable,

@@ -1,16 +1,17 @@
+use crate::address::PageAddress;
 use crate::console::Console;
 use crate::form::Typed;
 use crate::language::Language;
 use crate::refusal::Refusal;
 use actix_web::cookie::time::Duration as CookieDuration;
-use actix_web::cookie::{Cookie, SameSite};
+use actix_web::cookie::{Cookie, CookieBuilder, SameSite};
 use actix_web::dev::Payload;
-use actix_web::http::header::HeaderMap;
+use actix_web::http::header::{HeaderMap, USER_AGENT};
 use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
 use dwar_app::Present;
 use dwar_kernel::Timestamp;
-use dwar_operator::{BrowserToken, By, Command, SessionToken};
+use dwar_operator::{BrowserToken, By, Client, Command, Device, PendingSignIn, SessionToken};
 use dwar_project::Project;
 use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
@@ -35,6 +36,8 @@ pub(crate) struct Visit {
     pub(crate) path: String,
     /// What the form held that was sent, as it was typed.
     pub(crate) typed: Typed,
+    /// The page that is asked for, or that sent its form.
+    pub(crate) page: Option<PageAddress>,
     token: SessionToken,
 }
 
@@ -82,9 +85,9 @@ impl Theme {
         Self::ALL.into_iter().find(|theme| theme.as_str() == word).unwrap_or_default()
     }
 
-    pub(crate) fn cookie(self, tls: bool) -> Cookie<'static> {
-        let cookie = Cookie::build(THEME, self.as_str()).path("/").secure(tls).http_only(true);
-        cookie.same_site(SameSite::Strict).max_age(CookieDuration::days(365)).finish()
+    pub(crate) fn cookie(self, console: &Console) -> Cookie<'static> {
+        let cookie = console.cookie(THEME, self.as_str().to_owned(), SameSite::Lax);
+        cookie.max_age(CookieDuration::days(365)).finish()
     }
 }
 
@@ -94,10 +97,17 @@ impl Console {
         if self.names.tls { "__Host-dwar" } else { "dwar_dashboard" }
     }
 
+    fn cookie(&self, name: &'static str, value: String, same: SameSite) -> CookieBuilder<'static> {
+        let cookie = Cookie::build(name, value).path("/").secure(self.names.tls);
+        cookie.http_only(true).same_site(same)
+    }
+
     /// Lets the browser keep a new session. It ends with the browser, or when it is over here.
+    ///
+    /// A link on another site may open a page with it (`Lax`): no page changes anything, and a form is
+    /// taken from our own pages alone.
     pub(crate) fn session_cookie(&self, token: String) -> Cookie<'static> {
-        let cookie = Cookie::build(self.cookie_name(), token).path("/").secure(self.names.tls);
-        cookie.http_only(true).same_site(SameSite::Strict).finish()
+        self.cookie(self.cookie_name(), token, SameSite::Lax).finish()
     }
 
     /// Lets the browser forget it.
@@ -115,13 +125,38 @@ impl Console {
     /// Lets the browser keep that somebody signed in there; it opens nothing.
     pub(crate) fn browser_cookie(&self, token: &BrowserToken) -> Cookie<'static> {
         let (name, token) = (self.browser_cookie_name(), token.expose().to_owned());
-        let cookie = Cookie::build(name, token).path("/").secure(self.names.tls).http_only(true);
         let lifetime = CookieDuration::seconds_f64(BrowserToken::LIFETIME.as_secs_f64());
-        cookie.same_site(SameSite::Strict).max_age(lifetime).finish()
+        self.cookie(name, token, SameSite::Strict).max_age(lifetime).finish()
     }
 
     const fn browser_cookie_name(&self) -> &'static str {
         if self.names.tls { "__Host-dwar-browser" } else { "dwar_browser" }
+    }
+
+    /// What a browser keeps of a sign-in that waits for its code.
+    pub(crate) fn pending_of(&self, request: &HttpRequest) -> Option<String> {
+        request.cookie(self.pending_cookie_name()).map(|cookie| cookie.value().to_owned())
+    }
+
+    /// Lets the browser keep a sign-in that waits for its code; without one it forgets it.
+    pub(crate) fn pending_cookie(&self, pending: Option<&PendingSignIn>) -> Cookie<'static> {
+        let lifetime = pending.map_or(CookieDuration::ZERO, |_| {
+            CookieDuration::seconds_f64(PendingSignIn::LIFETIME.as_secs_f64())
+        });
+        let text = pending.map(|pending| pending.expose().to_owned()).unwrap_or_default();
+        let name = self.pending_cookie_name();
+        self.cookie(name, text, SameSite::Strict).max_age(lifetime).finish()
+    }
+
+    const fn pending_cookie_name(&self) -> &'static str {
+        if self.names.tls { "__Host-dwar-pending" } else { "dwar_pending" }
+    }
+
+    /// Where a request to sign in comes from.
+    pub(crate) fn client(&self, request: &HttpRequest) -> Client {
+        let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+        let address = client_address(request, self.names.tls);
+        Client { address, device: agent.and_then(Device::of) }
     }
 }
 
@@ -164,16 +199,18 @@ impl FromRequest for Visit {
         let request = request.clone();
         Box::pin(async move {
             let console = request.app_data::<Data<Console>>().ok_or(Refusal::Failed)?.clone();
-            let cookie = request.cookie(console.cookie_name()).ok_or(Refusal::SignIn)?;
-            let token: SessionToken = cookie.value().parse().map_err(|_| Refusal::SignIn)?;
+            let page = PageAddress::of(&request);
+            let stranger = || Refusal::SignIn(page.clone());
+            let cookie = request.cookie(console.cookie_name()).ok_or_else(stranger)?;
+            let token: SessionToken = cookie.value().parse().map_err(|_| stranger())?;
             let present = console.admin.sign_in.session(token.expose()).await?;
-            let present = present.ok_or(Refusal::SignIn)?;
+            let present = present.ok_or_else(stranger)?;
             let by = By::operator(&present.operator, client_address(&request, console.names.tls));
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             let language = Language::of(&request);
             let typed = Typed::default();
-            Ok(Self { console, present, by, csrf, theme, language, path, typed, token })
+            Ok(Self { console, present, by, csrf, theme, language, path, page, typed, token })
         })
     }
 }
@@ -189,13 +226,13 @@ impl<T: DeserializeOwned + 'static> FromRequest for Posted<T> {
         Box::pin(async move {
             // Whoever lost the session in between is told so, not sent to another page.
             let visit = match visit.await {
-                Err(Refusal::SignIn) => return Err(Refusal::Stale),
+                Err(Refusal::SignIn(page)) => return Err(Refusal::Stale(page)),
                 visit => visit?,
             };
             let body = body.await?;
-            let given = header.or_else(|| csrf_field(&body)).ok_or(Refusal::Stale)?;
+            let given = header.or_else(|| csrf_field(&body)).unwrap_or_default();
             if !visit.token.is_csrf(&given, visit.console.tools.vault.as_ref()) {
-                return Err(Refusal::Stale);
+                return Err(Refusal::Stale(visit.page));
             }
             let typed = Typed::of(&body);
             Ok(Self { visit: Visit { typed, ..visit }, form: read(&body)? })

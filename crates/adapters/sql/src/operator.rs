@@ -44,6 +44,7 @@ pub struct OperatorSessionRow {
     pub created_at: At,
     pub seen_at: At,
     pub expires_at: At,
+    pub device: Option<String>,
 }
 
 /// How one count of failures to sign in stands.
@@ -136,6 +137,7 @@ impl From<&OperatorSession> for OperatorSessionRow {
             created_at: session.created_at.into(),
             seen_at: session.seen_at.into(),
             expires_at: session.expires_at.into(),
+            device: session.device.as_ref().map(ToString::to_string),
         }
     }
 }
@@ -149,6 +151,7 @@ impl TryFrom<OperatorSessionRow> for OperatorSession {
             digest: read.digest("digest", row.digest)?,
             operator: read.id("operator_id", row.operator_id)?,
             from: read.maybe_parse("from_address", row.from_address.as_deref())?,
+            device: read.maybe_parse("device", row.device.as_deref())?,
             created_at: read.at("created_at", row.created_at)?,
             seen_at: read.at("seen_at", row.seen_at)?,
             expires_at: read.at("expires_at", row.expires_at)?,

@@ -340,6 +340,7 @@ diesel::table! {
         created_at -> At,
         seen_at -> At,
         expires_at -> At,
+        device -> Nullable<Text>,
     }
 }
 

@@ -131,6 +131,7 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::OperatorName => "operator name",
         Purpose::OperatorOrigin => "operator origin",
         Purpose::OperatorBrowser => "operator browser",
+        Purpose::OperatorPending => "operator pending",
         Purpose::OperatorTotp => "operator totp",
         Purpose::AdminToken => "admin token",
         Purpose::Passkey => "passkey",

@@ -47,7 +47,7 @@ pub use project_rules::{project_rules, unknown_provider};
 pub use projects::{CreatedProject, ManageProjects};
 pub use read_figures::{Figures, ReadFigures};
 pub use search_phones::SearchPhones;
-pub use sign_in::{Credentials, Present, SignIn, SignInError, SignedIn, Welcome};
+pub use sign_in::{Credentials, Present, SignIn, SignInError, SignedIn, TypedCode, Welcome};
 pub use signing_keys::{ManageSigningKeys, SigningKeyPolicy};
 pub use timeline::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Story, Timeline};
 pub use unlock_phone::{UnlockPhone, Unlocked};

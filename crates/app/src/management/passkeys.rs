@@ -1,10 +1,9 @@
 use crate::{AccountError, AuditedChange, Present, SignIn, SignInError, SignedIn};
 use dwar_kernel::{Digest, OperatorId, Purpose, StoreError};
 use dwar_operator::{
-    Action, By, Challenge, Facts, Operator, OperatorName, Passkey, PasskeyAdded, PasskeyMade,
-    PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
+    Action, By, Challenge, Client, Facts, Operator, OperatorName, Passkey, PasskeyAdded,
+    PasskeyMade, PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
 };
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Operators' passkeys: adds them, removes them, and lets operators in by them.
@@ -100,10 +99,11 @@ impl Passkeys {
         &self,
         site: PasskeySite<'_>,
         answer: PasskeyAnswer<'_>,
-        from: Option<IpAddr>,
+        client: Client,
     ) -> Result<SignedIn, SignInError> {
         let challenge = self.read(site.challenge, None).ok_or(SignInError::Wrong)?;
-        let (now, digest) = (self.sign_in.tools.now(), self.digest(answer.credential));
+        let (now, from) = (self.sign_in.tools.now(), client.address);
+        let digest = self.digest(answer.credential);
         let found = self.passkeys.passkey(digest).await?;
         let (passkey, operator) = found.ok_or(SignInError::Wrong)?;
         let id = operator.id;
@@ -111,7 +111,7 @@ impl Passkeys {
             tracing::warn!(operator = %id, ?from, %cause, "a passkey did not sign in");
             SignInError::Wrong
         })?;
-        let (token, session) = self.sign_in.begin(id, from, now);
+        let (token, session) = self.sign_in.begin(id, client, now);
         let by = By::operator(&operator, from);
         // Checked again under a lock below; here so that a copied passkey leaves an audit entry.
         let grows = passkey.clone().take(counter, now);

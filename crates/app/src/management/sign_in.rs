@@ -1,9 +1,10 @@
 use crate::{Audit, AuditedChange, Toolbox};
 use dwar_kernel::{OperatorId, Purpose, StoreError, Timestamp, Vault};
 use dwar_operator::{
-    Action, Admission, Attempt, BrowserToken, By, EndSessions, InvalidPassword, Link, LinkKind,
-    LinkSecret, Network, Operator, OperatorName, OperatorSession, OperatorStore, Origin, Password,
-    PasswordHasher, Proof, SessionToken, TotpCode, TotpSecret,
+    Action, Admission, Attempt, BrowserToken, By, Client, EndSessions, InvalidPassword, Link,
+    LinkKind, LinkSecret, Network, Operator, OperatorName, OperatorSession, OperatorStore, Origin,
+    Password, PasswordHash, PasswordHasher, PendingSignIn, Proof, ProvenStep, SessionToken,
+    TotpCode, TotpSecret,
 };
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,9 +28,18 @@ pub struct Credentials<'a> {
     pub name: &'a str,
     /// As typed.
     pub password: &'a str,
-    /// The code of their authenticator app; none where the page has not asked yet.
-    pub code: Option<&'a str>,
     /// What their browser has kept since an earlier sign-in, if anything.
+    pub browser: Option<&'a str>,
+}
+
+/// What somebody shows once their password was right. No `Debug`: it holds a code.
+#[derive(Clone, Copy)]
+pub struct TypedCode<'a> {
+    /// What [`SignInError::CodeNeeded`] gave their browser.
+    pub pending: &'a str,
+    /// As typed.
+    pub code: &'a str,
+    /// As [`Credentials::browser`].
     pub browser: Option<&'a str>,
 }
 
@@ -72,9 +82,12 @@ pub enum SignInError {
     /// Name, password or code; the answer does not tell which.
     #[error("that is not right")]
     Wrong,
-    /// The password is right, and a code is asked for too.
+    /// The password is right; the browser is to keep this and to show it with a code.
     #[error("the code of your authenticator app is needed too")]
-    CodeNeeded,
+    CodeNeeded(PendingSignIn),
+    /// The code came too long after the password, or a code was used meanwhile.
+    #[error("that took too long: sign in again")]
+    TooLate,
     /// Too many failures; nothing is judged before this instant.
     #[error("too many failed attempts: try again later")]
     Locked {
@@ -96,23 +109,25 @@ pub enum SignInError {
 }
 
 impl SignIn {
-    /// Lets an operator in by name, password and, where they added one, the code of their
-    /// authenticator app.
+    /// Lets an operator in by name and password, or asks for the code of their authenticator app.
     ///
     /// Failures are counted as [`Attempt`] says: those of a browser that signed in before by
     /// themselves, those of any other with its network and with the name. Unknown names are counted
     /// too, and take as long to be refused.
+    ///
+    /// # Errors
+    /// [`SignInError::CodeNeeded`] where the password is right and [`SignIn::enter_code`] has to follow.
     pub async fn sign_in(
         &self,
         credentials: Credentials<'_>,
-        from: Option<IpAddr>,
+        client: Client,
     ) -> Result<SignedIn, SignInError> {
         let now = self.tools.now();
         let operator = match credentials.name.trim().parse::<OperatorName>() {
             Ok(name) => self.operators.find_by_name(name).await?,
             Err(_) => None,
         };
-        let network = Network::of(from);
+        let network = Network::of(client.address);
         let origin = self.origin(operator.as_ref(), credentials.browser, now);
         let origin = origin.unwrap_or(Origin::Network(network));
         let vault = self.tools.vault.as_ref();
@@ -121,26 +136,66 @@ impl SignIn {
             None => Attempt::of_nobody(credentials.name, network, vault),
         };
         self.admit(&attempt, now).await?;
-        let proof = match self.prove(operator.as_ref(), credentials, origin, now).await {
-            Ok(proof) => proof,
-            Err(SignInError::Wrong) => {
-                let operator = operator.map(|operator| operator.id.to_string());
-                tracing::warn!(operator, ?from, "a sign-in failed");
-                return Err(SignInError::Wrong);
+        match self.prove(operator.as_ref(), credentials.password, origin, now).await {
+            Ok(password) => {
+                let operator = operator.ok_or(SignInError::Wrong)?;
+                self.let_in(operator, Proof { password, step: None }, attempt, client, now).await
             }
+            Err(SignInError::Wrong) => Err(wrong(operator.as_ref(), &client)),
             // Neither a failure nor a success.
             Err(other) => {
                 self.operators.withdraw(attempt).await?;
-                return Err(other);
+                Err(other)
+            }
+        }
+    }
+
+    /// Lets an operator in whose password was right, by the code of their authenticator app. A wrong
+    /// code counts as a wrong password does, and with the codes of its operator too.
+    ///
+    /// # Errors
+    /// [`SignInError::TooLate`] where the sign-in has to begin anew.
+    pub async fn enter_code(
+        &self,
+        typed: TypedCode<'_>,
+        client: Client,
+    ) -> Result<SignedIn, SignInError> {
+        let (now, vault) = (self.tools.now(), self.tools.vault.as_ref());
+        let id = PendingSignIn::operator(typed.pending).ok_or(SignInError::TooLate)?;
+        let operator = self.operators.find(id).await?;
+        let open = |it: &Operator| PendingSignIn::is_open(typed.pending, it, vault, now);
+        let operator = operator.filter(open).ok_or(SignInError::TooLate)?;
+        let (Some(password), Some(totp)) = (operator.password.clone(), operator.totp.clone())
+        else {
+            return Err(SignInError::TooLate);
+        };
+        let secret = totp_secret(vault, id, &totp.secret)?;
+        let attempt = match self.origin(Some(&operator), typed.browser, now) {
+            Some(browser) => Attempt::with_password(id, browser, vault),
+            None => {
+                let network = Origin::Network(Network::of(client.address));
+                Attempt::with_password(id, network, vault).and(Attempt::with_code(id))
             }
         };
-        let operator = operator.ok_or(SignInError::Wrong)?;
-        let (token, session) = self.begin(operator.id, from, now);
-        self.note(&operator, Action::OperatorSignedIn, from).await?;
-        let attempt = match (proof.step, origin) {
-            (Some(_), Origin::Network(_)) => attempt.and(Attempt::with_code(operator.id)),
-            _ => attempt,
+        self.admit(&attempt, now).await?;
+        let code: Option<TotpCode> = typed.code.parse().ok();
+        let Some(step) = code.and_then(|code| secret.step_of(code, now)) else {
+            return Err(wrong(Some(&operator), &client));
         };
+        let step = Some(ProvenStep { step, after: totp.last_step });
+        self.let_in(operator, Proof { password, step }, attempt, client, now).await
+    }
+
+    async fn let_in(
+        &self,
+        operator: Operator,
+        proof: Proof,
+        attempt: Attempt,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<SignedIn, SignInError> {
+        self.note(&operator, Action::OperatorSignedIn, client.address).await?;
+        let (token, session) = self.begin(operator.id, client, now);
         if !self.operators.sign_in(proof, attempt, session.clone(), now).await? {
             return Err(SignInError::Wrong);
         }
@@ -160,7 +215,7 @@ impl SignIn {
         &self,
         secret: &str,
         password: Option<&str>,
-        from: Option<IpAddr>,
+        client: Client,
     ) -> Result<SignedIn, SignInError> {
         let (link, operator) = self.link(secret).await?;
         if password.is_some() != (link.kind == LinkKind::Password) {
@@ -170,13 +225,16 @@ impl SignIn {
             None => None,
             Some(text) => {
                 let password = Password::chosen(text, operator.name.as_str())?;
-                let hashed = self.hasher.hash(password, Origin::Network(Network::of(from))).await?;
+                let hashed = self
+                    .hasher
+                    .hash(password, Origin::Network(Network::of(client.address)))
+                    .await?;
                 Some(hashed.done().ok_or(SignInError::Busy)?)
             }
         };
         let now = self.tools.now();
-        let (token, session) = self.begin(operator.id, from, now);
-        self.note(&operator, Action::OperatorJoined, from).await?;
+        self.note(&operator, Action::OperatorJoined, client.address).await?;
+        let (token, session) = self.begin(operator.id, client, now);
         let spent = self.operators.spend(link.digest, hash, session.clone(), now).await?;
         let operator = spent.ok_or(SignInError::LinkGone)?;
         let browser = self.known_browser(&operator, now);
@@ -233,42 +291,33 @@ impl SignIn {
     pub(super) fn begin(
         &self,
         operator: OperatorId,
-        from: Option<IpAddr>,
+        client: Client,
         now: Timestamp,
     ) -> (SessionToken, OperatorSession) {
         let token = SessionToken::generate(self.tools.entropy.as_ref());
         let digest = token.digest(self.tools.vault.as_ref());
-        (token, OperatorSession::begin(digest, operator, from, now))
+        (token, OperatorSession::begin(digest, operator, client, now))
     }
 
+    /// The hash that the typed password matches.
     async fn prove(
         &self,
         operator: Option<&Operator>,
-        credentials: Credentials<'_>,
+        typed: &str,
         origin: Origin,
         now: Timestamp,
-    ) -> Result<Proof, SignInError> {
+    ) -> Result<PasswordHash, SignInError> {
         let hash = operator.and_then(|operator| operator.password.clone());
-        let password = Password::typed(credentials.password);
-        let right = self.hasher.verify(password, hash.clone(), origin).await?;
+        let right = self.hasher.verify(Password::typed(typed), hash.clone(), origin).await?;
         let right = right.done().ok_or(SignInError::Busy)?;
-        let (Some(operator), Some(password), true) = (operator, hash, right) else {
+        let (Some(operator), Some(hash), true) = (operator, hash, right) else {
             return Err(SignInError::Wrong);
         };
-        let step = match (&operator.totp, credentials.code) {
-            (None, _) => None,
-            (Some(_), None) => return Err(SignInError::CodeNeeded),
-            (Some(totp), Some(code)) => {
-                if matches!(origin, Origin::Network(_)) {
-                    let attempt = Attempt::with_code(operator.id);
-                    self.admit(&attempt, now).await?;
-                }
-                let secret = totp_secret(self.tools.vault.as_ref(), operator.id, &totp.secret)?;
-                let code: TotpCode = code.parse().map_err(|_| SignInError::Wrong)?;
-                Some(secret.step_of(code, now).ok_or(SignInError::Wrong)?)
-            }
-        };
-        Ok(Proof { password, step })
+        let keys = (self.tools.vault.as_ref(), self.tools.entropy.as_ref());
+        match PendingSignIn::issue(operator, keys, now) {
+            Some(pending) => Err(SignInError::CodeNeeded(pending)),
+            None => Ok(hash),
+        }
     }
 
     /// The browser, if the operator signed in there before with the password that they have now.
@@ -332,6 +381,12 @@ impl SignIn {
         self.operators.withdraw(attempt).await?;
         right.map(drop).ok_or(SignInError::Busy)
     }
+}
+
+fn wrong(operator: Option<&Operator>, client: &Client) -> SignInError {
+    let (operator, from) = (operator.map(|operator| operator.id.to_string()), client.address);
+    tracing::warn!(operator, ?from, "a sign-in failed");
+    SignInError::Wrong
 }
 
 /// Opens the secret of an operator's second factor.

@@ -4,7 +4,7 @@ use crate::common::{Office, PASSWORD};
 use dwar_app::{ManageError, NewAdminToken, Present};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, By, Command, EndSessions, Role};
+use dwar_operator::{Access, Action, By, Client, Command, EndSessions, Role};
 use dwar_project::{ProjectChange, ProjectName};
 use dwar_testkit::{START, ledger_of, new_token, phone};
 use dwar_wallet::{Amount, Paise};
@@ -136,7 +136,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (OperatorChanged, None, step!(|w, by| w.office.manage.operators.change_access(by, w.other, Access::default()))),
         (OperatorReset, None, step!(|w, _by| w.office.manage.operators.reset(&By::command_line(), w.other))),
         (OperatorRemoved, None, step!(|w, by| w.office.manage.operators.remove(by, w.other))),
-        (OperatorJoined, None, step!(|w, _by| w.office.admin.sign_in.follow_link(&w.link, Some(PASSWORD), None))),
+        (OperatorJoined, None, step!(|w, _by| w.office.admin.sign_in.follow_link(&w.link, Some(PASSWORD), Client::default()))),
         (OperatorSignedIn, None, step!(|w, _by| w.office.sign_in("Asha", PASSWORD, None))),
         (OperatorSignedOut, None, step!(|w, _by| w.office.admin.sign_in.sign_out(&w.present, EndSessions::All, None))),
         (PasswordChanged, None, step!(|w, by| w.office.admin.account.change_password(by, &w.present, PASSWORD, "another good one"))),

@@ -32,6 +32,7 @@ mod refresh_session;
 mod routes;
 mod sandbox_messages;
 mod search_phones;
+mod second_factor;
 mod send_otp;
 mod send_otp_fallback;
 mod send_otp_project;

@@ -1,7 +1,7 @@
 use crate::common::{Office, PASSWORD};
 use dwar_app::{ManageError, NewAdminToken, SignInError};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, AdminToken, AuditFilter, By, LinkKind, Role};
+use dwar_operator::{Access, Action, AdminToken, AuditFilter, By, Client, LinkKind, Role};
 use dwar_testkit::{MS, START, minutes, new_token, phone, seconds};
 use std::time::Duration;
 
@@ -101,9 +101,9 @@ async fn a_reset_is_for_the_command_line_and_leaves_nothing_that_lets_in() {
     assert!(matches!(office.sign_in("Asha", PASSWORD, None).await, Err(SignInError::Wrong)));
     let second = operators.reset(&By::command_line(), asha.operator.id).await.unwrap();
     let sign_in = &office.admin.sign_in;
-    let old = sign_in.follow_link(first.secret.expose(), Some(PASSWORD), None).await;
+    let old = sign_in.follow_link(first.secret.expose(), Some(PASSWORD), Client::default()).await;
     assert!(matches!(old, Err(SignInError::LinkGone)), "the older link is void");
-    sign_in.follow_link(second.secret.expose(), Some(PASSWORD), None).await.unwrap();
+    sign_in.follow_link(second.secret.expose(), Some(PASSWORD), Client::default()).await.unwrap();
     office.sign_in("Asha", PASSWORD, None).await.unwrap();
 }
 
@@ -118,11 +118,11 @@ async fn the_first_operator_is_made_once_and_signed_in_by_a_link() {
     let sign_in = &office.admin.sign_in;
     let secret = first.secret.expose();
     assert_eq!(sign_in.read_link(secret).await.unwrap().kind, LinkKind::SignIn);
-    let chosen = sign_in.follow_link(secret, Some(PASSWORD), None).await;
+    let chosen = sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await;
     assert!(matches!(chosen, Err(SignInError::LinkGone)));
-    let owner = sign_in.follow_link(secret, None, None).await.unwrap();
+    let owner = sign_in.follow_link(secret, None, Client::default()).await.unwrap();
     assert!(owner.operator.access.everything && office.is_in(&owner).await);
-    assert!(sign_in.follow_link(secret, None, None).await.is_err());
+    assert!(sign_in.follow_link(secret, None, Client::default()).await.is_err());
     let present = sign_in.session(owner.token.expose()).await.unwrap().unwrap();
     let by = By::operator(&owner.operator, None);
     office.admin.account.change_password(&by, &present, "", PASSWORD).await.unwrap();
@@ -258,7 +258,12 @@ async fn without_an_audit_entry_nothing_changes() {
     assert!(operators.change_access(&by, asha.id, Access::default()).await.is_err());
     fail();
     let sign_in = &office.admin.sign_in;
-    assert!(sign_in.follow_link(invited.secret.expose(), Some(PASSWORD), None).await.is_err());
+    assert!(
+        sign_in
+            .follow_link(invited.secret.expose(), Some(PASSWORD), Client::default())
+            .await
+            .is_err()
+    );
     fail();
     assert!(office.sign_in("Asha", PASSWORD, None).await.is_err());
     fail();

@@ -1,20 +1,20 @@
 use crate::common::{Office, PASSWORD};
-use dwar_app::{AccountError, Present, SignInError, SignedIn};
-use dwar_kernel::{Clock, StoreError};
+use dwar_app::{AccountError, Credentials, Present, SignInError, SignedIn};
+use dwar_kernel::StoreError;
 use dwar_operator::{
-    Access, By, EndSessions, Hashing, InvalidPassword, Link, OperatorSession, Origin, Password,
-    PasswordHash, Rule,
+    Access, By, Client, EndSessions, Hashing, InvalidPassword, Link, OperatorSession, Origin,
+    Password, PasswordHash, Rule,
 };
 use dwar_testkit::{MS, START, minutes, race, seconds};
 use std::sync::Arc;
 
-const WRONG: &str = "wrong wrong wrong";
+pub const WRONG: &str = "wrong wrong wrong";
 
-fn is_wrong(answer: &Result<SignedIn, SignInError>) -> bool {
+pub fn is_wrong(answer: &Result<SignedIn, SignInError>) -> bool {
     matches!(answer, Err(SignInError::Wrong))
 }
 
-fn present(signed_in: &SignedIn) -> Present {
+pub fn present(signed_in: &SignedIn) -> Present {
     Present { operator: signed_in.operator.clone(), session: signed_in.session.clone() }
 }
 
@@ -26,14 +26,14 @@ async fn an_invitation_becomes_a_password_once() {
     let (sign_in, secret) = (&office.admin.sign_in, invited.secret.expose());
     let welcome = sign_in.read_link(secret).await.unwrap();
     assert_eq!((welcome.name.as_str(), welcome.expires_at), ("Asha", START + Link::INVITE));
-    let easy = sign_in.follow_link(secret, Some("short"), None).await;
+    let easy = sign_in.follow_link(secret, Some("short"), Client::default()).await;
     assert!(matches!(easy, Err(SignInError::Password(InvalidPassword::TooShort))));
-    let none = sign_in.follow_link(secret, None, None).await;
+    let none = sign_in.follow_link(secret, None, Client::default()).await;
     assert!(matches!(none, Err(SignInError::LinkGone)), "an invitation does not sign in");
-    let asha = sign_in.follow_link(secret, Some(PASSWORD), None).await.unwrap();
+    let asha = sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await.unwrap();
     assert!(office.is_in(&asha).await);
     for again in [secret, "svc_lnk_x", ""] {
-        let gone = sign_in.follow_link(again, Some(PASSWORD), None).await;
+        let gone = sign_in.follow_link(again, Some(PASSWORD), Client::default()).await;
         assert!(matches!(gone, Err(SignInError::LinkGone)));
         assert!(matches!(sign_in.read_link(again).await, Err(SignInError::LinkGone)));
     }
@@ -49,7 +49,7 @@ async fn an_invitation_is_over_after_three_days_to_the_instant() {
     office.clock.set(START + Link::INVITE - MS);
     assert!(office.admin.sign_in.read_link(secret).await.is_ok());
     office.clock.set(START + Link::INVITE);
-    let gone = office.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await;
+    let gone = office.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await;
     assert!(matches!(gone, Err(SignInError::LinkGone)));
 }
 
@@ -197,89 +197,13 @@ async fn of_guesses_at_once_no_more_are_judged_than_of_as_many_in_turn() {
     let answers = race(100, |_| {
         let sign_in = Arc::clone(&sign_in);
         async move {
-            let typed =
-                dwar_app::Credentials { name: "Asha", password: WRONG, code: None, browser: None };
-            sign_in.sign_in(typed, None).await
+            let typed = Credentials { name: "Asha", password: WRONG, browser: None };
+            sign_in.sign_in(typed, Client::default()).await
         }
     })
     .await;
     assert_eq!(answers.iter().filter(|answer| is_wrong(answer)).count(), 5);
     assert_eq!(office.hasher.verified() - before, 5);
-}
-
-#[tokio::test]
-async fn a_second_factor_is_asked_for_and_each_code_works_once() {
-    let office = Office::open();
-    let asha = office.join("Asha", Access::everything()).await;
-    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
-    let offer = account.offer_totp(&asha.operator);
-    assert!(offer.uri.starts_with("otpauth://totp/Dwar:Asha?secret="));
-    let (secret, code) = (offer.secret.expose(), office.code(&offer.secret));
-    let here = present(&asha);
-    let refused = account.add_totp(&by, &here, WRONG, (&secret, &code)).await;
-    assert!(matches!(refused, Err(AccountError::WrongPassword)));
-    let refused = account.add_totp(&by, &here, PASSWORD, (&secret, "000000")).await;
-    assert!(matches!(refused, Err(AccountError::WrongCode)));
-    account.add_totp(&by, &here, PASSWORD, (&secret, &code)).await.unwrap();
-
-    let asked = office.sign_in("Asha", PASSWORD, None).await;
-    assert!(matches!(asked, Err(SignInError::CodeNeeded)));
-    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some(&code)).await), "used to add it");
-    office.clock.advance(seconds(30));
-    let code = office.code(&offer.secret);
-    assert!(is_wrong(&office.sign_in("Asha", WRONG, Some(&code)).await));
-    office.sign_in("Asha", PASSWORD, Some(&code)).await.unwrap();
-    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some(&code)).await));
-    office.clock.advance(seconds(90));
-    assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some(&code)).await), "long over");
-}
-
-/// The password alone must not give an attacker who has it a fresh start with the codes.
-#[tokio::test]
-async fn asking_for_the_code_neither_counts_nor_forgets_failures() {
-    let office = Office::open();
-    let asha = office.join("Asha", Access::everything()).await;
-    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
-    let offer = account.offer_totp(&asha.operator);
-    let code = office.code(&offer.secret);
-    let pair = (offer.secret.expose(), code);
-    account.add_totp(&by, &present(&asha), PASSWORD, (&pair.0, &pair.1)).await.unwrap();
-    for _ in 0..5 {
-        for _ in 0..3 {
-            let asked = office.sign_in("Asha", PASSWORD, None).await;
-            assert!(matches!(asked, Err(SignInError::CodeNeeded)));
-        }
-        assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some("000000")).await));
-    }
-    let locked = office.sign_in("Asha", PASSWORD, None).await;
-    assert!(matches!(locked, Err(SignInError::Locked { .. })));
-}
-
-/// An attacker with the password has 37 guesses at the code a day, wherever they come from.
-#[tokio::test]
-async fn wrong_codes_lock_wherever_they_come_from() {
-    let office = Office::open();
-    let asha = office.join("Asha", Access::everything()).await;
-    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
-    let offer = account.offer_totp(&asha.operator);
-    let pair = (offer.secret.expose(), office.code(&offer.secret));
-    account.add_totp(&by, &present(&asha), PASSWORD, (&pair.0, &pair.1)).await.unwrap();
-    let guess = |number: u32| {
-        let from = Some(std::net::IpAddr::V4(number.into()));
-        let (name, code) = ("Asha", Some("000000"));
-        let typed = dwar_app::Credentials { name, password: PASSWORD, code, browser: None };
-        office.admin.sign_in.sign_in(typed, from)
-    };
-    let (end, mut wrong) = (office.clock.now() + minutes(24 * 60), 0);
-    for number in 0.. {
-        match guess(number).await {
-            Err(SignInError::Wrong) => wrong += 1,
-            Err(SignInError::Locked { until }) if until >= end => break,
-            Err(SignInError::Locked { until }) => office.clock.set(until),
-            other => panic!("{other:?}"),
-        }
-    }
-    assert!((30..=37).contains(&wrong), "{wrong}");
 }
 
 #[tokio::test]
@@ -364,9 +288,8 @@ async fn a_busy_hasher_is_no_failure() {
         audit: sign_in.audit.clone(),
     };
     for _ in 0..20 {
-        let typed =
-            dwar_app::Credentials { name: "Asha", password: PASSWORD, code: None, browser: None };
-        let refused = busy.sign_in(typed, None).await;
+        let typed = Credentials { name: "Asha", password: PASSWORD, browser: None };
+        let refused = busy.sign_in(typed, Client::default()).await;
         assert!(matches!(refused, Err(SignInError::Busy)));
     }
     office.sign_in("Asha", PASSWORD, None).await.unwrap();

@@ -40,6 +40,8 @@ pub enum Purpose {
     OperatorOrigin,
     /// MAC inside what a browser keeps of an operator who signed in there.
     OperatorBrowser,
+    /// MAC inside what a browser keeps between the password and the code of an authenticator app.
+    OperatorPending,
     /// Secret of an operator's second factor.
     OperatorTotp,
     /// Look-up digest of a token of the admin API.
@@ -52,7 +54,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// Every purpose, in the order of their declaration.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::ApiKey,
         Self::RefreshToken,
         Self::RefreshTokenMac,
@@ -71,6 +73,7 @@ impl Purpose {
         Self::OperatorName,
         Self::OperatorOrigin,
         Self::OperatorBrowser,
+        Self::OperatorPending,
         Self::OperatorTotp,
         Self::AdminToken,
         Self::Passkey,

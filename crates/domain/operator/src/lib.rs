@@ -8,6 +8,7 @@ mod attempt;
 mod audit;
 mod browser;
 mod by;
+mod client;
 mod command;
 mod facts;
 mod link;
@@ -15,6 +16,7 @@ mod name;
 mod operator;
 mod passkey;
 mod password;
+mod pending;
 mod ports;
 mod role;
 mod searches;
@@ -32,11 +34,12 @@ pub use attempt::{Attempt, Count, Network, Origin, Rule};
 pub use audit::{Action, Actor, AuditCursor, AuditEntry, AuditFilter};
 pub use browser::BrowserToken;
 pub use by::{By, CannotGrant};
+pub use client::{Client, Device, MalformedDevice};
 pub use command::{Command, Need, Verdict};
 pub use facts::{Facts, masked};
 pub use link::{Link, LinkKind};
 pub use name::{InvalidName, OperatorName};
-pub use operator::{Operator, OperatorChange, Proof};
+pub use operator::{Operator, OperatorChange, Proof, ProvenStep};
 pub use passkey::{
     Challenge, NoPasskey, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey, PasskeyMade,
     PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
@@ -44,6 +47,7 @@ pub use passkey::{
 #[cfg(feature = "mocks")]
 pub use passkey::{MockPasskeyStore, MockPasskeyVerifier};
 pub use password::{InvalidPassword, Password, PasswordHash};
+pub use pending::PendingSignIn;
 pub use ports::{
     AdminTokenStore, AuditStore, EndSessions, Hashing, OperatorStore, PasswordHasher, SearchStore,
 };

@@ -25,8 +25,17 @@ pub struct Operator {
 pub struct Proof {
     /// The hash that their password matched.
     pub password: PasswordHash,
-    /// The time step of the code that matched, if one is asked for.
-    pub step: Option<u64>,
+    /// The code that matched, if one is asked for.
+    pub step: Option<ProvenStep>,
+}
+
+/// A code of an authenticator app that matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProvenStep {
+    /// Its time step.
+    pub step: u64,
+    /// The last one that had been used when the sign-in began.
+    pub after: u64,
 }
 
 /// What can be changed of an operator.
@@ -41,15 +50,15 @@ pub enum OperatorChange {
 }
 
 impl Operator {
-    /// Lets them in if the proof still holds: the password is the one that was checked, and the
-    /// time step of the code is one that was never used. `false` changes nothing.
+    /// Lets them in if the proof still holds: the password is the one that was checked, no code was used
+    /// since the sign-in began, and the time step of this one was never used. `false` changes nothing.
     pub fn sign_in(&mut self, proof: &Proof, now: Timestamp) -> bool {
         if self.password.as_ref() != Some(&proof.password) {
             return false;
         }
         let proven = match (&mut self.totp, proof.step) {
             (None, None) => true,
-            (Some(totp), Some(step)) => totp.take(step),
+            (Some(totp), Some(proven)) => totp.last_step == proven.after && totp.take(proven.step),
             // Added or removed since it was checked.
             (None, Some(_)) | (Some(_), None) => false,
         };

@@ -29,9 +29,14 @@ fn with_totp() -> Operator {
     Operator { totp: Some(Totp { secret: Sealed(vec![1]), last_step: 7 }), ..asha() }
 }
 
+fn after(after: u64, step: Option<u64>) -> Option<ProvenStep> {
+    step.map(|step| ProvenStep { step, after })
+}
+
 #[test]
 fn a_proof_must_hold_at_the_moment_of_signing_in() {
-    let proof = |password: &str, step| Proof { password: hash(password), step };
+    let proof = |password: &str, step| Proof { password: hash(password), step: after(7, step) };
+    let later = Proof { password: hash("right"), step: after(6, Some(8)) };
     let no_password = Operator { password: None, ..asha() };
     for (before, proof, let_in) in [
         (asha(), proof("right", None), true),
@@ -43,6 +48,7 @@ fn a_proof_must_hold_at_the_moment_of_signing_in() {
         (with_totp(), proof("right", Some(7)), false),
         (with_totp(), proof("right", Some(6)), false),
         (with_totp(), proof("wrong", Some(8)), false),
+        (with_totp(), later, false),
     ] {
         let mut after = before.clone();
         assert_eq!(after.sign_in(&proof, now()), let_in, "{before:?} {proof:?}");
@@ -55,7 +61,8 @@ fn a_proof_must_hold_at_the_moment_of_signing_in() {
 
 #[test]
 fn a_code_works_once() {
-    let (mut operator, proof) = (with_totp(), Proof { password: hash("right"), step: Some(8) });
+    let (mut operator, proof) =
+        (with_totp(), Proof { password: hash("right"), step: after(7, Some(8)) });
     assert!(operator.sign_in(&proof, now()));
     assert!(!operator.sign_in(&proof, now()));
 }

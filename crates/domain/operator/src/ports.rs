@@ -77,7 +77,7 @@ pub trait OperatorStore: Send + Sync {
     /// by [`Count::after_success`](crate::Count::after_success). `false`, with nothing changed, if the
     /// proof no longer holds, or there is no such operator.
     ///
-    /// Of any number of calls at once with one time step exactly one MUST be let in.
+    /// Of any number of calls at once whose codes follow the same time step exactly one MUST be let in.
     async fn sign_in(
         &self,
         proof: Proof,

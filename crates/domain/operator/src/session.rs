@@ -1,3 +1,4 @@
+use crate::{Client, Device};
 use dwar_kernel::{Digest, OperatorId, Timestamp};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,6 +12,8 @@ pub struct OperatorSession {
     pub operator: OperatorId,
     /// Where it was begun, as far as that is known.
     pub from: Option<IpAddr>,
+    /// In which browser, as far as that is known.
+    pub device: Option<Device>,
     /// When they signed in.
     pub created_at: Timestamp,
     /// The last request, to within a minute.
@@ -28,14 +31,10 @@ impl OperatorSession {
     pub const NOTED_EVERY: Duration = Duration::from_secs(60);
 
     /// A session that begins.
-    pub fn begin(
-        digest: Digest,
-        operator: OperatorId,
-        from: Option<IpAddr>,
-        now: Timestamp,
-    ) -> Self {
+    pub fn begin(digest: Digest, operator: OperatorId, client: Client, now: Timestamp) -> Self {
+        let Client { address: from, device } = client;
         let expires_at = now + Self::LIFETIME;
-        Self { digest, operator, from, created_at: now, seen_at: now, expires_at }
+        Self { digest, operator, from, device, created_at: now, seen_at: now, expires_at }
     }
 
     /// Whether it is valid.
@@ -65,7 +64,7 @@ mod tests {
 
     fn session() -> OperatorSession {
         let operator = "00000000-0000-7000-8000-000000000001".parse().unwrap();
-        OperatorSession::begin(Digest([1; 32]), operator, None, start())
+        OperatorSession::begin(Digest([1; 32]), operator, Client::default(), start())
     }
 
     #[test]

@@ -240,7 +240,8 @@ fn sessions_card(visit: &Visit, sessions: &[OperatorSession]) -> Markup {
             ul.stack {
                 @for session in sessions {
                     li {
-                        (texts::SINCE) " " (time(session.created_at))
+                        strong { @match &session.device { Some(device) => (device), None => (texts::UNKNOWN_DEVICE) } }
+                        " · " (texts::SINCE) " " (time(session.created_at))
                         @if let Some(from) = session.from { " · " (from) }
                         @if session.digest == visit.present.session.digest { " " span.pill.good { (texts::THIS_ONE) } }
                     }

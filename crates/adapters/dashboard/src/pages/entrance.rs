@@ -1,16 +1,14 @@
+use super::go;
 use super::parts::{Field, notice};
-use super::{go, passkeys};
 use crate::console::Console;
 use crate::layout::{HTML, Page, card};
-use crate::refusal::{RETRY_SOON, Refusal};
-use crate::texts::{entrance as texts, refusals, sign_in as sign_in_texts};
-use crate::visit::{NoFields, Open, Posted, Theme};
+use crate::refusal::Refusal;
+use crate::texts::{entrance as texts, sign_in as sign_in_texts};
+use crate::visit::{Open, Theme};
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_app::{Credentials, SignInError, SignedIn};
-use dwar_operator::EndSessions;
-use dwar_wire::client_address;
+use dwar_app::{SignInError, SignedIn};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -39,8 +37,8 @@ pub(crate) async fn enter(
     console: Data<Console>,
     form: Open<StartForm>,
 ) -> Page {
-    let from = client_address(&request, console.names.tls);
-    match console.admin.sign_in.follow_link(&form.0.secret, None, from).await {
+    let client = console.client(&request);
+    match console.admin.sign_in.follow_link(&form.0.secret, None, client).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/?start"),
         Err(SignInError::LinkGone) => gone(&request),
         Err(cause) => Err(cause.into()),
@@ -73,8 +71,8 @@ pub(crate) async fn accept(
     if password != again {
         return refused(texts::NOT_THE_SAME);
     }
-    let from = client_address(&request, console.names.tls);
-    match console.admin.sign_in.follow_link(&secret, Some(&password), from).await {
+    let client = console.client(&request);
+    match console.admin.sign_in.follow_link(&secret, Some(&password), client).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/"),
         Err(SignInError::Password(cause)) => refused(&cause.to_string()),
         Err(SignInError::LinkGone) => gone(&request),
@@ -106,134 +104,7 @@ fn password_form(secret: &str, refused: Option<&str>) -> Markup {
     }
 }
 
-/// `GET /sign-in`.
-pub(crate) async fn sign_in(request: HttpRequest, console: Data<Console>) -> Page {
-    let form = sign_in_form(&request, &console, "", None);
-    shown(&request, StatusCode::OK, sign_in_texts::TITLE, &form)
-}
-
-#[derive(Deserialize)]
-pub(crate) struct SignInForm {
-    name: String,
-    password: String,
-    code: String,
-}
-
-/// `POST /sign-in`: a new session, whatever cookie came along.
-pub(crate) async fn let_in(
-    request: HttpRequest,
-    console: Data<Console>,
-    form: Open<SignInForm>,
-) -> Page {
-    let SignInForm { name, password, code } = form.0;
-    let code = Some(code.trim()).filter(|code| !code.is_empty());
-    let browser = console.browser_of(&request);
-    let credentials =
-        Credentials { name: &name, password: &password, code, browser: browser.as_deref() };
-    let from = client_address(&request, console.names.tls);
-    let signed_in = console.admin.sign_in.sign_in(credentials, from).await;
-    let form = |sentence: &str| sign_in_form(&request, &console, &name, Some(sentence));
-    finish(&request, &console, signed_in, sign_in_texts::WRONG, form)
-}
-
-/// Welcomes, or says on the sign-in page why not; `wrong` is for what does not fit.
-pub(crate) fn answered(
-    request: &HttpRequest,
-    console: &Console,
-    signed_in: Result<SignedIn, SignInError>,
-    wrong: &str,
-) -> Page {
-    let form = |sentence: &str| sign_in_form(request, console, "", Some(sentence));
-    finish(request, console, signed_in, wrong, form)
-}
-
-fn finish(
-    request: &HttpRequest,
-    console: &Console,
-    signed_in: Result<SignedIn, SignInError>,
-    wrong: &str,
-    form: impl Fn(&str) -> Markup,
-) -> Page {
-    let refused =
-        |status, sentence: &str| shown(request, status, sign_in_texts::TITLE, &form(sentence));
-    match signed_in {
-        Ok(signed_in) => welcome(console, &signed_in, "/"),
-        Err(SignInError::Wrong) => refused(StatusCode::FORBIDDEN, wrong),
-        Err(SignInError::CodeNeeded) => refused(StatusCode::FORBIDDEN, sign_in_texts::CODE_NEEDED),
-        Err(SignInError::Locked { until }) => {
-            let wait = (until - console.tools.now()).num_seconds().max(1);
-            let sentence = sign_in_texts::LOCKED.replace("{seconds}", &wait.to_string());
-            refused(StatusCode::TOO_MANY_REQUESTS, &sentence)
-        }
-        Err(SignInError::Busy) => {
-            let mut page = refused(StatusCode::SERVICE_UNAVAILABLE, refusals::BUSY.1)?;
-            page.headers_mut().insert(RETRY_SOON.0, RETRY_SOON.1);
-            Ok(page)
-        }
-        Err(cause) => Err(cause.into()),
-    }
-}
-
-fn sign_in_form(
-    request: &HttpRequest,
-    console: &Console,
-    name: &str,
-    refused: Option<&str>,
-) -> Markup {
-    let name = Field {
-        name: "name",
-        label: sign_in_texts::NAME,
-        value: name,
-        autocomplete: "username",
-        required: true,
-        ..Field::TEXT
-    };
-    let password = Field {
-        name: "password",
-        label: sign_in_texts::PASSWORD,
-        kind: "password",
-        autocomplete: "current-password",
-        required: true,
-        ..Field::TEXT
-    };
-    let code = Field {
-        name: "code",
-        label: sign_in_texts::CODE,
-        hint: sign_in_texts::CODE_HINT,
-        autocomplete: "one-time-code",
-        ..Field::TEXT
-    };
-    html! {
-        form.stack method="post" action="/sign-in" {
-            @if let Some(sentence) = refused { (notice("bad", sentence)) }
-            (name.show()) (password.show()) (code.show())
-            button.primary type="submit" { (sign_in_texts::BUTTON) }
-        }
-        (passkeys::door(request, console))
-        p.hint { (sign_in_texts::FORGOTTEN) " " code { "dwar operator reset" } }
-    }
-}
-
-/// `POST /sign-out`.
-pub(crate) async fn sign_out(posted: Posted<NoFields>) -> Page {
-    let which = EndSessions::One(posted.visit.present.session.digest);
-    leave(posted, which).await
-}
-
-/// `POST /sign-out-everywhere`.
-pub(crate) async fn sign_out_everywhere(posted: Posted<NoFields>) -> Page {
-    leave(posted, EndSessions::All).await
-}
-
-async fn leave(posted: Posted<NoFields>, which: EndSessions) -> Page {
-    let visit = posted.visit;
-    visit.console.admin.sign_in.sign_out(&visit.present, which, visit.by.from).await?;
-    let mut answer = go("/sign-in");
-    answer.add_cookie(&visit.console.no_session_cookie()).map_err(|_| Refusal::Failed)?;
-    Ok(answer)
-}
-
-fn welcome(console: &Console, signed_in: &SignedIn, to: &str) -> Page {
+pub(super) fn welcome(console: &Console, signed_in: &SignedIn, to: &str) -> Page {
     let mut answer = go(to);
     let cookie = console.session_cookie(signed_in.token.expose().to_owned());
     answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
@@ -252,7 +123,12 @@ fn gone(request: &HttpRequest) -> Page {
     shown(request, StatusCode::FORBIDDEN, texts::WELCOME, &content)
 }
 
-fn shown(request: &HttpRequest, status: StatusCode, title: &str, content: &Markup) -> Page {
+pub(super) fn shown(
+    request: &HttpRequest,
+    status: StatusCode,
+    title: &str,
+    content: &Markup,
+) -> Page {
     let page = card(title, Theme::of(request), content).into_string();
     Ok(HttpResponse::build(status).content_type(HTML).body(page))
 }

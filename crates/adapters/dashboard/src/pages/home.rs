@@ -1,4 +1,5 @@
 use super::go;
+use crate::address::{PageAddress, is_local};
 use crate::console::Console;
 use crate::format::{rupees, time};
 use crate::language::Language;
@@ -124,10 +125,11 @@ pub(crate) struct ThemeForm {
 }
 
 /// `POST /theme`: light, dark, or as the system has it.
-pub(crate) async fn theme(posted: Posted<ThemeForm>) -> Page {
+pub(crate) async fn theme(request: HttpRequest, posted: Posted<ThemeForm>) -> Page {
     let Posted { visit, form } = posted;
-    let mut answer = go(local(&form.back));
-    let cookie = Theme::from_word(&form.theme).cookie(visit.console.names.tls);
+    let back = PageAddress::read(&request, &form.back);
+    let mut answer = go(PageAddress::or_home(back.as_ref()));
+    let cookie = Theme::from_word(&form.theme).cookie(&visit.console);
     answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
     Ok(answer)
 }
@@ -142,15 +144,7 @@ pub(crate) struct LanguageForm {
 pub(crate) async fn language(console: Data<Console>, form: Open<LanguageForm>) -> Page {
     let LanguageForm { language, back } = form.0;
     let language = Language::from_word(&language).ok_or(Refusal::Unreadable)?;
-    let mut answer = go(local(&back));
+    let mut answer = go(if is_local(&back) { &back } else { "/" });
     answer.add_cookie(&language.cookie(&console)).map_err(|_| Refusal::Failed)?;
     Ok(answer)
-}
-
-/// An address within these pages, or else the first one.
-fn local(back: &str) -> &str {
-    let local = back.starts_with('/')
-        && !back.starts_with("//")
-        && back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    if local { back } else { "/" }
 }

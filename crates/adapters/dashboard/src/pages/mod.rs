@@ -18,6 +18,7 @@ mod settings;
 mod settings_messages;
 mod settings_routing;
 mod settings_webhooks;
+mod sign_in;
 pub(crate) mod team;
 mod tokens;
 mod wallet;
@@ -33,15 +34,62 @@ use actix_web::web::{self, ServiceConfig, get, post};
 use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Resource, Responder};
 use std::future::ready;
 
-/// Every address of the dashboard.
+/// Where the pages of a project are.
+const PROJECT: &str = "/p/{project}";
+
+/// Every address of the dashboard. Forms come first: the address of one may look like that of a page.
 pub(crate) fn routes(config: &mut ServiceConfig) {
     config
         .configure(assets::routes)
         .configure(for_strangers)
-        .configure(of_installation)
+        .configure(forms_of_installation)
+        .configure(pages_of_installation)
         .configure(dwar_admin::routes)
-        .service(web::scope("/p/{project}").configure(of_project))
+        .service(web::scope(PROJECT).configure(forms_of_project).configure(pages_of_project))
         .default_service(web::to(nowhere));
+}
+
+/// Whether addresses of this pattern are pages, which a GET shows to whoever is signed in.
+pub(crate) fn is_page(pattern: &str) -> bool {
+    match pattern.strip_prefix(PROJECT) {
+        Some(page) => OF_PROJECT.contains(&page),
+        None => OF_INSTALLATION.contains(&pattern),
+    }
+}
+
+/// One list of pages: what routes to them, and what knows their addresses.
+macro_rules! pages {
+    ($routes:ident, $list:ident: $($address:literal => $page:path,)+) => {
+        const $list: &[&str] = &[$($address),+];
+
+        fn $routes(config: &mut ServiceConfig) {
+            config$(.route($address, get().to($page)))+;
+        }
+    };
+}
+
+pages! { pages_of_installation, OF_INSTALLATION:
+    "/" => home::home,
+    "/projects" => home::projects,
+    "/account" => account::show,
+    "/team" => team::show,
+    "/audit" => audit::all,
+    "/tokens" => tokens::show,
+    "/operations" => operations::show,
+}
+
+pages! { pages_of_project, OF_PROJECT:
+    "/overview" => overview::show,
+    "/playground" => playground::show,
+    "/keys" => keys::show,
+    "/settings" => settings::show,
+    "/settings/webhooks/{id}" => webhook::show,
+    "/wallet" => wallet::show,
+    "/identities" => identities::show,
+    "/activity" => activity::show,
+    "/activity/{otp}" => activity_story::of_request,
+    "/identities/{mode}/{identity}/sessions" => identity_sessions::show,
+    "/audit" => audit::of_project,
 }
 
 fn for_strangers(config: &mut ServiceConfig) {
@@ -50,21 +98,20 @@ fn for_strangers(config: &mut ServiceConfig) {
         .route("/start", post().to(entrance::enter))
         .route("/invite", get().to(entrance::invite))
         .route("/invite", post().to(entrance::accept))
-        .route("/sign-in", get().to(entrance::sign_in))
-        .route("/sign-in", post().to(entrance::let_in))
+        .route("/sign-in", get().to(sign_in::show))
+        .route("/sign-in", post().to(sign_in::let_in))
+        .route("/sign-in/code", get().to(sign_in::ask_code))
+        .route("/sign-in/code", post().to(sign_in::enter_code))
         .route("/sign-in/passkey/challenge", post().to(passkeys::ask))
         .route("/sign-in/passkey", post().to(passkeys::let_in))
         .route("/language", post().to(home::language));
 }
 
-fn of_installation(config: &mut ServiceConfig) {
+fn forms_of_installation(config: &mut ServiceConfig) {
     config
-        .route("/", get().to(home::home))
-        .route("/projects", get().to(home::projects))
         .service(form("/theme", "/", home::theme))
-        .service(form("/sign-out", "/", entrance::sign_out))
-        .service(form("/sign-out-everywhere", "/account", entrance::sign_out_everywhere))
-        .route("/account", get().to(account::show))
+        .service(form("/sign-out", "/", sign_in::sign_out))
+        .service(form("/sign-out-everywhere", "/account", sign_in::sign_out_everywhere))
         .service(form("/account/password", "/account", account::password))
         .service(form("/account/totp", "/account", account::offer))
         .service(form("/account/totp/add", "/account", account::add))
@@ -72,57 +119,42 @@ fn of_installation(config: &mut ServiceConfig) {
         .route("/account/passkeys/challenge", post().to(passkeys::offer))
         .route("/account/passkeys/add", post().to(passkeys::add))
         .route("/account/passkeys/remove", post().to(passkeys::remove))
-        .route("/team", get().to(team::show))
         .route("/team", post().to(team::invite))
         .service(form("/team/{operator}/access", "/team", team::change))
         .service(form("/team/{operator}/remove", "/team", team::remove))
-        .route("/audit", get().to(audit::all))
-        .route("/tokens", get().to(tokens::show))
         .route("/tokens", post().to(tokens::make))
-        .service(form("/tokens/{token}/revoke", "/tokens", tokens::revoke))
-        .route("/operations", get().to(operations::show));
+        .service(form("/tokens/{token}/revoke", "/tokens", tokens::revoke));
 }
 
-fn of_project(config: &mut ServiceConfig) {
+fn forms_of_project(config: &mut ServiceConfig) {
     config
-        .route("/overview", get().to(overview::show))
-        .route("/playground", get().to(playground::show))
         .route("/playground/call", post().to(playground::call))
-        .route("/keys", get().to(keys::show))
         .service(form("/keys/regenerate", "/keys", keys::regenerate))
-        .route("/settings", get().to(settings::show))
         .service(form("/settings/identities", "/settings", settings::switches))
         .service(form("/settings/routing", "/settings", settings_routing::save))
         .service(form("/settings/money", "/settings", settings::money))
         .service(form("/settings/messages", "/settings", settings_messages::save))
         .route("/settings/preview", post().to(settings_messages::preview))
         .service(form("/settings/webhooks", "/settings", settings_webhooks::add))
-        .route("/settings/webhooks/{id}", get().to(webhook::show))
         .service(form("/settings/webhooks/{id}/test", "/settings/webhooks/{id}", webhook::test))
         .service(form("/settings/webhooks/{id}/resend", "/settings/webhooks/{id}", webhook::resend))
         .service(form("/settings/webhooks/{id}/rotate", "/settings/webhooks/{id}", webhook::rotate))
         .service(form("/settings/webhooks/{id}/enable", "/settings/webhooks/{id}", webhook::enable))
         .service(form("/settings/webhooks/{id}/remove", "/settings/webhooks/{id}", webhook::remove))
-        .route("/wallet", get().to(wallet::show))
         .service(form("/wallet/credit", "/wallet", wallet::credit))
         .service(form("/wallet/proof", "/wallet", wallet_proof::prove))
         .route("/wallet/statement.csv", get().to(wallet_statement::download))
-        .route("/identities", get().to(identities::show))
         .route("/identities", post().to(identities::look_up))
         .service(form("/identities/erase", "/identities", identities::erase))
-        .route("/activity", get().to(activity::show))
         .route("/activity/live", get().to(activity::live))
         .service(form("/activity/phone", "/activity", activity::of_phone))
         .service(form("/activity/unmask", "/activity", activity_story::unmask))
         .service(form("/activity/unlock", "/activity", activity_story::unlock))
-        .route("/activity/{otp}", get().to(activity_story::of_request))
-        .route("/identities/{mode}/{identity}/sessions", get().to(identity_sessions::show))
         .service(form(
             "/identities/{mode}/{identity}/sessions/end",
             "/identities/{mode}/{identity}/sessions",
             identity_sessions::end,
-        ))
-        .route("/audit", get().to(audit::of_project));
+        ));
 }
 
 /// Where a form of `page` is sent. Whoever comes back to that address, by a reload or a change of colours,

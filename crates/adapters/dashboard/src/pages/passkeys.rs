@@ -1,5 +1,5 @@
 use super::account;
-use super::entrance;
+use super::sign_in::Door;
 use crate::assets;
 use crate::console::Console;
 use crate::format::time;
@@ -13,7 +13,6 @@ use actix_web::web::{Data, Json};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use dwar_app::PasskeyAnswer;
 use dwar_operator::{Passkey, PasskeyAlgorithm, PasskeyMade, PasskeySigned, PasskeySite};
-use dwar_wire::client_address;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -53,6 +52,8 @@ pub(crate) struct SignedForm {
     client_data: String,
     authenticator_data: String,
     signature: String,
+    #[serde(default)]
+    next: String,
 }
 
 /// `POST /sign-in/passkey`: a new session, whatever cookie came along.
@@ -72,14 +73,14 @@ pub(crate) async fn let_in(
         return Err(Refusal::Unreadable);
     };
     let signed = PasskeySigned { client_data, authenticator_data, signature };
-    let from = client_address(&request, console.names.tls);
     let answer = PasskeyAnswer { credential, signed };
-    let signed_in = console.passkeys.sign_in(asked(site, challenge), answer, from).await;
-    entrance::answered(&request, &console, signed_in, texts::WRONG)
+    let client = console.client(&request);
+    let signed_in = console.passkeys.sign_in(asked(site, challenge), answer, client).await;
+    Door::new(&request, &console, &form.next).by_passkey(signed_in, texts::WRONG)
 }
 
-/// What the sign-in page offers, where this site can have passkeys.
-pub(crate) fn door(request: &HttpRequest, console: &Console) -> Markup {
+/// What the sign-in page offers, where this site can have passkeys; `next` goes along with the answer.
+pub(crate) fn door(request: &HttpRequest, console: &Console, next: &Markup) -> Markup {
     if site(request, console).is_err() {
         return html! {};
     }
@@ -89,6 +90,7 @@ pub(crate) fn door(request: &HttpRequest, console: &Console) -> Markup {
             @for name in ["challenge", "credential", "client_data", "authenticator_data", "signature"] {
                 input type="hidden" name=(name);
             }
+            (next)
             button.plain type="submit" { (texts::USE) }
             p.notice.bad role="alert" data-failed=(texts::FAILED) hidden {}
         }

@@ -20,7 +20,7 @@ pub(crate) const FOREIGN: Words = (
     "The request came from another site, or the browser did not say where it came from. Nothing was changed.",
 );
 pub(crate) const STALE: Words =
-    ("Session expired", "Nothing was changed. Open the page again and repeat what you did.");
+    ("Session expired", "Nothing was changed. Sign in and repeat what you did.");
 pub(crate) const FORBIDDEN: Words =
     ("Access denied", "Your role does not include this. An owner can change your role under Team.");
 pub(crate) const NOT_FOUND: Words =

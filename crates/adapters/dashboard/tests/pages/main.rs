@@ -16,6 +16,7 @@ mod playground;
 mod projects;
 mod roles;
 mod sessions;
+mod sign_in;
 mod support;
 mod tokens;
 mod wallet;

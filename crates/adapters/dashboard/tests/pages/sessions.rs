@@ -16,7 +16,8 @@ async fn nobody_without_a_session_sees_a_page_and_an_api_key_opens_none() {
         pages.iter().map(String::as_str).chain(["/", "/projects", "/team", "/audit", "/account"])
     {
         let plain = house.stranger().get(path).await;
-        assert_eq!((plain.status, plain.header("location")), (303, "/sign-in"), "{path}");
+        assert_eq!(plain.status, 303, "{path}");
+        assert!(plain.header("location").starts_with("/sign-in"), "{path}");
         let asked = TestRequest::with_uri(path).insert_header(("Host", HOST));
         let keyed = asked
             .insert_header(("X-Api-Key", house.live_key.as_str()))
@@ -74,7 +75,7 @@ async fn signing_in_gives_a_new_token_whatever_cookie_came_along() {
     let first = house.joined("asha", Access::everything()).await;
     let mut browser = house.stranger();
     browser.cookie = Some(first.token.expose().to_owned());
-    let fields = [("name", "Asha"), ("password", PASSWORD), ("code", "")];
+    let fields = [("name", "Asha"), ("password", PASSWORD)];
     let reply = house.send(browser.form("/sign-in", &fields)).await;
     assert_eq!(reply.status, 303);
     assert_ne!(reply.token(), first.token.expose());
@@ -87,11 +88,11 @@ async fn signing_in_gives_a_new_token_whatever_cookie_came_along() {
 async fn the_cookie_is_out_of_reach_of_scripts_other_sites_and_plain_connections() {
     let house = House::new().await;
     house.joined("asha", Access::everything()).await;
-    let fields = [("name", "asha"), ("password", PASSWORD), ("code", "")];
+    let fields = [("name", "asha"), ("password", PASSWORD)];
     let reply = house.send(house.stranger().form("/sign-in", &fields)).await;
     let cookie = reply.header("set-cookie");
     assert!(cookie.starts_with("dwar_dashboard="), "{cookie}");
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     assert!(cookie.contains("Path=/") && !cookie.contains("Domain"), "{cookie}");
 
     let secure = House::with(true).await;
@@ -110,7 +111,7 @@ async fn wrong_passwords_lock_and_the_page_says_how_long() {
     let house = House::new().await;
     house.joined("asha", Access::everything()).await;
     let try_in = |password: &'static str| {
-        let fields = [("name", "asha"), ("password", password), ("code", "")];
+        let fields = [("name", "asha"), ("password", password)];
         house.send(house.stranger().form("/sign-in", &fields))
     };
     for _ in 0..5 {
@@ -128,7 +129,7 @@ async fn wrong_passwords_lock_and_the_page_says_how_long() {
 async fn a_browser_that_signed_in_before_gets_in_whoever_else_fails() {
     let house = House::new().await;
     house.joined("asha", Access::everything()).await;
-    let fields = |password| [("name", "asha"), ("password", password), ("code", "")];
+    let fields = |password| [("name", "asha"), ("password", password)];
     let first = house.send(house.stranger().form("/sign-in", &fields(PASSWORD))).await;
     let kept = first.cookie("dwar_browser");
     assert!(kept.contains("HttpOnly") && kept.contains("SameSite=Strict"), "{kept}");
@@ -182,7 +183,7 @@ async fn too_many_at_once_are_told_to_try_again() {
     }
     let house = House::hashing(false, Arc::new(Busy(PlainHasher::default()))).await;
     let owner = house.owner().await;
-    let fields = [("name", "asha"), ("password", PASSWORD), ("code", "")];
+    let fields = [("name", "asha"), ("password", PASSWORD)];
     let sign_in = house.send(house.stranger().form("/sign-in", &fields)).await;
     let fields = [("current", PASSWORD), ("new", "x2 y3 z4 w5 v6"), ("again", "x2 y3 z4 w5 v6")];
     for busy in [sign_in, owner.post("/account/password", &fields).await] {
@@ -196,7 +197,7 @@ async fn too_many_at_once_are_told_to_try_again() {
 async fn signing_out_everywhere_ends_every_session() {
     let house = House::new().await;
     let owner = house.owner().await;
-    let fields = [("name", "asha"), ("password", PASSWORD), ("code", "")];
+    let fields = [("name", "asha"), ("password", PASSWORD)];
     let second = house.send(house.stranger().form("/sign-in", &fields)).await.token();
     let mut elsewhere = house.stranger();
     elsewhere.cookie = Some(second);

@@ -12,11 +12,11 @@ use dwar_app::{Administration, Management, PriceList, SignedIn, Stores};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Settings, app,
 };
-use dwar_kernel::{OtpId, ProjectId};
+use dwar_kernel::{Clock, OtpId, ProjectId, Timestamp};
 use dwar_memory::MemoryStore;
 use dwar_operator::{
-    Access, By, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned, PasskeySite,
-    PasskeyVerifier, PasswordHasher, Role,
+    Access, By, Client, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned,
+    PasskeySite, PasskeyVerifier, PasswordHasher, Role,
 };
 use dwar_project::{ApiKey, KeyRecord};
 use dwar_testkit::{Carriers, FixedClock, PlainHasher, Post, START, management, parts};
@@ -161,7 +161,7 @@ impl House {
         let invited =
             self.manage.operators.invite(&By::command_line(), name, access).await.unwrap();
         let secret = invited.secret.expose();
-        self.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await.unwrap()
+        self.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await.unwrap()
     }
 
     pub async fn owner(&self) -> Browser<'_> {
@@ -179,6 +179,10 @@ impl House {
     /// The browser of somebody who has just signed in.
     pub fn browser(&self, signed_in: &SignedIn) -> Browser<'_> {
         Browser { house: self, cookie: Some(signed_in.token.expose().to_owned()) }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub const fn stranger(&self) -> Browser<'_> {
@@ -237,7 +241,12 @@ pub struct Browser<'a> {
     pub cookie: Option<String>,
 }
 
-impl Browser<'_> {
+impl<'a> Browser<'a> {
+    /// One that shows this token.
+    pub const fn with_token(house: &'a House, token: String) -> Self {
+        Self { house, cookie: Some(token) }
+    }
+
     pub const fn house(&self) -> &House {
         self.house
     }

@@ -3,5 +3,5 @@ mod office;
 mod world;
 
 pub use delivery::{LIFETIMES, accepted, awaiting_receipt, refused};
-pub use office::{Office, PASSWORD};
+pub use office::{Office, PASSWORD, at};
 pub use world::{BY, World, broken, down, limits};

@@ -1,14 +1,22 @@
-use dwar_app::{Administration, Credentials, Invited, Management, SignInError, SignedIn, Stores};
+use dwar_app::{
+    Administration, Credentials, Invited, Management, SignInError, SignedIn, Stores, TypedCode,
+};
 use dwar_kernel::{Clock, ProjectId};
 use dwar_memory::MemoryStore;
 use dwar_operator::{
-    Access, Action, AuditEntry, AuditFilter, BrowserToken, By, PasswordHasher, TotpSecret,
+    Access, Action, AuditEntry, AuditFilter, BrowserToken, By, Client, PasswordHasher,
+    PendingSignIn, TotpSecret,
 };
 use dwar_testkit::{FixedClock, Fixtures, PlainHasher, START, management, parts};
 use std::net::IpAddr;
 use std::sync::Arc;
 
 pub const PASSWORD: &str = "correct horse battery";
+
+/// The address of this number.
+pub fn at(number: u32) -> Client {
+    Client { address: Some(IpAddr::V4(number.into())), ..Client::default() }
+}
 
 /// Those who run a service, over a store in memory.
 pub struct Office {
@@ -49,17 +57,35 @@ impl Office {
     pub async fn join(&self, name: &str, access: Access) -> SignedIn {
         let invited = self.invite(name, access).await;
         let secret = invited.secret.expose();
-        self.admin.sign_in.follow_link(secret, Some(PASSWORD), None).await.unwrap()
+        self.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await.unwrap()
     }
 
+    /// By name and password, and then by the code where there is one.
     pub async fn sign_in(
         &self,
         name: &str,
         password: &str,
         code: Option<&str>,
     ) -> Result<SignedIn, SignInError> {
-        let typed = Credentials { name, password, code, browser: None };
-        self.admin.sign_in.sign_in(typed, None).await
+        let typed = Credentials { name, password, browser: None };
+        let asked = self.admin.sign_in.sign_in(typed, Client::default()).await;
+        match (asked, code) {
+            (Err(SignInError::CodeNeeded(pending)), Some(code)) => {
+                self.enter_code(&pending, code, Client::default()).await
+            }
+            (answer, _) => answer,
+        }
+    }
+
+    /// In an unknown browser, after the password.
+    pub async fn enter_code(
+        &self,
+        pending: &PendingSignIn,
+        code: &str,
+        client: Client,
+    ) -> Result<SignedIn, SignInError> {
+        let typed = TypedCode { pending: pending.expose(), code, browser: None };
+        self.admin.sign_in.enter_code(typed, client).await
     }
 
     /// From an unknown browser; each number is an address of its own.
@@ -68,9 +94,8 @@ impl Office {
         number: u32,
         (name, password): (&str, &str),
     ) -> Result<SignedIn, SignInError> {
-        let from = Some(IpAddr::V4(number.into()));
-        let typed = Credentials { name, password, code: None, browser: None };
-        self.admin.sign_in.sign_in(typed, from).await
+        let typed = Credentials { name, password, browser: None };
+        self.admin.sign_in.sign_in(typed, at(number)).await
     }
 
     /// In a browser in which somebody signed in before.
@@ -80,8 +105,8 @@ impl Office {
         (name, password): (&str, &str),
     ) -> Result<SignedIn, SignInError> {
         let browser = before.browser.as_ref().map(BrowserToken::expose);
-        let typed = Credentials { name, password, code: None, browser };
-        self.admin.sign_in.sign_in(typed, None).await
+        let typed = Credentials { name, password, browser };
+        self.admin.sign_in.sign_in(typed, Client::default()).await
     }
 
     /// Whether a session is valid.

@@ -67,12 +67,13 @@ pub async fn a_removal_leaves_nothing(stores: &Stores) {
     invited(stores, &make, back).await;
 }
 
-/// Sessions come newest first, and their use is noted once a minute.
+/// Sessions come newest first, as they began, and their use is noted once a minute.
 pub async fn sessions_are_newest_first_and_noted_once_a_minute(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, first) = within(stores, &make).await;
     let at = |minute| START + minutes(minute);
-    let mut second = OperatorSession { from: None, ..make.operator_session(&operator, at(1)) };
+    let mut second =
+        OperatorSession { from: None, device: None, ..make.operator_session(&operator, at(1)) };
     assert!(sign_in(stores, right(None), &second, at(1)).await);
     let known = || async { stores.operators.sessions(operator.id).await.unwrap() };
     assert_eq!(known().await, [second.clone(), first.clone()]);

@@ -11,7 +11,8 @@ pub use team::*;
 use crate::{ClearVault, Fixtures, START, Stores};
 use dwar_kernel::{Digest, OperatorId, Timestamp};
 use dwar_operator::{
-    Admission, Attempt, Link, Network, Operator, OperatorSession, Origin, PasswordHash, Proof, Totp,
+    Admission, Attempt, Link, Network, Operator, OperatorSession, Origin, PasswordHash, Proof,
+    ProvenStep, Totp,
 };
 use std::net::IpAddr;
 
@@ -20,6 +21,7 @@ fn hash(text: &str) -> PasswordHash {
 }
 
 fn right(step: Option<u64>) -> Proof {
+    let step = step.map(|step| ProvenStep { step, after: 7 });
     Proof { password: hash("$right"), step }
 }
 

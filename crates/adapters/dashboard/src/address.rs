@@ -1,0 +1,62 @@
+use crate::pages::is_page;
+use actix_web::HttpRequest;
+use actix_web::http::{Method, header};
+
+const LONGEST: usize = 1_024;
+
+/// Whether a text leads to this host, whoever wrote it. Browsers take `//` and `/\` for the beginning of
+/// another one.
+pub(crate) fn is_local(text: &str) -> bool {
+    let local = text.starts_with('/') && !text.starts_with("//") && text.len() <= LONGEST;
+    local && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+}
+
+/// The address of one of our pages with its query, to come back to.
+///
+/// It may come from a form or a link, and so from anybody: it leads to no other site, and to nothing
+/// but what a GET shows to whoever is signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageAddress(String);
+
+impl PageAddress {
+    /// The address in a text, if it is one.
+    pub(crate) fn read(request: &HttpRequest, text: &str) -> Option<Self> {
+        if !is_local(text) {
+            return None;
+        }
+        let path = text.split(['?', '#']).next()?;
+        let pattern = request.resource_map().match_pattern(path)?;
+        is_page(&pattern).then(|| Self(text.to_owned()))
+    }
+
+    /// The page that is asked for, or that sent its form.
+    pub(crate) fn of(request: &HttpRequest) -> Option<Self> {
+        if request.method() == Method::GET {
+            return Self::read(request, request.uri().path_and_query()?.as_str());
+        }
+        let sender = request.headers().get(header::REFERER)?.to_str().ok()?;
+        let (_, rest) = sender.split_once("://")?;
+        Self::read(request, &rest[rest.find('/')?..])
+    }
+
+    /// Where one signs in to come back here.
+    pub(crate) fn sign_in(page: Option<&Self>) -> String {
+        Self::with_next("/sign-in", page)
+    }
+
+    /// An address on the way in, which leads on to the page in the end.
+    pub(crate) fn with_next(path: &str, page: Option<&Self>) -> String {
+        match page.filter(|page| page.0 != "/") {
+            None => path.to_owned(),
+            Some(page) => {
+                let next: String = form_urlencoded::byte_serialize(page.0.as_bytes()).collect();
+                format!("{path}?next={next}")
+            }
+        }
+    }
+
+    /// The page, or the first one where there is none to come back to.
+    pub(crate) fn or_home(page: Option<&Self>) -> &str {
+        page.map_or("/", |page| &page.0)
+    }
+}

@@ -1,0 +1,236 @@
+use super::entrance::{shown, welcome};
+use super::parts::{Field, notice};
+use super::{go, passkeys};
+use crate::address::PageAddress;
+use crate::console::Console;
+use crate::layout::Page;
+use crate::refusal::{RETRY_SOON, Refusal};
+use crate::texts::{refusals, sign_in as texts};
+use crate::visit::{NoFields, Open, Posted, Visit};
+use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Query};
+use dwar_app::{Credentials, SignInError, SignedIn, TypedCode};
+use dwar_operator::{EndSessions, PendingSignIn};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+/// Somebody on their way in.
+pub(crate) struct Door<'a> {
+    request: &'a HttpRequest,
+    console: &'a Console,
+    /// Where they wanted to go.
+    next: Option<PageAddress>,
+}
+
+/// Where somebody wanted to go, as the address of a page on the way in says it.
+#[derive(Deserialize)]
+pub(crate) struct NextQuery {
+    #[serde(default)]
+    next: String,
+}
+
+/// `GET /sign-in`: the form, or straight on for whoever is signed in.
+pub(crate) async fn show(
+    request: HttpRequest,
+    visit: Result<Visit, Refusal>,
+    console: Data<Console>,
+    query: Query<NextQuery>,
+) -> Page {
+    let door = Door::new(&request, &console, &query.next);
+    if visit.is_ok() {
+        return Ok(go(PageAddress::or_home(door.next.as_ref())));
+    }
+    door.shown(StatusCode::OK, &door.password_form("", None))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SignInForm {
+    name: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// `POST /sign-in`: a new session, whatever cookie came along, or the question for a code.
+pub(crate) async fn let_in(
+    request: HttpRequest,
+    console: Data<Console>,
+    form: Open<SignInForm>,
+) -> Page {
+    let SignInForm { name, password, next } = form.0;
+    let door = Door::new(&request, &console, &next);
+    let browser = console.browser_of(&request);
+    let typed = Credentials { name: &name, password: &password, browser: browser.as_deref() };
+    match console.admin.sign_in.sign_in(typed, console.client(&request)).await {
+        Err(SignInError::CodeNeeded(pending)) => door.ask_code(&pending),
+        answer => {
+            let form = |sentence: &str| door.password_form(&name, Some(sentence));
+            door.answer(answer, texts::WRONG, form)
+        }
+    }
+}
+
+/// `GET /sign-in/code`: asks for the code after the password.
+pub(crate) async fn ask_code(
+    request: HttpRequest,
+    console: Data<Console>,
+    query: Query<NextQuery>,
+) -> Page {
+    let door = Door::new(&request, &console, &query.next);
+    if console.pending_of(&request).is_none() {
+        return Ok(go(&PageAddress::sign_in(door.next.as_ref())));
+    }
+    door.shown(StatusCode::OK, &door.code_form(None))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CodeForm {
+    code: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// `POST /sign-in/code`: the session that the password began.
+pub(crate) async fn enter_code(
+    request: HttpRequest,
+    console: Data<Console>,
+    form: Open<CodeForm>,
+) -> Page {
+    let CodeForm { code, next } = form.0;
+    let door = Door::new(&request, &console, &next);
+    let (pending, browser) = (console.pending_of(&request), console.browser_of(&request));
+    let pending = pending.unwrap_or_default();
+    let typed = TypedCode { pending: &pending, code: &code, browser: browser.as_deref() };
+    let answer = console.admin.sign_in.enter_code(typed, console.client(&request)).await;
+    let over = matches!(answer, Ok(_) | Err(SignInError::TooLate));
+    let mut page = door.answer(answer, texts::WRONG_CODE, |sentence: &str| {
+        if over { door.password_form("", Some(sentence)) } else { door.code_form(Some(sentence)) }
+    })?;
+    if over {
+        page.add_cookie(&console.pending_cookie(None)).map_err(|_| Refusal::Failed)?;
+    }
+    Ok(page)
+}
+
+impl<'a> Door<'a> {
+    /// `next` is what a form or a link says; it counts for nothing unless it is one of our pages.
+    pub(crate) fn new(request: &'a HttpRequest, console: &'a Console, next: &str) -> Self {
+        Self { request, console, next: PageAddress::read(request, next) }
+    }
+
+    /// Lets in who came by a passkey, or says why not.
+    pub(crate) fn by_passkey(&self, answer: Result<SignedIn, SignInError>, wrong: &str) -> Page {
+        self.answer(answer, wrong, |sentence: &str| self.password_form("", Some(sentence)))
+    }
+
+    /// Lets in, or shows the form again with a sentence; `wrong` is for what does not fit.
+    fn answer(
+        &self,
+        answer: Result<SignedIn, SignInError>,
+        wrong: &str,
+        form: impl Fn(&str) -> Markup,
+    ) -> Page {
+        let refused = |status, sentence: &str| self.shown(status, &form(sentence));
+        match answer {
+            Ok(it) => welcome(self.console, &it, PageAddress::or_home(self.next.as_ref())),
+            Err(SignInError::Wrong) => refused(StatusCode::FORBIDDEN, wrong),
+            Err(SignInError::TooLate) => refused(StatusCode::FORBIDDEN, texts::TOO_LATE),
+            Err(SignInError::Locked { until }) => {
+                let wait = (until - self.console.tools.now()).num_seconds().max(1);
+                let sentence = texts::LOCKED.replace("{seconds}", &wait.to_string());
+                refused(StatusCode::TOO_MANY_REQUESTS, &sentence)
+            }
+            Err(SignInError::Busy) => {
+                let mut page = refused(StatusCode::SERVICE_UNAVAILABLE, refusals::BUSY.1)?;
+                page.headers_mut().insert(RETRY_SOON.0, RETRY_SOON.1);
+                Ok(page)
+            }
+            Err(cause) => Err(cause.into()),
+        }
+    }
+
+    fn ask_code(&self, pending: &PendingSignIn) -> Page {
+        let mut page = go(&PageAddress::with_next("/sign-in/code", self.next.as_ref()));
+        let cookie = self.console.pending_cookie(Some(pending));
+        page.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
+        Ok(page)
+    }
+
+    fn shown(&self, status: StatusCode, form: &Markup) -> Page {
+        shown(self.request, status, texts::TITLE, form)
+    }
+
+    /// The field that carries along where to go.
+    fn next_field(&self) -> Markup {
+        html! {
+            @if let Some(page) = &self.next {
+                input type="hidden" name="next" value=(PageAddress::or_home(Some(page)));
+            }
+        }
+    }
+
+    fn password_form(&self, name: &str, refused: Option<&str>) -> Markup {
+        let name = Field {
+            name: "name",
+            label: texts::NAME,
+            value: name,
+            autocomplete: "username",
+            required: true,
+            ..Field::TEXT
+        };
+        let password = Field {
+            name: "password",
+            label: texts::PASSWORD,
+            kind: "password",
+            autocomplete: "current-password",
+            required: true,
+            ..Field::TEXT
+        };
+        html! {
+            form.stack method="post" action="/sign-in" {
+                @if let Some(sentence) = refused { (notice("bad", sentence)) }
+                (self.next_field())
+                (name.show()) (password.show())
+                button.primary type="submit" { (texts::BUTTON) }
+            }
+            (passkeys::door(self.request, self.console, &self.next_field()))
+            p.hint { (texts::FORGOTTEN) " " code { "dwar operator reset" } }
+        }
+    }
+
+    fn code_form(&self, refused: Option<&str>) -> Markup {
+        html! {
+            form.stack method="post" action="/sign-in/code" {
+                @if let Some(sentence) = refused { (notice("bad", sentence)) }
+                (self.next_field())
+                div.field {
+                    label for="code" { (texts::CODE) }
+                    input #code name="code" inputmode="numeric" autocomplete="one-time-code" required
+                        autofocus;
+                }
+                button.primary type="submit" { (texts::BUTTON) }
+            }
+            p { a href=(PageAddress::sign_in(self.next.as_ref())) { (texts::START_AGAIN) } }
+        }
+    }
+}
+
+/// `POST /sign-out`.
+pub(crate) async fn sign_out(posted: Posted<NoFields>) -> Page {
+    let which = EndSessions::One(posted.visit.present.session.digest);
+    leave(posted, which).await
+}
+
+/// `POST /sign-out-everywhere`.
+pub(crate) async fn sign_out_everywhere(posted: Posted<NoFields>) -> Page {
+    leave(posted, EndSessions::All).await
+}
+
+async fn leave(posted: Posted<NoFields>, which: EndSessions) -> Page {
+    let visit = posted.visit;
+    visit.console.admin.sign_in.sign_out(&visit.present, which, visit.by.from).await?;
+    let mut answer = go("/sign-in");
+    answer.add_cookie(&visit.console.no_session_cookie()).map_err(|_| Refusal::Failed)?;
+    Ok(answer)
+}

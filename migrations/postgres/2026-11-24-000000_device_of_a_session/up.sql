@@ -1,0 +1,2 @@
+-- In which browser an operator signed in, as in "Chrome on Windows".
+ALTER TABLE operator_sessions ADD COLUMN device text;
