@@ -8,10 +8,9 @@ use dwar_kernel::{EndpointId, KeyMode, ProjectId};
 use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
 
-const UNDER_WAY: &str = "It is under way, or was sent a moment ago. Look at the log first.";
-const SWITCHED_OFF: &str =
-    "This address is switched off, so nothing goes there. Switch it on, then send again.";
-const TESTED_BEFORE: &str = "It was tried a moment ago. Wait a few seconds, then try again.";
+const UNDER_WAY: &str = "This event is being sent, or was sent a moment ago. Check the log first.";
+const DISABLED: &str = "This endpoint is disabled. Enable it, then send the event again.";
+const TESTED_BEFORE: &str = "A test was sent a moment ago. Wait a few seconds, then try again.";
 
 /// Shows what an endpoint was told, sends it again, and tests whether it answers.
 #[derive(Clone)]
@@ -76,7 +75,7 @@ impl EndpointLog {
         match self.tell.calls.resend(project, endpoint, event.to_string(), now).await? {
             Resend::Queued => Ok(()),
             Resend::UnderWay => Err(ManageError::Conflict(UNDER_WAY)),
-            Resend::Off => Err(ManageError::Conflict(SWITCHED_OFF)),
+            Resend::Off => Err(ManageError::Conflict(DISABLED)),
             Resend::Gone => Err(ManageError::NotFound("such event on record any more")),
         }
     }

@@ -84,7 +84,7 @@ impl ManageEndpoints {
         if removed { Ok(()) } else { Err(NO_ENDPOINT) }
     }
 
-    /// Switches an endpoint on that was switched off for failing.
+    /// Enables an endpoint that was disabled for failing.
     pub async fn enable(
         &self,
         by: &By,

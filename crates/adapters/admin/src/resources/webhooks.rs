@@ -29,7 +29,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         post(
             "/projects/{project}/webhooks/{webhook}/enable",
             Command::EnableWebhook,
-            "Switches on what was switched off for failing",
+            "Enables an endpoint that was disabled for failing",
         )
         .to(enable),
         delete(
