@@ -630,6 +630,22 @@ test("the playground is in Hindi once that is chosen, and runs in it", async () 
   assert.deepEqual(house.faults, []);
 });
 
+test("a browser that prefers Hindi is asked to sign in in Hindi, and can switch", async () => {
+  const stranger = await (await house.browser.newContext({ ...LOOK, locale: "hi-IN" })).newPage();
+  await stranger.goto(`${project}/wallet`);
+  assert.equal(await stranger.getAttribute("html", "lang"), "hi");
+  assert.equal(await stranger.textContent("h1"), "साइन इन करें");
+  await stranger.evaluate(axe);
+  const { violations } = await stranger.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.filter(({ impact }) => ["serious", "critical"].includes(impact)), []);
+  const wanted = stranger.url();
+  await stranger.click("form.language >> text=English");
+  await stranger.waitForSelector('html[lang="en"]');
+  assert.equal(await stranger.textContent("h1"), "Sign in");
+  assert.equal(stranger.url(), wanted, "where one wanted to go is kept");
+  await stranger.context().close();
+});
+
 test("nothing of it is on the API's listener", async () => {
   for (const path of ["/", "/sign-in", "/start", "/projects", "/team", "/audit", "/tokens"]) {
     assert.equal((await fetch(house.api + path)).status, 404, path);

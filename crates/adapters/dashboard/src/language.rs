@@ -63,8 +63,7 @@ impl Language {
 
     /// Lets the browser keep the choice.
     pub(crate) fn cookie(self, console: &Console) -> Cookie<'static> {
-        let cookie = Cookie::build(COOKIE, self.as_str()).path("/").secure(console.names.tls);
-        let cookie = cookie.http_only(true).same_site(SameSite::Lax);
+        let cookie = console.cookie(COOKIE, self.as_str().to_owned(), SameSite::Lax);
         cookie.max_age(CookieDuration::days(365)).finish()
     }
 }

@@ -111,14 +111,14 @@ fn document(
 }
 
 /// A page for somebody who is not signed in: a card in the middle.
-pub(crate) fn card(title: &str, theme: Theme, content: &Markup) -> Markup {
+pub(crate) fn card(title: &str, look: (Theme, Language), content: &Markup) -> Markup {
     let body = html! {
         main.card-page #content {
             div.brand.brand-large { (mark()) span { "Dwar" } }
             section.card { h1 { (title) } (content) }
         }
     };
-    let kind = (theme, Language::English, "bare");
+    let kind = (look.0, look.1, "bare");
     document(&format!("{title} · Dwar"), kind, &html! {}, &body)
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn bare(title: &str, sentence: &str, (href, label): (&str, &str)) -> 
         p { (sentence) }
         p { a.button href=(href) { (label) } }
     };
-    card(title, Theme::System, &content)
+    card(title, (Theme::System, Language::English), &content)
 }
 
 /// The door.

@@ -97,7 +97,12 @@ impl Console {
         if self.names.tls { "__Host-dwar" } else { "dwar_dashboard" }
     }
 
-    fn cookie(&self, name: &'static str, value: String, same: SameSite) -> CookieBuilder<'static> {
+    pub(crate) fn cookie(
+        &self,
+        name: &'static str,
+        value: String,
+        same: SameSite,
+    ) -> CookieBuilder<'static> {
         let cookie = Cookie::build(name, value).path("/").secure(self.names.tls);
         cookie.http_only(true).same_site(same)
     }

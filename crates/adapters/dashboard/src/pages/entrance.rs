@@ -1,9 +1,10 @@
 use super::go;
 use super::parts::{Field, notice};
 use crate::console::Console;
+use crate::language::Language;
 use crate::layout::{HTML, Page, card};
 use crate::refusal::Refusal;
-use crate::texts::{entrance as texts, sign_in as sign_in_texts};
+use crate::texts::{entrance as texts, refusals};
 use crate::visit::{Open, Theme};
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
@@ -118,17 +119,13 @@ fn gone(request: &HttpRequest) -> Page {
     let content = html! {
         p { (texts::GONE) }
         pre tabindex="0" { code { (texts::COMMAND) } }
-        p { a href="/sign-in" { (sign_in_texts::TITLE) } }
+        p { a href="/sign-in" { (refusals::SIGN_IN.0) } }
     };
     shown(request, StatusCode::FORBIDDEN, texts::WELCOME, &content)
 }
 
-pub(super) fn shown(
-    request: &HttpRequest,
-    status: StatusCode,
-    title: &str,
-    content: &Markup,
-) -> Page {
-    let page = card(title, Theme::of(request), content).into_string();
+fn shown(request: &HttpRequest, status: StatusCode, title: &str, content: &Markup) -> Page {
+    let look = (Theme::of(request), Language::English);
+    let page = card(title, look, content).into_string();
     Ok(HttpResponse::build(status).content_type(HTML).body(page))
 }

@@ -7,6 +7,7 @@ use crate::layout::{Page, csrf};
 use crate::names::Site;
 use crate::refusal::Refusal;
 use crate::texts::passkeys as texts;
+use crate::texts::sign_in::SignIn;
 use crate::visit::{NoFields, Open, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json};
@@ -76,11 +77,16 @@ pub(crate) async fn let_in(
     let answer = PasskeyAnswer { credential, signed };
     let client = console.client(&request);
     let signed_in = console.passkeys.sign_in(asked(site, challenge), answer, client).await;
-    Door::new(&request, &console, &form.next).by_passkey(signed_in, texts::WRONG)
+    Door::new(&request, &console, &form.next).by_passkey(signed_in)
 }
 
 /// What the sign-in page offers, where this site can have passkeys; `next` goes along with the answer.
-pub(crate) fn door(request: &HttpRequest, console: &Console, next: &Markup) -> Markup {
+pub(crate) fn door(
+    request: &HttpRequest,
+    console: &Console,
+    words: &SignIn,
+    next: &Markup,
+) -> Markup {
     if site(request, console).is_err() {
         return html! {};
     }
@@ -91,8 +97,8 @@ pub(crate) fn door(request: &HttpRequest, console: &Console, next: &Markup) -> M
                 input type="hidden" name=(name);
             }
             (next)
-            button.plain type="submit" { (texts::USE) }
-            p.notice.bad role="alert" data-failed=(texts::FAILED) hidden {}
+            button.plain type="submit" { (words.passkey) }
+            p.notice.bad role="alert" data-failed=(words.passkey_failed) hidden {}
         }
         script type="module" src=(assets::passkeys()) {}
     }

@@ -1,19 +1,23 @@
-use super::entrance::{shown, welcome};
+use super::entrance::welcome;
 use super::parts::{Field, notice};
 use super::{go, passkeys};
 use crate::address::PageAddress;
 use crate::console::Console;
-use crate::layout::Page;
+use crate::language::Language;
+use crate::layout::{HTML, Page, card, language_switch};
 use crate::refusal::{RETRY_SOON, Refusal};
-use crate::texts::{refusals, sign_in as texts};
-use crate::visit::{NoFields, Open, Posted, Visit};
-use actix_web::HttpRequest;
+use crate::texts::sign_in::SignIn;
+use crate::visit::{NoFields, Open, Posted, Theme, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Query};
+use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{Credentials, SignInError, SignedIn, TypedCode};
 use dwar_operator::{EndSessions, PendingSignIn};
 use maud::{Markup, html};
 use serde::Deserialize;
+
+/// Where the code is asked for.
+const CODE: &str = "/sign-in/code";
 
 /// Somebody on their way in.
 pub(crate) struct Door<'a> {
@@ -21,6 +25,8 @@ pub(crate) struct Door<'a> {
     console: &'a Console,
     /// Where they wanted to go.
     next: Option<PageAddress>,
+    language: Language,
+    texts: &'static SignIn,
 }
 
 /// Where somebody wanted to go, as the address of a page on the way in says it.
@@ -66,7 +72,7 @@ pub(crate) async fn let_in(
         Err(SignInError::CodeNeeded(pending)) => door.ask_code(&pending),
         answer => {
             let form = |sentence: &str| door.password_form(&name, Some(sentence));
-            door.answer(answer, texts::WRONG, form)
+            door.answer(answer, door.texts.wrong, form)
         }
     }
 }
@@ -104,7 +110,7 @@ pub(crate) async fn enter_code(
     let typed = TypedCode { pending: &pending, code: &code, browser: browser.as_deref() };
     let answer = console.admin.sign_in.enter_code(typed, console.client(&request)).await;
     let over = matches!(answer, Ok(_) | Err(SignInError::TooLate));
-    let mut page = door.answer(answer, texts::WRONG_CODE, |sentence: &str| {
+    let mut page = door.answer(answer, door.texts.wrong_code, |sentence: &str| {
         if over { door.password_form("", Some(sentence)) } else { door.code_form(Some(sentence)) }
     })?;
     if over {
@@ -116,12 +122,16 @@ pub(crate) async fn enter_code(
 impl<'a> Door<'a> {
     /// `next` is what a form or a link says; it counts for nothing unless it is one of our pages.
     pub(crate) fn new(request: &'a HttpRequest, console: &'a Console, next: &str) -> Self {
-        Self { request, console, next: PageAddress::read(request, next) }
+        let language = Language::of(request);
+        let (next, texts) = (PageAddress::read(request, next), SignIn::of(language));
+        Self { request, console, next, language, texts }
     }
 
     /// Lets in who came by a passkey, or says why not.
-    pub(crate) fn by_passkey(&self, answer: Result<SignedIn, SignInError>, wrong: &str) -> Page {
-        self.answer(answer, wrong, |sentence: &str| self.password_form("", Some(sentence)))
+    pub(crate) fn by_passkey(&self, answer: Result<SignedIn, SignInError>) -> Page {
+        self.answer(answer, self.texts.passkey_wrong, |sentence: &str| {
+            self.password_form("", Some(sentence))
+        })
     }
 
     /// Lets in, or shows the form again with a sentence; `wrong` is for what does not fit.
@@ -135,14 +145,14 @@ impl<'a> Door<'a> {
         match answer {
             Ok(it) => welcome(self.console, &it, PageAddress::or_home(self.next.as_ref())),
             Err(SignInError::Wrong) => refused(StatusCode::FORBIDDEN, wrong),
-            Err(SignInError::TooLate) => refused(StatusCode::FORBIDDEN, texts::TOO_LATE),
+            Err(SignInError::TooLate) => refused(StatusCode::FORBIDDEN, self.texts.too_late),
             Err(SignInError::Locked { until }) => {
                 let wait = (until - self.console.tools.now()).num_seconds().max(1);
-                let sentence = texts::LOCKED.replace("{seconds}", &wait.to_string());
+                let sentence = self.texts.locked.replace("{seconds}", &wait.to_string());
                 refused(StatusCode::TOO_MANY_REQUESTS, &sentence)
             }
             Err(SignInError::Busy) => {
-                let mut page = refused(StatusCode::SERVICE_UNAVAILABLE, refusals::BUSY.1)?;
+                let mut page = refused(StatusCode::SERVICE_UNAVAILABLE, self.texts.busy)?;
                 page.headers_mut().insert(RETRY_SOON.0, RETRY_SOON.1);
                 Ok(page)
             }
@@ -151,14 +161,19 @@ impl<'a> Door<'a> {
     }
 
     fn ask_code(&self, pending: &PendingSignIn) -> Page {
-        let mut page = go(&PageAddress::with_next("/sign-in/code", self.next.as_ref()));
+        let mut page = go(&PageAddress::with_next(CODE, self.next.as_ref()));
         let cookie = self.console.pending_cookie(Some(pending));
         page.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
         Ok(page)
     }
 
     fn shown(&self, status: StatusCode, form: &Markup) -> Page {
-        shown(self.request, status, texts::TITLE, form)
+        let path = if self.request.path() == CODE { CODE } else { "/sign-in" };
+        let back = PageAddress::with_next(path, self.next.as_ref());
+        let content = html! { (form) (language_switch(self.language, &back)) };
+        let look = (Theme::of(self.request), self.language);
+        let page = card(self.texts.title, look, &content).into_string();
+        Ok(HttpResponse::build(status).content_type(HTML).body(page))
     }
 
     /// The field that carries along where to go.
@@ -173,7 +188,7 @@ impl<'a> Door<'a> {
     fn password_form(&self, name: &str, refused: Option<&str>) -> Markup {
         let name = Field {
             name: "name",
-            label: texts::NAME,
+            label: self.texts.name,
             value: name,
             autocomplete: "username",
             required: true,
@@ -181,7 +196,7 @@ impl<'a> Door<'a> {
         };
         let password = Field {
             name: "password",
-            label: texts::PASSWORD,
+            label: self.texts.password,
             kind: "password",
             autocomplete: "current-password",
             required: true,
@@ -192,10 +207,10 @@ impl<'a> Door<'a> {
                 @if let Some(sentence) = refused { (notice("bad", sentence)) }
                 (self.next_field())
                 (name.show()) (password.show())
-                button.primary type="submit" { (texts::BUTTON) }
+                button.primary type="submit" { (self.texts.button) }
             }
-            (passkeys::door(self.request, self.console, &self.next_field()))
-            p.hint { (texts::FORGOTTEN) " " code { "dwar operator reset" } }
+            (passkeys::door(self.request, self.console, self.texts, &self.next_field()))
+            p.hint { (self.texts.forgotten) " " code { "dwar operator reset" } }
         }
     }
 
@@ -205,13 +220,13 @@ impl<'a> Door<'a> {
                 @if let Some(sentence) = refused { (notice("bad", sentence)) }
                 (self.next_field())
                 div.field {
-                    label for="code" { (texts::CODE) }
+                    label for="code" { (self.texts.code) }
                     input #code name="code" inputmode="numeric" autocomplete="one-time-code" required
                         autofocus;
                 }
-                button.primary type="submit" { (texts::BUTTON) }
+                button.primary type="submit" { (self.texts.button) }
             }
-            p { a href=(PageAddress::sign_in(self.next.as_ref())) { (texts::START_AGAIN) } }
+            p { a href=(PageAddress::sign_in(self.next.as_ref())) { (self.texts.start_again) } }
         }
     }
 }

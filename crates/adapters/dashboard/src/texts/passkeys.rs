@@ -13,6 +13,4 @@ pub(crate) const REMOVE: &str = "Remove";
 pub(crate) const MADE: &str = "added";
 pub(crate) const USED: &str = "last used";
 pub(crate) const NEVER_USED: &str = "never used";
-pub(crate) const USE: &str = "Sign in with a passkey";
-pub(crate) const WRONG: &str = "This passkey is not registered here.";
 pub(crate) const FAILED: &str = "The browser did not provide a passkey. Nothing was changed.";

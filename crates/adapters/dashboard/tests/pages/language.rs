@@ -48,3 +48,21 @@ async fn a_language_is_chosen_by_anybody_and_kept_by_the_browser() {
     let foreign = foreign.insert_header(("Origin", "https://evil.example"));
     assert_eq!(house.send(foreign).await.status, 403);
 }
+
+#[actix_web::test]
+async fn the_way_in_is_in_hindi_from_the_form_to_its_refusals() {
+    let house = House::new().await;
+    let stranger = house.stranger();
+    let page = shown(&stranger, "/sign-in?next=%2Fteam", None).await;
+    assert!(page.contains(HINDI) && page.contains("<h1>साइन इन करें</h1>"), "{page}");
+    let back = "name=\"back\" value=\"/sign-in?next=%2Fteam\"";
+    assert!(page.contains("action=\"/language\"") && page.contains(back), "{page}");
+    let wrong = stranger.form("/sign-in", &[("name", "asha"), ("password", "wrong")]);
+    let wrong = house.send(wrong.insert_header(("Accept-Language", "hi"))).await;
+    assert_eq!(wrong.status, 403);
+    assert!(wrong.body.contains(HINDI) && wrong.body.contains("गलत है।<"), "{}", wrong.body);
+    let page = shown(&stranger, "/sign-in", Some("en")).await;
+    assert!(page.contains(ENGLISH) && page.contains("<h1>Sign in</h1>"), "{page}");
+    let page = shown(&stranger, "/invite", None).await;
+    assert!(page.contains(ENGLISH) && !page.contains("action=\"/language\""), "{page}");
+}
