@@ -4,7 +4,7 @@ use crate::descriptors;
 use crate::wiring::{Application, Core, StopHandle, keep_preparing, prepare};
 use dwar_app::CreatedProject;
 use dwar_kernel::StoreError;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -94,7 +94,12 @@ fn greet(project: &CreatedProject, address: SocketAddr, link: Option<&str>) {
     // A person who closed standard output does not want to know.
     let _ = writeln!(io::stdout(), "{}", welcome(project, address));
     if let Some(link) = link {
-        let _ = writeln!(io::stdout(), "{INVITATION}\n\n  {link}");
+        let link = if io::stdout().is_terminal() {
+            format!("\x1b[1m{link}\x1b[0m")
+        } else {
+            link.to_owned()
+        };
+        let _ = writeln!(io::stdout(), "{INVITATION}\n\n  {link}\n");
     }
 }
 
