@@ -67,7 +67,7 @@ async fn a_mask_cannot_be_searched(database: Database) {
         let form = [("mode", "live"), ("phone", &phone(number))];
         let found = viewer.post(&format!("/p/{project}/activity/phone"), &form).await;
         assert_eq!(found.status, 200, "{number}");
-        let left = format!("search for {} more number", IN_AN_HOUR - 1 - number);
+        let left = format!("log. {} search", IN_AN_HOUR - 1 - number);
         assert!(found.text.contains(&left), "{left}: {}", found.text);
     }
     for project in [&one, &other] {

@@ -119,6 +119,6 @@ pub(crate) const fn state(state: OtpState) -> (Tone, &'static str) {
 pub(crate) fn searches_left(remaining: u32) -> String {
     let searches = if remaining == 1 { "search" } else { "searches" };
     format!(
-        "Each search is recorded in the audit log. {remaining} {searches} left; the limit resets at"
+        "Each search is recorded in the audit log. {remaining} {searches} left; another becomes available at"
     )
 }
