@@ -420,6 +420,43 @@ test("the way in leads back to the page, with a second factor asked after the pa
   await nila.context().close();
 });
 
+test("a rise is confirmed, an invitation is renewed and revoked, and a long name hides nothing", async () => {
+  const long = "a very long name of somebody who signs in with all of it 123";
+  const longer = await joined(long, "viewer");
+  for (const width of [1280, 390]) {
+    await longer.setViewportSize({ width, height: 860 });
+    await longer.goto(`${project}/overview`);
+    if (width < 820) await longer.check("#nav-open", { force: true });
+    const button = await longer.locator("text=Sign out").first().boundingBox();
+    const side = await longer.locator("header.side").boundingBox();
+    assert.ok(button.x + button.width <= side.x + side.width, `Sign out is beyond at ${width}`);
+  }
+  await longer.context().close();
+  const { page } = house;
+  await page.goto(`${house.base}/team`);
+  const card = page.locator("li.card", { hasText: long });
+  const [name, frame] = [await card.locator("strong").boundingBox(), await card.boundingBox()];
+  assert.ok(name.x + name.width <= frame.x + frame.width);
+  await card.locator("text=Change role").click();
+  await card.locator("select").first().selectOption("owner");
+  await card.locator("text=Save").first().click();
+  await page.waitForSelector("text=will be able to do everything in");
+  await page.click("main >> text=Cancel");
+  assert.match(await card.textContent(), /Viewer/);
+
+  await page.fill("#name", "zoya");
+  await page.click("text=Create invite link");
+  const first = await page.textContent("#fresh-link");
+  const invited = page.locator("li.card", { hasText: "zoya" });
+  assert.match(await invited.textContent(), /The link works until/);
+  await invited.locator("text=New link").click();
+  await page.waitForSelector("#fresh-link");
+  assert.notEqual(await page.textContent("#fresh-link"), first);
+  await invited.locator("text=Revoke").click();
+  await page.waitForSelector("text=Removed and signed out everywhere.");
+  assert.equal(await invited.count(), 0);
+});
+
 test("the card to sign in is in the middle of the window", async () => {
   const stranger = await (await house.browser.newContext(LOOK)).newPage();
   for (const [width, height] of [[1440, 900], [390, 844]]) {

@@ -110,6 +110,8 @@ macro_rules! shared_store_contract_tests {
                 a_link_lets_in_once_until_the_exact_instant
                 a_link_ends_all_that_let_in_before
                 links_at_once_let_in_once
+                another_link_takes_the_place_of_the_one_before
+                a_link_renewed_while_it_is_used_leaves_none
                 attempts_are_admitted_as_the_domain_says
                 a_lock_is_of_one_origin_alone
                 a_name_is_slowed_however_many_networks_take_part

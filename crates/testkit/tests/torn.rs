@@ -33,6 +33,7 @@ broken_by_a_torn_store! {
         invitations_at_once_take_a_name_once
         invite_first_answers_true_once
         links_at_once_let_in_once
+        a_link_renewed_while_it_is_used_leaves_none
         attempts_at_once_are_admitted_up_to_the_lock
         attempts_at_once_from_many_networks_are_admitted_up_to_the_pace
         a_time_step_at_once_lets_in_once

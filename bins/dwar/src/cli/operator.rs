@@ -24,6 +24,12 @@ pub enum Command {
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
     },
+    /// Print another link for somebody who was invited and has not signed in yet; the one before
+    /// stops working
+    Renew {
+        /// Their name
+        name: String,
+    },
     /// List every operator
     List,
     /// Remove an operator's password, second factor, passkeys, sessions and lock, and print a new
@@ -49,6 +55,11 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
                 .zip(role)
                 .map_or_else(Access::everything, |(project, role)| Access::one(project, role));
             let invited = operators.invite(&by, &name, access).await;
+            Ok(welcome(&invited?, &base))
+        }
+        Command::Renew { name } => {
+            let operator = operators.named(&name).await?;
+            let invited = operators.renew_invitation(&by, operator.id).await;
             Ok(welcome(&invited?, &base))
         }
         Command::List => listed(&operators, &by).await,

@@ -114,6 +114,20 @@ impl OperatorStore for MemoryStore {
         Ok(state.link(link).map(|(link, operator)| (link, operator.clone())))
     }
 
+    async fn links(&self) -> Result<Vec<Link>, StoreError> {
+        Ok(self.step("OperatorStore::links").await?.links.clone())
+    }
+
+    async fn renew_link(&self, link: Link) -> Result<bool, StoreError> {
+        let state = &mut *self.step("OperatorStore::renew_link").await?;
+        let invited = state.operator(link.operator).is_some_and(|known| known.is_invited());
+        if invited {
+            state.links.retain(|known| known.operator != link.operator);
+            state.links.push(link);
+        }
+        Ok(invited)
+    }
+
     async fn spend(
         &self,
         link: Digest,

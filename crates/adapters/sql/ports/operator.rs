@@ -119,6 +119,24 @@ impl OperatorStore for Store {
         .await
     }
 
+    async fn links(&self) -> Result<Vec<Link>, StoreError> {
+        self.scan(move |conn| Ok(read_all!(LinkRow of operator_links::table, conn))).await
+    }
+
+    async fn renew_link(&self, link: Link) -> Result<bool, StoreError> {
+        self.write(move |conn| {
+            if !lock(conn, link.operator)?.is_some_and(|operator| operator.is_invited()) {
+                return Ok(false);
+            }
+            let theirs = operator_links::operator_id.eq(Id::from(link.operator));
+            diesel::delete(operator_links::table.filter(theirs)).execute(conn)?;
+            let row = LinkRow::from(&link);
+            diesel::insert_into(operator_links::table).values(row).execute(conn)?;
+            Ok(true)
+        })
+        .await
+    }
+
     async fn spend(
         &self,
         link: Digest,

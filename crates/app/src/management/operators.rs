@@ -4,6 +4,7 @@ use dwar_operator::{
     Access, Action, Area, By, Command, Facts, InvalidName, Link, LinkKind, LinkSecret, Operator,
     OperatorChange, OperatorName, OperatorStore, Permission,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Invites operators, says what they may do, and removes them.
@@ -25,6 +26,8 @@ pub struct Invited {
 }
 
 const NO_OPERATOR: ManageError = ManageError::NotFound("such operator");
+const HAS_BEEN_IN: ManageError =
+    ManageError::Conflict("They have signed in already, so there is no invitation to renew.");
 const NAME_TAKEN: ManageError = ManageError::Conflict("An operator with this name already exists.");
 
 impl ManageOperators {
@@ -79,6 +82,42 @@ impl ManageOperators {
     /// The operator of this name.
     pub async fn named(&self, name: &str) -> Result<Operator, ManageError> {
         self.operators.find_by_name(named(name)?).await?.ok_or(NO_OPERATOR)
+    }
+
+    /// Until when the links of these operators work, of those who were invited and have one.
+    pub async fn invitations(
+        &self,
+        by: &By,
+        operators: &[Operator],
+    ) -> Result<BTreeMap<OperatorId, Timestamp>, ManageError> {
+        self.control.admit(by, Command::ListOperators, None)?;
+        let invited =
+            |link: &Link| operators.iter().any(|one| one.id == link.operator && one.is_invited());
+        let (links, now) = (self.operators.links().await?, self.control.tools.now());
+        let open = links.into_iter().filter(|link| link.is_open(now) && invited(link));
+        Ok(open.map(|link| (link.operator, link.expires_at)).collect())
+    }
+
+    /// Makes another link for somebody who was invited and has not been in yet; the one before stops
+    /// working.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] for somebody who has been in.
+    pub async fn renew_invitation(
+        &self,
+        by: &By,
+        operator: OperatorId,
+    ) -> Result<Invited, ManageError> {
+        self.control.admit(by, Command::RenewInvitation, None)?;
+        let operator = self.find(by, operator).await?;
+        if !operator.is_invited() {
+            return Err(HAS_BEEN_IN);
+        }
+        self.control.record(by, about(&operator, Action::InvitationRenewed)).await?;
+        let (secret, link) = self.link(operator.id, LinkKind::Password);
+        let expires_at = link.expires_at;
+        let renewed = self.operators.renew_link(link).await?;
+        if renewed { Ok(Invited { operator, secret, expires_at }) } else { Err(HAS_BEEN_IN) }
     }
 
     /// Changes what an operator may do, from their very next request on.

@@ -24,6 +24,7 @@ struct Walk {
     identity: dwar_kernel::IdentityId,
     present: Present,
     other: dwar_kernel::OperatorId,
+    invited: dwar_kernel::OperatorId,
     token: dwar_kernel::AdminTokenId,
     link: String,
 }
@@ -40,6 +41,7 @@ impl Walk {
         let asha = office.join("Asha", Access::everything()).await;
         let other = office.join("Ravi", Access::everything()).await.operator.id;
         let link = office.invite("Meena", Access::everything()).await.secret.expose().to_owned();
+        let invited = office.invite("Zoya", Access::everything()).await.operator.id;
         let tokens = &office.manage.tokens;
         let (token, _) = tokens.make(&by, maker("deploy")).await.unwrap();
         Self {
@@ -48,6 +50,7 @@ impl Walk {
             identity,
             present: Present { operator: asha.operator, session: asha.session },
             other,
+            invited,
             token: token.id,
             link,
             name: "New".parse().unwrap(),
@@ -73,10 +76,12 @@ impl Walk {
             .map(|one| one.password.as_ref().map(|hash| hash.as_str().to_owned()))
             .collect();
         let digests: Vec<_> = keys.iter().map(|key| key.digest.0).collect();
+        let links = stores.operators.links().await.unwrap();
+        let links: Vec<_> = links.iter().map(|link| link.digest.0).collect();
         let secrets: Vec<_> = endpoints.iter().map(|one| one.secret.0.clone()).collect();
         format!(
             "{projects:?}{keys:?}{wallet:?}{endpoints:?}{signing_keys:?}{identity:?}{operators:?}\
-             {sessions:?}{tokens:?}{hashes:?}{digests:?}{secrets:?}"
+             {sessions:?}{tokens:?}{hashes:?}{digests:?}{links:?}{secrets:?}"
         )
     }
 }
@@ -135,6 +140,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (OperatorInvited, None, step!(|w, by| w.office.manage.operators.invite(by, "Eve", Access::everything()))),
         (OperatorChanged, None, step!(|w, by| w.office.manage.operators.change_access(by, w.other, Access::default()))),
         (OperatorReset, None, step!(|w, _by| w.office.manage.operators.reset(&By::command_line(), w.other))),
+        (InvitationRenewed, None, step!(|w, by| w.office.manage.operators.renew_invitation(by, w.invited))),
         (OperatorRemoved, None, step!(|w, by| w.office.manage.operators.remove(by, w.other))),
         (OperatorJoined, None, step!(|w, _by| w.office.admin.sign_in.follow_link(&w.link, Some(PASSWORD), Client::default()))),
         (OperatorSignedIn, None, step!(|w, _by| w.office.sign_in("Asha", PASSWORD, None))),
@@ -181,7 +187,7 @@ async fn each_change_leaves_exactly_one_entry_and_no_secret_or_number_in_it() {
         assert_eq!(walk.seen().await != seen, !UNSEEN.contains(&action), "{action:?}");
         assert!(actions.insert(action.as_str()), "{action:?} twice");
     }
-    assert_eq!(actions.len(), 29, "an action that no change here has");
+    assert_eq!(actions.len(), 30, "an action that no change here has");
 }
 
 #[tokio::test]

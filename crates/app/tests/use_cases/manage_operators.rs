@@ -1,7 +1,7 @@
 use crate::common::{Office, PASSWORD};
-use dwar_app::{ManageError, NewAdminToken, SignInError};
+use dwar_app::{Invited, ManageError, NewAdminToken, SignInError};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, AdminToken, AuditFilter, By, Client, LinkKind, Role};
+use dwar_operator::{Access, Action, AdminToken, AuditFilter, By, Client, Link, LinkKind, Role};
 use dwar_testkit::{MS, START, minutes, new_token, phone, seconds};
 use std::time::Duration;
 
@@ -273,4 +273,57 @@ async fn without_an_audit_entry_nothing_changes() {
     assert!(office.manage.tokens.list(&by).await.unwrap().is_empty());
     assert_eq!(sign_in.sessions(asha.id).await.unwrap().len(), 1);
     assert!(sign_in.read_link(invited.secret.expose()).await.is_ok());
+}
+
+/// A new link takes the place of the one before, for whoever has not been in.
+#[tokio::test]
+async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
+    let office = Office::open();
+    let (operators, by) = (&office.manage.operators, By::command_line());
+    let first = office.invite("Asha", Access::everything()).await;
+    let id = first.operator.id;
+    let ends = async || {
+        let listed = operators.list(&by).await.unwrap();
+        operators.invitations(&by, &listed).await.unwrap().get(&id).copied()
+    };
+    assert_eq!(ends().await, Some(first.expires_at));
+    office.clock.advance(DAY);
+    let second = operators.renew_invitation(&by, id).await.unwrap();
+    assert_eq!(second.expires_at, START + DAY + Link::INVITE);
+    assert_eq!(ends().await, Some(second.expires_at));
+    office.clock.set(second.expires_at);
+    assert_eq!(ends().await, None, "over");
+    let third = operators.renew_invitation(&by, id).await.unwrap();
+    let follow = async |invited: &Invited| {
+        let secret = invited.secret.expose();
+        office.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await
+    };
+    assert!(follow(&first).await.is_err() && follow(&second).await.is_err());
+    follow(&third).await.unwrap();
+    assert_eq!(ends().await, None, "used");
+    let late = operators.renew_invitation(&by, id).await;
+    assert!(matches!(late, Err(ManageError::Conflict(_))), "{late:?}");
+    // Who was reset is let in by the command line alone.
+    operators.reset(&by, id).await.unwrap();
+    assert!(matches!(operators.renew_invitation(&by, id).await, Err(ManageError::Conflict(_))));
+    assert_eq!(ends().await, None);
+    let renewed = office.actions().await.into_iter();
+    assert_eq!(renewed.filter(|action| *action == Action::InvitationRenewed).count(), 2);
+}
+
+#[tokio::test]
+async fn nobody_renews_the_invitation_of_somebody_beyond_their_team() {
+    let office = Office::open();
+    let (ours, theirs) = (office.project().await, office.project().await);
+    let owner = office.join("Ravi", Access::one(ours, Role::Owner)).await.operator;
+    let viewer = office.join("Meena", Access::one(ours, Role::Viewer)).await.operator;
+    let near = office.invite("Asha", Access::one(ours, Role::Viewer)).await.operator.id;
+    let far = office.invite("Zoya", Access::one(theirs, Role::Viewer)).await.operator.id;
+    let renew = async |who: &dwar_operator::Operator, whose| {
+        office.manage.operators.renew_invitation(&By::operator(who, None), whose).await
+    };
+    renew(&owner, near).await.unwrap();
+    for (who, whose) in [(&owner, far), (&viewer, near)] {
+        assert!(matches!(renew(who, whose).await, Err(ManageError::Forbidden)));
+    }
 }

@@ -60,6 +60,20 @@ impl Access {
         self.everything || (!other.everything && !other.projects.is_empty() && theirs())
     }
 
+    /// What this allows in the project that `before` did not.
+    pub fn gains(&self, before: &Self, project: ProjectId) -> Vec<Permission> {
+        let new = |permission: &Permission| {
+            self.may(project, *permission) && !before.may(project, *permission)
+        };
+        Permission::all().filter(new).collect()
+    }
+
+    /// Whether this allows anything, anywhere, that `before` did not.
+    pub fn rises_above(&self, before: &Self) -> bool {
+        let beyond = self.may_installation() && !before.may_installation();
+        beyond || self.projects.keys().any(|project| !self.gains(before, *project).is_empty())
+    }
+
     /// The project that this access is about, if it is about exactly one.
     pub fn project(&self) -> Option<ProjectId> {
         let mut projects = self.projects.keys();
@@ -128,6 +142,28 @@ mod tests {
         }
         assert!(Access::everything().knows(project(2)) && Access::everything().sees_a_team());
         assert!(!Access::default().knows(project(1)) && !Access::default().sees_a_team());
+    }
+
+    #[test]
+    fn a_rise_is_anything_that_was_not_allowed_before() {
+        let rises = |from: Role, to: Role| {
+            Access::one(project(1), to).rises_above(&Access::one(project(1), from))
+        };
+        for role in Role::ALL {
+            assert!(!rises(role, role) && !rises(Role::Owner, role), "{role:?}");
+            assert_eq!(rises(role, Role::Owner), role != Role::Owner, "{role:?}");
+            let one = Access::one(project(1), role);
+            assert!(one.rises_above(&Access::default()) && !Access::default().rises_above(&one));
+            assert!(one.rises_above(&Access::one(project(2), Role::Owner)), "another project");
+            assert!(Access::everything().rises_above(&one));
+            assert!(!one.rises_above(&Access::everything()));
+        }
+        assert!(rises(Role::Viewer, Role::Member) && rises(Role::Support, Role::Viewer));
+        assert!(!rises(Role::Viewer, Role::Support) && !rises(Role::Member, Role::Support));
+        // A member has no part of the money, which a viewer sees.
+        let (viewer, member) =
+            (Access::one(project(1), Role::Viewer), Access::one(project(1), Role::Member));
+        assert_eq!(viewer.gains(&member, project(1)), [Permission::See(Area::Money)]);
     }
 
     #[test]

@@ -47,6 +47,8 @@ words! {
         SessionsEnded = "identity.sessions_ended",
         /// Somebody was invited.
         OperatorInvited = "operator.invited",
+        /// Somebody who was invited got another link.
+        InvitationRenewed = "operator.invitation_renewed",
         /// What somebody may do was changed.
         OperatorChanged = "operator.changed",
         /// What somebody signs in with was taken away, and a new link made.

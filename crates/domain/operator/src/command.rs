@@ -129,6 +129,8 @@ commands! {
     ListOperators = "list_operators", Need::Team;
     /// Invites somebody.
     InviteOperator = "invite_operator", Need::Team;
+    /// Another link for somebody who was invited and has not been in yet.
+    RenewInvitation = "renew_invitation", Need::Team;
     /// Changes what somebody may do.
     ChangeOperator = "change_operator", Need::Team;
     /// Takes away what somebody signs in with: anyone able to do this from a page could become

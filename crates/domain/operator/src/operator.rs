@@ -68,6 +68,11 @@ impl Operator {
         proven
     }
 
+    /// Whether they were invited and have not been in yet.
+    pub const fn is_invited(&self) -> bool {
+        self.password.is_none() && self.signed_in_at.is_none()
+    }
+
     /// Applies a change.
     pub fn apply(&mut self, change: OperatorChange) {
         match change {

@@ -51,6 +51,15 @@ pub trait OperatorStore: Send + Sync {
     /// open.
     async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError>;
 
+    /// Every link on record, in any order.
+    async fn links(&self) -> Result<Vec<Link>, StoreError>;
+
+    /// Puts `link` in place of every other of its operator, who [was only invited](Operator::is_invited);
+    /// `false` if there is no such operator or they have been in, and nothing changed.
+    ///
+    /// Somebody who follows the link before at the same time MUST NOT leave the new one behind.
+    async fn renew_link(&self, link: Link) -> Result<bool, StoreError>;
+
     /// Uses a link up, by [`Link::spend`], and begins `session`; gives the operator after that, or
     /// `None` if nothing changed.
     ///

@@ -122,6 +122,7 @@ pub fn row(command: Command) -> Row {
         Command::Play => projects::play(),
         Command::ListOperators => people::operators(),
         Command::InviteOperator => people::invite(),
+        Command::RenewInvitation => people::renew(),
         Command::ChangeOperator => people::change(),
         Command::ResetOperator => people::reset(),
         Command::RemoveOperator => people::remove(),

@@ -54,6 +54,22 @@ pub fn invite() -> Row {
     }
 }
 
+pub fn renew() -> Row {
+    Row {
+        about: About::Operator,
+        entry: Entry::Always(Action::InvitationRenewed),
+        wrong: UNKNOWN,
+        elsewhere: Elsewhere::UnlessTheirTeam(Verdict::NotFound),
+        api: Door::Ways(vec![|it| {
+            post(format!("/operators/{}/invitation", it.id()?), Value::Null)
+        }]),
+        pages: Door::Ways(vec![|it| form(format!("/team/{}/invitation", it.id()?), &[])]),
+        cli: Door::Ways(vec![|it| {
+            cli(&format!("operator renew {}", it.of(it.subject.name.as_str(), "nobody")?), &[])
+        }]),
+    }
+}
+
 pub fn change() -> Row {
     Row {
         about: About::Operator,
@@ -66,7 +82,7 @@ pub fn change() -> Row {
             api(Method::PUT, path, json!({ "projects": [role] }))
         }]),
         pages: Door::Ways(vec![|it| {
-            let fields = [("project", it.project()), ("role", "member")];
+            let fields = [("project", it.project()), ("role", "member"), ("confirmed", "yes")];
             form(format!("/team/{}/access", it.id()?), &fields)
         }]),
         cli: Door::None("somebody with the machine removes an operator and invites them anew"),

@@ -21,6 +21,13 @@ pub(crate) fn operations() -> Vec<Operation> {
         )
         .makes()
         .to(invite),
+        post(
+            "/operators/{operator}/invitation",
+            Command::RenewInvitation,
+            "Another link for somebody who has not signed in yet; the one before stops working",
+        )
+        .makes()
+        .to(renew),
         put(
             "/operators/{operator}/access",
             Command::ChangeOperator,
@@ -53,6 +60,12 @@ async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<v
 async fn invite(call: AdminRequest, _: Nothing, body: Invitation) -> Answered<InvitedOperator> {
     let access = body.access.read()?;
     let invited = call.api.manage.operators.invite(&call.by, &body.name, access).await?;
+    Ok(InvitedOperator::new(&call.by, &invited, &call.api.dashboard_url))
+}
+
+async fn renew(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<InvitedOperator> {
+    let operator = find(&call).await?;
+    let invited = call.api.manage.operators.renew_invitation(&call.by, operator.id).await?;
     Ok(InvitedOperator::new(&call.by, &invited, &call.api.dashboard_url))
 }
 

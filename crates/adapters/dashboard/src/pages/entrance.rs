@@ -76,7 +76,10 @@ pub(crate) async fn accept(
     match console.admin.sign_in.follow_link(&secret, Some(&password), client).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/"),
         Err(SignInError::Password(cause)) => refused(&cause.to_string()),
-        Err(SignInError::LinkGone) => gone(&request),
+        Err(SignInError::LinkGone) => {
+            let content = html! { p { (texts::INVITATION_GONE) } };
+            shown(&request, StatusCode::FORBIDDEN, texts::INVITED, &content)
+        }
         Err(cause) => Err(cause.into()),
     }
 }

@@ -120,6 +120,7 @@ fn forms_of_installation(config: &mut ServiceConfig) {
         .route("/account/passkeys/add", post().to(passkeys::add))
         .route("/account/passkeys/remove", post().to(passkeys::remove))
         .route("/team", post().to(team::invite))
+        .service(form("/team/{operator}/invitation", "/team", team::renew))
         .service(form("/team/{operator}/access", "/team", team::change))
         .service(form("/team/{operator}/remove", "/team", team::remove))
         .route("/tokens", post().to(tokens::make))

@@ -4,12 +4,12 @@ use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::team as texts;
-use crate::visit::{Posted, Visit};
+use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use dwar_app::{Invited, ManageError};
-use dwar_kernel::OperatorId;
+use dwar_kernel::{OperatorId, Timestamp};
 use dwar_operator::{Access, Command, Operator, Role};
 use dwar_project::Project;
 use maud::{Markup, html};
@@ -53,13 +53,29 @@ pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
     page(&visit, status, &notice("bad", &sentence)).await
 }
 
+/// `POST /team/{operator}/invitation`: another link for somebody who has not been in yet.
+pub(crate) async fn renew(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    let visit = posted.visit;
+    let present = find(&visit, id_of(&path)?).await?;
+    match visit.console.manage.operators.renew_invitation(&visit.by, present.id).await {
+        Ok(invited) => page(&visit, StatusCode::OK, &fresh(&visit, &invited)).await,
+        Err(ManageError::Conflict(sentence)) => {
+            page(&visit, StatusCode::CONFLICT, &notice("bad", sentence)).await
+        }
+        Err(cause) => Err(cause.into()),
+    }
+}
+
 #[derive(Deserialize)]
 pub(crate) struct AccessForm {
     project: String,
     role: String,
+    #[serde(default)]
+    confirmed: String,
 }
 
-/// `POST /team/{operator}/access`: what somebody may do in one project, or everywhere.
+/// `POST /team/{operator}/access`: what somebody may do in one project, or everywhere. Before they may
+/// do more than now, a page says what that is.
 pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let id = id_of(&path)?;
@@ -83,21 +99,56 @@ pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Pa
             access
         }
     };
+    if access.rises_above(&present.access) && form.confirmed.is_empty() {
+        return confirm(&visit, &present, &access, &form).await;
+    }
     visit.console.manage.operators.change_access(&visit.by, id, access).await?;
     Ok(go("/team?done=changed"))
 }
 
+/// Says in a sentence what somebody will be able to do, and asks whether that is meant.
+async fn confirm(visit: &Visit, operator: &Operator, access: &Access, form: &AccessForm) -> Page {
+    visit.console.manage.control.admit(&visit.by, Command::ChangeOperator, None)?;
+    visit.by.may_grant(&operator.access).map_err(ManageError::from)?;
+    visit.by.may_grant(access).map_err(ManageError::from)?;
+    let projects = visit.projects().await?;
+    let project = projects.iter().find(|project| form.project == project.id.to_string());
+    let can = match project {
+        Some(project) => {
+            let owner = form.role == Role::Owner.as_str();
+            let gained = access.gains(&operator.access, project.id);
+            texts::will_be_able(&gained, owner, project.name.as_str())
+        }
+        None => texts::EVERYTHING_EVERYWHERE.to_owned(),
+    };
+    let content = html! {
+        form.card.stack method="post" action={ "/team/" (operator.id) "/access" } {
+            (csrf(visit))
+            input type="hidden" name="project" value=(form.project);
+            input type="hidden" name="role" value=(form.role);
+            input type="hidden" name="confirmed" value="yes";
+            p { strong { (operator.name) } " " (texts::WILL_BE_ABLE) " " (can) "." }
+            div.row {
+                button.primary type="submit" { (texts::CONFIRM) }
+                a.button href="/team" { (texts::CANCEL) }
+            }
+        }
+    };
+    Frame::new(visit, texts::CONFIRM_TITLE, texts::CONFIRM_LEAD).show(&content)
+}
+
 #[derive(Deserialize)]
 pub(crate) struct RemoveForm {
+    #[serde(default)]
     word: String,
 }
 
-/// `POST /team/{operator}/remove`.
+/// `POST /team/{operator}/remove`. Somebody who has not been in yet goes without a word typed.
 pub(crate) async fn remove(posted: Posted<RemoveForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let id = id_of(&path)?;
     let present = find(&visit, id).await?;
-    if form.word.trim() != present.name.as_str() {
+    if !present.is_invited() && form.word.trim() != present.name.as_str() {
         let above = notice("bad", texts::WRONG_WORD);
         return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above).await;
     }
@@ -134,12 +185,13 @@ async fn list(
     changed: Option<OperatorId>,
 ) -> Page {
     let operators = visit.console.manage.operators.list(&visit.by).await?;
+    let until = visit.console.manage.operators.invitations(&visit.by, &operators).await?;
     let mut projects = visit.projects().await?;
     projects.retain(|project| visit.by.access.grants(&Access::one(project.id, Role::Viewer)));
     let content = html! {
         div.stack {
             (above)
-            ul.stack { @for operator in &operators { (member(visit, operator, &projects, changed)) } }
+            ul.stack { @for operator in &operators { (member(visit, operator, until.get(&operator.id), &projects, changed)) } }
             (invite_form(visit, &projects))
         }
     };
@@ -161,21 +213,12 @@ fn fresh(visit: &Visit, invited: &Invited) -> Markup {
 fn member(
     visit: &Visit,
     operator: &Operator,
+    until: Option<&Timestamp>,
     projects: &[Project],
     changed: Option<OperatorId>,
 ) -> Markup {
     let name = operator.name.as_str();
     let myself = operator.id == visit.present.operator.id;
-    let id = format!("remove-{}", operator.id);
-    let action = format!("/team/{}/remove", operator.id);
-    let danger = Danger {
-        id: &id,
-        action: &action,
-        summary: texts::REMOVE,
-        consequences: &texts::REMOVE_STOPS,
-        word: name,
-        button: texts::REMOVE,
-    };
     let role_in = |project: &Project| operator.access.projects.get(&project.id);
     let mine = visit.by.access.grants(&operator.access);
     html! {
@@ -183,11 +226,12 @@ fn member(
             div.member-head {
                 span.avatar.round aria-hidden="true" { (name.chars().next().unwrap_or('?').to_uppercase()) }
                 div {
-                    strong { (name) } @if myself { " " span.pill { (texts::YOU) } }
+                    div.member-name { strong title=(name) { (name) } @if myself { span.pill { (texts::YOU) } } }
                     p.muted {
-                        @match operator.signed_in_at {
-                            Some(at) => { (texts::LAST_IN) " " (time(at)) }
-                            None => { (texts::NEVER_IN) }
+                        @match (operator.signed_in_at, until) {
+                            (Some(at), _) => { (texts::LAST_IN) " " (time(at)) }
+                            (None, Some(until)) => { (texts::LINK_UNTIL) " " (time(*until)) }
+                            (None, None) => { (texts::LINK_OVER) }
                         }
                     }
                 }
@@ -197,7 +241,7 @@ fn member(
                         @if let Some(role) = role_in(project) { span.pill { (project.name) ": " (texts::role(*role)) } }
                     }
                     @if operator.totp.is_some() { span.pill.good { (texts::TWO_FACTORS) } }
-                    @else { span.pill.warn { (texts::ONE_FACTOR) } }
+                    @else if operator.password.is_some() { span.pill.warn { (texts::ONE_FACTOR) } }
                 }
             }
             @if mine && !myself {
@@ -207,10 +251,39 @@ fn member(
                     p { a.button href={ "/team?change=" (operator.id) "#" (operator.id) }
                         aria-label={ (texts::CHANGE) " " (name) } { (texts::CHANGE) } }
                 }
-                (danger.show(visit, &[]))
+                @if operator.is_invited() { (invitation(visit, operator)) } @else { (removal(visit, operator)) }
             }
         }
     }
+}
+
+/// What can be done about an invitation that nobody has followed.
+fn invitation(visit: &Visit, operator: &Operator) -> Markup {
+    let button = |path, class, label| {
+        html! {
+            form method="post" action={ "/team/" (operator.id) "/" (path) } {
+                (csrf(visit))
+                button class=(class) type="submit" aria-label={ (label) ": " (operator.name) } { (label) }
+            }
+        }
+    };
+    html! {
+        div.row {
+            (button("invitation", "plain", texts::NEW_LINK)) (button("remove", "danger", texts::REVOKE))
+        }
+    }
+}
+
+fn removal(visit: &Visit, operator: &Operator) -> Markup {
+    let danger = Danger {
+        id: &format!("remove-{}", operator.id),
+        action: &format!("/team/{}/remove", operator.id),
+        summary: texts::REMOVE,
+        consequences: &texts::REMOVE_STOPS,
+        word: operator.name.as_str(),
+        button: texts::REMOVE,
+    };
+    danger.show(visit, &[])
 }
 
 /// A form for each role that somebody has, which begins with it, so that saving it unread changes

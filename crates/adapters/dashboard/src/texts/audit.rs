@@ -31,6 +31,7 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::IdentityErased => "erased an identity",
         Action::SessionsEnded => "ended sessions of an identity",
         Action::OperatorInvited => "invited an operator",
+        Action::InvitationRenewed => "renewed an invitation",
         Action::OperatorChanged => "changed an operator's access",
         Action::OperatorReset => "reset an operator's sign-in",
         Action::OperatorRemoved => "removed an operator",

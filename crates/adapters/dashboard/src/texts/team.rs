@@ -1,4 +1,4 @@
-use dwar_operator::Role;
+use dwar_operator::{Area, Permission, Role};
 
 pub(crate) const TITLE: &str = "Team";
 pub(crate) const LEAD: &str = "People with access to this installation, and their roles.";
@@ -11,7 +11,10 @@ pub(crate) const LINK_ONCE: &str =
     "Send it over a channel you trust. You will not see it again. It works once, until";
 pub(crate) const YOU: &str = "You";
 pub(crate) const LAST_IN: &str = "Last signed in";
-pub(crate) const NEVER_IN: &str = "Never signed in";
+pub(crate) const LINK_UNTIL: &str = "Invited. The link works until";
+pub(crate) const LINK_OVER: &str = "Invited. The link has expired.";
+pub(crate) const NEW_LINK: &str = "New link";
+pub(crate) const REVOKE: &str = "Revoke";
 pub(crate) const OWNER_OF_ALL: &str = "Owner of the installation";
 pub(crate) const TWO_FACTORS: &str = "Two-factor";
 pub(crate) const ONE_FACTOR: &str = "Password only";
@@ -31,6 +34,13 @@ pub(crate) const REMOVE_STOPS: [&str; 2] = [
     "They are signed out everywhere immediately and lose access.",
     "Their past actions stay in the audit log.",
 ];
+pub(crate) const CONFIRM_TITLE: &str = "Confirm the new role";
+pub(crate) const CONFIRM_LEAD: &str = "Changes apply immediately.";
+pub(crate) const CONFIRM: &str = "Change role";
+pub(crate) const CANCEL: &str = "Cancel";
+pub(crate) const WILL_BE_ABLE: &str = "will be able to";
+pub(crate) const EVERYTHING_EVERYWHERE: &str =
+    "do everything in every project, and to invite and remove other owners of the installation";
 pub(crate) const WRONG_WORD: &str = "The name you typed does not match. Nothing was changed.";
 
 pub(crate) const fn role(role: Role) -> &'static str {
@@ -48,5 +58,40 @@ pub(crate) const fn role_means(role: Role) -> &'static str {
         Role::Member => "Everything except keys, money and the team.",
         Role::Support => "Finds out why a code did not arrive. Phone numbers are masked.",
         Role::Viewer => "Views figures and settings and changes nothing. Phone numbers are masked.",
+    }
+}
+
+/// What somebody will be able to do in a project, for the sentence that begins so.
+pub(crate) fn will_be_able(gained: &[Permission], owner: bool, project: &str) -> String {
+    if owner {
+        return format!("do everything in {project}, including keys, money and the team");
+    }
+    let mut words: Vec<&str> = gained.iter().map(|permission| allows(*permission)).collect();
+    words.dedup();
+    let last = words.pop().unwrap_or_default();
+    let words =
+        if words.is_empty() { last.to_owned() } else { format!("{} and {last}", words.join(", ")) };
+    format!("{words} in {project}")
+}
+
+const fn allows(permission: Permission) -> &'static str {
+    match permission {
+        Permission::See(Area::Overview) | Permission::Change(Area::Overview) => "see figures",
+        Permission::See(Area::Activity) => "find out why a code did not arrive",
+        Permission::Change(Area::Activity) => "lift the locks of numbers",
+        Permission::See(Area::Settings) => "see settings",
+        Permission::Change(Area::Settings) => "change settings",
+        Permission::See(Area::Keys) => "see keys",
+        Permission::Change(Area::Keys) => "replace keys",
+        Permission::See(Area::Money) => "see prices and the wallet",
+        Permission::Change(Area::Money) => "change prices and the wallet",
+        Permission::See(Area::Identities) => "look up identities",
+        Permission::Change(Area::Identities) => "erase identities",
+        Permission::See(Area::Playground) | Permission::Change(Area::Playground) => {
+            "use the playground"
+        }
+        Permission::See(Area::Team) => "see the team",
+        Permission::Change(Area::Team) => "change the team",
+        Permission::Unmask => "see phone numbers",
     }
 }

@@ -1,7 +1,7 @@
-use crate::support::House;
+use crate::support::{House, PASSWORD};
 use dwar_kernel::{KeyMode, Phone};
-use dwar_operator::Role;
-use dwar_testkit::{Fixtures, Line};
+use dwar_operator::{Access, Client, Role};
+use dwar_testkit::{Fixtures, Line, minutes};
 
 /// The first thing in a page that looks like a new secret.
 fn shown<'a>(page: &'a str, prefix: &str) -> &'a str {
@@ -136,10 +136,13 @@ async fn somebody_is_invited_changed_and_removed_and_the_log_tells_it() {
     assert_eq!(owner.post("/team", &fields).await.status, 409, "the name is taken");
     let ravi = house.manage.operators.named("ravi").await.unwrap();
     let path = format!("/team/{}", ravi.id);
-    let access = [("project", project.as_str()), ("role", "viewer")];
+    let access = [("project", project.as_str()), ("role", "viewer"), ("confirmed", "yes")];
     assert_eq!(owner.post(&format!("{path}/access"), &access).await.status, 303);
     let ravi = house.manage.operators.named("ravi").await.unwrap();
     assert_eq!(ravi.access.projects.get(&house.project), Some(&Role::Viewer));
+    let secret = invited.body.split("/invite#").nth(1).unwrap().split('<').next().unwrap();
+    let sign_in = &house.admin.sign_in;
+    sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await.unwrap();
     assert_eq!(owner.post(&format!("{path}/remove"), &[("word", "x")]).await.status, 422);
     assert_eq!(owner.post(&format!("{path}/remove"), &[("word", "ravi")]).await.status, 303);
     assert!(house.manage.operators.named("ravi").await.is_err());
@@ -194,4 +197,90 @@ async fn names_and_texts_of_people_are_never_markup() {
     assert_eq!(back.header("location"), "/");
     let query = owner.get("/account?done=%3Cscript%3Ex").await.body;
     assert!(!query.contains("<script>x"));
+}
+
+/// What they will be able to do is said before they are.
+#[actix_web::test]
+async fn a_rise_is_confirmed_in_a_sentence_and_a_fall_is_not() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    house.joined("ravi", Access::one(house.project, Role::Member)).await;
+    let (project, other) = (house.project.to_string(), house.other.to_string());
+    let role = async || house.manage.operators.named("ravi").await.unwrap().access;
+    let path = format!("/team/{}/access", house.manage.operators.named("ravi").await.unwrap().id);
+    let post = async |project: &str, role: &str, confirmed: &str| {
+        let fields = [("project", project), ("role", role), ("confirmed", confirmed)];
+        owner.post(&path, &fields).await
+    };
+    for (project, role_wanted, sentence) in [
+        (
+            &project,
+            "owner",
+            "will be able to do everything in Acme, including keys, money and the team.",
+        ),
+        (&project, "viewer", "will be able to see prices and the wallet in Acme."),
+        (&other, "support", "will be able to find out why a code did not arrive in Other."),
+        (
+            &"everything".to_owned(),
+            "viewer",
+            "will be able to do everything in every project, and to invite",
+        ),
+    ] {
+        let before = role().await;
+        let asked = post(project, role_wanted, "").await;
+        assert_eq!(asked.status, 200, "{role_wanted}");
+        let said = asked.body.replace("<strong>ravi</strong> ", "");
+        assert!(said.contains(sentence), "{sentence}: {said}");
+        assert!(said.contains(r#"name="confirmed" value="yes""#), "{said}");
+        assert_eq!(role().await, before, "nothing is done yet");
+    }
+    for same_or_less in ["member", "support", "none"] {
+        assert_eq!(post(&project, same_or_less, "").await.status, 303, "{same_or_less}");
+    }
+    let asked = post(&project, "member", "").await.body;
+    assert!(asked.contains("see settings, change settings, look up identities, erase identities, use the playground and see phone numbers in Acme."), "{asked}");
+    assert_eq!(post(&project, "member", "yes").await.status, 303);
+    assert_eq!(role().await, Access::one(house.project, Role::Member));
+}
+
+#[actix_web::test]
+async fn an_invitation_says_how_long_and_is_renewed_or_revoked() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let project = house.project.to_string();
+    let fields = [("name", "ravi"), ("project", project.as_str()), ("role", "viewer")];
+    let link = |page: &str| {
+        let secret = page.split("/invite#").nth(1).unwrap_or_default();
+        secret.split('<').next().unwrap().to_owned()
+    };
+    let first = link(&owner.post("/team", &fields).await.body);
+    let page = owner.get("/team").await.body;
+    assert!(page.contains("Invited. The link works until"), "{page}");
+    assert_eq!(page.matches("Password only").count(), 1, "of the owner alone: {page}");
+    let ravi = house.manage.operators.named("ravi").await.unwrap().id;
+    let renewed = owner.post(&format!("/team/{ravi}/invitation"), &[]).await;
+    let second = link(&renewed.body);
+    assert!(renewed.status == 200 && !second.is_empty() && second != first, "{}", renewed.body);
+    let accept = async |secret: &str| {
+        let fields = [("secret", secret), ("password", PASSWORD), ("again", PASSWORD)];
+        house.send(house.stranger().form("/invite", &fields)).await
+    };
+    let gone = accept(&first).await;
+    assert!(gone.status == 403 && gone.body.contains("Ask whoever invited you"), "{}", gone.body);
+    assert!(!gone.body.contains("dwar operator"), "{}", gone.body);
+    house.clock.advance(minutes(72 * 60));
+    let owner = house.browser(&house.joined("chief", Access::everything()).await);
+    assert!(owner.get("/team").await.body.contains("Invited. The link has expired."));
+    let third = link(&owner.post(&format!("/team/{ravi}/invitation"), &[]).await.body);
+    assert_eq!(accept(&third).await.status, 303);
+    let late = owner.post(&format!("/team/{ravi}/invitation"), &[]).await;
+    assert!(late.status == 409 && late.body.contains("signed in already"), "{}", late.body);
+    assert_eq!(owner.post(&format!("/team/{ravi}/remove"), &[]).await.status, 422, "a word");
+
+    let fields = [("name", "zoya"), ("project", project.as_str()), ("role", "viewer")];
+    let zoyas = link(&owner.post("/team", &fields).await.body);
+    let zoya = house.manage.operators.named("zoya").await.unwrap().id;
+    assert_eq!(owner.post(&format!("/team/{zoya}/remove"), &[]).await.status, 303);
+    assert_eq!(accept(&zoyas).await.status, 403);
+    assert!(house.manage.operators.named("zoya").await.is_err());
 }

@@ -6,7 +6,7 @@ use super::{
     with_totp, within,
 };
 use crate::{ClearVault, Fixtures, MS, START, Stores, minutes, race, seconds};
-use dwar_operator::{Admission, Attempt, Link, LinkKind, Network, Proof, Standing};
+use dwar_operator::{Admission, Attempt, Link, LinkKind, Network, Operator, Proof, Standing};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -233,6 +233,56 @@ pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
     assert_eq!(found, Some((session, wanted)));
     let nobody = make.operator_session(&make.operator(), START);
     assert!(!sign_in(stores, right(None), &nobody, START).await);
+}
+
+/// Another link takes the place of the one before, for whoever was only invited.
+pub async fn another_link_takes_the_place_of_the_one_before(stores: &Stores) {
+    let make = Fixtures::random();
+    let fresh = || Operator { password: None, ..make.operator() };
+    let (asha, old) = invited(stores, &make, fresh()).await;
+    let (_, others) = invited(stores, &make, fresh()).await;
+    let new = make.link(&asha);
+    assert!(stores.operators.renew_link(new.clone()).await.unwrap());
+    assert_eq!(stores.operators.link(old.digest).await.unwrap(), None);
+    assert_eq!(stores.operators.link(new.digest).await.unwrap(), Some((new.clone(), asha.clone())));
+    let links = stores.operators.links().await.unwrap();
+    assert!(links.contains(&new) && links.contains(&others) && !links.contains(&old));
+    let session = make.operator_session(&asha, START);
+    let spent = stores.operators.spend(new.digest, Some(hash("$right")), session, START);
+    assert!(spent.await.unwrap().is_some());
+    for nobody in [asha, fresh()] {
+        let link = make.link(&nobody);
+        assert!(!stores.operators.renew_link(link.clone()).await.unwrap());
+        assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
+    }
+}
+
+/// Whoever follows a link while it is renewed is in without a link left, or has the new one.
+pub async fn a_link_renewed_while_it_is_used_leaves_none(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let make = Fixtures::random();
+        let operator = Operator { password: None, ..make.operator() };
+        let (operator, old) = invited(stores, &make, operator).await;
+        let steps: Vec<_> = (0..20)
+            .map(|_| (make.operator_session(&operator, START), make.link(&operator)))
+            .collect();
+        let answers = race(steps.len(), |number| {
+            let (store, (session, new)) = (Arc::clone(&stores.operators), steps[number].clone());
+            let old = old.digest;
+            async move {
+                if number % 2 == 0 {
+                    return !store.renew_link(new).await.unwrap();
+                }
+                store.spend(old, Some(hash("$right")), session, START).await.unwrap().is_some()
+            }
+        })
+        .await;
+        let odd = answers.iter().enumerate().filter(|(number, _)| number % 2 == 1);
+        let let_in = odd.filter(|(_, let_in)| **let_in).count();
+        let links = stores.operators.links().await.unwrap();
+        let left = links.iter().filter(|link| link.operator == operator.id).count();
+        assert_eq!(let_in + left, 1);
+    }
 }
 
 /// Of any number at once with codes that follow the same one, one is let in.
