@@ -46,7 +46,7 @@ impl ManageLedger {
 }
 
 /// The columns. They are documented, and programs read them by name: none changes its meaning.
-const HEAD: &str = "position,entry_id,at_utc,kind,reference,amount_paise,held_paise,balance_after_paise,\
+const HEAD: &str = "position,entry_id,at,kind,reference,amount_paise,held_paise,balance_after_paise,\
      held_after_paise,amount_rupees,held_rupees,balance_after_rupees,held_after_rupees\r\n";
 
 /// One line (RFC 4180).

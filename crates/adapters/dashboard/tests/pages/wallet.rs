@@ -96,7 +96,7 @@ async fn a_download_has_every_wanted_line_once_and_no_formula() {
     house.paid_in(house.project, 12_345, "=cmd|' /C calc'!A0", 3).await;
     house.paid_in(house.other, 100, "of somebody else", 3).await;
     let all = csv(&viewer, &house, "").await;
-    assert!(all[0].starts_with("position,entry_id,at_utc,kind,reference,amount_paise,held_paise,"));
+    assert!(all[0].starts_with("position,entry_id,at,kind,reference,amount_paise,held_paise,"));
     assert_eq!(all.len(), 1 + 1_203 + 2);
     let positions: Vec<u32> =
         all[1..].iter().map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
