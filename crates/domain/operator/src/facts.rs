@@ -110,12 +110,18 @@ fn quoted(text: &str) -> String {
 }
 
 /// The text with the middle of every Indian mobile number in it hidden, however it is written:
-/// `+91 98765 43210` becomes `+91 98••••3210`. Other digits stay.
+/// `+91 98765 43210` becomes `+91 98••••3210`. Other digits stay, and so do UUIDs, whose digits may look like
+/// a number.
 pub fn masked(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while at < letters.len() {
+        if let Some(id) = letters.get(at..at + UUID).filter(|id| is_uuid(id)) {
+            out.extend(id);
+            at += UUID;
+            continue;
+        }
         let run = run_of_digits(&letters[at..]);
         let digits: Vec<char> =
             letters[at..at + run].iter().copied().filter(char::is_ascii_digit).collect();
@@ -136,6 +142,16 @@ pub fn masked(text: &str) -> String {
         }
     }
     out
+}
+
+/// How long a UUID is as text (RFC 9562 section 4).
+const UUID: usize = 36;
+
+fn is_uuid(letters: &[char]) -> bool {
+    letters.iter().enumerate().all(|(at, letter)| match at {
+        8 | 13 | 18 | 23 => *letter == '-',
+        _ => letter.is_ascii_hexdigit(),
+    })
 }
 
 /// How far the digits go on, including single blanks, dots and dashes between them.
@@ -204,6 +220,11 @@ mod tests {
             ("2026-11-24", "2026-11-24"),
             ("5876543210", "5876543210"),
             ("₹ 9.50 – no number", "₹ 9.50 – no number"),
+            // The digits at its end are those of a number with its country code.
+            (
+                "event 01a20ae7-40ff-7651-9abc-919876543210 sent",
+                "event 01a20ae7-40ff-7651-9abc-919876543210 sent",
+            ),
         ] {
             assert_eq!(masked(text), shown, "{text}");
         }
