@@ -75,9 +75,9 @@ async fn operations(stage: &Stage) {
         }
     }
     for command in Command::ALL {
-        let row = row(*command);
+        let row = row(command);
         let has = matches!(row.api, Door::Ways(_));
-        assert_eq!(has, offered.contains(command), "{command}");
+        assert_eq!(has, offered.contains(&command), "{command}");
         for door in [&row.api, &row.pages, &row.cli] {
             let said = !matches!(door, Door::None(""));
             assert!(said, "{command} is not offered at a door, and nobody says why");
@@ -118,7 +118,7 @@ fn pages(stage: &Stage) {
     let addresses = addresses();
     let mut used = BTreeSet::new();
     for command in Command::ALL {
-        let row = row(*command);
+        let row = row(command);
         for call in asked(stage, &row, &row.pages) {
             used.insert(match call {
                 Call::Page(path) => pattern_of(&addresses, "GET", &path),
@@ -148,7 +148,7 @@ fn subcommands(stage: &Stage) {
     assert!(leaves.len() > 30, "{leaves:?}");
     let mut used = BTreeSet::new();
     for command in Command::ALL {
-        let row = row(*command);
+        let row = row(command);
         for call in asked(stage, &row, &row.cli) {
             let Call::Cli(arguments) = call else { panic!("{command} is asked elsewhere") };
             let asked = format!("{} ", arguments.join(" "));

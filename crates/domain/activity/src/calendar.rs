@@ -77,9 +77,6 @@ impl Grain {
 }
 
 impl Period {
-    /// Every one, shortest first.
-    pub const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Month];
-
     /// How long one point of a chart is, and how many there are.
     pub const fn points(self) -> (Duration, u32) {
         match self {

@@ -7,6 +7,9 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
+            /// Every one, in the order of their declaration.
+            pub const ALL: [Self; { [$($word),+].len() }] = [$(Self::$variant),+];
+
             /// The word used in answers and tables.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }

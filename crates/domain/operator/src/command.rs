@@ -29,9 +29,6 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// Every command.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
             /// What the command needs; the only table of it.
             pub const fn needs(self) -> Need {
                 match self { $(Self::$variant => $need,)+ }

@@ -17,9 +17,6 @@ words! {
 }
 
 impl PasskeyAlgorithm {
-    /// Every algorithm, the preferred one first.
-    pub const ALL: [Self; 3] = [Self::Es256, Self::EdDsa, Self::Rs256];
-
     /// Its number in the registry of COSE algorithms.
     pub const fn cose(self) -> i32 {
         match self {

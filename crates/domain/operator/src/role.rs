@@ -48,9 +48,6 @@ pub enum Permission {
 }
 
 impl Role {
-    /// Every role, the most powerful first.
-    pub const ALL: [Self; 4] = [Self::Owner, Self::Member, Self::Support, Self::Viewer];
-
     /// Whether the role allows this; the only table of it.
     pub const fn may(self, permission: Permission) -> bool {
         use Area::{Activity, Identities, Money, Overview, Playground, Settings};
@@ -67,20 +64,6 @@ impl Role {
             Self::Viewer => matches!(permission, See(Overview | Activity | Settings | Money)),
         }
     }
-}
-
-impl Area {
-    /// Every area.
-    pub const ALL: [Self; 8] = [
-        Self::Overview,
-        Self::Activity,
-        Self::Settings,
-        Self::Keys,
-        Self::Money,
-        Self::Identities,
-        Self::Playground,
-        Self::Team,
-    ];
 }
 
 impl Permission {

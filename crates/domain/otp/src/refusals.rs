@@ -26,10 +26,6 @@ impl Refusal {
     pub const fn is_of_phone(self) -> bool {
         matches!(self, Self::Limit | Self::Pace | Self::Stop)
     }
-
-    /// Every reason.
-    pub const ALL: [Self; 6] =
-        [Self::Limit, Self::Pace, Self::Stop, Self::Balance, Self::KeyReused, Self::Ceiling];
 }
 
 /// Sends that were refused for one reason within one minute.

@@ -19,12 +19,6 @@ words! {
     }
 }
 
-impl EntryKind {
-    /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Credit, Self::Hold, Self::Capture, Self::Release, Self::Refund, Self::Adjustment];
-}
-
 /// A wallet at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
