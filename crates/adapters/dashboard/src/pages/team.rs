@@ -1,5 +1,6 @@
 use super::go;
 use super::parts::{Danger, Field, done, notice, secret};
+use crate::form::{Form, Refused};
 use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
@@ -28,7 +29,7 @@ pub(crate) struct TeamQuery {
 /// `GET /team`.
 pub(crate) async fn show(visit: Visit, request: HttpRequest, query: Query<TeamQuery>) -> Page {
     let above = done(&request, texts::DONE);
-    list(&visit, StatusCode::OK, &above, query.change.parse().ok()).await
+    list(&visit, StatusCode::OK, &above, query.change.parse().ok(), None).await
 }
 
 #[derive(Deserialize)]
@@ -50,7 +51,8 @@ pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
             Err(ManageError::Invalid { reason, .. }) => (StatusCode::UNPROCESSABLE_ENTITY, reason),
             Err(cause) => return Err(cause.into()),
         };
-    page(&visit, status, &notice("bad", &sentence)).await
+    let refused = Refused::new("invite", &visit.typed, "name", &sentence);
+    list(&visit, status, &refused.summary(), None, Some(&refused)).await
 }
 
 /// `POST /team/{operator}/invitation`: another link for somebody who has not been in yet.
@@ -174,7 +176,7 @@ fn access_of(project: &str, role: &str) -> Result<Access, Refusal> {
 }
 
 async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
-    list(visit, status, above, None).await
+    list(visit, status, above, None, None).await
 }
 
 /// The page, with a form for the access of one operator.
@@ -183,6 +185,7 @@ async fn list(
     status: StatusCode,
     above: &Markup,
     changed: Option<OperatorId>,
+    refused: Option<&Refused<'_>>,
 ) -> Page {
     let operators = visit.console.manage.operators.list(&visit.by).await?;
     let until = visit.console.manage.operators.invitations(&visit.by, &operators).await?;
@@ -192,7 +195,7 @@ async fn list(
         div.stack {
             (above)
             ul.stack { @for operator in &operators { (member(visit, operator, until.get(&operator.id), &projects, changed)) } }
-            (invite_form(visit, &projects))
+            (invite_form(visit, &projects, refused))
         }
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD);
@@ -309,20 +312,22 @@ fn access_forms(visit: &Visit, operator: &Operator, projects: &[Project]) -> Mar
         }
         @if visit.by.access.everything || !without.is_empty() {
             (form(html! {
-                (project_choice("changed-project", &without, visit.by.access.everything))
+                (project_choice("changed-project", &without, "", visit.by.access.everything))
                 (role_choice("changed-role", texts::ROLE, None, true))
             }))
         }
     }
 }
 
-fn project_choice(id: &str, projects: &[&Project], all: bool) -> Markup {
+fn project_choice(id: &str, projects: &[&Project], present: &str, all: bool) -> Markup {
     html! {
         div.field {
             label for=(id) { (texts::WHERE) }
             select id=(id) name="project" {
-                @for project in projects { option value=(project.id) { (project.name) } }
-                @if all { option value=(EVERYTHING) { (texts::EVERYWHERE) } }
+                @for project in projects {
+                    option value=(project.id) selected[project.id.to_string() == present] { (project.name) }
+                }
+                @if all { option value=(EVERYTHING) selected[present == EVERYTHING] { (texts::EVERYWHERE) } }
             }
         }
     }
@@ -343,7 +348,9 @@ fn role_choice(id: &str, label: &str, present: Option<Role>, none: bool) -> Mark
     }
 }
 
-fn invite_form(visit: &Visit, projects: &[Project]) -> Markup {
+fn invite_form(visit: &Visit, projects: &[Project], refused: Option<&Refused<'_>>) -> Markup {
+    let form = Form::new("invite", refused, true);
+    let role = Role::from_word(form.value("role", Role::Viewer.as_str()));
     let all: Vec<&Project> = projects.iter().collect();
     let name = Field {
         name: "name",
@@ -353,14 +360,14 @@ fn invite_form(visit: &Visit, projects: &[Project]) -> Markup {
         ..Field::TEXT
     };
     html! {
-        form.card method="post" action="/team" {
+        form.card method="post" action="/team" data-keep {
             (csrf(visit))
             h2 { (texts::INVITE) }
             p.muted { (texts::INVITE_HINT) }
             div.row {
-                (name.show())
-                (project_choice("invite-project", &all, visit.by.access.everything))
-                (role_choice("invite-role", texts::ROLE, Some(Role::Viewer), false))
+                (form.field(&name))
+                (project_choice("invite-project", &all, form.value("project", ""), visit.by.access.everything))
+                (role_choice("invite-role", texts::ROLE, role, false))
                 button.primary type="submit" { (texts::INVITE_BUTTON) }
             }
             dl.facts.roles { @for role in Role::ALL { dt { (texts::role(role)) } dd.muted { (texts::role_means(role)) } } }
