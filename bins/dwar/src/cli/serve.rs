@@ -99,7 +99,7 @@ fn greet(project: &CreatedProject, address: SocketAddr, link: Option<&str>) {
         } else {
             link.to_owned()
         };
-        let _ = writeln!(io::stdout(), "{INVITATION}\n\n  {link}\n");
+        let _ = writeln!(io::stdout(), "{INVITATION}\n\n  {link}");
     }
 }
 
