@@ -72,7 +72,7 @@ impl StatementQuery {
 }
 
 /// A day, so many days later, as it begins in India (UTC+05:30, all year); or an exact instant.
-fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
+pub(crate) fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);

@@ -4,6 +4,13 @@ pub(crate) const TITLE: &str = "Audit log";
 pub(crate) const LEAD: &str = "Every change made on a page, by API or on the command line, recorded before it takes effect. Contains no secrets or phone numbers.";
 pub(crate) const HEADS: [&str; 5] = ["Time", "User", "Action", "Target", "Change"];
 pub(crate) const EMPTY: &str = "No changes yet.";
+pub(crate) const NONE_WANTED: &str = "No changes match these filters.";
+pub(crate) const FILTERS: &str = "Filters";
+pub(crate) const ANYTHING: &str = "Any action";
+pub(crate) const FROM: &str = "From (IST)";
+pub(crate) const UNTIL: &str = "To (IST)";
+pub(crate) const APPLY: &str = "Apply";
+pub(crate) const CLEAR: &str = "Clear";
 pub(crate) const OLDER: &str = "Older";
 pub(crate) const NOTHING: &str = "–";
 

@@ -153,3 +153,26 @@ async fn the_address_of_a_form_leads_back_to_its_page() {
         assert_eq!((answer.status, answer.header("location")), (303, page.as_str()), "{form}");
     }
 }
+
+#[actix_web::test]
+async fn the_audit_log_is_filtered_by_what_and_when() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let money = [("whatsapp_price", "0.30"), ("sms_price", ""), ("low_balance", "")];
+    assert_eq!(owner.post(&house.page("settings/money"), &money).await.status, 303);
+    let page = house.page("audit");
+    let rows = |body: String| {
+        let rows = body.split("<tbody>").nth(1).unwrap_or_default().to_owned();
+        (rows.contains("Changed the prices"), rows.contains("Created the project"))
+    };
+    assert_eq!(rows(owner.get(&page).await.body), (true, true));
+    let query = format!("{page}?action=project.repriced");
+    assert_eq!(rows(owner.get(&query).await.body), (true, false));
+    let day = "2027-01-15";
+    let of = |query: String| format!("{page}?{query}");
+    assert_eq!(rows(owner.get(&of(format!("from={day}&until={day}"))).await.body), (true, true));
+    assert_eq!(rows(owner.get(&of("until=2020-01-01".to_owned())).await.body), (false, false));
+    for wrong in ["action=nonsense", "from=yesterday"] {
+        assert_eq!(owner.get(&of(wrong.to_owned())).await.status, 400, "{wrong}");
+    }
+}
