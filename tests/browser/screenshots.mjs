@@ -31,8 +31,8 @@ async function livedIn(project) {
   }
   await page.goto(`${project}/settings`);
   await page.fill("#brand", "Chai Point");
-  await page.fill("#domain", "login.example.com");
-  await page.click("form.texts button.primary");
+  await page.fill("#webotp_domain", "login.example.com");
+  await page.click(`form[action$="/settings/messages"] button.primary`);
   await page.goto(`${house.base}/team`);
   await page.fill("#name", "asha@example.com");
   await page.click("text=Create invite link");
