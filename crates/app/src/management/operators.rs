@@ -127,16 +127,30 @@ impl ManageOperators {
         operator: OperatorId,
         access: Access,
     ) -> Result<(), ManageError> {
-        self.control.admit(by, Command::ChangeOperator, None)?;
-        let before = self.find(by, operator).await?;
-        by.may_grant(&access)?;
-        self.control.projects_exist(&access).await?;
+        let before = self.admit_access(by, operator, &access).await?;
         let change = about(&before, Action::OperatorChanged)
             .before(Facts::new().word("access", &before.access))
             .after(Facts::new().word("access", &access));
         self.control.record(by, change).await?;
         let change = OperatorChange::Access(access);
         done(self.operators.change(operator, change, None).await?)
+    }
+
+    /// Gives the operator as they are, if the caller may change what they may do to this; changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`ManageOperators::change_access`].
+    pub async fn admit_access(
+        &self,
+        by: &By,
+        operator: OperatorId,
+        access: &Access,
+    ) -> Result<Operator, ManageError> {
+        self.control.admit(by, Command::ChangeOperator, None)?;
+        let present = self.find(by, operator).await?;
+        by.may_grant(access)?;
+        self.control.projects_exist(access).await?;
+        Ok(present)
     }
 
     /// Takes away what an operator signs in with, ends their sessions, and makes a new link.

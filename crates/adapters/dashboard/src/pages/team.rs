@@ -102,6 +102,7 @@ pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Pa
         }
     };
     if access.rises_above(&present.access) && form.confirmed.is_empty() {
+        let present = visit.console.manage.operators.admit_access(&visit.by, id, &access).await?;
         return confirm(&visit, &present, &access, &form).await;
     }
     visit.console.manage.operators.change_access(&visit.by, id, access).await?;
@@ -110,9 +111,6 @@ pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Pa
 
 /// Says in a sentence what somebody will be able to do, and asks whether that is meant.
 async fn confirm(visit: &Visit, operator: &Operator, access: &Access, form: &AccessForm) -> Page {
-    visit.console.manage.control.admit(&visit.by, Command::ChangeOperator, None)?;
-    visit.by.may_grant(&operator.access).map_err(ManageError::from)?;
-    visit.by.may_grant(access).map_err(ManageError::from)?;
     let projects = visit.projects().await?;
     let project = projects.iter().find(|project| form.project == project.id.to_string());
     let can = match project {
