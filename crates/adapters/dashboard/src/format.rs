@@ -23,17 +23,12 @@ pub(crate) fn percent(permille: u64) -> String {
     format!("{}.{} %", permille / 10, permille % 10)
 }
 
-/// The text with its first letter in upper case.
-pub(crate) fn capitalized(text: &str) -> String {
-    let mut rest = text.chars();
-    let first = rest.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(rest.as_str().chars()).collect()
-}
-
 /// A reason as a sentence: `The domain is a host name.`
 pub(crate) fn sentence(reason: &str) -> String {
+    let mut rest = reason.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
     let end = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
-    capitalized(reason) + end
+    first.chain(rest.as_str().chars()).chain(end.chars()).collect()
 }
 
 /// How long something takes: `4.1 s`, `38 s`, `2 min 5 s`.

@@ -1,5 +1,5 @@
 use super::wallet_statement::instant;
-use crate::format::{capitalized, time};
+use crate::format::time;
 use crate::layout::{Frame, Page};
 use crate::refusal::Refusal;
 use crate::texts::audit as texts;
@@ -106,7 +106,7 @@ fn filters(visit: &Visit, query: &AuditQuery) -> Markup {
                     option value="" { (texts::ANYTHING) }
                     @for action in Action::ALL {
                         option value=(action) selected[query.action == action.as_str()] {
-                            (capitalized(texts::did(action)))
+                            (texts::did(action))
                         }
                     }
                 }
@@ -129,7 +129,7 @@ fn row(entry: &AuditEntry, names: &BTreeMap<ProjectId, String>) -> Markup {
         tr {
             td data-label=(texts::HEADS[0]) { (time(entry.at)) }
             td data-label=(texts::HEADS[1]) { (entry.actor) @if let Some(from) = entry.from { br; small { (from) } } }
-            td.outcome { span title=(entry.action) { (capitalized(texts::did(entry.action))) } }
+            td.outcome { span title=(entry.action) { (texts::did(entry.action)) } }
             td.wrap-anywhere data-label=(texts::HEADS[3]) {
                 @match (project, entry.project) {
                     // A project goes by its name; what has none goes by its id.
