@@ -142,15 +142,21 @@ pub(crate) async fn card(
     Ok(settings::card(visit, project, form, texts::MESSAGES, refused, fields))
 }
 
-/// Those that have a text, then those whose texts are in English; and the present one, whatever it is.
+/// The default first, and the present one, whatever it is. Where a language has no text of its own, its
+/// label says that the SMS is in English.
 fn languages(present: &str) -> Vec<(String, String)> {
-    let pair = |(tag, name): &(&str, &str)| ((*tag).to_owned(), (*name).to_owned());
-    let english = |known: &(&str, &str)| {
-        let (tag, name) = pair(known);
-        (tag, format!("{name}: {}", texts::IN_ENGLISH))
+    let in_english = |tag: &str| {
+        tag != "en" && SmsText::default_template(tag) == SmsText::default_template("en")
     };
-    let mut all: Vec<_> = texts::LANGUAGES.iter().map(pair).collect();
-    all.extend(texts::LANGUAGES_WITHOUT_TEXT.iter().map(english));
+    let option = |(tag, name): &(&str, &str)| {
+        let label = match in_english(tag) {
+            true => format!("{name}: {}", texts::IN_ENGLISH),
+            false => (*name).to_owned(),
+        };
+        ((*tag).to_owned(), label)
+    };
+    let mut all = vec![(String::new(), texts::DEFAULT_LANGUAGE.to_owned())];
+    all.extend(texts::LANGUAGES.iter().map(option));
     if !all.iter().any(|(tag, _)| tag == present) {
         all.push((present.to_owned(), present.to_owned()));
     }

@@ -12,10 +12,9 @@ pub(crate) const BRAND: &str = "Brand name";
 pub(crate) const LANGUAGE: &str = "Language";
 pub(crate) const LANGUAGE_HINT: &str =
     "WhatsApp uses the template configured for it, if there is one.";
-/// Those with an SMS text of their own.
-pub(crate) const LANGUAGES: &[(&str, &str)] =
-    &[("", "English (default)"), ("en", "English"), ("hi", "Hindi")];
-pub(crate) const LANGUAGES_WITHOUT_TEXT: &[(&str, &str)] = &[
+pub(crate) const LANGUAGES: &[(&str, &str)] = &[
+    ("en", "English"),
+    ("hi", "Hindi"),
     ("as", "Assamese"),
     ("bn", "Bengali"),
     ("gu", "Gujarati"),
@@ -28,6 +27,7 @@ pub(crate) const LANGUAGES_WITHOUT_TEXT: &[(&str, &str)] = &[
     ("te", "Telugu"),
     ("ur", "Urdu"),
 ];
+pub(crate) const DEFAULT_LANGUAGE: &str = "English (default)";
 pub(crate) const IN_ENGLISH: &str = "SMS in English";
 pub(crate) const TEXT: &str = "SMS text";
 pub(crate) const TEXT_HINT: &str =
