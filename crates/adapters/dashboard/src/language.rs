@@ -3,28 +3,19 @@ use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
+use dwar_kernel::words;
 
 const COOKIE: &str = "dwar_language";
 
-/// A language that pages can be written in. What has no text in it is in English.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Language {
-    #[default]
-    English,
-    Hindi,
+words! {
+    /// A language that pages can be written in, by its tag. What has no text in it is in English.
+    Language {
+        English = "en",
+        Hindi = "hi",
+    }
 }
 
 impl Language {
-    pub(crate) const ALL: [Self; 2] = [Self::English, Self::Hindi];
-
-    /// Its tag, for `lang`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Hindi => "hi",
-        }
-    }
-
     /// What its speakers call it.
     pub(crate) const fn own_name(self) -> &'static str {
         match self {
@@ -41,10 +32,6 @@ impl Language {
         chosen.unwrap_or_else(|| Self::wanted(wanted().unwrap_or_default()))
     }
 
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|language| language.as_str() == word)
-    }
-
     /// The first of ours that an `Accept-Language` prefers (RFC 9110 section 12.5.4).
     fn wanted(header: &str) -> Self {
         let weighted = header.split(',').filter_map(|range| {
@@ -58,7 +45,7 @@ impl Language {
         let best = weighted
             .filter(|(_, weight)| *weight > 0.0)
             .reduce(|best, next| if next.1 > best.1 { next } else { best });
-        best.map_or_else(Self::default, |(language, _)| language)
+        best.map_or(Self::English, |(language, _)| language)
     }
 
     /// Lets the browser keep the choice.
