@@ -148,7 +148,10 @@ impl Hub {
     fn project(self: &Arc<Self>, project: ProjectId) -> watch::Receiver<Shown> {
         let mut state = self.state();
         if let Some(known) = state.projects.get(&project) {
-            return known.subscribe();
+            let mut receiver = known.subscribe();
+            // What came between the page and its stream was seen by the others alone.
+            receiver.mark_changed();
+            return receiver;
         }
         let (sender, receiver) = watch::channel(None);
         state.projects.insert(project, sender.clone());
