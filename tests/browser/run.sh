@@ -12,8 +12,8 @@ export DWAR CHROMIUM
 cd "$here"
 npm ci --silent --no-audit --no-fund
 echo "the dashboard in a browser, on SQLite"
-node --test dashboard.test.mjs
+node --test --test-concurrency=1 ./*.test.mjs
 if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ] && command -v psql >/dev/null; then
     echo "the dashboard in a browser, on PostgreSQL"
-    BROWSER_POSTGRES_URL=$DWAR_TEST_POSTGRES_URL node --test dashboard.test.mjs
+    BROWSER_POSTGRES_URL=$DWAR_TEST_POSTGRES_URL node --test --test-concurrency=1 ./*.test.mjs
 fi

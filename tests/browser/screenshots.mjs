@@ -44,8 +44,8 @@ const first = {
   overview: () => counted(page, "?mode=test&period=hour"),
   keys: () => page.locator("summary").first().click(),
   identities: async () => {
+    await page.goto(`${page.url()}?mode=test`);
     await page.fill("#wanted", "98765 43210");
-    await page.selectOption("#mode", "test");
     await page.click("text=Look up");
     await page.waitForSelector("text=+919876543210");
   },
@@ -62,6 +62,7 @@ try {
   await both("playground");
   await page.locator("#token").scrollIntoViewIfNeeded();
   await both("playground-token");
+  await page.click('[name="mode"][value="live"]');
   await livedIn(project);
   for (const name of PAGES.filter((name) => name !== "playground")) {
     await page.goto(`${project}/${name}`);

@@ -39,6 +39,14 @@ impl PageAddress {
         Self::read(request, &rest[rest.find('/')?..])
     }
 
+    /// The same page for the other mode: without what its query says of this one.
+    pub(crate) fn for_any_mode(&self) -> String {
+        let Some((path, query)) = self.0.split_once('?') else { return self.0.clone() };
+        let of_mode = |pair: &&str| ["mode=", "before="].iter().any(|name| pair.starts_with(name));
+        let rest: Vec<&str> = query.split('&').filter(|pair| !of_mode(pair)).collect();
+        if rest.is_empty() { path.to_owned() } else { format!("{path}?{}", rest.join("&")) }
+    }
+
     /// Where one signs in to come back here.
     pub(crate) fn sign_in(page: Option<&Self>) -> String {
         Self::with_next("/sign-in", page)

@@ -6,6 +6,7 @@ use crate::texts::nav;
 use crate::visit::{Theme, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{DOCTYPE, Markup, html};
@@ -28,12 +29,16 @@ pub(crate) struct Frame<'a> {
     script: Option<String>,
     /// That of its texts.
     language: Language,
+    /// What it shows, and where the switch of modes leads from it.
+    mode: KeyMode,
+    other_mode: Option<String>,
 }
 
 impl<'a> Frame<'a> {
     /// A page in English that belongs to no project and needs no script of its own.
-    pub(crate) const fn new(visit: &'a Visit, title: &'a str, lead: &'a str) -> Self {
-        Self { visit, title, lead, project: None, script: None, language: Language::English }
+    pub(crate) fn new(visit: &'a Visit, title: &'a str, lead: &'a str) -> Self {
+        let (mode, language) = (visit.mode, Language::English);
+        Self { visit, title, lead, project: None, script: None, language, mode, other_mode: None }
     }
 
     /// The same page within a project.
@@ -44,6 +49,12 @@ impl<'a> Frame<'a> {
     /// The same page with a script of its own.
     pub(crate) fn with(self, script: impl Into<Option<String>>) -> Self {
         Self { script: script.into(), ..self }
+    }
+
+    /// The same page, about something of this mode; the other one begins at a page of its own.
+    pub(crate) fn in_mode(self, mode: KeyMode, other: &str) -> Self {
+        let other = self.project.map(|project| format!("/p/{}/{other}", project.id));
+        Self { mode, other_mode: other, ..self }
     }
 
     /// The same page, whose texts are in this language.
@@ -61,10 +72,11 @@ impl<'a> Frame<'a> {
     pub(crate) fn answer(&self, status: StatusCode, content: &Markup) -> Page {
         let page = html! {
             a.skip href="#content" { (nav::SKIP) }
-            (side(self.visit, self.project, self.language))
+            (self.side())
             main #content tabindex="-1" {
                 header.head {
                     h1 { (self.title) }
+                    @if self.is_testing() { " " span.pill.warn { (nav::TEST_MODE) } }
                     p.lead { (self.lead) }
                 }
                 (content)
@@ -78,9 +90,83 @@ impl<'a> Frame<'a> {
             Some(project) => format!("{} · {} · Dwar", self.title, project.name),
             None => format!("{} · Dwar", self.title),
         };
-        let kind = (self.visit.theme, self.language, "framed");
+        let kind = if self.is_testing() { "framed testing" } else { "framed" };
+        let kind = (self.visit.theme, self.language, kind);
         let text = document(&title, kind, &extra, &page).into_string();
         Ok(HttpResponse::build(status).content_type(HTML).body(text))
+    }
+
+    /// The navigation, in English on a page in another language.
+    fn side(&self) -> Markup {
+        let Self { visit, project, language, .. } = *self;
+        let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
+        let outside = installation_entries(visit);
+        let name = visit.present.operator.name.as_str();
+        html! {
+            header.side lang=[(language != Language::English).then_some("en")] {
+                div.side-top {
+                    a.brand href="/" { (mark()) span { "Dwar" } }
+                    @if project.is_some() { (self.mode_switch()) }
+                    // A check box opens the navigation on narrow screens, without a script.
+                    input #nav-open type="checkbox" aria-label=(nav::MENU);
+                    label.menu-button for="nav-open" aria-hidden="true" { (icon("menu")) }
+                }
+                div.side-body {
+                    @if let Some(project) = project {
+                        a.project-chip href="/projects" title=(nav::SWITCH) {
+                            span.avatar aria-hidden="true" { (initial(&project.name)) }
+                            span.project-name { (project.name) }
+                            (icon("swap"))
+                        }
+                        nav aria-label=(nav::OF_PROJECT) { (list(&visit.path, &inside)) }
+                    }
+                    nav.nav-outside aria-label=(nav::OF_INSTALLATION) { (list(&visit.path, &outside)) }
+                    div.side-foot {
+                        div.switches {
+                            (theme_switch(visit))
+                            (language_switch(visit.language, PageAddress::or_home(visit.page.as_ref())))
+                        }
+                        div.who {
+                            a href="/account" title=(nav::ACCOUNT) {
+                                span.avatar.round aria-hidden="true" { (initial(name)) }
+                                span.project-name { (name) }
+                            }
+                            form method="post" action="/sign-out" {
+                                (csrf(visit))
+                                button.quiet type="submit" { (nav::SIGN_OUT) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    const fn is_testing(&self) -> bool {
+        self.project.is_some() && self.mode.is_test()
+    }
+
+    fn mode_switch(&self) -> Markup {
+        let back = match (&self.other_mode, &self.visit.page) {
+            (Some(other), _) => other.clone(),
+            (None, Some(page)) => page.for_any_mode(),
+            (None, None) => "/".to_owned(),
+        };
+        html! {
+            form.theme.mode method="post" action="/mode" {
+                (csrf(self.visit))
+                input type="hidden" name="back" value=(back);
+                fieldset {
+                    legend.hidden { (nav::MODE) }
+                    @for mode in [KeyMode::Live, KeyMode::Test] {
+                        button name="mode" value=(mode)
+                            aria-pressed=(if mode == self.mode { "true" } else { "false" }) {
+                            (nav::mode(mode))
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -147,50 +233,6 @@ struct Entry {
     href: String,
     label: &'static str,
     icon: &'static str,
-}
-
-/// The navigation, in English on a page in another language.
-fn side(visit: &Visit, project: Option<&Project>, language: Language) -> Markup {
-    let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
-    let outside = installation_entries(visit);
-    let name = visit.present.operator.name.as_str();
-    html! {
-        header.side lang=[(language != Language::English).then_some("en")] {
-            div.side-top {
-                a.brand href="/" { (mark()) span { "Dwar" } }
-                // A check box opens the navigation on narrow screens, without a script.
-                input #nav-open type="checkbox" aria-label=(nav::MENU);
-                label.menu-button for="nav-open" aria-hidden="true" { (icon("menu")) }
-            }
-            div.side-body {
-                @if let Some(project) = project {
-                    a.project-chip href="/projects" title=(nav::SWITCH) {
-                        span.avatar aria-hidden="true" { (initial(&project.name)) }
-                        span.project-name { (project.name) }
-                        (icon("swap"))
-                    }
-                    nav aria-label=(nav::OF_PROJECT) { (list(&visit.path, &inside)) }
-                }
-                nav.nav-outside aria-label=(nav::OF_INSTALLATION) { (list(&visit.path, &outside)) }
-                div.side-foot {
-                    div.switches {
-                        (theme_switch(visit))
-                        (language_switch(visit.language, PageAddress::or_home(visit.page.as_ref())))
-                    }
-                    div.who {
-                        a href="/account" title=(nav::ACCOUNT) {
-                            span.avatar.round aria-hidden="true" { (initial(name)) }
-                            span.project-name { (name) }
-                        }
-                        form method="post" action="/sign-out" {
-                            (csrf(visit))
-                            button.quiet type="submit" { (nav::SIGN_OUT) }
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// What this operator may see of a project.

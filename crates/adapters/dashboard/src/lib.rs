@@ -18,6 +18,7 @@ mod language;
 mod layout;
 mod listener;
 mod live;
+mod mode;
 mod names;
 mod pages;
 mod refusal;

@@ -4,7 +4,7 @@
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
 use dwar_app::{Activity, RequestLine, SignIn};
-use dwar_kernel::{OperatorId, OtpId, ProjectId};
+use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
 use maud::Markup;
@@ -50,11 +50,12 @@ type Shown = Option<Arc<Vec<RequestLine>>>;
 /// How a request is shown.
 pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
 
-/// Somebody who watches a project.
+/// Somebody who watches one mode of a project.
 struct Watcher {
     row: Row,
     permit: StreamPermit,
     project: ProjectId,
+    mode: KeyMode,
     /// The session's token, which counts as long as it lets in.
     token: String,
     seen: watch::Receiver<Shown>,
@@ -96,7 +97,7 @@ impl Live {
         self.0.closed.send_replace(true);
     }
 
-    /// The requests of a project from after `last` on, as events, for as long as the session of
+    /// The requests of a project in one mode from after `last` on, as events, for as long as the session of
     /// `token` lasts and may see them. What is on the page already comes again where it changed.
     ///
     /// # Errors
@@ -104,7 +105,7 @@ impl Live {
     pub(crate) fn watch(
         &self,
         (operator, token): (OperatorId, String),
-        project: ProjectId,
+        (project, mode): (ProjectId, KeyMode),
         last: Option<OtpId>,
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
@@ -113,6 +114,7 @@ impl Live {
             row,
             permit,
             project,
+            mode,
             token,
             seen: self.0.project(project),
             closed: self.0.closed.subscribe(),
@@ -232,6 +234,9 @@ impl Watcher {
                 continue;
             }
             self.newest = self.newest.max(Some(line.otp));
+            if line.mode != self.mode {
+                continue;
+            }
             text.push_str(&self.event(line));
         }
         self.told = lines.iter().map(|line| (line.otp, line.clone())).collect();

@@ -2,6 +2,7 @@ use crate::address::PageAddress;
 use crate::console::Console;
 use crate::form::Typed;
 use crate::language::Language;
+use crate::mode;
 use crate::refusal::Refusal;
 use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, CookieBuilder, SameSite};
@@ -10,7 +11,7 @@ use actix_web::http::header::{HeaderMap, USER_AGENT};
 use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
 use dwar_app::Present;
-use dwar_kernel::Timestamp;
+use dwar_kernel::{KeyMode, Timestamp};
 use dwar_operator::{BrowserToken, By, Client, Command, Device, PendingSignIn, SessionToken};
 use dwar_project::Project;
 use dwar_wire::client_address;
@@ -33,6 +34,8 @@ pub(crate) struct Visit {
     pub(crate) csrf: String,
     pub(crate) theme: Theme,
     pub(crate) language: Language,
+    /// Live or test: what the address asks for, or what was chosen for all pages.
+    pub(crate) mode: KeyMode,
     pub(crate) path: String,
     /// What the form held that was sent, as it was typed.
     pub(crate) typed: Typed,
@@ -213,9 +216,9 @@ impl FromRequest for Visit {
             let by = By::operator(&present.operator, client_address(&request, console.names.tls));
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
-            let language = Language::of(&request);
+            let (language, mode) = (Language::of(&request), mode::of(&request));
             let typed = Typed::default();
-            Ok(Self { console, present, by, csrf, theme, language, path, page, typed, token })
+            Ok(Self { console, present, by, csrf, theme, language, mode, path, page, typed, token })
         })
     }
 }

@@ -73,6 +73,8 @@ pub struct RequestLine {
 pub struct RequestPage {
     /// At most [`PAGE`] of them.
     pub lines: Vec<RequestLine>,
+    /// The newest request that was looked at, whether it is among them or not.
+    pub newest: Option<OtpId>,
     /// How many were looked through for them.
     pub looked_through: u32,
     /// Where to go on; `None` at the end of what is on record.
@@ -128,9 +130,10 @@ impl Activity {
     ) -> Result<RequestPage, StoreError> {
         let most = if filter.wants_all() { PAGE } else { LOOKED_THROUGH };
         let window = self.activity.newest(project, before, most).await?;
+        let newest = window.first().map(|newest| newest.id);
         let (found, looked_through, next) = chosen(window, filter, most);
         let lines = self.lines(project, found).await?;
-        Ok(RequestPage { lines, looked_through, next })
+        Ok(RequestPage { lines, newest, looked_through, next })
     }
 
     async fn lines(

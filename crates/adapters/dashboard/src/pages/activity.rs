@@ -24,8 +24,6 @@ const LAST_EVENT_ID: &str = "last-event-id";
 #[derive(Deserialize)]
 pub(crate) struct FilterForm {
     #[serde(default)]
-    mode: String,
-    #[serde(default)]
     status: String,
     #[serde(default)]
     channel: String,
@@ -36,10 +34,10 @@ pub(crate) struct FilterForm {
 }
 
 impl FilterForm {
-    fn filter(&self) -> RequestFilter {
+    fn filter(&self, mode: KeyMode) -> RequestFilter {
         let provider = self.provider.trim();
         RequestFilter {
-            mode: KeyMode::from_word(&self.mode),
+            mode: Some(mode),
             status: DeliveryStatus::from_word(&self.status),
             channel: Channel::from_word(&self.channel),
             provider: (!provider.is_empty()).then(|| provider.to_owned()),
@@ -50,15 +48,16 @@ impl FilterForm {
 /// `GET /p/{project}/activity`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterForm>) -> Page {
     let project = visit.project(&path, Command::ListRequests).await?;
-    let filter = form.filter();
+    let filter = form.filter(visit.mode);
     let before = form.before.parse::<OtpId>().ok();
     let page =
         visit.console.manage.activity.requests(&visit.by, project.id, &filter, before).await?;
-    let refused = visit.console.manage.activity.refused_lately(&visit.by, project.id).await?;
-    let is_live = before.is_none() && filter == RequestFilter::default();
+    let mut refused = visit.console.manage.activity.refused_lately(&visit.by, project.id).await?;
+    refused.retain(|it| it.mode == visit.mode);
+    let is_live = before.is_none() && filter == all_of(visit.mode);
     let content = html! {
         div.stack {
-            (search(&visit, &project, KeyMode::Live, None))
+            (search(&visit, &project, visit.mode, None))
             (refused_lately(&refused))
             (filters(&visit, &project, &filter))
             (list(&visit, &project, &page, is_live))
@@ -82,7 +81,8 @@ pub(crate) async fn live(
     let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let last = last.unwrap_or(&after.after).parse::<OtpId>().ok();
     let watcher = (visit.present.operator.id, visit.token().to_owned());
-    let events = visit.console.live.watch(watcher, project.id, last, row)?;
+    let world = (project.id, visit.mode);
+    let events = visit.console.live.watch(watcher, world, last, row)?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/event-stream"))
         // nginx would keep events back until its buffer is full.
@@ -119,6 +119,7 @@ pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> P
         Err(_) => {
             let content = html! { (search(&visit, &project, mode, Some(texts::INVALID_PHONE))) };
             let frame = Frame::new(&visit, texts::TITLE, texts::LEAD).of(&project);
+            let frame = frame.in_mode(mode, "activity");
             frame.answer(StatusCode::UNPROCESSABLE_ENTITY, &content)
         }
     }
@@ -137,7 +138,7 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) 
                         value=[visit.typed.get("phone")] aria-invalid=[wrong.map(|_| "true")]
                         autofocus[wrong.is_some()] placeholder="98765 43210" aria-describedby="phone-hint";
                 }
-                div.field { (select("mode-of-phone", "mode", texts::MODE, mode.as_str(), &modes())) }
+                input type="hidden" name="mode" value=(mode);
                 button.primary type="submit" { (texts::FIND_OUT) }
             }
             p.hint #phone-hint { (texts::SEARCH_HINT) }
@@ -145,12 +146,12 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) 
     }
 }
 
-type Options = Vec<(String, String)>;
-
-fn modes() -> Options {
-    let option = |mode: KeyMode| (mode.as_str().to_owned(), texts::mode(mode).to_owned());
-    vec![option(KeyMode::Live), option(KeyMode::Test)]
+/// Every request of a mode.
+fn all_of(mode: KeyMode) -> RequestFilter {
+    RequestFilter { mode: Some(mode), ..RequestFilter::default() }
 }
+
+type Options = Vec<(String, String)>;
 
 fn select(id: &str, name: &str, label: &str, chosen: &str, options: &Options) -> Markup {
     html! {
@@ -177,7 +178,6 @@ fn filters(visit: &Visit, project: &Project, filter: &RequestFilter) -> Markup {
     let providers: Options = providers.into_iter().map(|name| (name.clone(), name)).collect();
     let provider = filter.provider.as_deref().unwrap_or_default();
     let fields = [
-        ("mode", texts::MODE, filter.mode.map_or("", KeyMode::as_str), modes()),
         (
             "status",
             texts::STATUS,
@@ -192,8 +192,9 @@ fn filters(visit: &Visit, project: &Project, filter: &RequestFilter) -> Markup {
             @for (name, label, chosen, options) in fields {
                 div.field { (select(name, name, label, chosen, &all(options))) }
             }
+            input type="hidden" name="mode" value=(visit.mode);
             button.plain type="submit" { (texts::APPLY) }
-            @if *filter != RequestFilter::default() {
+            @if *filter != all_of(visit.mode) {
                 a.button href={ "/p/" (project.id) "/activity" } { (texts::CLEAR) }
             }
         }
@@ -209,7 +210,7 @@ fn refused_lately(refused: &[RefusedSends]) -> Markup {
                     @for it in refused {
                         @let (why, advice) = explain::refusal(it.reason, None);
                         li {
-                            (explain::refused(it.count)) " (" (texts::mode(it.mode)) "): " (why) ". "
+                            (explain::refused(it.count)) ": " (why) ". "
                             span.muted { (advice) }
                         }
                     }
@@ -220,14 +221,14 @@ fn refused_lately(refused: &[RefusedSends]) -> Markup {
 }
 
 fn list(visit: &Visit, project: &Project, page: &RequestPage, is_live: bool) -> Markup {
-    let newest = page.lines.first().map(|line| line.otp.to_string()).unwrap_or_default();
-    let address = format!("/p/{}/activity/live?after={newest}", project.id);
+    let newest = page.newest.map(|otp| otp.to_string()).unwrap_or_default();
+    let address = format!("/p/{}/activity/live?mode={}&after={newest}", project.id, visit.mode);
     let playground = Command::Play;
     html! {
         @if page.lines.is_empty() {
             section.empty #nothing-yet {
-                @if is_live {
-                    p { (texts::EMPTY) }
+                @if is_live && page.next.is_none() {
+                    p { (texts::empty(visit.mode)) }
                     @if visit.may(project, playground) {
                         a.button href={ "/p/" (project.id) "/playground" } { (texts::TO_PLAYGROUND) }
                     }
@@ -275,7 +276,6 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
                     Some(phone) => (phone),
                     None => span.muted { (texts::UNREADABLE) },
                 }
-                @if line.mode.is_test() { " " span.pill { (texts::TEST) } }
             }
             td.outcome { (pill(texts::status(line.status))) }
             td data-label=(texts::WAY) {
@@ -310,7 +310,7 @@ pub(super) fn sign(tone: Tone) -> Markup {
 }
 
 fn further(project: &Project, filter: &RequestFilter, page: &RequestPage) -> Markup {
-    let filtered = *filter != RequestFilter::default();
+    let filtered = filter.mode.is_none_or(|mode| *filter != all_of(mode));
     html! {
         div.row.further {
             @if filtered {

@@ -104,7 +104,7 @@ pub(super) async fn show_story(
     let hidden = [("mode", mode.as_str()), ("number", number.as_str())];
     let content = html! {
         div.stack {
-            p { a href={ "/p/" (project.id) "/activity" } { "← " (texts::BACK) } }
+            p { a href={ "/p/" (project.id) "/activity?mode=" (mode) } { "← " (texts::BACK) } }
             @match &above {
                 Some(Above::Lifted) => (notice("good", texts::LIFTED)),
                 Some(Above::NotLifted) => (notice("bad", texts::NOT_LIFTED)),
@@ -116,7 +116,7 @@ pub(super) async fn show_story(
             section.card {
                 dl.facts {
                     dt { (texts::NUMBER) }
-                    dd { (whose(visit, project, phone, above.as_ref(), &hidden)) " " span.pill { (texts::mode(mode)) } }
+                    dd { (whose(visit, project, phone, above.as_ref(), &hidden)) }
                     dt { (texts::NEXT) }
                     dd { (next(timeline.next)) }
                     @if timeline.guesses != GuessBudget::default() {
@@ -132,6 +132,7 @@ pub(super) async fn show_story(
         }
     };
     let frame = Frame::new(visit, texts::STORY, texts::STORY_LEAD).of(project);
+    let frame = frame.in_mode(mode, "activity");
     let failed = matches!(above, Some(Above::NotLifted));
     let status = if failed { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     frame.answer(status, &content)

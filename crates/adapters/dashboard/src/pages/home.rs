@@ -4,12 +4,13 @@ use crate::console::Console;
 use crate::format::{rupees, time};
 use crate::language::Language;
 use crate::layout::{Frame, Page, first_page};
+use crate::mode;
 use crate::refusal::Refusal;
 use crate::texts::projects as texts;
 use crate::visit::{Open, Posted, Theme, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Query};
-use dwar_kernel::ProjectId;
+use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
@@ -21,12 +22,17 @@ pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
     let projects = visit.projects().await?;
     let only = projects.first().filter(|_| projects.len() == 1);
     let starts = request.query_string() == "start";
-    let page = only.and_then(|project| {
-        let plays = starts && visit.may(project, Command::Play);
-        let playground = || format!("/p/{}/playground", project.id);
-        if plays { Some(playground()) } else { first_page(&visit, project) }
-    });
-    Ok(go(page.as_deref().unwrap_or("/projects")))
+    let Some(project) = only else { return Ok(go("/projects")) };
+    if !starts || !visit.may(project, Command::Play) {
+        return Ok(go(first_page(&visit, project).as_deref().unwrap_or("/projects")));
+    }
+    let mut answer = go(&format!("/p/{}/playground", project.id));
+    if mode::chosen(&request).is_none() {
+        // What is done there is in test mode, and the other pages show it.
+        let cookie = mode::cookie(KeyMode::Test, &visit.console);
+        answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
+    }
+    Ok(answer)
 }
 
 /// So many projects are on one page.
@@ -131,6 +137,22 @@ pub(crate) async fn theme(request: HttpRequest, posted: Posted<ThemeForm>) -> Pa
     let mut answer = go(PageAddress::or_home(back.as_ref()));
     let cookie = Theme::from_word(&form.theme).cookie(&visit.console);
     answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
+    Ok(answer)
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ModeForm {
+    mode: String,
+    back: String,
+}
+
+/// `POST /mode`: live or test, on every page.
+pub(crate) async fn mode(request: HttpRequest, posted: Posted<ModeForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let mode = KeyMode::from_word(&form.mode).ok_or(Refusal::Unreadable)?;
+    let back = PageAddress::read(&request, &form.back);
+    let mut answer = go(PageAddress::or_home(back.as_ref()));
+    answer.add_cookie(&mode::cookie(mode, &visit.console)).map_err(|_| Refusal::Failed)?;
     Ok(answer)
 }
 

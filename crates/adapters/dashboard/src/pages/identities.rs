@@ -17,7 +17,7 @@ use serde::Deserialize;
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::FindIdentity).await?;
     let empty = html! { section.empty { p { (texts::START) } } };
-    page(&visit, &project, KeyMode::Live, StatusCode::OK, &empty)
+    page(&visit, &project, visit.mode, StatusCode::OK, &empty)
 }
 
 /// The number goes in a body, not in an address: addresses end up in histories and logs.
@@ -87,6 +87,7 @@ fn page(
         div.stack { (search(visit, project, mode)) (below) }
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
+    let frame = frame.in_mode(mode, "identities");
     frame.answer(status, &content)
 }
 
@@ -101,13 +102,7 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode) -> Markup {
                         value=[visit.typed.get("wanted")]
                         placeholder="98765 43210";
                 }
-                div.field {
-                    label for="mode" { (texts::MODE) }
-                    select #mode name="mode" {
-                        option value="live" selected[mode == KeyMode::Live] { (texts::LIVE) }
-                        option value="test" selected[mode == KeyMode::Test] { (texts::TEST) }
-                    }
-                }
+                input type="hidden" name="mode" value=(mode);
                 button.primary type="submit" { (texts::LOOK_UP) }
             }
         }
@@ -135,7 +130,7 @@ fn card(
     html! {
         section.card {
             dl.facts {
-                dt { (texts::NUMBER) } dd { (number) " " span.pill { (mode.as_str()) } }
+                dt { (texts::NUMBER) } dd { (number) }
                 dt { (texts::ID) } dd { code { (id) } }
                 dt { (texts::FIRST) } dd { (time(found.created_at)) }
                 dt { (texts::LAST) } dd { (time(found.last_verified_at)) }

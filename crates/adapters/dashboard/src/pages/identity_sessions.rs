@@ -110,7 +110,7 @@ async fn page(
         div.stack {
             (above)
             dl.facts {
-                dt { (texts::IDENTITY) } dd { code { (owner.identity) } " " span.pill { (owner.mode.as_str()) } }
+                dt { (texts::IDENTITY) } dd { code { (owner.identity) } }
             }
             @if sessions.is_empty() { section.empty { p { (texts::EMPTY) } } }
             @else { (table(visit, owner, &sessions, may)) }
@@ -119,10 +119,11 @@ async fn page(
                 p.more { a.button href={ "?at=" (at) "&session=" (last.id) } { (texts::OLDER) } }
             }
             @if may && !sessions.is_empty() { section.card { (end_all(visit, owner)) } }
-            p { a href={ "/p/" (owner.project.id) "/identities" } { (texts::BACK) } }
+            p { a href={ "/p/" (owner.project.id) "/identities?mode=" (owner.mode) } { (texts::BACK) } }
         }
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(&owner.project);
+    let frame = frame.in_mode(owner.mode, "identities");
     frame.answer(status, &content)
 }
 

@@ -110,6 +110,7 @@ fn for_strangers(config: &mut ServiceConfig) {
 fn forms_of_installation(config: &mut ServiceConfig) {
     config
         .service(form("/theme", "/", home::theme))
+        .service(form("/mode", "/", home::mode))
         .service(form("/sign-out", "/", sign_in::sign_out))
         .service(form("/sign-out-everywhere", "/account", sign_in::sign_out_everywhere))
         .service(form("/account/password", "/account", account::password))

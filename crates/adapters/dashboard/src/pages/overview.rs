@@ -19,7 +19,6 @@ const STALE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
 pub(crate) struct OverviewQuery {
-    mode: Option<String>,
     period: Option<String>,
 }
 
@@ -27,18 +26,16 @@ pub(crate) struct OverviewQuery {
 struct View<'a> {
     visit: &'a Visit,
     project: &'a Project,
-    mode: KeyMode,
     period: Period,
 }
 
 /// `GET /p/{project}/overview?mode=&period=`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<OverviewQuery>) -> Page {
     let project = visit.project(&path, Command::ShowFigures).await?;
-    let mode = query.mode.as_deref().and_then(KeyMode::from_word).unwrap_or(KeyMode::Live);
     let period = query.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
-    let figures =
-        visit.console.manage.figures.overview(&visit.by, (project.id, mode), period).await?;
-    let view = View { visit: &visit, project: &project, mode, period };
+    let world = (project.id, visit.mode);
+    let figures = visit.console.manage.figures.overview(&visit.by, world, period).await?;
+    let view = View { visit: &visit, project: &project, period };
     let content = html! {
         div.stack.overview {
             (view.switches(&figures))
@@ -60,8 +57,9 @@ fn is_empty(overview: &Overview) -> bool {
 }
 
 impl View<'_> {
-    fn link(&self, mode: KeyMode, period: Period) -> String {
-        format!("/p/{}/overview?mode={mode}&period={period}", self.project.id)
+    /// Names the mode, so that somebody who is sent it sees the same.
+    fn link(&self, period: Period) -> String {
+        format!("/p/{}/overview?mode={}&period={period}", self.project.id, self.visit.mode)
     }
 
     fn switches(&self, figures: &Figures) -> Markup {
@@ -69,15 +67,8 @@ impl View<'_> {
             div.switches {
                 nav.segments aria-label=(texts::WHICH_PERIOD) {
                     @for period in Period::ALL {
-                        a href=(self.link(self.mode, period)) aria-current=[(period == self.period).then_some("true")] {
+                        a href=(self.link(period)) aria-current=[(period == self.period).then_some("true")] {
                             (texts::period(period))
-                        }
-                    }
-                }
-                nav.segments aria-label=(texts::WHICH_MODE) {
-                    @for mode in [KeyMode::Live, KeyMode::Test] {
-                        a href=(self.link(mode, self.period)) aria-current=[(mode == self.mode).then_some("true")] {
-                            (texts::mode(mode))
                         }
                     }
                 }
@@ -96,14 +87,13 @@ impl View<'_> {
         let may = |command| self.visit.may(self.project, command);
         html! {
             section.empty {
-                @if self.mode == KeyMode::Live { p { (texts::EMPTY_LIVE) } } @else { p { (texts::EMPTY_TEST) } }
+                @if self.visit.mode == KeyMode::Live { p { (texts::EMPTY_LIVE) } } @else { p { (texts::EMPTY_TEST) } }
                 div.actions {
                     @if may(Command::Play) {
                         a.button.primary href=(page("playground")) { (texts::TO_PLAYGROUND) }
                     }
-                    @if self.mode == KeyMode::Live {
+                    @if self.visit.mode == KeyMode::Live {
                         @if may(Command::ListKeys) { a.button.plain href=(page("keys")) { (texts::TO_KEYS) } }
-                        a.button.plain href=(self.link(KeyMode::Test, self.period)) { (texts::TO_TEST) }
                     }
                 }
             }

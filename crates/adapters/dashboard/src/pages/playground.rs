@@ -6,6 +6,7 @@ use crate::texts::playground::{ORDINARY, Playground, STEPS};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::web::Path;
+use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use dwar_otp::sandbox::Scenario;
 use dwar_project::Project;
@@ -39,6 +40,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     };
     let script = Some(assets::playground());
     let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(script);
+    let frame = frame.in_mode(KeyMode::Test, "overview");
     frame.in_language(visit.language).show(&content)
 }
 

@@ -1,4 +1,4 @@
-use super::parts::{Field, done};
+use super::parts::{Field, done, notice};
 use super::wallet_statement::StatementQuery;
 use super::{go, wallet_proof, wallet_statement};
 use crate::form::{Form, Refused};
@@ -80,6 +80,7 @@ async fn page(
     let content = html! {
         div.stack {
             (above)
+            @if visit.mode.is_test() { (notice("", texts::NOT_OF_TESTS)) }
             dl.figures {
                 @for (label, amount) in figures {
                     div.card { dt { (label) } dd { (rupees(amount)) } }

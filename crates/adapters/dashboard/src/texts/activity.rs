@@ -11,14 +11,11 @@ pub(crate) const SEARCH: &str = "Why did a code not arrive?";
 pub(crate) const SEARCH_HINT: &str =
     "The number is sent in the request body, never in a URL, and is not stored.";
 pub(crate) const PHONE: &str = "Phone number";
-pub(crate) const MODE: &str = "Mode";
 pub(crate) const FIND_OUT: &str = "Search";
 pub(crate) const INVALID_PHONE: &str =
     "Enter an Indian mobile number: ten digits starting with 6 to 9, with or without +91.";
 pub(crate) const FILTERS: &str = "Filters";
 pub(crate) const ALL: &str = "All";
-pub(crate) const LIVE: &str = "Live";
-pub(crate) const TEST: &str = "Test";
 pub(crate) const STATUS: &str = "Status";
 pub(crate) const CHANNEL: &str = "Channel";
 pub(crate) const PROVIDER: &str = "Provider";
@@ -36,14 +33,12 @@ pub(crate) const OLDER: &str = "Older requests";
 pub(crate) const GO_ON: &str = "Search further back";
 pub(crate) const LOOKED: &str = "Searched";
 pub(crate) const REQUESTS: &str = "requests";
-pub(crate) const EMPTY: &str =
-    "No codes requested yet. Send one from the playground, or with an API key of this project.";
 pub(crate) const TO_PLAYGROUND: &str = "Open playground";
 pub(crate) const NOTHING_OLDER: &str = "No older requests.";
 pub(crate) const NONE_WANTED: &str = "No requests match these filters.";
 pub(crate) const REFUSED_LATELY: &str = "Refused in the last hour";
 pub(crate) const PAUSE: &str = "Pause";
-pub(crate) const GOES_ON: &str = "Live";
+pub(crate) const GOES_ON: &str = "Live updates";
 pub(crate) const PAUSED: &str = "Paused";
 pub(crate) const OFFLINE: &str = "Disconnected. Reload the page to see new requests.";
 pub(crate) const GAP: &str = "Some requests are not shown. Reload the page to see them all.";
@@ -81,13 +76,6 @@ pub(crate) const LIFT_STOPS: [&str; 3] = [
 pub(crate) const LIFTED: &str = "Failed attempts cleared. The next code can be requested as usual.";
 pub(crate) const NOT_LIFTED: &str = "The word you typed does not match. Nothing was changed.";
 
-pub(crate) const fn mode(mode: KeyMode) -> &'static str {
-    match mode {
-        KeyMode::Live => LIVE,
-        KeyMode::Test => TEST,
-    }
-}
-
 /// Every status, with its words.
 pub(crate) const STATUSES: [DeliveryStatus; 4] = [
     DeliveryStatus::Queued,
@@ -121,4 +109,13 @@ pub(crate) fn searches_left(remaining: u32) -> String {
     format!(
         "Each search is recorded in the audit log. {remaining} {searches} left; another becomes available at"
     )
+}
+
+pub(crate) const fn empty(mode: KeyMode) -> &'static str {
+    match mode {
+        KeyMode::Live => "No codes requested with the live key yet.",
+        KeyMode::Test => {
+            "No codes requested in test mode yet. Send one from the playground, or with the test key."
+        }
+    }
 }

@@ -2,9 +2,6 @@ pub(crate) const TITLE: &str = "Identities";
 pub(crate) const LEAD: &str =
     "People who have verified a phone number. Live and test are separate.";
 pub(crate) const PHONE: &str = "Phone number or identity ID";
-pub(crate) const MODE: &str = "Mode";
-pub(crate) const LIVE: &str = "Live";
-pub(crate) const TEST: &str = "Test";
 pub(crate) const LOOK_UP: &str = "Look up";
 pub(crate) const START: &str =
     "Enter a number to see whether it has logged in. Your search is not stored.";

@@ -1,3 +1,7 @@
+//! The frame of every page.
+
+use dwar_kernel::KeyMode;
+
 pub(crate) const OVERVIEW: &str = "Overview";
 pub(crate) const SKIP: &str = "Skip to content";
 pub(crate) const MENU: &str = "Open navigation";
@@ -23,3 +27,12 @@ pub(crate) const LANGUAGE: &str = "Language";
 pub(crate) const THEME_SYSTEM: &str = "System";
 pub(crate) const THEME_LIGHT: &str = "Light";
 pub(crate) const THEME_DARK: &str = "Dark";
+pub(crate) const MODE: &str = "Mode";
+pub(crate) const TEST_MODE: &str = "Test mode";
+
+pub(crate) const fn mode(mode: KeyMode) -> &'static str {
+    match mode {
+        KeyMode::Live => "Live",
+        KeyMode::Test => "Test",
+    }
+}

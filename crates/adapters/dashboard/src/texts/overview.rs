@@ -1,11 +1,9 @@
 //! The overview of a project.
 
 use dwar_activity::Period;
-use dwar_kernel::KeyMode;
 
 pub(crate) const TITLE: &str = "Overview";
 pub(crate) const LEAD: &str = "Messages sent, delivered and verified, and what they cost.";
-pub(crate) const WHICH_MODE: &str = "Mode";
 pub(crate) const WHICH_PERIOD: &str = "Period";
 
 pub(crate) const SENDS: &str = "Sends";
@@ -34,25 +32,16 @@ pub(crate) const CHANNEL: &str = "Channel";
 pub(crate) const PROVIDER: &str = "Provider";
 pub(crate) const MESSAGES: &str = "Messages";
 
-pub(crate) const EMPTY_LIVE: &str =
-    "No codes sent with the live key in this period or the one before.";
+pub(crate) const EMPTY_LIVE: &str = "No codes sent with the live key in this period or the one before. Codes of the playground and the test key are shown in test mode.";
 pub(crate) const EMPTY_TEST: &str = "No codes sent in test mode in this period or the one before.";
 pub(crate) const TO_PLAYGROUND: &str = "Send one in the playground";
 pub(crate) const TO_KEYS: &str = "View live key";
-pub(crate) const TO_TEST: &str = "Switch to test mode";
 
 pub(crate) const SAME: &str = "No change";
 pub(crate) const NEW: &str = "None before";
 pub(crate) const MORE: &str = "more than before";
 pub(crate) const LESS: &str = "less than before";
 pub(crate) const POINTS: &str = "pp";
-
-pub(crate) const fn mode(mode: KeyMode) -> &'static str {
-    match mode {
-        KeyMode::Live => "Live",
-        KeyMode::Test => "Test",
-    }
-}
 
 pub(crate) const fn period(period: Period) -> &'static str {
     match period {

@@ -43,3 +43,5 @@ pub(crate) const fn kind(kind: EntryKind) -> &'static str {
         EntryKind::Adjustment => "Adjustment",
     }
 }
+pub(crate) const NOT_OF_TESTS: &str =
+    "Test mode is never charged. This wallet pays for codes sent with the live key.";

@@ -119,7 +119,10 @@ async fn another_project_has_no_activity_here() {
     let (line, otp) = failed_send(&house, house.other).await;
     let owner = house.with_role(Role::Owner).await;
     let list = owner.get(&house.page("activity")).await.body;
-    assert!(!list.contains(&otp.to_string()) && list.contains("No codes requested yet"));
+    assert!(
+        !list.contains(&otp.to_string())
+            && list.contains("No codes requested with the live key yet")
+    );
     assert_eq!(owner.get(&house.page(&format!("activity/{otp}"))).await.status, 404);
     let foreign = format!("/p/{}/activity/{otp}", house.other);
     assert_eq!(owner.get(&foreign).await.status, 404);

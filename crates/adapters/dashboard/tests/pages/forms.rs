@@ -138,6 +138,7 @@ async fn the_address_of_a_form_leads_back_to_its_page() {
     let hook = house.page("settings/webhooks/1");
     for (form, page) in [
         ("/theme".to_owned(), "/".to_owned()),
+        ("/mode".to_owned(), "/".to_owned()),
         ("/account/password".to_owned(), "/account".to_owned()),
         (format!("/team/{}/access", house.project), "/team".to_owned()),
         (format!("/tokens/{}/revoke", house.project), "/tokens".to_owned()),

@@ -121,6 +121,7 @@ async fn a_form_without_this_sessions_token_changes_nothing() {
         "/sign-out",
         "/sign-out-everywhere",
         "/theme",
+        "/mode",
         "/account/totp",
         &key,
         &preview,

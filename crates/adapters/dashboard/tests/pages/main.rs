@@ -9,6 +9,7 @@ mod forms;
 mod guard;
 mod identity_sessions;
 mod language;
+mod mode;
 mod operations;
 mod overview;
 mod passkeys;

@@ -72,6 +72,7 @@ async fn nobody_is_led_anywhere_but_to_a_page() {
         "/nowhere",
         "/sign-out",
         "/theme",
+        "/mode",
         "/sign-in",
         "/start",
         "/admin/v1/projects",

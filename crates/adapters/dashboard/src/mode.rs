@@ -1,0 +1,28 @@
+//! Live or test: one choice for all pages of a project, kept by the browser.
+
+use crate::console::Console;
+use actix_web::HttpRequest;
+use actix_web::cookie::time::Duration as CookieDuration;
+use actix_web::cookie::{Cookie, SameSite};
+use dwar_kernel::KeyMode;
+
+const COOKIE: &str = "dwar_mode";
+
+/// What the address asks for, or else what was chosen with the switch, or else live.
+pub(crate) fn of(request: &HttpRequest) -> KeyMode {
+    let asked = form_urlencoded::parse(request.query_string().as_bytes());
+    let asked =
+        asked.filter(|(name, _)| name == "mode").find_map(|(_, word)| KeyMode::from_word(&word));
+    asked.or_else(|| chosen(request)).unwrap_or(KeyMode::Live)
+}
+
+/// What was chosen with the switch.
+pub(crate) fn chosen(request: &HttpRequest) -> Option<KeyMode> {
+    KeyMode::from_word(request.cookie(COOKIE)?.value())
+}
+
+/// Lets the browser keep the choice.
+pub(crate) fn cookie(mode: KeyMode, console: &Console) -> Cookie<'static> {
+    let cookie = console.cookie(COOKIE, mode.as_str().to_owned(), SameSite::Lax);
+    cookie.max_age(CookieDuration::days(365)).finish()
+}
