@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { LOOK, PAGES, open } from "./house.mjs";
+import { LOOK, PAGES, counted, open, step } from "./house.mjs";
 
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 let house, project;
@@ -32,6 +32,16 @@ function everywhere(name, check) {
       });
     }
   }
+}
+
+/** Sends one code in the playground and verifies it. */
+async function verifiedOne(page) {
+  await page.goto(`${project}/playground`);
+  await step(page, "send");
+  await page.click(".autofill");
+  await step(page, "verify");
+  await page.goto(`${project}/overview`);
+  await counted(page, "?mode=test&period=hour");
 }
 
 const choose = async (page, mode) => {
@@ -66,4 +76,36 @@ test("the switch of modes needs no script", async () => {
   await choose(page, "test");
   assert.equal(page.url(), `${project}/activity`);
   await plain.close();
+});
+
+test("one code is sent and counted", () => verifiedOne(house.page));
+
+everywhere("counts are bars, with their values under the pointer and by the keyboard", async (page, width) => {
+  await page.goto(`${project}/overview?mode=test&period=hour`);
+  const chart = page.locator(`svg.chart.${width > 820 ? "wide" : "narrow"}`);
+  assert.equal(await chart.locator("polyline, path").count(), 0, "no slopes");
+  assert.equal(await chart.locator("rect.sends").count(), 1);
+  const hits = await chart.locator(".hit").count();
+  assert.equal(hits, 12);
+  const value = page.locator(".chart-value");
+  await chart.locator(".hit").nth(3).hover();
+  assert.match(await value.textContent(), /: 0 sends, 0 delivered, 0 verified$/);
+  await page.mouse.move(0, 0);
+  assert.equal(await value.isVisible(), false);
+  await page.focus("[data-chart]");
+  const seen = [];
+  for (let at = 0; at < hits; at += 1) {
+    await page.keyboard.press(at === 0 ? "Home" : "ArrowRight");
+    seen.push(await value.textContent());
+    const [box, frame] = [await value.boundingBox(), await page.locator("[data-chart]").boundingBox()];
+    assert.ok(box.x >= frame.x - 1 && box.x + box.width <= frame.x + frame.width + 1, "within the chart");
+  }
+  assert.equal(new Set(seen).size, hits);
+  assert.equal(seen.filter((text) => /: 1 send, 1 delivered, 1 verified$/.test(text)).length, 1);
+  await page.keyboard.press("Escape");
+  assert.equal(await value.isVisible(), false);
+  await page.keyboard.press("ArrowLeft");
+  const routes = page.locator("table", { hasText: "By channel and provider" });
+  assert.match(await routes.textContent(), /1 of 1/);
+  assert.doesNotMatch(await page.textContent("main"), /100.*%/, "one of one is no percentage");
 });

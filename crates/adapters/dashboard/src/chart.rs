@@ -1,4 +1,4 @@
-//! A chart as SVG: bars and two lines over time, drawn on the server.
+//! A chart as SVG: counts over time as bars, drawn on the server.
 
 use crate::format::{grouped, india};
 use crate::texts::overview as texts;
@@ -22,9 +22,12 @@ const LETTER: f64 = 7.2;
 /// Lines across it, at most.
 const LINES: u64 = 4;
 
-/// Sends as bars, what of these was delivered and verified as lines: for wide screens and for
-/// narrow ones, of which the style sheet shows one.
-pub(crate) fn chart(period: Period, series: &[(Timestamp, Counts)]) -> Markup {
+/// Sends as wide bars, what of these was delivered and verified as narrower ones in front: for wide
+/// screens and for narrow ones, of which the style sheet shows one.
+///
+/// The values of a bar are in its title; with a script they are shown as soon as the pointer or the
+/// arrow keys are on it. `told` says whether anything is known of deliveries.
+pub(crate) fn chart(period: Period, series: &[(Timestamp, Counts)], told: bool) -> Markup {
     let (wide, narrow) = match period {
         Period::Hour => (1, 3),
         Period::Day => (3, 6),
@@ -35,19 +38,21 @@ pub(crate) fn chart(period: Period, series: &[(Timestamp, Counts)]) -> Markup {
         Sheet { class: "narrow", width: 330.0, height: 220.0, every: narrow },
     ];
     html! {
-        @for sheet in sheets { (sheet.draw(period, series)) }
+        div.chart-box data-chart role="group" aria-label=(texts::CHART_KEYS) {
+            @for sheet in sheets { (sheet.draw(period, series, told)) }
+            p.chart-value role="status" hidden {}
+        }
         ul.legend aria-hidden="true" {
             li.sends { (texts::SENDS) }
-            li.delivered { (texts::DELIVERED) }
+            @if told { li.delivered { (texts::DELIVERED) } }
             li.verified { (texts::VERIFIED) }
         }
     }
 }
 
 impl Sheet {
-    fn draw(&self, period: Period, series: &[(Timestamp, Counts)]) -> Markup {
-        let peak = series.iter().map(|(_, counts)| counts.requests.max(counts.delivered));
-        let peak = peak.max().unwrap_or_default();
+    fn draw(&self, period: Period, series: &[(Timestamp, Counts)], told: bool) -> Markup {
+        let peak = series.iter().map(|(_, counts)| counts.requests).max().unwrap_or_default();
         let step = step(peak);
         let lines = peak.div_ceil(step).max(1);
         let top = step * lines;
@@ -57,40 +62,35 @@ impl Sheet {
         let x = |index: usize| left + slot * (real(index) + 0.5);
         let y = |count: u64| base - (base - TOP) * real(count) / real(top);
         let id = |part: &str| format!("chart-{}-{part}", self.class);
-        let line = |of: fn(&Counts) -> u64| -> String {
-            let points = series.iter().enumerate();
-            let point = points.map(|(i, (_, counts))| format!("{:.1},{:.1}", x(i), y(of(counts))));
-            point.collect::<Vec<_>>().join(" ")
+        let bar = |kind: &str, width: f64, index: usize, count: u64| {
+            html! {
+                @if count > 0 {
+                    rect.(kind) x=(px(x(index) - slot * width / 2.0)) y=(px(y(count)))
+                        width=(px(slot * width)) height=(px(base - y(count))) rx="1.5" {}
+                }
+            }
         };
         html! {
             svg.chart.(self.class) viewBox={ "0 0 " (self.width) " " (self.height) } role="img"
                 aria-labelledby={ (id("title")) " " (id("about")) } {
                 title id=(id("title")) { (texts::CHART) ", " (texts::period(period)) }
-                desc id=(id("about")) { (summary(period, series)) }
+                desc id=(id("about")) { (summary(period, series, told)) }
                 @for number in 0..=lines {
                     @let level = px(y(step * number));
                     line.grid x1=(px(left)) x2=(self.width) y1=(level) y2=(level) {}
                     text.scale x=(px(left - 8.0)) y=(px(y(step * number) + 4.0)) { (grouped(step * number)) }
                 }
                 @for (index, (at, counts)) in series.iter().enumerate() {
-                    @let height = base - y(counts.requests);
-                    @if counts.requests > 0 {
-                        rect.sends x=(px(x(index) - slot * 0.34)) y=(px(base - height))
-                            width=(px(slot * 0.68)) height=(px(height)) rx="2" {}
-                    }
+                    (bar("sends", 0.76, index, counts.requests))
+                    @if told { (bar("delivered", 0.5, index, counts.delivered)) }
+                    (bar("verified", 0.22, index, counts.verified))
                     @if index % self.every == (series.len() - 1) % self.every {
                         text.moment x=(px(x(index))) y=(px(self.height - 6.0)) { (label(period, *at)) }
                     }
                 }
-                polyline.delivered points=(line(|counts| counts.delivered)) {}
-                polyline.verified points=(line(|counts| counts.verified)) {}
                 @for (index, (at, counts)) in series.iter().enumerate() {
-                    @if counts.requests > 0 {
-                        circle.delivered cx=(px(x(index))) cy=(px(y(counts.delivered))) r="2.6" {}
-                        rect.verified x=(px(x(index) - 2.4)) y=(px(y(counts.verified) - 2.4)) width="4.8" height="4.8" {}
-                    }
                     rect.hit x=(px(left + slot * real(index))) y=(px(TOP)) width=(px(slot)) height=(px(base - TOP)) {
-                        title { (label(period, *at)) ": " (words(counts)) }
+                        title { (label(period, *at)) ": " (words(counts, told)) }
                     }
                 }
             }
@@ -98,25 +98,21 @@ impl Sheet {
     }
 }
 
-fn words(counts: &Counts) -> String {
-    let pairs = [
-        (counts.requests, texts::SENDS),
-        (counts.delivered, texts::DELIVERED),
-        (counts.verified, texts::VERIFIED),
-    ];
-    let word = pairs.map(|(count, word)| format!("{} {}", grouped(count), word.to_lowercase()));
-    word.join(", ")
+fn words(counts: &Counts, told: bool) -> String {
+    let sends = if counts.requests == 1 { "send" } else { "sends" };
+    let delivered = told.then(|| format!(", {} delivered", grouped(counts.delivered)));
+    let (requests, verified) = (grouped(counts.requests), grouped(counts.verified));
+    format!("{requests} {sends}{}, {verified} verified", delivered.unwrap_or_default())
 }
 
 /// The chart in a sentence.
-fn summary(period: Period, series: &[(Timestamp, Counts)]) -> String {
+fn summary(period: Period, series: &[(Timestamp, Counts)], told: bool) -> String {
     let most = series.iter().max_by_key(|(_, counts)| counts.requests);
     let most = most.filter(|(_, counts)| counts.requests > 0);
-    let most = most.map(|(at, counts)| {
-        format!("Peak: {} sends at {}.", grouped(counts.requests), label(period, *at))
-    });
+    let most = most
+        .map(|(at, counts)| format!("Peak: {} at {}.", words(counts, told), label(period, *at)));
     format!(
-        "Sends, deliveries and verifications, {}. {}",
+        "Sends and what became of them, {}. {}",
         texts::point(period),
         most.unwrap_or_else(|| "No sends.".to_owned())
     )
@@ -193,7 +189,7 @@ mod tests {
     #[test]
     fn an_empty_chart_says_so() {
         let at = "2027-01-14T18:30:00Z".parse().unwrap();
-        let drawn = chart(Period::Hour, &[(at, Counts::default())]).into_string();
+        let drawn = chart(Period::Hour, &[(at, Counts::default())], true).into_string();
         assert!(drawn.contains("No sends."), "{drawn}");
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
     }

@@ -1,6 +1,7 @@
 //! How amounts, times and texts are written on pages.
 
 use chrono::SecondsFormat;
+use dwar_activity::Share;
 use dwar_kernel::Paise;
 use dwar_kernel::Timestamp;
 pub(crate) use dwar_kernel::grouped;
@@ -21,6 +22,16 @@ pub(crate) fn signed_rupees(amount: Paise) -> String {
 /// Of a thousand, as percent: `93.4 %`.
 pub(crate) fn percent(permille: u64) -> String {
     format!("{}.{} %", permille / 10, permille % 10)
+}
+
+/// A part of a number of cases: `37 of 52 (71.2 %)`; of few cases without a percentage.
+pub(crate) fn share(of: Share) -> String {
+    let cases = format!("{} of {}", grouped(of.part), grouped(of.whole));
+    match of.permille() {
+        Some(permille) => format!("{cases} ({})", percent(permille)),
+        None if of.whole == 0 => "–".to_owned(),
+        None => cases,
+    }
 }
 
 /// A reason as a sentence: `The domain is a host name.`

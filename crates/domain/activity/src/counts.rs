@@ -57,14 +57,40 @@ impl Counts {
         permille(self.verified, self.requests)
     }
 
-    /// Of a thousand messages handed over, how many reached the phone.
-    pub fn arrival(&self) -> Option<u64> {
-        permille(self.arrived, self.attempts)
+    /// Of the messages handed over, those that reached the phone.
+    pub const fn arrival(&self) -> Share {
+        Share { part: self.arrived, whole: self.attempts }
     }
 
-    /// Of a thousand messages handed over, how many were verified with no other provider in between.
-    pub fn verification(&self) -> Option<u64> {
-        permille(self.verified, self.attempts)
+    /// Of the messages handed over, those that were verified with no other provider in between.
+    pub const fn verification(&self) -> Share {
+        Share { part: self.verified, whole: self.attempts }
+    }
+
+    /// Whether the provider told of a message that it had taken what became of it.
+    pub const fn has_receipts(&self) -> bool {
+        // One that was taken and failed later counts both ways.
+        self.arrived > 0 || self.accepted.saturating_add(self.failed) > self.attempts
+    }
+}
+
+/// Some of a number of cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// How many it is true of.
+    pub part: u64,
+    /// How many there are.
+    pub whole: u64,
+}
+
+impl Share {
+    /// From so many cases on a percentage means something: of fewer, a single one moves it by more than
+    /// five points.
+    pub const ENOUGH: u64 = 20;
+
+    /// Of a thousand, rounded; `None` of too few cases.
+    pub fn permille(self) -> Option<u64> {
+        permille(self.part, self.whole).filter(|_| self.whole >= Self::ENOUGH)
     }
 }
 
@@ -73,4 +99,38 @@ fn permille(part: u64, whole: u64) -> Option<u64> {
     let (part, whole) = (u128::from(part), u128::from(whole));
     let rounded = (part * 2_000 + whole).checked_div(whole * 2)?;
     u64::try_from(rounded).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_cases_have_no_percentage() {
+        for (part, whole, permille) in
+            [(0, 0, None), (1, 1, None), (19, 19, None), (20, 20, Some(1_000)), (37, 52, Some(712))]
+        {
+            assert_eq!(Share { part, whole }.permille(), permille, "{part} of {whole}");
+        }
+    }
+
+    #[test]
+    fn a_receipt_is_an_arrival_or_a_failure_of_what_was_taken() {
+        let counts = |attempts, accepted, arrived, failed| Counts {
+            attempts,
+            accepted,
+            arrived,
+            failed,
+            ..Counts::default()
+        };
+        for (counts, told) in [
+            (counts(3, 3, 0, 0), false),
+            (counts(3, 2, 0, 1), false),
+            (counts(3, 3, 1, 0), true),
+            (counts(3, 3, 0, 1), true),
+            (counts(3, 2, 0, 2), true),
+        ] {
+            assert_eq!(counts.has_receipts(), told, "{counts:?}");
+        }
+    }
 }

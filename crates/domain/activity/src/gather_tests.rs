@@ -1,4 +1,5 @@
 use super::*;
+use crate::Share;
 use std::time::Duration;
 
 fn at(seconds: i64) -> Timestamp {
@@ -54,7 +55,10 @@ fn a_request_counts_once_at_its_carrier_and_each_message_at_its_provider() {
     assert_eq!((msg91.attempts, msg91.requests, msg91.delivered, msg91.verified), (1, 1, 1, 1));
     assert_eq!(msg91.spent, Paise(20));
     assert_eq!(msg91.times.median().unwrap().as_secs(), 8);
-    assert_eq!((meta.verification(), msg91.conversion()), (Some(0), Some(1_000)));
+    assert_eq!(
+        (meta.verification(), msg91.conversion()),
+        (Share { part: 0, whole: 1 }, Some(1_000))
+    );
 }
 
 #[test]

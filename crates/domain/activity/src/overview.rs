@@ -14,7 +14,21 @@ pub struct Overview {
     /// Point by point, each with its beginning.
     pub series: Vec<(Timestamp, Counts)>,
     /// By channel and provider.
-    pub routes: Vec<(Channel, String, Counts)>,
+    pub routes: Vec<Route>,
+}
+
+/// What one provider did over one channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// What carried the messages.
+    pub channel: Channel,
+    /// The provider's name.
+    pub provider: String,
+    /// Of the period.
+    pub counts: Counts,
+    /// Whether it took messages and told of none what became of it, in this period and the one
+    /// before: it sends no receipts, so nothing is known of deliveries.
+    pub silent: bool,
 }
 
 /// How a number compares with an earlier one.
@@ -63,9 +77,23 @@ impl Overview {
         let mut before = Counts::default();
         earlier.iter().for_each(|figure| before.add(&figure.counts));
         let route = |((channel, provider), counts): ((Channel, &str), Counts)| {
-            (channel, provider.to_owned(), counts)
+            let mut both = counts.clone();
+            let of_route = |it: &&Figure| it.key.channel == channel && it.key.provider == provider;
+            earlier.iter().filter(of_route).for_each(|figure| both.add(&figure.counts));
+            let silent = both.accepted > 0 && !both.has_receipts();
+            Route { channel, provider: provider.to_owned(), counts, silent }
         };
         Self { period, total, before, series, routes: routes.into_iter().map(route).collect() }
+    }
+}
+
+impl Overview {
+    /// The counts of the providers that send receipts, about which deliveries can be told.
+    pub fn with_receipts(&self) -> Counts {
+        let mut sum = Counts::default();
+        let told = self.routes.iter().filter(|route| !route.silent);
+        told.for_each(|route| sum.add(&route.counts));
+        sum
     }
 }
 

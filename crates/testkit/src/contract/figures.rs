@@ -7,7 +7,7 @@ use crate::{
     CODE, ClearVault, FixedClock, Line, MS, START, SeededEntropy, Stores, minutes, race, seconds,
 };
 use dwar_activity::{
-    Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Sent, Span, Window,
+    Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Route, Sent, Span, Window,
 };
 use dwar_app::{Audit, Control, KeepFigures, ReadFigures, Toolbox};
 use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, Timestamp};
@@ -232,7 +232,7 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
                 let point = Window { from: *from, until };
                 assert_eq!(told(counts), recount(&all, world, point, None), "{from} {period}");
             }
-            for (channel, provider, counts) in &found.routes {
+            for Route { channel, provider, counts, .. } in &found.routes {
                 assert_eq!(*channel == Channel::Whatsapp, provider == "meta");
                 assert_eq!(
                     told(counts),

@@ -4,8 +4,8 @@ use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get};
 use crate::endpoint::query::word;
 use crate::views::{id, instant};
-use dwar_activity::{Counts, Period};
-use dwar_kernel::{Channel, KeyMode};
+use dwar_activity::{Counts, Period, Route};
+use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -96,10 +96,10 @@ async fn show(at: ProjectRequest, query: FiguresQuery, _: Nothing) -> Answered<F
     let found = at.api.manage.figures.overview(&at.by, (at.project, mode), period).await?;
     let overview = found.overview;
     let point = |(began, counts)| FigurePoint { began_at: instant(began), counts: view(&counts) };
-    let route = |(channel, provider, counts): (Channel, String, Counts)| FigureRoute {
-        channel: id(channel),
-        provider,
-        counts: view(&counts),
+    let route = |route: Route| FigureRoute {
+        channel: id(route.channel),
+        provider: route.provider,
+        counts: view(&route.counts),
     };
     Ok(Figures {
         period: id(period),

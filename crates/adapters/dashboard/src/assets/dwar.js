@@ -51,3 +51,38 @@ for (const form of document.querySelectorAll("form[data-keep]")) {
 addEventListener("beforeunload", (event) => {
   if ([...kept].some(([form, saved]) => form !== sent && filled(form) !== saved)) event.preventDefault();
 });
+
+// The values of a bar, under the pointer or by the arrow keys.
+for (const box of document.querySelectorAll("[data-chart]")) {
+  const value = box.querySelector(".chart-value");
+  const bars = () => [...box.querySelectorAll(".hit")].filter((bar) => bar.getBoundingClientRect().width > 0);
+  for (const bar of box.querySelectorAll(".hit")) {
+    const title = bar.querySelector("title");
+    bar.dataset.value = title.textContent;
+    title.remove();
+    bar.addEventListener("pointerenter", () => show(bar));
+  }
+  const show = (bar) => {
+    box.querySelector(".on")?.classList.remove("on");
+    bar?.classList.add("on");
+    value.hidden = !bar;
+    if (!bar) return;
+    value.textContent = bar.dataset.value;
+    const [frame, at] = [box.getBoundingClientRect(), bar.getBoundingClientRect()];
+    const middle = at.left + at.width / 2 - frame.left - value.offsetWidth / 2;
+    value.style.left = `${Math.max(0, Math.min(middle, frame.width - value.offsetWidth))}px`;
+  };
+  box.tabIndex = 0;
+  box.addEventListener("pointerleave", () => show(null));
+  box.addEventListener("blur", () => show(null));
+  box.addEventListener("keydown", (event) => {
+    const { key } = event;
+    const all = bars();
+    const at = all.findIndex((bar) => bar.classList.contains("on"));
+    const moves = { ArrowLeft: at < 0 ? all.length - 1 : at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1 };
+    if (key === "Escape") show(null);
+    else if (key in moves) show(all[Math.max(0, Math.min(moves[key], all.length - 1))]);
+    else return;
+    event.preventDefault();
+  });
+}

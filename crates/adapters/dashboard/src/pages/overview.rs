@@ -1,11 +1,11 @@
 use super::parts::notice;
 use crate::chart::chart;
-use crate::format::{grouped, percent, rupees, span, time};
+use crate::format::{grouped, percent, rupees, share, span, time};
 use crate::layout::{Frame, Page};
 use crate::texts::overview as texts;
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
-use dwar_activity::{Counts, Overview, Period, Trend};
+use dwar_activity::{Counts, Overview, Period, Route, Share, Trend};
 use dwar_app::Figures;
 use dwar_kernel::{Channel, KeyMode, Paise, Timestamp};
 use dwar_operator::Command;
@@ -125,24 +125,20 @@ struct Tile {
 
 fn tiles(overview: &Overview) -> Markup {
     let Overview { total, before, period, .. } = overview;
-    let counted = |label, of: fn(&Counts) -> u64, beside: Option<u64>, taste| Tile {
+    let counted = |label, of: fn(&Counts) -> u64, taste| Tile {
         label,
         figure: grouped(of(total)),
-        beside: beside.map(|share| format!("{} {}", percent(share), texts::OF_SENDS)),
+        beside: None,
         delta: changed(of(before), of(total), taste),
     };
+    let verified = |counts: &Counts| Share { part: counts.verified, whole: counts.requests };
     let spent = |counts: &Counts| counts.spent.max(Paise::ZERO).0.unsigned_abs();
     let dash = || "–".to_owned();
     let tiles = [
-        counted(texts::SENDS, |counts| counts.requests, None, Taste::Neither),
-        counted(texts::DELIVERED, |counts| counts.delivered, total.delivery(), Taste::More),
-        counted(texts::VERIFIED, |counts| counts.verified, None, Taste::More),
-        Tile {
-            label: texts::CONVERSION,
-            figure: total.conversion().map_or_else(dash, percent),
-            beside: None,
-            delta: points(before.conversion(), total.conversion()),
-        },
+        counted(texts::SENDS, |counts| counts.requests, Taste::Neither),
+        deliveries(overview),
+        counted(texts::VERIFIED, |counts| counts.verified, Taste::More),
+        conversion(verified(before), verified(total)),
         Tile {
             label: texts::MEDIAN,
             figure: total.times.median().map_or_else(dash, span),
@@ -163,12 +159,53 @@ fn tiles(overview: &Overview) -> Markup {
                     div.card {
                         dt { (label) }
                         dd { (figure) }
-                        dd.beside { (delta) @if let Some(beside) = beside { span.muted { " · " (beside) } } }
+                        dd.beside {
+                            (delta)
+                            @if let Some(beside) = beside {
+                                span.muted { @if !delta.0.is_empty() { " · " } (beside) }
+                            }
+                        }
                     }
                 }
             }
             p.muted.compared { (texts::compared(*period)) }
         }
+    }
+}
+
+/// Of those that providers with receipts carried; of the others it is unknown.
+fn deliveries(overview: &Overview) -> Tile {
+    let told = overview.with_receipts();
+    let (label, all) = (texts::DELIVERED, told.requests == overview.total.requests);
+    if told.requests == 0 && !all {
+        let beside = Some(texts::NO_RECEIPTS.to_owned());
+        return Tile { label, figure: "–".to_owned(), beside, delta: html! {} };
+    }
+    let of = if all { texts::OF_SENDS } else { texts::OF_TOLD };
+    let share = Share { part: told.delivered, whole: told.requests }.permille();
+    Tile {
+        label,
+        figure: grouped(told.delivered),
+        beside: match share {
+            Some(permille) => Some(format!("{} {}", percent(permille), of[0])),
+            None => Some(format!("of {} {}", grouped(told.requests), of[1])),
+        },
+        delta: changed(overview.before.delivered, overview.total.delivered, Taste::More),
+    }
+}
+
+/// As a percentage with the number of cases; of few cases these alone.
+fn conversion(before: Share, now: Share) -> Tile {
+    let percentage = now.permille().map(percent);
+    let cases = format!("{} of {}", grouped(now.part), grouped(now.whole));
+    Tile {
+        label: texts::CONVERSION,
+        beside: percentage.as_ref().map(|_| cases),
+        figure: percentage.unwrap_or_else(|| share(now)),
+        delta: match now.permille() {
+            None => html! {},
+            now => points(before.permille(), now),
+        },
     }
 }
 
@@ -217,13 +254,14 @@ fn delta(by: i64, amount: &str, taste: Taste) -> Markup {
 }
 
 fn over_time(overview: &Overview) -> Markup {
+    let told = overview.routes.iter().any(|route| !route.silent);
     html! {
         section.card {
             div.card-head {
                 h2 { (texts::CHART) }
                 small.muted { (texts::point(overview.period)) " · " (texts::CHART_ZONE) }
             }
-            (chart(overview.period, &overview.series))
+            (chart(overview.period, &overview.series, told))
             details.numbers-of-chart {
                 summary { (texts::CHART_NUMBERS) }
                 div.table tabindex="0" role="region" aria-label=(texts::CHART_NUMBERS) {
@@ -232,11 +270,11 @@ fn over_time(overview: &Overview) -> Markup {
                         thead { tr {
                             th scope="col" { (texts::FROM) }
                             th.amount scope="col" { (texts::SENDS) }
-                            th.amount scope="col" { (texts::DELIVERED) }
+                            @if told { th.amount scope="col" { (texts::DELIVERED) } }
                             th.amount scope="col" { (texts::VERIFIED) }
                             th.amount scope="col" { (texts::SPENT) }
                         } }
-                        tbody { @for (at, counts) in &overview.series { (row(*at, counts)) } }
+                        tbody { @for (at, counts) in &overview.series { (row(*at, counts, told)) } }
                     }
                 }
             }
@@ -244,12 +282,12 @@ fn over_time(overview: &Overview) -> Markup {
     }
 }
 
-fn row(at: Timestamp, counts: &Counts) -> Markup {
+fn row(at: Timestamp, counts: &Counts, told: bool) -> Markup {
     html! {
         tr {
             th scope="row" { (time(at)) }
             td.amount { (grouped(counts.requests)) }
-            td.amount { (grouped(counts.delivered)) }
+            @if told { td.amount { (grouped(counts.delivered)) } }
             td.amount { (grouped(counts.verified)) }
             td.amount { (rupees(counts.spent)) }
         }
@@ -257,37 +295,44 @@ fn row(at: Timestamp, counts: &Counts) -> Markup {
 }
 
 fn routes(overview: &Overview) -> Markup {
-    let share = |permille: Option<u64>| permille.map_or_else(|| "–".to_owned(), percent);
     html! {
         section.stack-small {
             div.table tabindex="0" role="region" aria-label=(texts::ROUTES) {
-                table {
+                table.cards {
                     caption { (texts::ROUTES) }
                     thead { tr {
                         th scope="col" { (texts::PROVIDER) }
                         th scope="col" { (texts::CHANNEL) }
                         th.amount scope="col" { (texts::MESSAGES) }
                         th.amount scope="col" { (texts::DELIVERED) }
-                        th.amount scope="col" { (texts::VERIFIED) }
+                        th.amount scope="col" { (texts::CONVERSION) }
                         th.amount scope="col" { (texts::MEDIAN) }
                         th.amount scope="col" { (texts::SPENT) }
                     } }
                     tbody {
-                        @for (channel, provider, counts) in &overview.routes {
-                            tr {
-                                th scope="row" { (provider) }
-                                td { (channel_name(*channel)) }
-                                td.amount { (grouped(counts.attempts)) }
-                                td.amount { (share(counts.arrival())) }
-                                td.amount { (share(counts.verification())) }
-                                td.amount { (counts.times.median().map_or_else(|| "–".to_owned(), span)) }
-                                td.amount { (rupees(counts.spent)) }
-                            }
-                        }
+                        @for route in &overview.routes { (of_route(route)) }
                     }
                 }
             }
             p.muted { small { (texts::ROUTES_HINT) } }
+        }
+    }
+}
+
+fn of_route(Route { channel, provider, counts, silent }: &Route) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (provider) }
+            td data-label=(texts::CHANNEL) { (channel_name(*channel)) }
+            td.amount data-label=(texts::MESSAGES) { (grouped(counts.attempts)) }
+            td.amount data-label=(texts::DELIVERED) {
+                @if *silent { span.muted { (texts::NO_RECEIPTS) } } @else { (share(counts.arrival())) }
+            }
+            td.amount data-label=(texts::CONVERSION) { (share(counts.verification())) }
+            td.amount data-label=(texts::MEDIAN) {
+                (counts.times.median().map_or_else(|| "–".to_owned(), span))
+            }
+            td.amount data-label=(texts::SPENT) { (rupees(counts.spent)) }
         }
     }
 }

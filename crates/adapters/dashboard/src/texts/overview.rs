@@ -12,7 +12,11 @@ pub(crate) const VERIFIED: &str = "Verified";
 pub(crate) const SPENT: &str = "Spend";
 pub(crate) const CONVERSION: &str = "Sent → verified";
 pub(crate) const MEDIAN: &str = "Median time to verify";
-pub(crate) const OF_SENDS: &str = "of sends";
+/// After a percentage, and after a number.
+pub(crate) const OF_SENDS: [&str; 2] = ["of sends", "sent"];
+/// The same where some providers send no receipts.
+pub(crate) const OF_TOLD: [&str; 2] = ["of sends with receipts", "with receipts"];
+pub(crate) const NO_RECEIPTS: &str = "No receipts from this provider";
 
 pub(crate) const FRESH: &str = "Updated";
 pub(crate) const AGO: &str = "ago";
@@ -23,6 +27,7 @@ pub(crate) const CATCHING_UP: &str =
 
 pub(crate) const CHART: &str = "Over time";
 pub(crate) const CHART_ZONE: &str = "Indian time (IST)";
+pub(crate) const CHART_KEYS: &str = "Over time; arrow keys move between bars";
 pub(crate) const CHART_NUMBERS: &str = "Show as table";
 pub(crate) const FROM: &str = "From";
 
