@@ -728,6 +728,8 @@ test("the keyboard alone reaches the content, and a step runs by it", async () =
   await page.focus('[data-step="send"] .run');
   await page.keyboard.press("Enter");
   await page.waitForSelector(".bubble");
+  await page.focus('[data-step="send"] .fold');
+  await page.keyboard.press("Enter");
   await page.focus('[data-step="send"] [role=tab][aria-selected=true]');
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.evaluate(() => document.activeElement.dataset.tab), "curl");

@@ -349,6 +349,7 @@ pub(crate) fn icon(name: &str) -> Markup {
             "M2.500 2.500h4v4h-4zM9.500 2.500h4v4h-4zM2.500 9.500h4v4h-4zM9.500 9.500h4v4h-4z"
         }
         "swap" => "M5 6l3-3 3 3M5 10l3 3 3-3",
+        "down" => "M4 6l4 4 4-4",
         "menu" => "M2 4h12M2 8h12M2 12h12",
         "light" => {
             "M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1v1.500M8 13.500V15M1 8h1.500M13.500 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1"

@@ -17,9 +17,11 @@ const node = (name, content, classes = "") => {
 const indian = (at, style) => new Intl.DateTimeFormat("en-IN", { timeZone: "Asia/Kolkata", ...style }).format(at);
 const utc = (at) => `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 
+const storyOfNumber = document.getElementById("story-of-number");
 const phone = one("#phone"), code = one("#code"), ownKey = one("#own-key");
-const state = { access: "", refresh: "", send: 0, shown: new Set() };
+const state = { access: "", refresh: "", otp: "", send: 0, shown: new Set() };
 const answers = {};
+const steps = all(".step");
 
 // ---- What each step asks ----
 const bodies = {
@@ -73,15 +75,66 @@ function paint(step) {
     ? (answers[name] ? answerText(answers[name]) : panel.dataset.empty)
     : examples[tab](method, path, body);
 }
-const paintAll = () => all(".step").forEach(paint);
+const paintAll = () => steps.forEach(paint);
 
+function markTab(button, chosen) {
+  button.setAttribute("aria-selected", chosen);
+  button.tabIndex = chosen ? 0 : -1;
+}
 function choose(step, tab) {
-  for (const button of all('[role="tab"]', step)) {
-    const chosen = button.dataset.tab === tab;
-    button.setAttribute("aria-selected", chosen);
-    button.tabIndex = chosen ? 0 : -1;
-  }
+  for (const button of all('[role="tab"]', step)) markTab(button, button.dataset.tab === tab);
   paint(step);
+}
+
+// ---- Folding ----
+function unfold(step, open) {
+  one(".step-body", step).hidden = !open;
+  one(".fold", step).setAttribute("aria-expanded", open);
+  // The code is entered in a step that is still to be done, or done again.
+  const entry = one(".step-do", step);
+  if (entry) entry.hidden = step.dataset.state === "good" && !open;
+}
+
+// A step that is done folds, and the first one still to be done opens. A failed one stays open.
+function settle() {
+  const next = steps.find(({ dataset }) => dataset.state !== "good");
+  for (const step of steps) {
+    unfold(step, step === next || step.dataset.state === "bad");
+    one(".run", step).className = `${step === next ? "primary" : "plain"} run`;
+  }
+  one(".next").hidden = answers.verify?.status !== 200;
+  return next;
+}
+
+// Each step tells of the request that its code was sent for; a send that left none, of its number.
+function linkStories() {
+  for (const step of steps) {
+    const asked = Boolean(answers[step.dataset.step]);
+    const [link, button] = all(".story", step);
+    link.hidden = !asked || !state.otp;
+    link.href = root.dataset.stories + state.otp;
+    button.hidden = !asked || Boolean(state.otp);
+  }
+  one('[name="phone"]', storyOfNumber).value = phone.value;
+}
+
+// Forgets what came of the steps after the first: a new send begins anew.
+function startOver() {
+  state.send += 1;
+  Object.assign(state, { access: "", refresh: "", otp: "" });
+  code.value = "";
+  for (const step of steps) {
+    delete answers[step.dataset.step];
+    step.dataset.state = "";
+    one(".status", step).textContent = "";
+    for (const tab of all('[role="tab"]', step)) markTab(tab, tab.dataset.tab === "request");
+  }
+  one(".token-empty").hidden = false;
+  one(".token-full").hidden = true;
+  clearChat();
+  settle();
+  linkStories();
+  paintAll();
 }
 
 // ---- Limits ----
@@ -112,13 +165,25 @@ function paintLimits() {
 
 // ---- The phone ----
 const chat = one(".chat"), autofill = one(".autofill"), handset = one(".phone");
+const testMode = one(".phone-channel").textContent;
 function clearChat() {
   state.shown.clear();
   all(".bubble, .bubble-note, .chat-day", chat).forEach((old) => old.remove());
   one(".chat-empty", chat).hidden = false;
+  one(".chat-why", chat).hidden = true;
   autofill.hidden = true;
   handset.dataset.channel = "none";
+  one(".phone-channel", handset).textContent = testMode;
   one(".delivery").replaceChildren();
+}
+
+// Says on the phone why nothing came.
+function explainSilence(answer) {
+  const { code: why, error } = answer.json ?? {};
+  const time = clock(Number(answer.header("retry-after") ?? 0));
+  one(".chat-empty", chat).hidden = true;
+  one(".chat-why", chat).hidden = false;
+  one(".chat-why", chat).textContent = fill(texts[`why_${why}`] ?? texts.why, { time, error: error ?? answer.status });
 }
 
 function bubble(message) {
@@ -237,6 +302,7 @@ async function dissect(token) {
 function learn(name, answer) {
   if (answer.status !== 200 || !answer.json) return null;
   if (name === "verify" || name === "refresh") {
+    autofill.hidden = true;
     [state.access, state.refresh] = [answer.json.access_token, answer.json.refresh_token];
     return dissect(state.access);
   }
@@ -246,25 +312,34 @@ function learn(name, answer) {
 async function run(step) {
   const { step: name, method, path } = step.dataset;
   const button = one(".run", step), status = one(".status", step);
-  const asked = bodies[name]();
+  if (name === "send") startOver();
+  const asked = bodies[name](), turn = state.send;
+  const hadFocus = step.contains(document.activeElement);
   button.disabled = true;
   step.dataset.state = "";
   status.textContent = texts.running;
   try {
-    if (name === "send") { state.send += 1; clearChat(); }
     const answer = await ask(method, path, asked);
+    if (turn !== state.send) return;
     answers[name] = Object.assign(answer, { asked });
     step.dataset.state = answer.status === 200 ? "good" : "bad";
     status.textContent = `${answer.status} · ${answer.ms} ms`;
     noteLimit(name, answer);
     choose(step, "answer");
-    const more = [learn(name, answer), name === "send" ? watch(answer.json?.otp_id, state.send) : null];
+    if (name === "send") state.otp = answer.json?.otp_id ?? "";
+    if (name === "send" && answer.status !== 200) explainSilence(answer);
+    const more = [learn(name, answer), name === "send" ? watch(state.otp, turn) : null];
+    const next = settle();
+    linkStories();
     paintAll();
     button.disabled = false;
+    // What had the focus may be folded away.
+    if (hadFocus && next && !button.checkVisibility()) one(".run", next).focus({ preventScroll: true });
     await Promise.all(more);
   } catch (cause) {
     step.dataset.state = "bad";
     status.textContent = "";
+    unfold(step, true);
     one(".panel code", step).textContent = cause.message;
   } finally {
     button.disabled = false;
@@ -272,8 +347,10 @@ async function run(step) {
 }
 
 // ---- Wiring ----
-for (const step of all(".step")) {
+for (const step of steps) {
   one(".run", step).addEventListener("click", () => run(step));
+  const fold = one(".fold", step);
+  fold.addEventListener("click", () => unfold(step, fold.getAttribute("aria-expanded") !== "true"));
   const tabs = all('[role="tab"]', step);
   tabs.forEach((tab, index) => {
     tab.addEventListener("click", () => choose(step, tab.dataset.tab));
@@ -296,9 +373,7 @@ for (const step of all(".step")) {
 for (const chip of all(".chip")) chip.addEventListener("click", () => { phone.value = chip.dataset.number; changed(); });
 function changed() {
   for (const chip of all(".chip")) chip.setAttribute("aria-pressed", chip.dataset.number === phone.value);
-  delete answers.send;
-  delete answers.verify;
-  paintAll();
+  startOver();
 }
 phone.addEventListener("input", changed);
 code.addEventListener("input", () => { delete answers.verify; paint(one('[data-step="verify"]')); });
@@ -311,4 +386,5 @@ setInterval(() => {
     left.textContent = seconds > 0 ? fill(texts.expires, { time: clock(seconds) }) : texts.expired;
   }
 }, 1000);
-paintAll();
+startOver();
+root.hidden = false;

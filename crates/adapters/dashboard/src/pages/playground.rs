@@ -1,6 +1,6 @@
 use crate::api_routes::{ApiAnswer, ApiRequest};
 use crate::assets;
-use crate::layout::{Frame, Page, icon};
+use crate::layout::{Frame, Page, csrf, icon};
 use crate::refusal::Refusal;
 use crate::texts::playground::{ORDINARY, Playground, STEPS};
 use crate::visit::{Posted, Visit};
@@ -24,19 +24,26 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let texts = Playground::of(visit.language);
     let content = html! {
         noscript { p.notice { (texts.no_script) } }
-        div #playground.playground
+        // Shown by its script: without one, every button in here would be dead.
+        div #playground.playground hidden
             data-call={ "/p/" (project.id) "/playground/call" }
+            data-stories={ "/p/" (project.id) "/activity/" }
             data-api=(visit.console.api_url)
             data-brand=(project.messages.brand.as_deref().unwrap_or(&project.name))
             data-texts=(script_texts(texts)) {
             div.steps {
                 (numbers(texts))
-                ol.step-list { @for index in 0..STEPS.len() { (card(texts, index)) } }
+                ol.step-list {
+                    @for index in 0..STEPS.len() {
+                        (card(texts, index))
+                        @if STEPS[index].0 == "verify" { (next(texts, &visit, &project)) }
+                    }
+                }
                 (token(texts))
-                (key(texts))
             }
             (phone(texts, &project))
         }
+        (story_of_number(&visit, &project))
     };
     let script = Some(assets::playground());
     let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(script);
@@ -49,11 +56,17 @@ fn script_texts(texts: &Playground) -> String {
     Value::Object(texts.collect::<Map<_, _>>()).to_string()
 }
 
-/// The phone number, and those that play a scene.
+/// The reader's own key, the phone number, and the numbers that play a scene.
 fn numbers(texts: &Playground) -> Markup {
     let ordinary = (ORDINARY, Scenario::Delivered);
     html! {
         section.card.numbers {
+            div.field.own-key {
+                label for="own-key" { (texts.key) }
+                input #own-key type="text" autocomplete="off" spellcheck="false"
+                    placeholder="svc_test_…" aria-describedby="own-key-hint";
+                p #own-key-hint.hint { (texts.key_hint) }
+            }
             div.field {
                 label for="phone" { (texts.phone) }
                 input #phone type="tel" inputmode="tel" autocomplete="off" value=(ORDINARY)
@@ -75,11 +88,10 @@ fn numbers(texts: &Playground) -> Markup {
     }
 }
 
+/// A step. Its script folds it to its head when it is done, and opens the next one.
 fn card(texts: &Playground, index: usize) -> Markup {
     let ((name, path), words) = (STEPS[index], &texts.steps[index]);
-    let languages =
-        [("curl", "curl"), ("javascript", "JavaScript"), ("python", "Python"), ("rust", "Rust")];
-    let tabs = [("request", texts.request), ("answer", texts.answer)].into_iter().chain(languages);
+    let run = html! { button.primary.run type="button" { (words.button) } };
     html! {
         li.card.step data-step=(name) data-method="POST" data-path=(path) {
             div.step-head {
@@ -89,32 +101,79 @@ fn card(texts: &Playground, index: usize) -> Markup {
                     p.muted { (words.sentence) }
                 }
                 output.status aria-live="polite" {}
+                a.story target="_blank" title=(texts.story_title) hidden { (texts.story) }
+                button.story.quiet type="submit" form="story-of-number" title=(texts.story_title)
+                    hidden { (texts.story) }
+                @if name != "verify" { (run) }
+                button.fold.quiet type="button" aria-controls={ (name) "-body" }
+                    aria-expanded="false" aria-label={ (texts.details) ": " (words.title) } {
+                    (icon("down"))
+                }
             }
-            div.step-do {
-                @if name == "verify" {
+            @if name == "verify" {
+                div.step-do {
                     div.field.code-field {
                         label for="code" { (texts.code) }
                         input #code type="text" inputmode="numeric" autocomplete="one-time-code"
                             maxlength="6" placeholder="••••••";
                     }
-                }
-                code.endpoint { b { "POST" } " " (path) }
-                button.primary.run type="button" { (words.button) }
-            }
-            div.limit { meter hidden min="0" max="1" value="1" {} span {} }
-            div.tabs role="tablist" aria-label=(words.title) {
-                @for (tab, (shown, label)) in tabs.clone().enumerate() {
-                    button type="button" role="tab" id={ (name) "-tab-" (shown) } data-tab=(shown)
-                        aria-controls={ (name) "-panel" }
-                        aria-selected=(if tab == 0 { "true" } else { "false" })
-                        tabindex=(if tab == 0 { "0" } else { "-1" }) { (label) }
+                    (run)
                 }
             }
-            div.panel role="tabpanel" id={ (name) "-panel" }
-                aria-labelledby={ (name) "-tab-request" } data-empty=(texts.not_yet) {
-                button.copy type="button" title=(texts.copy) aria-label=(texts.copy) { (icon("copy")) }
-                pre tabindex="0" { code {} }
+            div.step-body id={ (name) "-body" } hidden { (exchange(texts, index)) }
+        }
+    }
+}
+
+/// What a step asks and is answered, also as code.
+fn exchange(texts: &Playground, index: usize) -> Markup {
+    let (name, words) = (STEPS[index].0, &texts.steps[index]);
+    let languages =
+        [("curl", "curl"), ("javascript", "JavaScript"), ("python", "Python"), ("rust", "Rust")];
+    let tabs = [("request", texts.request), ("answer", texts.answer)].into_iter().chain(languages);
+    html! {
+        div.limit { meter hidden min="0" max="1" value="1" {} span {} }
+        div.tabs role="tablist" aria-label=(words.title) {
+            @for (tab, (shown, label)) in tabs.enumerate() {
+                button type="button" role="tab" id={ (name) "-tab-" (shown) } data-tab=(shown)
+                    aria-controls={ (name) "-panel" }
+                    aria-selected=(if tab == 0 { "true" } else { "false" })
+                    tabindex=(if tab == 0 { "0" } else { "-1" }) { (label) }
             }
+        }
+        div.panel role="tabpanel" id={ (name) "-panel" }
+            aria-labelledby={ (name) "-tab-request" } data-empty=(texts.not_yet) {
+            button.copy type="button" title=(texts.copy) aria-label=(texts.copy) { (icon("copy")) }
+            pre tabindex="0" { code {} }
+        }
+    }
+}
+
+/// Where to go from a code that was verified.
+fn next(texts: &Playground, visit: &Visit, project: &Project) -> Markup {
+    html! {
+        li.card.next hidden {
+            div role="status" { h2 { (texts.next_title) } p { (texts.next) } }
+            p {
+                @if visit.may(project, Command::ListKeys) {
+                    a.button href={ "/p/" (project.id) "/keys" } { (texts.next_keys) }
+                }
+                a.button href={ (visit.console.api_url) "/openapi.json" } target="_blank" {
+                    (texts.next_api)
+                }
+            }
+        }
+    }
+}
+
+/// Asks for the story of the number of a send that left no request behind. By POST: a number must not be
+/// in an address.
+fn story_of_number(visit: &Visit, project: &Project) -> Markup {
+    html! {
+        form #story-of-number method="post" action={ "/p/" (project.id) "/activity/phone" } target="_blank" hidden {
+            (csrf(visit))
+            input type="hidden" name="mode" value=(KeyMode::Test.as_str());
+            input type="hidden" name="phone";
         }
     }
 }
@@ -136,19 +195,6 @@ fn token(texts: &Playground) -> Markup {
     }
 }
 
-fn key(texts: &Playground) -> Markup {
-    html! {
-        section.card {
-            div.field {
-                label for="own-key" { (texts.key) }
-                input #own-key type="text" autocomplete="off" spellcheck="false"
-                    placeholder="svc_test_…" aria-describedby="own-key-hint";
-                p #own-key-hint.hint { (texts.key_hint) }
-            }
-        }
-    }
-}
-
 /// The phone on the right.
 fn phone(texts: &Playground, project: &Project) -> Markup {
     let brand = project.messages.brand.as_deref().unwrap_or(&project.name);
@@ -161,8 +207,9 @@ fn phone(texts: &Playground, project: &Project) -> Markup {
                     span.avatar.round aria-hidden="true" { (brand.chars().next().unwrap_or('D')) }
                     div { strong { (brand) } span.phone-channel { (texts.mode) } }
                 }
-                div.chat role="log" aria-live="polite" {
+                div.chat role="log" aria-live="polite" tabindex="0" aria-label=(texts.phone_title) {
                     p.chat-empty { (texts.phone_empty) }
+                    p.chat-why hidden {}
                 }
                 div.keyboard { button.autofill type="button" hidden {} }
             }

@@ -42,3 +42,13 @@ async fn every_magic_number_is_one_click_away() {
     }
     assert!(!page.contains("svc_live_") && !page.contains(&house.live_key));
 }
+
+#[actix_web::test]
+async fn without_a_script_there_is_a_notice_and_nothing_to_press() {
+    let house = House::new().await;
+    let page = house.owner().await.get(&house.page("playground")).await.body;
+    assert!(page.contains("<noscript><p class=\"notice\">"), "{page}");
+    assert!(page.contains("<div class=\"playground\" id=\"playground\" hidden"), "{page}");
+    let key = page.find("id=\"own-key\"");
+    assert!(key.is_some() && key < page.find("id=\"phone\""), "the key field is first");
+}
