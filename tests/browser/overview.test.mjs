@@ -78,7 +78,19 @@ test("the switch of modes needs no script", async () => {
   await plain.close();
 });
 
-test("one code is sent and counted", () => verifiedOne(house.page));
+test("the first steps are ticked by what happened", async () => {
+  const { page } = house;
+  await page.goto(`${project}/overview`);
+  assert.match(await page.textContent(".first-steps"), /0 of 5 done/);
+  await page.click(".first-steps >> text=Verify a test code");
+  await page.waitForURL("**/playground");
+  await verifiedOne(page);
+  assert.match(await page.textContent(".first-steps .done"), /Verify a test code/);
+  assert.equal(await page.locator(".first-steps .done").count(), 1);
+  await page.click(".first-steps >> text=Add an event endpoint");
+  await page.waitForURL("**/settings#webhooks");
+  assert.equal(await page.locator("section#webhooks").count(), 1);
+});
 
 everywhere("counts are bars, with their values under the pointer and by the keyboard", async (page, width) => {
   await page.goto(`${project}/overview?mode=test&period=hour`);

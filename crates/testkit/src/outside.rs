@@ -43,6 +43,10 @@ impl Providers for Carriers {
     fn names(&self, _: Channel) -> Vec<String> {
         ["meta", "msg91", "twilio"].map(str::to_owned).to_vec()
     }
+
+    fn usual(&self, _: Channel) -> Vec<String> {
+        vec!["console".to_owned()]
+    }
 }
 
 /// A provider that keeps every message. It accepts each, unless it was told to answer otherwise.

@@ -48,8 +48,13 @@ impl Provider {
     }
 }
 
-/// The configured providers by name.
-pub struct Available(BTreeMap<String, Provider>);
+/// The configured providers by name, and the routes of projects that set none.
+pub struct Available(BTreeMap<String, Provider>, Usual);
+
+struct Usual {
+    whatsapp: Vec<String>,
+    sms: Vec<String>,
+}
 
 impl Available {
     /// Those that serve `channel`.
@@ -63,6 +68,13 @@ impl Available {
 impl dwar_otp::Providers for Available {
     fn names(&self, channel: Channel) -> Vec<String> {
         self.names(channel).map(str::to_owned).collect()
+    }
+
+    fn usual(&self, channel: Channel) -> Vec<String> {
+        match channel {
+            Channel::Whatsapp => self.1.whatsapp.clone(),
+            Channel::Sms => self.1.sms.clone(),
+        }
     }
 }
 
@@ -217,7 +229,8 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
         }
         known.insert(name, Provider::new(gateway, BOTH.to_vec()));
     }
-    Ok(Available(known))
+    let Settings { whatsapp, sms, .. } = &config.gateways;
+    Ok(Available(known, Usual { whatsapp: whatsapp.clone(), sms: sms.clone() }))
 }
 
 const BOTH: [Channel; 2] = [Channel::Whatsapp, Channel::Sms];

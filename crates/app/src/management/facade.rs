@@ -1,5 +1,5 @@
 use crate::{
-    Activity, Audit, AuditLog, Control, EndpointLog, ManageAccount, ManageAdminTokens,
+    Activity, Audit, AuditLog, Control, EndpointLog, FirstSteps, ManageAccount, ManageAdminTokens,
     ManageEndpoints, ManageIdentities, ManageLedger, ManageOperators, ManageProjects,
     ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SearchPhones, SignIn,
     UnlockPhone, project_rules,
@@ -31,6 +31,8 @@ pub struct Management {
     pub activity: Activity,
     /// Counts by minute, hour and day.
     pub figures: ReadFigures,
+    /// How far a new project has come.
+    pub first_steps: FirstSteps,
     /// Keys that access tokens are signed with.
     pub signing_keys: ManageSigningKeys,
     /// Those who run the service.
@@ -82,7 +84,7 @@ impl Parts {
             projects: ManageProjects {
                 control: control(),
                 wallets: stores.wallets.clone(),
-                rules: project_rules(providers),
+                rules: project_rules(providers.clone()),
             },
             wallets: ManageWallets { control: control(), wallets: stores.wallets },
             ledger: ManageLedger {
@@ -92,7 +94,7 @@ impl Parts {
             },
             endpoints: ManageEndpoints {
                 control: control(),
-                events: stores.events,
+                events: stores.events.clone(),
                 sender: sender.clone(),
             },
             endpoint_log: EndpointLog {
@@ -119,6 +121,12 @@ impl Parts {
                 charges: stores.charges,
                 limits: policies.limits,
                 searches,
+            },
+            first_steps: FirstSteps {
+                control: control(),
+                figures: stores.figures.clone(),
+                events: stores.events,
+                providers,
             },
             figures: ReadFigures { control: control(), store: stores.figures },
             signing_keys: self.manage_signing_keys(),

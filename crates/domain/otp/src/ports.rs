@@ -221,6 +221,9 @@ impl Outcome {
 pub trait Providers: Send + Sync {
     /// The names of those that carry messages over `channel`.
     fn names(&self, channel: Channel) -> Vec<String>;
+
+    /// The names of those that carry messages over `channel` for projects that name none, in order.
+    fn usual(&self, channel: Channel) -> Vec<String>;
 }
 
 /// Hands messages to a provider.

@@ -5,6 +5,7 @@ mod activity;
 mod activity_story;
 mod audit;
 mod entrance;
+mod first_steps;
 mod home;
 mod identities;
 mod identity_sessions;

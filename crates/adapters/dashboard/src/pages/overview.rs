@@ -1,3 +1,4 @@
+use super::first_steps;
 use super::parts::notice;
 use crate::chart::chart;
 use crate::format::{grouped, percent, rupees, share, span, time};
@@ -35,12 +36,14 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<Overview
     let period = query.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
     let world = (project.id, visit.mode);
     let figures = visit.console.manage.figures.overview(&visit.by, world, period).await?;
+    let steps = visit.console.manage.first_steps.of(&visit.by, &project).await?;
     let view = View { visit: &visit, project: &project, period };
     let content = html! {
         div.stack.overview {
+            @if let Some(steps) = &steps { (first_steps::card(&visit, &project, steps)) }
             (view.switches(&figures))
             (late(&figures))
-            @if is_empty(&figures.overview) { (view.empty()) }
+            @if is_empty(&figures.overview) { (view.empty(steps.is_none())) }
             @else {
                 (tiles(&figures.overview))
                 (over_time(&figures.overview))
@@ -82,13 +85,14 @@ impl View<'_> {
         }
     }
 
-    fn empty(&self) -> Markup {
+    /// With what to do next, unless the first steps say it.
+    fn empty(&self, leads_on: bool) -> Markup {
         let page = |page: &str| format!("/p/{}/{page}", self.project.id);
         let may = |command| self.visit.may(self.project, command);
         html! {
             section.empty {
                 @if self.visit.mode == KeyMode::Live { p { (texts::EMPTY_LIVE) } } @else { p { (texts::EMPTY_TEST) } }
-                div.actions {
+                @if leads_on { div.actions {
                     @if may(Command::Play) {
                         a.button.primary href=(page("playground")) { (texts::TO_PLAYGROUND) }
                     }
@@ -96,7 +100,7 @@ impl View<'_> {
                         @if may(Command::ListKeys) { a.button.plain href=(page("keys")) { (texts::TO_KEYS) } }
                     }
                 }
-            }
+            } }
         }
     }
 }

@@ -142,10 +142,10 @@ pub(crate) fn card(
     let form = Form::new(name, refused, visit.may(project, command));
     let head = html! { h2 { (title) } p.muted { (about) } };
     if !form.is_editable() {
-        return html! { section.card.stack { (head) (fields(form)) } };
+        return html! { section.card.stack id=(name) { (head) (fields(form)) } };
     }
     html! {
-        form.card.stack method="post" action={ "/p/" (project.id) "/settings/" (name) } data-keep {
+        form.card.stack id=(name) method="post" action={ "/p/" (project.id) "/settings/" (name) } data-keep {
             (csrf(visit))
             (head)
             (fields(form))

@@ -54,7 +54,7 @@ pub(crate) fn card(
         ..Field::TEXT
     };
     html! {
-        section.card {
+        section.card #webhooks {
             h2 { (texts::WEBHOOKS.0) }
             p.muted { (texts::WEBHOOKS.1) }
             @if endpoints.is_empty() { p.muted { (texts::NO_WEBHOOKS) } }

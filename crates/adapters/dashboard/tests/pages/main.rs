@@ -5,6 +5,7 @@
 mod activity;
 mod admin_api;
 mod changes;
+mod first_steps;
 mod forms;
 mod guard;
 mod identity_sessions;

@@ -1,0 +1,51 @@
+//! What to do first, on the overview of a new project.
+
+use crate::layout::icon;
+use crate::texts::first_steps as texts;
+use crate::visit::Visit;
+use dwar_app::FirstStep;
+use dwar_operator::Command;
+use dwar_project::Project;
+use maud::{Markup, html};
+
+/// Each step with what it takes and where it is done, ticked by what happened.
+pub(super) fn card(visit: &Visit, project: &Project, steps: &[(FirstStep, bool)]) -> Markup {
+    let done = steps.iter().filter(|(_, done)| *done).count();
+    html! {
+        section.card.first-steps {
+            div.card-head {
+                h2 { (texts::TITLE) }
+                small.muted { (done) " of " (steps.len()) " " (texts::DONE) }
+            }
+            ol {
+                @for (step, done) in steps {
+                    @let (title, hint) = texts::step(*step);
+                    li.done[*done] {
+                        span.tick aria-hidden="true" { @if *done { (icon("check")) } }
+                        div {
+                            @match place(visit, project, *step).filter(|_| !done) {
+                                Some(page) => a href=(page) { (title) },
+                                None => strong { (title) },
+                            }
+                            @if *done { span.hidden { " " (texts::DONE) } }
+                            @else if step.is_optional() { " " span.muted { (texts::OPTIONAL) } }
+                            @if !done { p.muted { (hint) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where it is done, for who may do it.
+fn place(visit: &Visit, project: &Project, step: FirstStep) -> Option<String> {
+    let (command, page) = match step {
+        FirstStep::TestCode => (Command::Play, "playground"),
+        FirstStep::Key => (Command::ListKeys, "keys"),
+        FirstStep::Provider => (Command::ChangeProject, "settings#routing"),
+        FirstStep::LiveCode => (Command::ListRequests, "activity?mode=live"),
+        FirstStep::Endpoint => (Command::AddWebhook, "settings#webhooks"),
+    };
+    visit.may(project, command).then(|| format!("/p/{}/{page}", project.id))
+}

@@ -1,0 +1,111 @@
+use crate::{Control, ManageError};
+use dwar_activity::{Counts, FiguresStore, Grain, KEEP_HOURS, Period, SETTLED_AFTER, Window};
+use dwar_event::EventStore;
+use dwar_kernel::{Channel, KeyMode, StoreError, Timestamp, words};
+use dwar_operator::{By, Command};
+use dwar_otp::Providers;
+use dwar_project::Project;
+use std::sync::Arc;
+
+/// Prints messages instead of sending them.
+const CONSOLE: &str = "console";
+
+words! {
+    /// What a new project goes through, in this order.
+    FirstStep {
+        /// A code was verified in test mode.
+        TestCode = "test_code",
+        /// An API key was used.
+        Key = "key",
+        /// Live codes go to a provider that sends them.
+        Provider = "provider",
+        /// A live code was delivered or verified.
+        LiveCode = "live_code",
+        /// Events go to an endpoint.
+        Endpoint = "endpoint",
+    }
+}
+
+impl FirstStep {
+    /// Whether a project works without it.
+    pub const fn is_optional(self) -> bool {
+        matches!(self, Self::Endpoint)
+    }
+}
+
+/// Tells how far a new project has come, by what really happened.
+#[derive(Clone)]
+pub struct FirstSteps {
+    pub(crate) control: Control,
+    pub(crate) figures: Arc<dyn FiguresStore>,
+    pub(crate) events: Arc<dyn EventStore>,
+    pub(crate) providers: Arc<dyn Providers>,
+}
+
+impl FirstSteps {
+    /// The steps of a project, each with whether it is done; nothing once all but the optional ones
+    /// are, and for a project older than its figures.
+    pub async fn of(
+        &self,
+        by: &By,
+        project: &Project,
+    ) -> Result<Option<Vec<(FirstStep, bool)>>, ManageError> {
+        self.control.admit(by, Command::ShowFigures, Some(project.id))?;
+        let now = self.control.tools.now();
+        if project.created_at + KEEP_HOURS < now {
+            return Ok(None);
+        }
+        let mut steps = Vec::new();
+        for step in FirstStep::ALL {
+            steps.push((step, self.is_done(project, step, now).await?));
+        }
+        let is_new = steps.iter().any(|(step, done)| !done && !step.is_optional());
+        Ok(is_new.then_some(steps))
+    }
+
+    async fn is_done(
+        &self,
+        project: &Project,
+        step: FirstStep,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        Ok(match step {
+            FirstStep::TestCode => self.counts(project, KeyMode::Test, now).await?.verified > 0,
+            FirstStep::Key => {
+                let keys = self.control.projects.keys(project.id).await?;
+                keys.iter().any(|key| key.used.is_some())
+            }
+            FirstStep::Provider => self.sends(project),
+            FirstStep::LiveCode => {
+                let counts = self.counts(project, KeyMode::Live, now).await?;
+                counts.delivered > 0 || counts.verified > 0
+            }
+            FirstStep::Endpoint => !self.events.endpoints(project.id).await?.is_empty(),
+        })
+    }
+
+    /// Everything since the project was made, from a bounded number of figures.
+    async fn counts(
+        &self,
+        project: &Project,
+        mode: KeyMode,
+        now: Timestamp,
+    ) -> Result<Counts, StoreError> {
+        let settled = self.figures.progress().await?.settled.unwrap_or(now - SETTLED_AFTER);
+        let window = Window { from: Grain::Day.begin(project.created_at), until: now };
+        let spans = Period::Month.spans(window, settled);
+        let mut counts = Counts::default();
+        let figures = self.figures.figures(project.id, mode, spans).await?;
+        figures.iter().for_each(|figure| counts.add(&figure.counts));
+        Ok(counts)
+    }
+
+    fn sends(&self, project: &Project) -> bool {
+        let routing = &project.routing;
+        let routes = [(Channel::Whatsapp, &routing.whatsapp), (Channel::Sms, &routing.sms)];
+        routes.into_iter().any(|(channel, own)| {
+            let usual = || self.providers.usual(channel);
+            own.clone().unwrap_or_else(usual).iter().any(|name| name != CONSOLE)
+        })
+    }
+}
