@@ -99,6 +99,12 @@ macro_rules! shared_store_contract_tests {
                 a_change_is_judged_as_it_is_kept
                 the_list_is_oldest_first
             }
+            archive {
+                no_key_of_an_archived_project_is_known
+                the_first_archival_counts
+                a_key_replaced_meanwhile_waits_for_the_restoration
+                an_archival_and_a_change_at_once_are_both_kept
+            }
             operator {
                 an_invitation_keeps_everything
                 a_name_is_taken_in_any_case

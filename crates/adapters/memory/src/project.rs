@@ -1,6 +1,6 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, KeyMode, ProjectId, StoreError};
+use dwar_kernel::{Digest, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
@@ -13,7 +13,8 @@ impl State {
 
     /// Whom the key with this digest speaks for.
     pub fn caller(&self, digest: Digest) -> Option<Caller> {
-        self.projects.iter().find_map(|(project, keys)| {
+        let mut in_use = self.projects.iter().filter(|(it, _)| it.archived_at.is_none());
+        in_use.find_map(|(project, keys)| {
             let key = keys.iter().find(|key| key.digest == digest)?;
             Some(Caller { project: project.clone(), mode: key.mode, key: key.id })
         })
@@ -70,6 +71,18 @@ impl ProjectStore for MemoryStore {
             }
             Err(cause) => Changed::Refused(cause),
         })
+    }
+
+    async fn set_archived(
+        &self,
+        project: ProjectId,
+        at: Option<Timestamp>,
+    ) -> Result<Option<Project>, StoreError> {
+        let state = &mut *self.step("ProjectStore::set_archived").await?;
+        Ok(state.project(project).map(|(found, _)| {
+            *found = found.clone().archived(at);
+            found.clone()
+        }))
     }
 
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {

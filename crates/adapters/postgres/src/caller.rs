@@ -57,10 +57,12 @@ where
     answers
 }
 
-/// `LIMIT 1` inside keeps the server from reading a table from end to end, whatever it believes of
-/// its size: each row is found by its unique key.
+/// Each key with its project, if that is in use. `LIMIT 1` inside keeps the server from reading a table
+/// from end to end, whatever it believes of its size: each row is found by its unique key.
 const KEYS: &str = " CROSS JOIN LATERAL \
-    (SELECT * FROM api_keys k WHERE k.digest = wanted.key LIMIT 1) AS api_keys";
+    (SELECT * FROM api_keys k WHERE k.digest = wanted.key LIMIT 1) AS api_keys CROSS JOIN LATERAL \
+    (SELECT * FROM projects p WHERE p.id = api_keys.project_id AND p.archived_at IS NULL LIMIT 1) \
+    AS projects";
 
 struct Callers<'asked> {
     keys: Vec<&'asked [u8]>,
@@ -75,10 +77,6 @@ impl QueryFragment<Pg> for Callers<'_> {
         out.push_bind_param::<Array<Binary>, _>(&self.keys)?;
         out.push_sql(") WITH ORDINALITY AS wanted (key, place)");
         out.push_sql(KEYS);
-        out.push_sql(
-            " CROSS JOIN LATERAL \
-             (SELECT * FROM projects p WHERE p.id = api_keys.project_id LIMIT 1) AS projects",
-        );
         Ok(())
     }
 }

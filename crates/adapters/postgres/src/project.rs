@@ -4,7 +4,7 @@ use crate::connection::error::Failure;
 use crate::connection::lock::Lock;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{Digest, ProjectId, StoreError};
+use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
 use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
@@ -20,6 +20,24 @@ fn insert(
     diesel::insert_into(projects::table).values(row).execute(conn)?;
     let keys = keys.clone().map(|key| KeyRow::new(project.id, key));
     diesel::insert_into(api_keys::table).values(Vec::from(keys)).execute(conn)?;
+    Ok(())
+}
+
+/// The project, to be changed by this transaction alone.
+fn lock(conn: &mut PgConnection, project: ProjectId) -> Result<Option<Project>, Failure> {
+    let row: Option<ProjectRow> = projects::table
+        .find(Id::from(project))
+        .select(ProjectRow::as_select())
+        // The key is left alone: whoever refers to the project does not wait.
+        .for_no_key_update()
+        .first(conn)
+        .optional()?;
+    Ok(row.map(Project::try_from).transpose()?)
+}
+
+fn save(conn: &mut PgConnection, project: &Project) -> Result<(), Failure> {
+    let row = ProjectRow::from(project.clone());
+    diesel::update(projects::table.find(Id::from(project.id))).set(row).execute(conn)?;
     Ok(())
 }
 
@@ -86,22 +104,30 @@ impl ProjectStore for PostgresStore {
         self.pool
             .of(project)
             .transaction(move |conn| {
-                let row: Option<ProjectRow> = projects::table
-                    .find(Id::from(project))
-                    .select(ProjectRow::as_select())
-                    // The key is left alone: whoever refers to the project does not wait.
-                    .for_no_key_update()
-                    .first(conn)
-                    .optional()?;
-                let Some(row) = row else { return Ok(Changed::NoSuchProject) };
-                let changed = match Project::try_from(row)?.changed(change.clone(), &rules) {
+                let Some(found) = lock(conn, project)? else { return Ok(Changed::NoSuchProject) };
+                let changed = match found.changed(change.clone(), &rules) {
                     Ok(changed) => changed,
                     Err(cause) => return Ok(Changed::Refused(cause)),
                 };
-                diesel::update(projects::table.find(Id::from(project)))
-                    .set(ProjectRow::from(changed.clone()))
-                    .execute(conn)?;
+                save(conn, &changed)?;
                 Ok(Changed::Done(Box::new(changed)))
+            })
+            .await
+    }
+
+    async fn set_archived(
+        &self,
+        project: ProjectId,
+        at: Option<Timestamp>,
+    ) -> Result<Option<Project>, StoreError> {
+        self.pool
+            .of(project)
+            .transaction(move |conn| {
+                let changed = lock(conn, project)?.map(|found| found.archived(at));
+                if let Some(changed) = &changed {
+                    save(conn, changed)?;
+                }
+                Ok(changed)
             })
             .await
     }

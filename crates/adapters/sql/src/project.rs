@@ -27,6 +27,7 @@ pub struct ProjectRow {
     pub sms_providers: Option<String>,
     pub fallback_seconds: Option<i32>,
     pub low_balance: Option<i64>,
+    pub archived_at: Option<At>,
 }
 
 /// A project, and the key by which it was found.
@@ -88,6 +89,7 @@ impl From<Project> for ProjectRow {
             sms_providers: project.routing.sms.map(join),
             fallback_seconds: project.routing.fallback_seconds.map(stored_count),
             low_balance: project.low_balance.map(|paise| paise.0),
+            archived_at: project.archived_at.map(Into::into),
         }
     }
 }
@@ -122,6 +124,7 @@ impl TryFrom<ProjectRow> for Project {
             },
             low_balance: row.low_balance.map(Paise),
             created_at: read.at("created_at", row.created_at)?,
+            archived_at: read.maybe_at("archived_at", row.archived_at)?,
         })
     }
 }

@@ -21,6 +21,7 @@ diesel::table! {
         sms_providers -> Nullable<Text>,
         fallback_seconds -> Nullable<Integer>,
         low_balance -> Nullable<BigInt>,
+        archived_at -> Nullable<At>,
     }
 }
 

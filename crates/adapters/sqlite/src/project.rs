@@ -2,7 +2,7 @@ use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{Digest, ProjectId, StoreError};
+use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
 use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
@@ -33,7 +33,8 @@ impl ProjectStore for SqliteStore {
         self.read(move |connection| {
             let query = projects::table
                 .inner_join(api_keys::table)
-                .filter(api_keys::digest.eq(key.0.as_slice()));
+                .filter(api_keys::digest.eq(key.0.as_slice()))
+                .filter(projects::archived_at.is_null());
             Ok(read_one!(CallerRow of query, connection))
         })
         .await
@@ -71,9 +72,24 @@ impl ProjectStore for SqliteStore {
                     Ok(changed) => changed,
                     Err(cause) => return Ok(Changed::Refused(cause)),
                 };
-                let row = ProjectRow::from(changed.clone());
-                diesel::update(&row).set(&row).execute(connection)?;
+                save(connection, &changed)?;
                 Ok(Changed::Done(Box::new(changed)))
+            })
+            .await
+    }
+
+    async fn set_archived(
+        &self,
+        project: ProjectId,
+        at: Option<Timestamp>,
+    ) -> Result<Option<Project>, StoreError> {
+        self.of(project)
+            .write(move |connection| {
+                let changed = load(connection, project)?.map(|found| found.archived(at));
+                if let Some(changed) = &changed {
+                    save(connection, changed)?;
+                }
+                Ok(changed)
             })
             .await
     }
@@ -120,4 +136,10 @@ fn insert(
 fn load(connection: &mut SqliteConnection, project: ProjectId) -> Result<Option<Project>, Failure> {
     let query = projects::table.find(Id::from(project));
     Ok(read_one!(ProjectRow of query, connection))
+}
+
+fn save(connection: &mut SqliteConnection, project: &Project) -> Result<(), Failure> {
+    let row = ProjectRow::from(project.clone());
+    diesel::update(&row).set(&row).execute(connection)?;
+    Ok(())
 }

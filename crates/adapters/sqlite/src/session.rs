@@ -13,7 +13,7 @@ use dwar_kernel::{
 use dwar_session::{
     Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
 };
-use dwar_sql::schema::{api_keys, sessions};
+use dwar_sql::schema::{api_keys, projects, sessions};
 use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
 
 /// How many ended sessions are held in memory at once while they are dropped.
@@ -149,8 +149,10 @@ impl SqliteStore {
                 .and(sessions::project_id.eq(api_keys::project_id))
                 .and(sessions::mode.eq(api_keys::mode));
             let query = api_keys::table
+                .inner_join(projects::table)
                 .left_join(sessions::table.on(visible))
-                .filter(api_keys::digest.eq(key.0.as_slice()));
+                .filter(api_keys::digest.eq(key.0.as_slice()))
+                .filter(projects::archived_at.is_null());
             Ok(read_one!(SoughtRow of query, connection))
         })
         .await

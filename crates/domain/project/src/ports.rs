@@ -1,6 +1,6 @@
 use crate::{Caller, Changed, KeyRecord, KeyUse, NewProject, Project, ProjectChange, ProjectRules};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, ProjectId, StoreError};
+use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
 
 /// Keeps projects and recognises their API keys.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -22,7 +22,8 @@ pub trait ProjectStore: Send + Sync {
     /// Whom the key with this digest speaks for.
     ///
     /// MUST see every change that returned before this call began, from any process: a replaced
-    /// key is unknown to the very next request (docs/contract.md, Callers).
+    /// key, and each key of an archived project, is unknown to the very next request
+    /// (docs/contract.md, Callers).
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError>;
 
     /// Replaces the project's present key of the same mode with `key`.
@@ -41,6 +42,16 @@ pub trait ProjectStore: Send + Sync {
         change: ProjectChange,
         rules: ProjectRules,
     ) -> Result<Changed, StoreError>;
+
+    /// Archives a project at this instant, or restores it without one, by [`Project::archived`], and
+    /// gives the project after that; `None` means there is none.
+    ///
+    /// Its keys MUST be unknown once an archival returns, and known again once a restoration does.
+    async fn set_archived(
+        &self,
+        project: ProjectId,
+        at: Option<Timestamp>,
+    ) -> Result<Option<Project>, StoreError>;
 
     /// One project, or `None`.
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;

@@ -22,6 +22,8 @@ pub struct Project {
     pub low_balance: Option<Paise>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Since when its API keys are refused; `None` while it is in use.
+    pub archived_at: Option<Timestamp>,
 }
 
 /// How a project's messages read; `None` means the default.
@@ -174,6 +176,7 @@ impl NewProject {
             routing: Routing::default(),
             low_balance: None,
             created_at: self.created_at,
+            archived_at: None,
         }
     }
 }
@@ -221,6 +224,14 @@ impl Project {
         let changed = self.with(change);
         rules(&changed).map(|()| changed)
     }
+
+    /// The project archived at this instant, or in use without one. One that is archived already keeps
+    /// its own instant.
+    #[must_use]
+    pub fn archived(mut self, at: Option<Timestamp>) -> Self {
+        self.archived_at = at.map(|at| self.archived_at.unwrap_or(at));
+        self
+    }
 }
 
 /// Whom a valid API key speaks for.
@@ -232,4 +243,24 @@ pub struct Caller {
     pub mode: KeyMode,
     /// Which key it was.
     pub key: ApiKeyId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_first_archival_counts_until_the_project_is_restored() {
+        let id = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let at = |seconds| Timestamp::UNIX_EPOCH + Duration::from_secs(seconds);
+        let new = NewProject { id, name: "Chai".to_owned(), created_at: at(0) }.into_project();
+        assert_eq!(new.archived_at, None);
+        assert_eq!(new.clone().archived(None), new);
+        let archived = new.clone().archived(Some(at(1)));
+        assert_eq!(archived, Project { archived_at: Some(at(1)), ..new.clone() });
+        assert_eq!(archived.clone().archived(Some(at(2))), archived);
+        let again = archived.archived(None).archived(Some(at(3)));
+        assert_eq!(again.archived_at, Some(at(3)));
+    }
 }

@@ -34,8 +34,8 @@ pub trait SessionStore: Send + Sync {
     ) -> Result<Option<Rotation>, StoreError>;
 
     /// Whom the API key with this digest speaks for, and the named session, if any, provided that it
-    /// is of the same project and mode, in one look-up; `None` if no such key is in force.
-    /// [`Session::honours`] tells whether a token is valid.
+    /// is of the same project and mode, in one look-up; `None` if no such key is in force or its
+    /// project is archived. [`Session::honours`] tells whether a token is valid.
     ///
     /// MUST see every change of either that returned before this call began, from any process.
     async fn seek(

@@ -7,6 +7,7 @@
 
 pub mod activity;
 pub mod admin_token;
+pub mod archive;
 pub mod audit;
 pub mod events;
 pub mod figures;

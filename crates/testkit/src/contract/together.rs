@@ -41,7 +41,7 @@ steps! {
     AddEndpoint, RemoveEndpoint, ReplaceSecret, EnableEndpoint,
     ClaimEvents, EventDelivered, EventFailed, GiveUpEvent, SwitchOffEndpoint, DropUntold,
     Resend, AddressEvent, TrimCalls, SweepCalls,
-    ChangeProject, ReplaceKey,
+    ChangeProject, ArchiveProject, ReplaceKey,
 }
 
 impl PortCall {
@@ -397,6 +397,11 @@ impl Stage {
                     ..ProjectChange::default()
                 };
                 stores.projects.change(project, change, any_project()).await.map(drop)
+            }
+            PortCall::ArchiveProject => {
+                // Restored, because what is on record is then read with its keys.
+                stores.projects.set_archived(project, Some(NOW)).await?;
+                stores.projects.set_archived(project, None).await.map(drop)
             }
             _ => stores.projects.replace_key(project, make.key(KeyMode::Live)).await.map(drop),
         }
