@@ -6,14 +6,11 @@ mod common;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use common::{Database, Project, Service, World};
+use common::{Database, Endpoint, Project, Service, Told, World};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 
 on_both_databases! {
     everything_that_happens_is_told;
@@ -21,94 +18,6 @@ on_both_databases! {
     a_replaced_secret_signs_along;
     what_was_told_is_on_record_and_told_again;
     an_instance_is_on_record_while_it_runs;
-}
-
-/// One request to an endpoint.
-#[derive(Clone, Debug)]
-struct Told {
-    id: String,
-    timestamp: String,
-    signature: String,
-    text: String,
-    body: Value,
-}
-
-/// An endpoint on loopback.
-#[derive(Clone)]
-struct Endpoint {
-    url: String,
-    told: Arc<Mutex<Vec<Told>>>,
-    /// What it answers from now on.
-    status: Arc<Mutex<u16>>,
-}
-
-impl Endpoint {
-    async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/events", listener.local_addr().unwrap());
-        let endpoint = Self { url, told: Arc::default(), status: Arc::new(Mutex::new(200)) };
-        let serving = endpoint.clone();
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let mut bytes = Vec::new();
-                let told = loop {
-                    if let Some(told) = parse(&bytes) {
-                        break told;
-                    }
-                    if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
-                        break None;
-                    }
-                };
-                let Some(told) = told else { continue };
-                serving.told.lock().unwrap().push(told);
-                let status = *serving.status.lock().unwrap();
-                let answer = format!(
-                    "HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                );
-                let _gone = stream.write_all(answer.as_bytes()).await;
-            }
-        });
-        endpoint
-    }
-
-    fn told(&self) -> Vec<Told> {
-        self.told.lock().unwrap().clone()
-    }
-
-    /// Waits until an event of this type has been told, and gives it.
-    async fn hears(&self, kind: &str) -> Told {
-        let until = Instant::now() + Duration::from_secs(20);
-        loop {
-            if let Some(told) = self.told().into_iter().find(|told| told.body["type"] == kind) {
-                return told;
-            }
-            assert!(Instant::now() < until, "{kind} was never told: {:?}", self.told());
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    }
-}
-
-/// A whole request, or `None` while it is not all there.
-#[allow(clippy::option_option, reason = "not yet, or not readable")]
-fn parse(bytes: &[u8]) -> Option<Option<Told>> {
-    let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
-    let text = String::from_utf8(bytes[..head].to_vec()).ok()?;
-    let header = |name: &str| {
-        text.lines().find_map(|line| {
-            let (known, value) = line.split_once(": ")?;
-            known.eq_ignore_ascii_case(name).then(|| value.to_owned())
-        })
-    };
-    let length: usize = header("content-length")?.parse().ok()?;
-    let body = bytes.get(head..head + length)?;
-    let text = String::from_utf8(body.to_vec()).ok()?;
-    Some(Some(Told {
-        id: header("webhook-id").unwrap_or_default(),
-        timestamp: header("webhook-timestamp").unwrap_or_default(),
-        signature: header("webhook-signature").unwrap_or_default(),
-        body: serde_json::from_str(&text).ok()?,
-        text,
-    }))
 }
 
 /// The signature that Standard Webhooks asks for.

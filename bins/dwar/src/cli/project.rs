@@ -25,7 +25,7 @@ pub enum Command {
         #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Amount::from_rupees)]
         balance_rupees: Amount,
     },
-    /// List every project
+    /// List every project, archived ones too
     List,
     /// Show the settings of a project and the last characters of its keys
     Show(OneProject),
@@ -36,6 +36,10 @@ pub enum Command {
         #[command(flatten)]
         settings: Box<Settings>,
     },
+    /// Archive a project: its API keys are refused immediately, and nothing is lost
+    Archive(OneProject),
+    /// Restore an archived project: its API keys are accepted again
+    Restore(OneProject),
     /// Clear the failed attempts of a phone number (live key)
     Unlock {
         #[command(flatten)]
@@ -64,6 +68,14 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let changed = changed.map_err(of(project))?;
             Ok(Answer::of(&ProjectSettings::from(&changed), text_of(&changed)))
         }
+        Command::Archive(OneProject { project }) => {
+            let archived = projects.archive(&by, project).await.map_err(of(project))?;
+            Ok(Answer::of(&ProjectSettings::from(&archived), text_of(&archived)))
+        }
+        Command::Restore(OneProject { project }) => {
+            let restored = projects.restore(&by, project).await.map_err(of(project))?;
+            Ok(Answer::of(&ProjectSettings::from(&restored), text_of(&restored)))
+        }
         Command::Unlock { of: OneProject { project }, phone } => {
             unlocked(&manage.phones, project, &phone).await
         }
@@ -84,7 +96,10 @@ fn created(project: &CreatedProject) -> Answer {
 }
 
 fn listed(all: &[Project]) -> Answer {
-    let line = |one: &Project| format!("{}  {}", one.id, one.name);
+    let line = |one: &Project| {
+        let archived = one.archived_at.map(|at| format!("  (archived {})", instant(at)));
+        format!("{}  {}{}", one.id, one.name, archived.unwrap_or_default())
+    };
     let none = "No projects yet. Create one with `dwar project create`.";
     Answer::of(&Page::whole(all.iter().map(ProjectSummary::from)), lines(all, line, none))
 }
@@ -153,6 +168,7 @@ fn text_of(project: &Project) -> String {
     });
     let rows = [
         ("Project", format!("{} ({})", project.name, project.id)),
+        ("Archived", project.archived_at.map_or_else(|| "no".to_owned(), instant)),
         ("Identity lookup", switch(project.identity_lookup)),
         ("Identity deletion", switch(project.identity_delete)),
         ("WhatsApp price", or(price(project.prices.whatsapp), AS_CONFIGURED)),

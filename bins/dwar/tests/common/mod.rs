@@ -5,6 +5,7 @@
 mod crowd;
 mod database;
 mod disk;
+mod endpoint;
 mod staff;
 mod tap;
 mod vendor;
@@ -16,11 +17,13 @@ pub use database::Database;
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use disk::Disk;
 #[allow(unused_imports, reason = "each test file uses its part")]
+pub use endpoint::{Endpoint, Told};
+#[allow(unused_imports, reason = "each test file uses its part")]
 pub use staff::{Person, Program};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use tap::{Counted, Tap};
 #[allow(unused_imports, reason = "each test file uses its part")]
-pub use vendor::{Play, Taken, Vendor, stray};
+pub use vendor::{Play, Taken, Vendor, delivered, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use wire::Wire;
 

@@ -181,6 +181,13 @@ pub fn stray(client: &reqwest::Client, base: &str, number: u32) -> reqwest::Requ
     client.post(format!("{base}/webhooks/wa?token={TOKEN}")).json(&body)
 }
 
+/// A report that this message arrived, for one that the vendor does not report on itself.
+pub fn delivered(client: &reqwest::Client, base: &str, taken: &Taken) -> reqwest::RequestBuilder {
+    let reference = format!("ref-{}", taken.attempt);
+    let url = format!("{base}/webhooks/{}?token={TOKEN}", taken.provider);
+    client.post(url).json(&json!({ "reference": reference, "status": "delivered" }))
+}
+
 /// The next request's path and JSON body; `None` when the connection is over.
 async fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();

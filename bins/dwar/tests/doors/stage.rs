@@ -37,6 +37,10 @@ pub struct Asker {
 pub enum About {
     /// Nothing that has to be there.
     Nothing,
+    /// A project that is archived.
+    Archived,
+    /// A project that is not.
+    InUse,
     /// The present live key.
     LiveKey,
     /// A project with the installation's own prices.

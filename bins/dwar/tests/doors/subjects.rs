@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 impl About {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Nothing,
+        Self::Archived,
+        Self::InUse,
         Self::LiveKey,
         Self::Prices,
         Self::Charge,
@@ -40,6 +42,8 @@ impl Stage {
     pub async fn make(&self, about: About, project: &str) -> Subject {
         match about {
             About::Nothing => Subject::default(),
+            About::Archived => self.set_archived(project, "archive").await,
+            About::InUse => self.set_archived(project, "restore").await,
             About::LiveKey => Subject { id: self.live_key().await, ..Subject::default() },
             About::Prices => self.prices(project).await,
             About::Charge => self.charge().await,
@@ -70,6 +74,11 @@ impl Stage {
     async fn live_key(&self) -> String {
         let keys = self.owner.get(&self.own("/keys")).await.ok();
         text(&keys["items"][0]["key_id"])
+    }
+
+    async fn set_archived(&self, project: &str, word: &str) -> Subject {
+        self.made(&format!("/projects/{project}/{word}"), Value::Null).await;
+        Subject::default()
     }
 
     async fn prices(&self, project: &str) -> Subject {

@@ -124,6 +124,38 @@ impl ManageProjects {
         }
     }
 
+    /// Archives a project: its API keys are refused from the very next request on, on every instance.
+    /// Nothing else changes, and [`ManageProjects::restore`] takes it back. To archive it again changes
+    /// nothing.
+    pub async fn archive(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+        let found = self.control.project(by, Command::ArchiveProject, project).await?;
+        let at = found.archived_at.unwrap_or_else(|| self.control.tools.now());
+        self.set_archived(by, found, Action::ProjectArchived, Some(at)).await
+    }
+
+    /// Restores a project: its API keys are accepted again, from the very next request on.
+    pub async fn restore(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+        let found = self.control.project(by, Command::RestoreProject, project).await?;
+        self.set_archived(by, found, Action::ProjectRestored, None).await
+    }
+
+    async fn set_archived(
+        &self,
+        by: &By,
+        found: Project,
+        action: Action,
+        at: Option<Timestamp>,
+    ) -> Result<Project, ManageError> {
+        if found.archived_at == at {
+            return Ok(found);
+        }
+        let (was, is_to_be) = (since(found.archived_at), since(at));
+        let change = AuditedChange::new(action, found.id).within(found.id);
+        self.control.record(by, change.before(was).after(is_to_be)).await?;
+        let kept = self.control.projects.set_archived(found.id, at).await?;
+        kept.ok_or(ManageError::NoSuchProject)
+    }
+
     /// What a project would send if this were changed; changes nothing.
     pub async fn preview(
         &self,
@@ -145,10 +177,12 @@ impl ManageProjects {
         Ok(all)
     }
 
-    /// Those of them whose settings cannot work, each with the cause: a provider may have been taken
-    /// out of the configuration since its name was checked.
+    /// Those of them that are in use and whose settings cannot work, each with the cause: a provider may
+    /// have been taken out of the configuration since its name was checked.
     pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
-        let judged = self.list(by).await?.into_iter().map(|project| {
+        let mut in_use = self.list(by).await?;
+        in_use.retain(|project| project.archived_at.is_none());
+        let judged = in_use.into_iter().map(|project| {
             let verdict = (self.rules)(&project);
             (project, verdict)
         });
@@ -234,6 +268,14 @@ fn alteration(before: &Project, after: &Project, change: &ProjectChange) -> Audi
     };
     let (was, is_to_be) = Facts::difference(&of_project(before), &of_project(after));
     AuditedChange::new(action, before.id).within(before.id).before(was).after(is_to_be)
+}
+
+/// Since when a project is archived.
+fn since(archived_at: Option<Timestamp>) -> Facts {
+    match archived_at {
+        Some(at) => Facts::new().word("archived_at", at.to_rfc3339()),
+        None => Facts::new().null("archived_at"),
+    }
 }
 
 /// A key, by what may be shown of it.

@@ -20,6 +20,7 @@ struct Walk {
     office: Office,
     name: ProjectName,
     project: ProjectId,
+    archived: ProjectId,
     endpoint: dwar_kernel::EndpointId,
     identity: dwar_kernel::IdentityId,
     present: Present,
@@ -35,6 +36,8 @@ impl Walk {
         let by = By::command_line();
         let (name, projects) = ("Chai".parse().unwrap(), &office.manage.projects);
         let project = projects.create(&by, &name, Amount::from(500)).await.unwrap();
+        let archived = projects.create(&by, &name, Amount::ZERO).await.unwrap().id;
+        projects.archive(&by, archived).await.unwrap();
         let (endpoint, _) = office.manage.endpoints.add(&by, project.id, URL, false).await.unwrap();
         let line = office.make.line(project.id, KeyMode::Live);
         let identity = office.stores.sessions.start(office.make.login(&line)).await.unwrap();
@@ -46,6 +49,7 @@ impl Walk {
         let (token, _) = tokens.make(&by, maker("deploy")).await.unwrap();
         Self {
             project: project.id,
+            archived,
             endpoint: endpoint.id,
             identity,
             present: Present { operator: asha.operator, session: asha.session },
@@ -114,6 +118,8 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (ProjectCreated, Some(Command::CreateProject), step!(|w, by| w.office.manage.projects.create(by, &w.name, Amount::from(5)))),
         (ProjectChanged, Some(Command::ChangeProject), step!(|w, by| w.office.manage.projects.change(by, w.project, settings()))),
         (ProjectRepriced, Some(Command::ChangePrices), step!(|w, by| w.office.manage.projects.change(by, w.project, prices()))),
+        (ProjectArchived, Some(Command::ArchiveProject), step!(|w, by| w.office.manage.projects.archive(by, w.project))),
+        (ProjectRestored, Some(Command::RestoreProject), step!(|w, by| w.office.manage.projects.restore(by, w.archived))),
         (KeyRegenerated, Some(Command::RegenerateKey), step!(|w, by| w.office.manage.projects.regenerate_key(by, w.project, KeyMode::Live, None))),
         (WalletCredited, Some(Command::CreditWallet), step!(|w, by| w.office.manage.wallets.credit(by, w.project, Amount::from(5), Some("for 9876543210".parse().unwrap())))),
         // There is nothing to give back, which is found out after the entry was written.
@@ -187,7 +193,7 @@ async fn each_change_leaves_exactly_one_entry_and_no_secret_or_number_in_it() {
         assert_eq!(walk.seen().await != seen, !UNSEEN.contains(&action), "{action:?}");
         assert!(actions.insert(action.as_str()), "{action:?} twice");
     }
-    assert_eq!(actions.len(), 30, "an action that no change here has");
+    assert_eq!(actions.len(), 32, "an action that no change here has");
 }
 
 #[tokio::test]
@@ -213,7 +219,10 @@ async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
             let walk = Walk::open().await;
             let (log, seen) = (walk.office.log().await, walk.seen().await);
             let mut operator = walk.present.operator.clone();
-            operator.access = Access::one(walk.project, role);
+            operator.access = Access {
+                projects: [(walk.project, role), (walk.archived, role)].into(),
+                ..Access::default()
+            };
             let by = By::operator(&operator, None);
             let allowed = by.may(command, Some(walk.project));
             assert_eq!(change(&walk, &by).await, allowed, "{role:?} {action:?}");

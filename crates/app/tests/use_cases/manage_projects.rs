@@ -1,7 +1,7 @@
 use crate::common::{BY, World, down};
 use dwar_app::{CreatedProject, ManageError, ManageProjects};
 use dwar_kernel::{KeyMode, ProjectId};
-use dwar_operator::{Access, AuditFilter, By, Role};
+use dwar_operator::{Access, Action, AuditFilter, By, Role};
 use dwar_project::{ApiKey, Changed, InvalidSetting, KeyRecord, ProjectChange, ProjectRules};
 use dwar_testkit::{ClearVault, START, any_project};
 use dwar_wallet::{Amount, Credited};
@@ -198,6 +198,31 @@ async fn a_setting_that_cannot_be_is_refused_before_it_is_written_down() {
     let answer = manage.change(&BY, id, change).await;
     assert!(matches!(answer, Err(ManageError::Invalid { field: "brand", .. })));
     assert!(log.page(AuditFilter::default(), None, 9).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn archiving_and_restoring_are_written_down_once_and_repeated_without_a_word() {
+    let mut world = World::live();
+    let new = world.caller.project.clone();
+    let (id, archived) = (new.id, new.clone().archived(Some(START)));
+    for (at, found, then) in [(Some(START), &new, &archived), (None, &archived, &new)] {
+        let (found, kept) = (found.clone(), then.clone());
+        world.projects.expect_find().times(1).returning(move |_| Ok(Some(found.clone())));
+        let port = world.projects.expect_set_archived().withf(move |of, to| (*of, *to) == (id, at));
+        port.times(1).returning(move |_, _| Ok(Some(kept.clone())));
+        let kept = then.clone();
+        world.projects.expect_find().times(1).returning(move |_| Ok(Some(kept.clone())));
+    }
+    let manage = manage(&mut world);
+    for _ in 0..2 {
+        assert_eq!(manage.archive(&BY, id).await.unwrap(), archived);
+    }
+    for _ in 0..2 {
+        assert_eq!(manage.restore(&BY, id).await.unwrap(), new);
+    }
+    let log = manage.control.audit.entries.page(AuditFilter::default(), None, 9).await.unwrap();
+    let actions: Vec<_> = log.iter().map(|entry| entry.action).collect();
+    assert_eq!(actions, [Action::ProjectRestored, Action::ProjectArchived]);
 }
 
 #[tokio::test]

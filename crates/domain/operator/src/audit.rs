@@ -11,6 +11,10 @@ words! {
         ProjectChanged = "project.changed",
         /// Prices of a project were changed.
         ProjectRepriced = "project.repriced",
+        /// A project was archived: its API keys are refused.
+        ProjectArchived = "project.archived",
+        /// A project was restored: its API keys are accepted again.
+        ProjectRestored = "project.restored",
         /// An API key was replaced.
         KeyRegenerated = "key.regenerated",
         /// Money was paid in.

@@ -56,6 +56,10 @@ commands! {
     ChangeProject = "change_project", change(Area::Settings);
     /// Changes what codes cost, and which balance is low.
     ChangePrices = "change_prices", change(Area::Money);
+    /// Has the API keys of a project refused.
+    ArchiveProject = "archive_project", change(Area::Keys);
+    /// Has them accepted again.
+    RestoreProject = "restore_project", change(Area::Keys);
     /// Forgets the wrong codes of a phone.
     UnlockPhone = "unlock_phone", change(Area::Activity);
     /// Figures of what was sent.

@@ -87,6 +87,8 @@ pub fn row(command: Command) -> Row {
         Command::ShowProject => projects::show(),
         Command::ChangeProject => settings::change(),
         Command::ChangePrices => settings::reprice(),
+        Command::ArchiveProject => projects::archive(),
+        Command::RestoreProject => projects::restore(),
         Command::UnlockPhone => activity::unlock(),
         Command::ShowFigures => activity::figures(),
         Command::ListRequests => activity::list(),

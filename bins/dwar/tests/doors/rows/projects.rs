@@ -3,7 +3,7 @@ use crate::asking::{Case, cli, form, get, page, post};
 use crate::stage::{About, NOBODY};
 use crate::verdict::Verdict;
 use dwar_operator::Action;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Longer than a name of a project.
 const LONG: &str = "a name of a project that is longer than sixty characters may be";
@@ -54,6 +54,32 @@ pub fn create() -> Row {
                 cli("project create", &[("name", it.pick(&it.word, "", LONG))])
             },
         ]),
+        ..READ
+    }
+}
+
+pub fn archive() -> Row {
+    Row {
+        about: About::InUse,
+        entry: Entry::Always(Action::ProjectArchived),
+        api: Door::Ways(vec![|it| {
+            post(format!("/projects/{}/archive", it.any_project()?), Value::Null)
+        }]),
+        pages: Door::None("done seldom enough for a shell or a program"),
+        cli: Door::Ways(vec![|it| cli("project archive", &[("project", it.any_project()?)])]),
+        ..READ
+    }
+}
+
+pub fn restore() -> Row {
+    Row {
+        about: About::Archived,
+        entry: Entry::Always(Action::ProjectRestored),
+        api: Door::Ways(vec![|it| {
+            post(format!("/projects/{}/restore", it.any_project()?), Value::Null)
+        }]),
+        pages: Door::None("done seldom enough for a shell or a program"),
+        cli: Door::Ways(vec![|it| cli("project restore", &[("project", it.any_project()?)])]),
         ..READ
     }
 }

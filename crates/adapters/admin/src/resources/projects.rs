@@ -34,6 +34,18 @@ pub(crate) fn operations() -> Vec<Operation> {
         )
         .to(reprice),
         post(
+            "/projects/{project}/archive",
+            Command::ArchiveProject,
+            "Archives a project: its API keys are refused from the very next request on",
+        )
+        .to(archive),
+        post(
+            "/projects/{project}/restore",
+            Command::RestoreProject,
+            "Restores a project: its API keys are accepted again",
+        )
+        .to(restore),
+        post(
             "/projects/{project}/unlock",
             Command::UnlockPhone,
             "Forgets the wrong codes of a phone, for the very next send in live mode",
@@ -149,6 +161,14 @@ async fn reprice(at: ProjectRequest, _: Nothing, body: PriceChange) -> Answered<
 
 async fn apply(at: &ProjectRequest, change: ProjectChange) -> Answered<ProjectSettings> {
     Ok((&at.api.manage.projects.change(&at.by, at.project, change).await?).into())
+}
+
+async fn archive(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
+    Ok((&at.api.manage.projects.archive(&at.by, at.project).await?).into())
+}
+
+async fn restore(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
+    Ok((&at.api.manage.projects.restore(&at.by, at.project).await?).into())
 }
 
 async fn unlock(at: ProjectRequest, _: Nothing, body: PhoneToUnlock) -> Answered<UnlockedPhone> {

@@ -15,6 +15,9 @@ pub struct ProjectSummary {
     name: String,
     #[schema(format = "date-time")]
     created_at: String,
+    /// Since when its API keys are refused; null while they are accepted.
+    #[schema(format = "date-time")]
+    archived_at: Option<String>,
 }
 
 /// A project; null stands for the installation's own setting.
@@ -47,6 +50,9 @@ pub struct ProjectSettings {
     low_balance_paise: Option<i64>,
     #[schema(format = "date-time")]
     created_at: String,
+    /// Since when its API keys are refused; null while they are accepted.
+    #[schema(format = "date-time")]
+    archived_at: Option<String>,
 }
 
 /// A project that was just made.
@@ -86,6 +92,7 @@ impl From<&Project> for ProjectSummary {
             project_id: id(project.id),
             name: project.name.clone(),
             created_at: instant(project.created_at),
+            archived_at: project.archived_at.map(instant),
         }
     }
 }
@@ -113,6 +120,7 @@ impl From<&Project> for ProjectSettings {
             fallback_seconds: routing.fallback_seconds,
             low_balance_paise: paise(project.low_balance),
             created_at: instant(project.created_at),
+            archived_at: project.archived_at.map(instant),
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::ProjectCreated => "Created the project",
         Action::ProjectChanged => "Changed the settings",
         Action::ProjectRepriced => "Changed the prices",
+        Action::ProjectArchived => "Archived the project",
+        Action::ProjectRestored => "Restored the project",
         Action::KeyRegenerated => "Replaced an API key",
         Action::WalletCredited => "Added credit",
         Action::WalletRefunded => "Refunded a charge",

@@ -1,0 +1,93 @@
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// One request to an endpoint.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub id: String,
+    pub timestamp: String,
+    pub signature: String,
+    pub text: String,
+    pub body: Value,
+}
+
+/// An endpoint on loopback.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub url: String,
+    pub told: Arc<Mutex<Vec<Told>>>,
+    /// What it answers from now on.
+    pub status: Arc<Mutex<u16>>,
+}
+
+impl Endpoint {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/events", listener.local_addr().unwrap());
+        let endpoint = Self { url, told: Arc::default(), status: Arc::new(Mutex::new(200)) };
+        let serving = endpoint.clone();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut bytes = Vec::new();
+                let told = loop {
+                    if let Some(told) = parse(&bytes) {
+                        break told;
+                    }
+                    if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+                        break None;
+                    }
+                };
+                let Some(told) = told else { continue };
+                serving.told.lock().unwrap().push(told);
+                let status = *serving.status.lock().unwrap();
+                let answer = format!(
+                    "HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                );
+                let _gone = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        endpoint
+    }
+
+    pub fn told(&self) -> Vec<Told> {
+        self.told.lock().unwrap().clone()
+    }
+
+    /// Waits until an event of this type has been told, and gives it.
+    pub async fn hears(&self, kind: &str) -> Told {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            if let Some(told) = self.told().into_iter().find(|told| told.body["type"] == kind) {
+                return told;
+            }
+            assert!(Instant::now() < until, "{kind} was never told: {:?}", self.told());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+/// A whole request, or `None` while it is not all there.
+#[allow(clippy::option_option, reason = "not yet, or not readable")]
+fn parse(bytes: &[u8]) -> Option<Option<Told>> {
+    let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let text = String::from_utf8(bytes[..head].to_vec()).ok()?;
+    let header = |name: &str| {
+        text.lines().find_map(|line| {
+            let (known, value) = line.split_once(": ")?;
+            known.eq_ignore_ascii_case(name).then(|| value.to_owned())
+        })
+    };
+    let length: usize = header("content-length")?.parse().ok()?;
+    let body = bytes.get(head..head + length)?;
+    let text = String::from_utf8(body.to_vec()).ok()?;
+    Some(Some(Told {
+        id: header("webhook-id").unwrap_or_default(),
+        timestamp: header("webhook-timestamp").unwrap_or_default(),
+        signature: header("webhook-signature").unwrap_or_default(),
+        body: serde_json::from_str(&text).ok()?,
+        text,
+    }))
+}
