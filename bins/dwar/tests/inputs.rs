@@ -142,6 +142,8 @@ async fn pages_refuse_what_no_store_keeps_before_they_write_anything(database: D
         let mut forms = vec![
             (own("/wallet/credit"), vec![("rupees", "1"), ("reference", text)]),
             (own("/wallet/credit"), vec![("rupees", text), ("reference", "r")]),
+            (own("/settings/project"), vec![("name", text)]),
+            ("/projects".to_owned(), vec![("name", text)]),
             (
                 "/team".to_owned(),
                 vec![("name", text), ("project", "everything"), ("role", "owner")],

@@ -1,8 +1,9 @@
 use crate::address::PageAddress;
 use crate::assets;
+use crate::format::time;
 use crate::language::Language;
 use crate::refusal::Refusal;
-use crate::texts::nav;
+use crate::texts::{nav, settings_project as texts};
 use crate::visit::{Theme, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -79,6 +80,7 @@ impl<'a> Frame<'a> {
                     @if self.is_testing() { " " span.pill.warn { (nav::TEST_MODE) } }
                     p.lead { (self.lead) }
                 }
+                @if let Some(project) = self.project { (archived(self.visit, project, self.language)) }
                 (content)
             }
         };
@@ -163,6 +165,23 @@ impl<'a> Frame<'a> {
                             aria-pressed=(if mode == self.mode { "true" } else { "false" }) {
                             (nav::mode(mode))
                         }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What an archived project shows on each of its pages, in English on a page in another language.
+fn archived(visit: &Visit, project: &Project, language: Language) -> Markup {
+    html! {
+        @if let Some(at) = project.archived_at {
+            div.notice.warn.archived role="status" lang=[(language != Language::English).then_some("en")] {
+                p { (texts::ARCHIVED) " " (time(at)) ". " (texts::REFUSED) }
+                @if visit.may(project, Command::RestoreProject) {
+                    form method="post" action={ "/p/" (project.id) "/settings/restore" } {
+                        (csrf(visit))
+                        button.plain type="submit" { (texts::RESTORE) }
                     }
                 }
             }

@@ -42,7 +42,10 @@ pub fn create() -> Row {
                 post("/projects", json!({ "name": it.pick(it.word.as_str(), "", LONG) }))
             },
         ]),
-        pages: Door::None("its keys are shown once, to whoever builds it in: a program or a shell"),
+        pages: Door::Ways(vec![|it| {
+            it.anywhere()?;
+            form("/projects", &[("name", it.pick(it.word.as_str(), "", LONG))])
+        }]),
         cli: Door::Ways(vec![
             |it| {
                 it.anywhere()?;
@@ -65,7 +68,9 @@ pub fn archive() -> Row {
         api: Door::Ways(vec![|it| {
             post(format!("/projects/{}/archive", it.any_project()?), Value::Null)
         }]),
-        pages: Door::None("done seldom enough for a shell or a program"),
+        pages: Door::Ways(vec![|it| {
+            form(format!("/p/{}/settings/archive", it.any_project()?), &[("word", "Acme")])
+        }]),
         cli: Door::Ways(vec![|it| cli("project archive", &[("project", it.any_project()?)])]),
         ..READ
     }
@@ -78,7 +83,9 @@ pub fn restore() -> Row {
         api: Door::Ways(vec![|it| {
             post(format!("/projects/{}/restore", it.any_project()?), Value::Null)
         }]),
-        pages: Door::None("done seldom enough for a shell or a program"),
+        pages: Door::Ways(vec![|it| {
+            form(format!("/p/{}/settings/restore", it.any_project()?), &[])
+        }]),
         cli: Door::Ways(vec![|it| cli("project restore", &[("project", it.any_project()?)])]),
         ..READ
     }

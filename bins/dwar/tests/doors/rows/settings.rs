@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// Longer than a name may be that messages are from.
 const LONG: &str = "longer than thirty characters may be";
 
+/// Longer than a name of a project may be.
+const LONG_NAME: &str = "a name of a project that is longer than sixty characters may be";
+
 fn patch(it: &Given<'_>, change: Value) -> Option<Call> {
     api(Method::PATCH, format!("/projects/{}", it.project()), change)
 }
@@ -41,6 +44,11 @@ pub fn change() -> Row {
                     ("app_hash", ""),
                 ];
                 form(format!("/p/{}/settings/messages", it.project()), &fields)
+            },
+            |it| {
+                // Other forms have its name typed, so it stays.
+                let name = it.pick("Acme", "", LONG_NAME);
+                form(format!("/p/{}/settings/project", it.project()), &[("name", name)])
             },
             |it| {
                 let seconds = it.pick("30", "-1", "1000000");

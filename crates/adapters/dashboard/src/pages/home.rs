@@ -1,6 +1,7 @@
-use super::go;
+use super::{go, new_project};
 use crate::address::{PageAddress, is_local};
 use crate::console::Console;
+use crate::form::Refused;
 use crate::format::{rupees, time};
 use crate::language::Language;
 use crate::layout::{Frame, Page, first_page};
@@ -9,17 +10,20 @@ use crate::refusal::Refusal;
 use crate::texts::projects as texts;
 use crate::visit::{Open, Posted, Theme, Visit};
 use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
 use actix_web::web::{Data, Query};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::Command;
 use dwar_project::Project;
+use dwar_wallet::Balance;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// `GET /`: the only project, or the list of them. On a first start, with `?start`, the playground,
+/// `GET /`: the only project in use, or the list of them. On a first start, with `?start`, the playground,
 /// where there is something to do.
 pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
-    let projects = visit.projects().await?;
+    let mut projects = visit.projects().await?;
+    projects.retain(|project| project.archived_at.is_none());
     let only = projects.first().filter(|_| projects.len() == 1);
     let starts = request.query_string() == "start";
     let Some(project) = only else { return Ok(go("/projects")) };
@@ -39,13 +43,15 @@ pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
 const SHOWN: usize = 60;
 
 /// Which projects are wanted.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct HomeQuery {
     /// What the name has in it, however it is written.
     #[serde(default)]
     name: String,
     /// Those that come after this one.
     after: Option<String>,
+    /// With any value, those that are archived, and else those that are in use.
+    archived: Option<String>,
 }
 
 impl HomeQuery {
@@ -65,60 +71,110 @@ impl HomeQuery {
 
 /// `GET /projects`.
 pub(crate) async fn projects(visit: Visit, query: Query<HomeQuery>) -> Page {
-    let all = visit.projects().await?;
+    page(&visit, &query, StatusCode::OK, None).await
+}
+
+/// The list, with the form for a new project.
+pub(crate) async fn page(
+    visit: &Visit,
+    query: &HomeQuery,
+    status: StatusCode,
+    refused: Option<&Refused<'_>>,
+) -> Page {
+    let (archived, in_use): (Vec<_>, Vec<_>) =
+        visit.projects().await?.into_iter().partition(|project| project.archived_at.is_some());
+    let counts = [in_use.len(), archived.len()];
+    let all = if query.archived.is_some() { archived } else { in_use };
     let many = all.len() > SHOWN;
+    let none_yet = counts == [0, 0];
     let (projects, more) = query.page(all);
     let shown = projects.iter().map(|project| project.id).collect();
     let balances = visit.console.manage.wallets.balances(&visit.by, shown).await?;
-    let card = |project: Project| {
-        let available = balances.get(&project.id).map(|it| it.available());
-        let page = first_page(&visit, &project).unwrap_or_else(|| "/projects".to_owned());
-        (project, available, page)
-    };
-    let cards: Vec<_> = projects.into_iter().map(card).collect();
     let content = html! {
-        @if many { (search(&query.name)) }
-        @if cards.is_empty() && many {
-            section.empty { p { (texts::NONE_SO_CALLED) } }
-        } @else if cards.is_empty() {
-            section.empty { p { (texts::EMPTY) } pre { code { (texts::COMMAND) } } }
+        @if let Some(refused) = refused { (refused.summary()) }
+        div.projects-head {
+            @if counts[1] > 0 { (query.segments(counts)) }
+            @if !none_yet { (new_project::form(visit, refused)) }
+        }
+        @if many { (query.search()) }
+        @if none_yet {
+            section.empty {
+                @if visit.by.may(Command::CreateProject, None) {
+                    p { (texts::EMPTY) }
+                    (new_project::form(visit, refused))
+                } @else {
+                    p { (texts::NO_ACCESS) }
+                }
+            }
+        } @else if projects.is_empty() {
+            section.empty { p { (if many { texts::NONE_SO_CALLED } else { texts::NONE_HERE }) } }
         }
         ul.tiles {
-            @for (project, available, page) in &cards {
-                li {
-                    a.tile href=(page) {
-                        strong { (project.name) }
-                        @if let Some(available) = available {
-                            span.figure { (rupees(*available)) " " small { (texts::AVAILABLE) } }
-                        }
-                        span.muted { (texts::MADE) " " (time(project.created_at)) }
-                    }
+            @for project in &projects { (tile(visit, project, balances.get(&project.id))) }
+        }
+        @if let Some(last) = projects.last().filter(|_| more) {
+            p.more { a.button href=(query.rest(last)) { (texts::MORE) } }
+        }
+    };
+    Frame::new(visit, texts::TITLE, texts::LEAD).answer(status, &content)
+}
+
+fn tile(visit: &Visit, project: &Project, balance: Option<&Balance>) -> Markup {
+    let page = first_page(visit, project).unwrap_or_else(|| "/projects".to_owned());
+    html! {
+        li {
+            a.tile href=(page) {
+                strong { (project.name) }
+                @if let Some(balance) = balance {
+                    span.figure { (rupees(balance.available())) " " small { (texts::AVAILABLE) } }
+                }
+                @match project.archived_at {
+                    Some(at) => span.muted { (texts::ARCHIVED_AT) " " (time(at)) },
+                    None => span.muted { (texts::MADE) " " (time(project.created_at)) },
                 }
             }
         }
-        @if let Some((last, ..)) = cards.last().filter(|_| more) {
-            p.more { a.button href=(rest(&query.name, last)) { (texts::MORE) } }
-        }
-    };
-    let frame = Frame::new(&visit, texts::TITLE, texts::LEAD);
-    frame.show(&content)
+    }
 }
 
-/// Where the projects after `last` are.
-fn rest(name: &str, last: &Project) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::from("?"));
-    query.append_pair("name", name).append_pair("after", &last.id.to_string()).finish()
-}
-
-fn search(name: &str) -> Markup {
-    html! {
-        form.card method="get" action="/projects" {
-            div.row {
-                div.field {
-                    label for="name" { (texts::NAME) }
-                    input #name name="name" type="search" value=(name) autocomplete="off";
+impl HomeQuery {
+    /// Leads to those in use and to the archived ones.
+    fn segments(&self, [in_use, archived]: [usize; 2]) -> Markup {
+        let is_archived = self.archived.is_some();
+        let current = |wanted| (is_archived == wanted).then_some("true");
+        html! {
+            nav.segments aria-label=(texts::WHICH) {
+                a href="/projects" aria-current=[current(false)] { (texts::IN_USE) " (" (in_use) ")" }
+                a href="/projects?archived=yes" aria-current=[current(true)] {
+                    (texts::ARCHIVED) " (" (archived) ")"
                 }
-                button.primary type="submit" { (texts::FIND) }
+            }
+        }
+    }
+
+    /// Where the projects after `last` are.
+    fn rest(&self, last: &Project) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::from("?"));
+        query.append_pair("name", &self.name).append_pair("after", &last.id.to_string());
+        if let Some(archived) = &self.archived {
+            query.append_pair("archived", archived);
+        }
+        query.finish()
+    }
+
+    fn search(&self) -> Markup {
+        html! {
+            form.card method="get" action="/projects" {
+                @if let Some(archived) = &self.archived {
+                    input type="hidden" name="archived" value=(archived);
+                }
+                div.row {
+                    div.field {
+                        label for="find" { (texts::NAME) }
+                        input #find name="name" type="search" value=(self.name) autocomplete="off";
+                    }
+                    button.primary type="submit" { (texts::FIND) }
+                }
             }
         }
     }

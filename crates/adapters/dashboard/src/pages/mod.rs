@@ -10,6 +10,7 @@ mod home;
 mod identities;
 mod identity_sessions;
 mod keys;
+mod new_project;
 mod operations;
 mod overview;
 pub(crate) mod parts;
@@ -17,6 +18,7 @@ mod passkeys;
 mod playground;
 mod settings;
 mod settings_messages;
+mod settings_project;
 mod settings_routing;
 mod settings_webhooks;
 mod sign_in;
@@ -121,6 +123,7 @@ fn forms_of_installation(config: &mut ServiceConfig) {
         .route("/account/passkeys/challenge", post().to(passkeys::offer))
         .route("/account/passkeys/add", post().to(passkeys::add))
         .route("/account/passkeys/remove", post().to(passkeys::remove))
+        .route("/projects", post().to(new_project::create))
         .route("/team", post().to(team::invite))
         .service(form("/team/{operator}/invitation", "/team", team::renew))
         .service(form("/team/{operator}/access", "/team", team::change))
@@ -133,6 +136,9 @@ fn forms_of_project(config: &mut ServiceConfig) {
     config
         .route("/playground/call", post().to(playground::call))
         .service(form("/keys/regenerate", "/keys", keys::regenerate))
+        .service(form("/settings/project", "/settings", settings_project::rename))
+        .service(form("/settings/archive", "/settings", settings_project::archive))
+        .service(form("/settings/restore", "/settings", settings_project::restore))
         .service(form("/settings/identities", "/settings", settings::switches))
         .service(form("/settings/routing", "/settings", settings_routing::save))
         .service(form("/settings/money", "/settings", settings::money))

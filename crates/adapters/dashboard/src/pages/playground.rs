@@ -22,6 +22,12 @@ const ROUTES: [&str; 2] = ["/v1/", "/.well-known/jwks.json"];
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::Play).await?;
     let texts = Playground::of(visit.language);
+    if project.archived_at.is_some() {
+        let content = html! { section.empty { p { (texts.archived) } } };
+        let frame = Frame::new(&visit, texts.title, texts.lead).of(&project);
+        let frame = frame.in_mode(KeyMode::Test, "overview");
+        return frame.in_language(visit.language).show(&content);
+    }
     let content = html! {
         noscript { p.notice { (texts.no_script) } }
         // Shown by its script: without one, every button in here would be dead.

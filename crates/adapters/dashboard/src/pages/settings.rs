@@ -1,7 +1,8 @@
 use super::go;
 use super::parts::{Field, done};
 use super::{
-    settings_messages as messages, settings_routing as routing, settings_webhooks as webhooks,
+    settings_messages as messages, settings_project as own, settings_routing as routing,
+    settings_webhooks as webhooks,
 };
 use crate::form::{Form, Refused};
 use crate::format::rupees;
@@ -120,11 +121,13 @@ pub(crate) async fn page(
     let content = html! {
         div.stack {
             (above)
+            (own::card(visit, project, refused))
             (messages)
             (routing::card(visit, project, refused))
             (switches_card(visit, project, refused))
             (money_card(visit, project, refused))
             (webhooks::card(visit, project, &endpoints, refused))
+            (own::archive_section(visit, project))
         }
     };
     Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(status, &content)

@@ -3,7 +3,11 @@ type Words = (&'static str, &'static str);
 pub(crate) const TITLE: &str = "Settings";
 pub(crate) const LEAD: &str = "Changes apply immediately.";
 pub(crate) const SAVE: &str = "Save";
-pub(crate) const DONE: &[(&str, &str)] = &[("saved", "Saved."), ("removed", "Endpoint removed.")];
+pub(crate) const DONE: &[(&str, &str)] = &[
+    ("saved", "Saved."),
+    ("removed", "Endpoint removed."),
+    ("restored", "Project restored. Its API keys are accepted again."),
+];
 pub(crate) const MESSAGES: Words = (
     "Messages",
     "What your users receive. The SMS text must match the template registered with your operator (DLT).",

@@ -1,6 +1,122 @@
 use crate::support::House;
-use dwar_operator::By;
+use dwar_operator::{By, Role};
+use dwar_project::Project;
+use dwar_testkit::START;
 use dwar_wallet::Amount;
+
+/// The first API key with this prefix in a page.
+fn key<'a>(page: &'a str, prefix: &str) -> &'a str {
+    let start = page.find(prefix).unwrap();
+    page[start..].split('<').next().unwrap()
+}
+
+impl House {
+    async fn acme(&self) -> Project {
+        self.parts.stores.projects.find(self.project).await.unwrap().unwrap()
+    }
+}
+
+#[actix_web::test]
+async fn a_project_is_made_on_the_page_and_its_keys_are_shown_once() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    assert!(owner.get("/projects").await.body.contains("action=\"/projects\""));
+    let refused = owner.post("/projects", &[("name", &"x".repeat(61))]).await;
+    assert_eq!(refused.status, 422);
+    for part in [
+        "class=\"notice bad\"",
+        "id=\"name-error\"",
+        "<details class=\"new-project\" open",
+        "xxx\"",
+    ] {
+        assert!(refused.body.contains(part), "{part}: {}", refused.body);
+    }
+    assert_eq!(owner.post("/projects", &[("name", " ")]).await.status, 422);
+    assert_eq!(house.manage.projects.list(&By::command_line()).await.unwrap().len(), 2);
+
+    let made = owner.post("/projects", &[("name", " Chai & Co ")]).await;
+    assert_eq!(made.status, 200);
+    let keys = ["svc_test_", "svc_live_"].map(|prefix| key(&made.body, prefix));
+    for key in keys {
+        assert!(house.opens(key).await, "{key}");
+    }
+    let list = house.manage.projects.list(&By::command_line()).await.unwrap();
+    assert_eq!((list.len(), list[2].name.as_str()), (3, "Chai & Co"));
+    let page = owner.get(&format!("/p/{}/keys", list[2].id)).await;
+    assert_eq!(page.status, 200);
+    assert!(keys.iter().all(|key| !page.body.contains(key)));
+}
+
+#[actix_web::test]
+async fn only_owners_of_the_installation_make_projects() {
+    let house = House::new().await;
+    for role in Role::ALL {
+        let browser = house.with_role(role).await;
+        let list = browser.get("/projects").await.body;
+        assert!(!list.contains("action=\"/projects\""), "{role:?}");
+        assert_eq!(browser.post("/projects", &[("name", "Zoo")]).await.status, 403, "{role:?}");
+        assert_eq!(browser.post("/projects", &[("name", "")]).await.status, 403, "{role:?}");
+    }
+    assert_eq!(house.manage.projects.list(&By::command_line()).await.unwrap().len(), 2);
+}
+
+#[actix_web::test]
+async fn a_project_is_renamed_by_whoever_changes_its_settings() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let path = house.page("settings/project");
+    assert_eq!(member.post(&path, &[("name", " Dabba ")]).await.status, 303);
+    assert_eq!(house.acme().await.name, "Dabba");
+    for bad in ["", "\u{7}", &"x".repeat(61)] {
+        let refused = member.post(&path, &[("name", bad)]).await;
+        assert_eq!(refused.status, 422, "{bad:?}");
+        assert!(refused.body.contains("id=\"name-error\""));
+    }
+    assert_eq!(house.acme().await.name, "Dabba");
+}
+
+#[actix_web::test]
+async fn an_archived_project_says_so_on_each_page_and_comes_back() {
+    let house = House::new().await;
+    let (owner, member) = (house.with_role(Role::Owner).await, house.with_role(Role::Member).await);
+    let (archive, restore) = (house.page("settings/archive"), house.page("settings/restore"));
+    let settings = house.page("settings");
+    assert!(owner.get(&settings).await.body.contains("Archive project…"));
+    assert!(!member.get(&settings).await.body.contains("Archive project…"));
+    assert_eq!(owner.post(&archive, &[("word", "acme")]).await.status, 422, "to the letter");
+    assert!(house.opens(&house.live_key).await);
+
+    for _ in 0..2 {
+        let done = owner.post(&archive, &[("word", "Acme")]).await;
+        assert_eq!((done.status, done.header("location")), (303, settings.as_str()));
+        assert!(!house.opens(&house.live_key).await);
+        assert_eq!(house.acme().await.archived_at, Some(START));
+    }
+    for page in ["overview", "playground", "activity", "keys", "settings", "wallet", "identities"] {
+        for (browser, may) in [(&owner, true), (&member, false)] {
+            let reply = browser.get(&house.page(page)).await;
+            if reply.status != 403 {
+                assert_eq!(reply.status, 200, "{page}");
+                assert!(reply.body.contains("Its API keys are refused"), "{page}");
+                assert_eq!(reply.body.contains(&restore), may, "{page}");
+            }
+        }
+    }
+    let playground = owner.get(&house.page("playground")).await.body;
+    assert!(!playground.contains("data-call"), "nothing there would work: {playground}");
+    let list = owner.get("/projects").await.body;
+    assert!(!list.contains("class=\"tile\"") && list.contains("Archived (1)"), "{list}");
+    assert!(owner.get("/projects?archived=yes").await.body.contains("<strong>Acme</strong>"));
+    assert_eq!(owner.get("/").await.header("location"), "/projects", "none is in use");
+    let credit = [("rupees", "5"), ("reference", "x")];
+    assert_eq!(owner.post(&house.page("wallet/credit"), &credit).await.status, 303);
+
+    assert_eq!(owner.post(&restore, &[]).await.status, 303);
+    assert!(house.opens(&house.live_key).await);
+    assert!(!owner.get(&settings).await.body.contains("Its API keys are refused"));
+    let list = owner.get("/projects").await.body;
+    assert!(list.contains("class=\"tile\"") && !list.contains("Archived ("), "{list}");
+}
 
 #[actix_web::test]
 async fn many_projects_are_looked_for_by_name_and_leafed_through() {

@@ -57,7 +57,10 @@ async fn no_role_changes_what_it_may_not() {
     let hook = [("url", "https://example.com")];
     let everyone_else = [Role::Member, Role::Support, Role::Viewer];
     let end = format!("identities/live/{}/sessions/end", house.project);
-    let forms: [Form<'_>; 9] = [
+    let forms: [Form<'_>; 12] = [
+        ("settings/archive", &[("word", "Acme")], &everyone_else),
+        ("settings/restore", &[], &everyone_else),
+        ("settings/project", &[("name", "Zoo")], &[Role::Support, Role::Viewer]),
         ("wallet/proof", &[], &everyone_else),
         (&end, &[("word", "end all")], &[Role::Support, Role::Viewer]),
         ("keys/regenerate", &key, &[Role::Member, Role::Support, Role::Viewer]),

@@ -1,0 +1,95 @@
+use super::home::{self, HomeQuery};
+use super::parts::{Field, notice, secret};
+use crate::form::{Form, Refused};
+use crate::layout::{Frame, Page, csrf};
+use crate::texts::new_project as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::http::StatusCode;
+use dwar_app::CreatedProject;
+use dwar_operator::Command;
+use dwar_project::{Project, ProjectName};
+use dwar_wallet::Amount;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub(crate) struct NewForm {
+    name: String,
+}
+
+/// `POST /projects`: a project; its two keys are in this one answer.
+pub(crate) async fn create(posted: Posted<NewForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let manage = &visit.console.manage;
+    manage.control.admit(&visit.by, Command::CreateProject, None)?;
+    let name = match form.name.trim().parse::<ProjectName>() {
+        Ok(name) => name,
+        Err(cause) => {
+            let refused = Refused::new("new", &visit.typed, "name", &cause.to_string());
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            return home::page(&visit, &HomeQuery::default(), status, Some(&refused)).await;
+        }
+    };
+    let created = manage.projects.create(&visit.by, &name, Amount::ZERO).await?;
+    let project = manage.projects.show(&visit.by, created.id).await?;
+    let lead = format!("{} {}", project.name, texts::CREATED);
+    let content = made(&visit, &project, &created);
+    Frame::new(&visit, texts::TITLE, &lead).of(&project).show(&content)
+}
+
+/// The form, for who may.
+pub(crate) fn form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
+    let form = Form::new("new", refused, true);
+    let name = Field {
+        name: "name",
+        label: texts::NAME,
+        hint: texts::NAME_HINT,
+        placeholder: texts::NAME_EXAMPLE,
+        required: true,
+        ..Field::TEXT
+    };
+    html! {
+        @if visit.by.may(Command::CreateProject, None) {
+            details.new-project open[refused.is_some()] {
+                summary.button.primary { (texts::NEW) }
+                form.card.stack method="post" action="/projects" {
+                    (csrf(visit))
+                    (form.field(&name))
+                    div { button.primary type="submit" { (texts::CREATE) } }
+                }
+            }
+        }
+    }
+}
+
+fn made(visit: &Visit, project: &Project, created: &CreatedProject) -> Markup {
+    let page = |page: &str| format!("/p/{}/{page}", project.id);
+    let keys = [
+        ("test-key", texts::TEST, "good", "test", &created.test_key),
+        ("live-key", texts::LIVE, "warn", "live", &created.live_key),
+    ];
+    let send = format!("{}/v1/otp/send", visit.console.api_url);
+    html! {
+        div.stack {
+            (notice("good", texts::ONCE))
+            div.columns {
+                @for (id, (title, about), kind, mode, key) in keys {
+                    section.card.stack {
+                        h2 { (title) " " span.pill.(kind) { (mode) } }
+                        p.muted { (about) }
+                        (secret(id, key.expose()))
+                    }
+                }
+            }
+            section.card.stack {
+                h2 { (texts::NEXT) }
+                ol.next-steps {
+                    li { a href=(page("playground")) { (texts::TRY) } p.muted { (texts::TRY_HINT) } }
+                    li { strong { (texts::BUILD) } p.muted { (texts::BUILD_HINT) " " code { (send) } } }
+                    li { a href=(page("settings")) { (texts::SET_UP) } p.muted { (texts::SET_UP_HINT) } }
+                    li { a href=(page("wallet")) { (texts::PAY) } p.muted { (texts::PAY_HINT) } }
+                }
+            }
+        }
+    }
+}
