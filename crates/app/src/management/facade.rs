@@ -86,7 +86,11 @@ impl Parts {
                 wallets: stores.wallets.clone(),
                 rules: project_rules(providers.clone()),
             },
-            wallets: ManageWallets { control: control(), wallets: stores.wallets },
+            wallets: ManageWallets {
+                control: control(),
+                wallets: stores.wallets,
+                ledger: stores.ledger.clone(),
+            },
             ledger: ManageLedger {
                 control: control(),
                 ledger: stores.ledger,

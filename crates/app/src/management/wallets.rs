@@ -2,8 +2,8 @@ use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
 use dwar_operator::{Action, By, Command, Facts, masked};
 use dwar_wallet::{
-    Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, Paise, Reference,
-    Refunded, WalletStore,
+    Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, LedgerStore, Paise,
+    Reference, Refunded, WalletStore,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,24 @@ pub struct ManageWallets {
     pub control: Control,
     /// Keeps balances with their ledgers.
     pub wallets: Arc<dyn WalletStore>,
+    /// Tells what was booked before.
+    pub ledger: Arc<dyn LedgerStore>,
 }
 
-const INSUFFICIENT: ManageError =
+pub(super) const INSUFFICIENT: ManageError =
     ManageError::Conflict("The available balance does not cover this.");
-const NOTHING_CAPTURED: ManageError = ManageError::Conflict("Nothing was charged for this send.");
-const TOO_MUCH: ManageError =
+pub(super) const NOTHING_CAPTURED: ManageError =
+    ManageError::Conflict("Nothing was charged for this send.");
+pub(super) const TOO_MUCH: ManageError =
     ManageError::Conflict("The balance cannot exceed a thousand crore rupees.");
+
+/// Nothing cannot be paid in.
+pub(super) fn above_zero(amount: Amount) -> Result<(), ManageError> {
+    match amount {
+        Amount::ZERO => Err(ManageError::invalid("amount_paise", "more than zero")),
+        _ => Ok(()),
+    }
+}
 
 impl ManageWallets {
     /// Pays in; `false`, with nothing changed, if `reference` was used before.
@@ -35,9 +46,7 @@ impl ManageWallets {
         reference: Option<Reference>,
     ) -> Result<bool, ManageError> {
         self.control.project(by, Command::CreditWallet, project).await?;
-        if amount == Amount::ZERO {
-            return Err(ManageError::invalid("amount_paise", "more than zero"));
-        }
+        above_zero(amount)?;
         let now = self.control.tools.now();
         let id = EntryId::new(now, self.control.tools.entropy.as_ref());
         let reference = reference.unwrap_or_else(|| id.into());

@@ -11,6 +11,7 @@ mod admit_request;
 mod apply_receipts;
 mod audit;
 mod authenticate;
+mod booking;
 mod common;
 mod crew;
 mod delete_identity;

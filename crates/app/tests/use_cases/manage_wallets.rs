@@ -3,7 +3,8 @@ use dwar_app::{ManageError, ManageWallets};
 use dwar_kernel::OtpId;
 use dwar_testkit::START;
 use dwar_wallet::{
-    Adjusted, Amount, Audit, Balance, Correction, Credited, Paise, Reference, Refunded,
+    Adjusted, Amount, Audit, Balance, Correction, Credited, MockLedgerStore, Paise, Reference,
+    Refunded,
 };
 use mockall::predicate::eq;
 use std::mem::take;
@@ -14,7 +15,11 @@ fn manage(world: &mut World) -> ManageWallets {
         .wallets
         .expect_balance()
         .returning(|_| Ok(Balance { balance: Paise::ZERO, held: Paise::ZERO }));
-    ManageWallets { control: world.control(), wallets: Arc::new(take(&mut world.wallets)) }
+    ManageWallets {
+        control: world.control(),
+        wallets: Arc::new(take(&mut world.wallets)),
+        ledger: Arc::new(MockLedgerStore::new()),
+    }
 }
 
 /// No project has been made yet.
