@@ -158,9 +158,11 @@ test("a regenerated key is shown once and kills the old one", async () => {
 test("money is paid in, found again, downloaded and proved", async () => {
   const { page } = house;
   await page.goto(`${project}/wallet`);
+  await page.click("summary:has-text('Add credit')");
   await page.fill("#rupees", "12.50");
   await page.fill("#reference", "=1+1");
-  await page.click("button.primary");
+  await page.click(".booking[open] button.primary");
+  await page.click("button:has-text('Add ₹12.50')");
   await page.waitForSelector("text=Credit added.");
   await page.selectOption("#kind", "credit");
   await page.fill("#wanted-reference", "=1+1");

@@ -142,6 +142,9 @@ async fn pages_refuse_what_no_store_keeps_before_they_write_anything(database: D
         let mut forms = vec![
             (own("/wallet/credit"), vec![("rupees", "1"), ("reference", text)]),
             (own("/wallet/credit"), vec![("rupees", text), ("reference", "r")]),
+            (own("/wallet/refund"), vec![("otp_id", text), ("confirmed", "yes")]),
+            (own("/wallet/adjustment"), vec![("correction", "1"), ("reason", text)]),
+            (own("/wallet/adjustment"), vec![("correction", text), ("reason", "r")]),
             (own("/settings/project"), vec![("name", text)]),
             ("/projects".to_owned(), vec![("name", text)]),
             (

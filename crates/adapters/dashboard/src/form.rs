@@ -64,6 +64,10 @@ impl<'a> Form<'a> {
         Self { refused: refused.into().filter(|it| it.form == name), editable }
     }
 
+    pub(crate) const fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
     pub(crate) const fn is_editable(&self) -> bool {
         self.editable
     }

@@ -28,7 +28,8 @@ pub fn credit() -> Row {
             post(format!("/projects/{}/wallet/credits", it.project()), body)
         }]),
         pages: Door::Ways(vec![|it| {
-            let fields = [("rupees", it.pick("1", "0", TOO_MUCH)), ("reference", &it.word)];
+            let rupees = it.pick("1", "0", TOO_MUCH);
+            let fields = [("rupees", rupees), ("reference", &it.word), ("confirmed", "yes")];
             form(format!("/p/{}/wallet/credit", it.project()), &fields)
         }]),
         cli: Door::Ways(vec![|it| {
@@ -50,7 +51,11 @@ pub fn refund() -> Row {
             let body = json!({ "otp_id": it.of(it.subject.id.as_str(), "12345")? });
             post(format!("/projects/{}/wallet/refunds", it.project()), body)
         }]),
-        pages: Door::None(SELDOM),
+        pages: Door::Ways(vec![|it| {
+            let send = it.of(it.subject.id.as_str(), "12345")?;
+            let fields = [("otp_id", send), ("confirmed", "yes")];
+            form(format!("/p/{}/wallet/refund", it.project()), &fields)
+        }]),
         cli: Door::Ways(vec![|it| {
             let send = it.of(it.subject.id.as_str(), "12345")?;
             cli("wallet refund", &[("project", it.project()), ("otp", send)])
@@ -67,7 +72,11 @@ pub fn adjust() -> Row {
             let body = json!({ "amount_paise": paise, "reference": it.word });
             post(format!("/projects/{}/wallet/adjustments", it.project()), body)
         }]),
-        pages: Door::None(SELDOM),
+        pages: Door::Ways(vec![|it| {
+            let rupees = it.pick("1", "0", "-10000000000.01");
+            let fields = [("correction", rupees), ("reason", &it.word), ("confirmed", "yes")];
+            form(format!("/p/{}/wallet/adjustment", it.project()), &fields)
+        }]),
         cli: Door::Ways(vec![|it| {
             let rupees = it.pick("1", "0", "-10000000000.01");
             let options = [("project", it.project()), ("rupees", rupees), ("reference", &it.word)];

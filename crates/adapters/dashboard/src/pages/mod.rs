@@ -27,6 +27,7 @@ mod tokens;
 mod wallet;
 mod webhook;
 
+mod wallet_booking;
 mod wallet_proof;
 mod wallet_statement;
 
@@ -150,7 +151,9 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .service(form("/settings/webhooks/{id}/rotate", "/settings/webhooks/{id}", webhook::rotate))
         .service(form("/settings/webhooks/{id}/enable", "/settings/webhooks/{id}", webhook::enable))
         .service(form("/settings/webhooks/{id}/remove", "/settings/webhooks/{id}", webhook::remove))
-        .service(form("/wallet/credit", "/wallet", wallet::credit))
+        .service(form("/wallet/credit", "/wallet", wallet_booking::credit))
+        .service(form("/wallet/refund", "/wallet", wallet_booking::refund))
+        .service(form("/wallet/adjustment", "/wallet", wallet_booking::adjust))
         .service(form("/wallet/proof", "/wallet", wallet_proof::prove))
         .route("/wallet/statement.csv", get().to(wallet_statement::download))
         .route("/identities", post().to(identities::look_up))

@@ -25,6 +25,7 @@ pub(crate) mod sign_in;
 pub(crate) mod team;
 pub(crate) mod tokens;
 pub(crate) mod wallet;
+pub(crate) mod wallet_booking;
 pub(crate) mod wallet_proof;
 pub(crate) mod wallet_statement;
 pub(crate) mod webhook;

@@ -6,22 +6,12 @@ pub(crate) const LEAD: &str =
 pub(crate) const AVAILABLE: &str = "Available";
 pub(crate) const BALANCE: &str = "Balance";
 pub(crate) const HELD: &str = "On hold for sends in progress";
-pub(crate) const CREDIT: &str = "Add credit";
-pub(crate) const CREDIT_HINT: &str =
-    "Each reference counts once. Using the same one again changes nothing.";
-pub(crate) const AMOUNT: &str = "Amount, ₹";
-pub(crate) const REFERENCE: &str = "Reference";
-pub(crate) const REFERENCE_EXAMPLE: &str = "Invoice 2026-11-17";
-pub(crate) const PAY_IN: &str = "Add credit";
-pub(crate) const NO_AMOUNT: &str = "Enter an amount in rupees above zero, with at most two decimals, up to a thousand crore. \
-     Nothing was added.";
-pub(crate) const NO_REFERENCE: &str = "Enter a reference, so that the same payment is not booked twice: 1 to 200 visible characters on \
-     one line. Nothing was added.";
-pub(crate) const TOO_MUCH: &str =
-    "The balance cannot exceed a thousand crore rupees. Nothing was added.";
 pub(crate) const DONE: &[(&str, &str)] = &[
     ("credited", "Credit added."),
-    ("known", "This reference was already used. Nothing was added."),
+    ("refunded", "Charge refunded."),
+    ("adjusted", "Balance corrected."),
+    ("known", "This reference was already used. Nothing was booked."),
+    ("refunded-before", "This charge was already refunded. Nothing was booked."),
 ];
 pub(crate) const STATEMENT: &str = "Statement, newest first";
 pub(crate) const EMPTY: &str =

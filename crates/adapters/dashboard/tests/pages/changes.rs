@@ -34,7 +34,8 @@ async fn money_is_paid_in_once_per_reference_and_shown_as_in_india() {
     let owner = house.with_role(Role::Owner).await;
     let pay = |rupees: &'static str, reference: &'static str| {
         let (owner, path) = (owner.clone(), house.page("wallet/credit"));
-        async move { owner.post(&path, &[("rupees", rupees), ("reference", reference)]).await.status }
+        let form = [("rupees", rupees), ("reference", reference), ("confirmed", "yes")];
+        async move { owner.post(&path, &form).await.status }
     };
     assert_eq!(pay("100.50", "INV-1").await, 303);
     assert_eq!(pay("100.50", "INV-1").await, 303, "the same reference: nothing more");

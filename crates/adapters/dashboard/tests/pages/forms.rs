@@ -144,6 +144,7 @@ async fn the_address_of_a_form_leads_back_to_its_page() {
         (format!("/tokens/{}/revoke", house.project), "/tokens".to_owned()),
         (house.page("settings/messages"), house.page("settings")),
         (house.page("settings/archive"), house.page("settings")),
+        (house.page("wallet/refund"), house.page("wallet")),
         (house.page("settings/webhooks"), house.page("settings")),
         (format!("{hook}/test"), hook),
         (house.page("wallet/credit"), house.page("wallet")),

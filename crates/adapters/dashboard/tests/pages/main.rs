@@ -4,6 +4,7 @@
 
 mod activity;
 mod admin_api;
+mod booking;
 mod changes;
 mod first_steps;
 mod forms;

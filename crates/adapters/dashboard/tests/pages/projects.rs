@@ -108,7 +108,7 @@ async fn an_archived_project_says_so_on_each_page_and_comes_back() {
     assert!(!list.contains("class=\"tile\"") && list.contains("Archived (1)"), "{list}");
     assert!(owner.get("/projects?archived=yes").await.body.contains("<strong>Acme</strong>"));
     assert_eq!(owner.get("/").await.header("location"), "/projects", "none is in use");
-    let credit = [("rupees", "5"), ("reference", "x")];
+    let credit = [("rupees", "5"), ("reference", "x"), ("confirmed", "yes")];
     assert_eq!(owner.post(&house.page("wallet/credit"), &credit).await.status, 303);
 
     assert_eq!(owner.post(&restore, &[]).await.status, 303);

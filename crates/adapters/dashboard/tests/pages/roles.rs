@@ -57,7 +57,11 @@ async fn no_role_changes_what_it_may_not() {
     let hook = [("url", "https://example.com")];
     let everyone_else = [Role::Member, Role::Support, Role::Viewer];
     let end = format!("identities/live/{}/sessions/end", house.project);
-    let forms: [Form<'_>; 12] = [
+    let correction = [("correction", "-5"), ("reason", "x"), ("confirmed", "yes")];
+    let refund = [("otp_id", "0199a000-0000-7000-8000-000000000000")];
+    let forms: [Form<'_>; 14] = [
+        ("wallet/refund", &refund, &everyone_else),
+        ("wallet/adjustment", &correction, &everyone_else),
         ("settings/archive", &[("word", "Acme")], &everyone_else),
         ("settings/restore", &[], &everyone_else),
         ("settings/project", &[("name", "Zoo")], &[Role::Support, Role::Viewer]),

@@ -1,0 +1,226 @@
+//! Money moved by hand: a form, then what it would come to, and only then the booking.
+
+use super::parts::Field;
+use super::{go, wallet};
+use crate::form::{Form, Refused, Typed};
+use crate::format::{rupees, signed_rupees};
+use crate::layout::{Frame, Page, csrf};
+use crate::texts::wallet as page_texts;
+use crate::texts::wallet_booking::{self as texts, Words};
+use crate::visit::{NoFields, Posted, Visit};
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use dwar_app::{Booking, ManageError, Preview};
+use dwar_operator::Command;
+use dwar_project::Project;
+use dwar_wallet::{Amount, Correction};
+use maud::{Markup, html};
+
+/// The field by which a preview says that it was seen.
+const CONFIRMED: &str = "confirmed";
+
+/// What can be booked by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Credit,
+    Refund,
+    Adjustment,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Credit, Self::Refund, Self::Adjustment];
+
+    const fn command(self) -> Command {
+        match self {
+            Self::Credit => Command::CreditWallet,
+            Self::Refund => Command::RefundSend,
+            Self::Adjustment => Command::AdjustWallet,
+        }
+    }
+
+    /// The form's name, which is the last part of its address.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Credit => "credit",
+            Self::Refund => "refund",
+            Self::Adjustment => "adjustment",
+        }
+    }
+
+    const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Credit => &["rupees", "reference"],
+            Self::Refund => &["otp_id"],
+            Self::Adjustment => &["correction", "reason"],
+        }
+    }
+
+    const fn words(self) -> &'static Words {
+        match self {
+            Self::Credit => &texts::CREDIT,
+            Self::Refund => &texts::REFUND,
+            Self::Adjustment => &texts::ADJUSTMENT,
+        }
+    }
+
+    /// What the page says afterwards: it was booked, or had been before.
+    const fn outcome(self, booked: bool) -> &'static str {
+        match (self, booked) {
+            (Self::Credit, true) => "credited",
+            (Self::Refund, true) => "refunded",
+            (Self::Adjustment, true) => "adjusted",
+            (Self::Refund, false) => "refunded-before",
+            (_, false) => "known",
+        }
+    }
+}
+
+/// `POST /p/{project}/wallet/credit`: pays money in, once per reference.
+pub(crate) async fn credit(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    take(posted, path, Kind::Credit).await
+}
+
+/// `POST /p/{project}/wallet/refund`: gives the charge of a send back, once.
+pub(crate) async fn refund(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    take(posted, path, Kind::Refund).await
+}
+
+/// `POST /p/{project}/wallet/adjustment`: corrects the balance, once per reason.
+pub(crate) async fn adjust(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    take(posted, path, Kind::Adjustment).await
+}
+
+/// Shows what a booking would come to or, when that was seen, makes it.
+async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page {
+    let visit = posted.visit;
+    let project = visit.project(&path, kind.command()).await?;
+    let invalid = StatusCode::UNPROCESSABLE_ENTITY;
+    let booking = match read(kind, &visit.typed) {
+        Ok(booking) => booking,
+        Err((field, reason)) => {
+            return refused(&visit, &project, kind, (invalid, field, reason)).await;
+        }
+    };
+    let wallets = &visit.console.manage.wallets;
+    let answer = if visit.typed.get(CONFIRMED).is_some() {
+        let booked = wallets.book(&visit.by, project.id, booking).await;
+        booked.map(|booked| (booked, None))
+    } else {
+        let preview = wallets.preview(&visit.by, project.id, &booking).await;
+        preview.map(|preview| (preview.is_some(), preview))
+    };
+    let field = kind.fields()[0];
+    match answer {
+        Ok((true, Some(preview))) => confirm(&visit, &project, kind, &preview),
+        Ok((booked, _)) => {
+            Ok(go(&format!("/p/{}/wallet?done={}", project.id, kind.outcome(booked))))
+        }
+        Err(ManageError::Invalid { .. }) => {
+            refused(&visit, &project, kind, (invalid, field, texts::NO_AMOUNT)).await
+        }
+        Err(ManageError::Conflict(reason)) => {
+            refused(&visit, &project, kind, (StatusCode::CONFLICT, field, reason)).await
+        }
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// What the form asks for, or the field that cannot be read, and why.
+fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, &'static str)> {
+    let field = |name| typed.get(name).unwrap_or_default().trim();
+    match kind {
+        Kind::Credit => {
+            let amount = Amount::from_rupees(field("rupees"));
+            let amount = amount.map_err(|_| ("rupees", texts::NO_AMOUNT))?;
+            let reference = field("reference").parse();
+            let reference = reference.map_err(|_| ("reference", texts::NO_REFERENCE))?;
+            Ok(Booking::Credit { amount, reference })
+        }
+        Kind::Refund => {
+            let send = field("otp_id").parse().map_err(|_| ("otp_id", texts::NO_ID))?;
+            Ok(Booking::Refund { send })
+        }
+        Kind::Adjustment => {
+            // As pages write it, too.
+            let amount = Correction::from_rupees(&field("correction").replace('−', "-"));
+            let amount = amount.map_err(|_| ("correction", texts::NO_CORRECTION))?;
+            let reference = field("reason").parse();
+            let reference = reference.map_err(|_| ("reason", texts::NO_REASON))?;
+            Ok(Booking::Adjustment { amount, reference })
+        }
+    }
+}
+
+async fn refused(
+    visit: &Visit,
+    project: &Project,
+    kind: Kind,
+    (status, field, reason): (StatusCode, &str, &str),
+) -> Page {
+    let refused = Refused::new(kind.name(), &visit.typed, field, reason);
+    wallet::refused(visit, project, status, &refused).await
+}
+
+/// What the booking would come to, with the button that makes it.
+fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Preview) -> Page {
+    let (fields, words) = (kind.fields(), kind.words());
+    let typed = |name| visit.typed.get(name).unwrap_or_default().trim();
+    let labelled = fields.iter().zip(words.fields);
+    let Preview { amount, before, after } = preview;
+    let wallet = format!("/p/{}/wallet", project.id);
+    let of_button = if kind == Kind::Adjustment { signed_rupees(*amount) } else { rupees(*amount) };
+    let content = html! {
+        section.card.stack.confirm {
+            h2 { (words.question) }
+            dl.facts {
+                dt { (words.amount) } dd { strong { (signed_rupees(*amount)) } }
+                // Of a refund the field is the id; the amount of the others stands above.
+                @for (name, (label, _)) in labelled.skip(usize::from(kind != Kind::Refund)) {
+                    dt { (label) } dd.wrap-anywhere { (typed(name)) }
+                }
+                dt { (texts::BEFORE) } dd { (rupees(before.balance)) }
+                dt { (texts::AFTER) } dd { (rupees(after.balance)) }
+                @if before.held.0 != 0 {
+                    dt { (texts::AVAILABLE_AFTER) } dd { (rupees(after.available())) }
+                }
+            }
+            form.actions method="post" action={ (wallet) "/" (kind.name()) } {
+                (csrf(visit))
+                @for name in fields { input type="hidden" name=(name) value=(typed(name)); }
+                input type="hidden" name=(CONFIRMED) value="yes";
+                button.primary type="submit" { (words.button) " " (of_button) }
+                a.button href=(wallet) { (texts::CANCEL) }
+            }
+        }
+    };
+    Frame::new(visit, page_texts::TITLE, texts::NOTHING_YET).of(project).show(&content)
+}
+
+/// The forms of what this operator may book, each closed until it is opened or was refused.
+pub(crate) fn section(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+    let offered = Kind::ALL.into_iter().filter(|kind| visit.may(project, kind.command()));
+    let offered: Vec<_> = offered.collect();
+    html! {
+        @if !offered.is_empty() {
+            div.bookings { @for kind in offered { (one(visit, project, kind, refused)) } }
+        }
+    }
+}
+
+fn one(visit: &Visit, project: &Project, kind: Kind, refused: Option<&Refused<'_>>) -> Markup {
+    let (name, words) = (kind.name(), kind.words());
+    let form = Form::new(name, refused, true);
+    html! {
+        details.card.booking name="booking" open[form.is_refused()] {
+            summary { (words.title) }
+            form.stack method="post" action={ "/p/" (project.id) "/wallet/" (name) } data-keep {
+                (csrf(visit))
+                p.muted { (words.about) }
+                @for (name, (label, placeholder)) in kind.fields().iter().zip(words.fields) {
+                    (form.field(&Field { name, label, placeholder, required: true, ..Field::TEXT }))
+                }
+                div { button.primary type="submit" { (texts::PREVIEW) } }
+            }
+        }
+    }
+}
