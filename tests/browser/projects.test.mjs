@@ -1,0 +1,163 @@
+// Projects that are made, renamed, archived and restored, and money that is moved by hand. Run by run.sh.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { open } from "./house.mjs";
+
+const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+/** Where pictures of each step go, if anybody wants to look at them. */
+const PICTURES = process.env.PICTURES;
+let house;
+
+before(async () => {
+  house = await open();
+  await house.enter();
+});
+after(() => house.close());
+
+/** axe finds nothing on the page, and nothing is wider than it. */
+async function sound(page, name) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 120))]), [], name);
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(beyond <= 0, `${name}: ${beyond} pixels too wide`);
+  assert.deepEqual(house.faults, [], name);
+  if (PICTURES) {
+    mkdirSync(PICTURES, { recursive: true });
+    await page.screenshot({ path: `${PICTURES}/${name.replaceAll(" ", "-")}.png`, fullPage: true });
+  }
+}
+
+/** At both widths, in both themes. */
+function everywhere(name, check) {
+  for (const width of [1440, 390]) {
+    for (const colorScheme of ["light", "dark"]) {
+      test(`${name}, at ${width} and ${colorScheme}`, async () => {
+        const { page } = house;
+        await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+        await page.emulateMedia({ colorScheme });
+        await check(page, `${width} ${colorScheme}`);
+      });
+    }
+  }
+}
+
+const call = async (key, path, body) => {
+  const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
+  const answer = await fetch(house.api + path, { method: "POST", headers, body: JSON.stringify(body) });
+  return { ...(await answer.json()), status: answer.status };
+};
+const send = (key) => call(key, "/v1/otp/send", { phone: `98765${Math.floor(10_000 + Math.random() * 90_000)}` });
+
+/** Makes a project on the page; where it is, and its keys. */
+async function make(page, name) {
+  await page.goto(`${house.base}/projects`);
+  await page.click("summary:has-text('New project')");
+  await page.fill("#name", name);
+  await page.click("text=Create project");
+  await page.waitForSelector("h1:has-text('Your API keys')");
+  const keys = { test: await page.textContent("#test-key"), live: await page.textContent("#live-key") };
+  const href = await page.getAttribute("a:has-text('Open the playground')", "href");
+  return { at: house.base + href.replace(/\/playground$/, ""), keys };
+}
+
+everywhere("a project is made, renamed, archived and restored", async (page, look) => {
+  await page.goto(`${house.base}/projects`);
+  await page.click("summary:has-text('New project')");
+  await sound(page, `${look} new`);
+  const { at, keys } = await make(page, `Chai ${look}`);
+  await sound(page, `${look} keys`);
+  assert.equal((await send(keys.test)).status, 200);
+
+  await page.goto(`${at}/settings`);
+  await page.fill("#name", " ");
+  await page.click(`form[action$="/settings/project"] button.primary`);
+  await page.waitForSelector("#name-error");
+  await page.fill("#name", `Dabba ${look}`);
+  await page.click(`form[action$="/settings/project"] button.primary`);
+  await page.waitForSelector("text=Saved.");
+  assert.match(await page.title(), new RegExp(`Dabba ${look}`));
+
+  const archive = page.locator("#archive");
+  await archive.locator("summary").click();
+  assert.ok(await archive.locator("button.danger").isDisabled());
+  await sound(page, `${look} archive`);
+  await archive.locator("input[name=word]").fill(`Dabba ${look}`);
+  await archive.locator("button.danger").click();
+  await page.waitForSelector("text=Its API keys are refused");
+  await sound(page, `${look} archived`);
+  for (const key of Object.values(keys)) {
+    const { status, code } = await send(key);
+    assert.deepEqual([status, code], [401, "INVALID_API_KEY"]);
+  }
+  await page.goto(`${at}/playground`);
+  await page.waitForSelector("text=its test key is refused");
+  await sound(page, `${look} playground`);
+  await page.goto(`${house.base}/projects`);
+  assert.equal(await page.locator(`.tile:has-text("Dabba ${look}")`).count(), 0);
+  await page.click("nav.segments >> text=Archived (1)");
+  await sound(page, `${look} list`);
+  await page.click(`.tile:has-text("Dabba ${look}")`);
+  await page.click("text=Restore project");
+  await page.waitForSelector("text=Project restored.");
+  assert.equal((await send(keys.test)).status, 200);
+});
+
+everywhere("money is moved by hand once it was looked at", async (page, look) => {
+  const { at, keys } = await make(page, `Wallet ${look}`);
+  const balance = async () => (await page.textContent("dl.figures div:nth-child(2) dd")).trim();
+  await page.goto(`${at}/wallet`);
+  await sound(page, `${look} wallet`);
+  await page.click("summary:has-text('Add credit')");
+  await page.fill("#rupees", "ten");
+  await page.fill("#reference", "INV-7");
+  await page.click(".booking[open] button.primary");
+  await page.waitForSelector("#rupees-error");
+  assert.equal(await page.inputValue("#reference"), "INV-7");
+  await sound(page, `${look} refused`);
+  await page.fill("#rupees", "100");
+  await page.click(".booking[open] button.primary");
+  await page.waitForSelector("text=Nothing is booked yet");
+  await sound(page, `${look} credit`);
+  await page.click("text=Cancel");
+  assert.equal(await balance(), "₹0.00");
+  await page.click("summary:has-text('Add credit')");
+  await page.fill("#rupees", "100");
+  await page.fill("#reference", "INV-7");
+  await page.press("#reference", "Enter");
+  await page.click("button:has-text('Add ₹100.00')");
+  await page.waitForSelector("text=Credit added.");
+  assert.equal(await balance(), "₹100.00");
+
+  await page.click("summary:has-text('Correct the balance')");
+  await page.fill("#correction", "-2.50");
+  await page.fill("#reason", "typo");
+  await sound(page, `${look} correct`);
+  await page.click(".booking[open] button.primary");
+  await sound(page, `${look} correction`);
+  await page.click("button:has-text('Book −₹2.50')");
+  await page.waitForSelector("text=Balance corrected.");
+  assert.equal(await balance(), "₹97.50");
+
+  const sent = await send(keys.live);
+  assert.equal(sent.status, 200, JSON.stringify(sent));
+  const captured = page.locator("td:has-text('Capture')");
+  for (const until = Date.now() + 60_000; await captured.count() === 0; await page.waitForTimeout(500)) {
+    assert.ok(Date.now() < until, "the send was never charged");
+    await page.goto(`${at}/wallet`);
+  }
+  await page.click("summary:has-text('Refund a charge')");
+  await page.fill("#otp_id", sent.otp_id);
+  await page.click(".booking[open] button.primary");
+  await page.waitForSelector("text=Charged for this send");
+  await sound(page, `${look} refund`);
+  await page.click("button:has-text('Refund ₹')");
+  await page.waitForSelector("text=Charge refunded.");
+  assert.equal(await balance(), "₹97.50");
+  await page.click("summary:has-text('Refund a charge')");
+  await page.fill("#otp_id", sent.otp_id);
+  await page.click(".booking[open] button.primary");
+  await page.waitForSelector("text=This charge was already refunded");
+});
