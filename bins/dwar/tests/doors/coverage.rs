@@ -13,7 +13,7 @@ use std::path::Path;
 /// Where the addresses of the pages stand.
 const PAGES: &str = "../../crates/adapters/dashboard/src/pages/mod.rs";
 /// What lets people in, and what is about their own account.
-const OWN: [&str; 4] = ["/sign-out", "/account", "/theme", "/language"];
+const OWN: [&str; 5] = ["/sign-out", "/account", "/theme", "/language", "/mode"];
 /// Subcommands that run the program and manage nothing.
 const RUNNING: [&str; 3] = ["serve", "migrate", "doctor"];
 
