@@ -34,11 +34,11 @@ pub(crate) fn share(of: Share) -> String {
     }
 }
 
-/// A reason as a sentence: `The domain is a host name.`
+/// A reason or the text of a page as a sentence: with a capital and a full stop.
 pub(crate) fn sentence(reason: &str) -> String {
     let mut rest = reason.chars();
     let first = rest.next().into_iter().flat_map(char::to_uppercase);
-    let end = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
+    let end = if reason.ends_with(['.', '!', '?', ':', '।']) { "" } else { "." };
     first.chain(rest.as_str().chars()).chain(end.chars()).collect()
 }
 

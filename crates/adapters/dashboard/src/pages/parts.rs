@@ -1,6 +1,7 @@
 //! Pieces that several pages are made of.
 
 use crate::form::{described_by, notes};
+use crate::format::sentence;
 use crate::layout::csrf;
 use crate::texts::common as texts;
 use crate::visit::Visit;
@@ -11,14 +12,6 @@ use maud::{Markup, html};
 pub(crate) fn notice(kind: &str, text: &str) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
     html! { p.notice.(kind) role=(role) { (sentence(text)) } }
-}
-
-/// The text of a page or of a refusal as a sentence: with a capital and a full stop.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut rest = text.chars();
-    let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
-    let end = if text.ends_with(['.', '!', '?', ':', '।']) { "" } else { "." };
-    format!("{first}{}{end}", rest.as_str())
 }
 
 /// What was just done, as the address says it after a form: one of `known`, or nothing.
@@ -115,22 +108,6 @@ pub(crate) fn secret(id: &str, text: &str) -> Markup {
         div.secret {
             code id=(id) { (text) }
             button.copy type="button" data-copy=(id) data-done=(texts::COPIED) { (texts::COPY) }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refusals_are_shown_as_sentences() {
-        for (text, shown) in [
-            ("the name is taken", "The name is taken."),
-            ("Saved.", "Saved."),
-            ("Too many?", "Too many?"),
-        ] {
-            assert_eq!(sentence(text), shown);
         }
     }
 }

@@ -1,7 +1,8 @@
-use super::parts::{Field, sentence};
+use super::parts::Field;
 use super::settings;
 use crate::form::{Form, Refused};
 use crate::format::rupees;
+use crate::format::sentence;
 use crate::layout::{HTML, Page};
 use crate::refusal::Refusal;
 use crate::texts::settings as texts;
