@@ -384,6 +384,9 @@ async fn operators_come_and_go_and_each_change_is_in_the_log(database: Database)
     let within = actions(&read(&["--project", id]));
     assert_eq!(within, ["operator.invited", "operator.removed", "project.created"]);
     assert!(read(&["--since", "2100-01-01"]).is_empty());
+    assert_eq!(read(&["--actor", "command_line", "--until", "2100-01-01"]), lines);
+    assert!(read(&["--actor", id]).is_empty());
+    assert_eq!(actions(&read(&["--action", "project.created"])), ["project.created"]);
     let wrong = world.run(&["audit", "--since", "yesterday"]);
     assert_eq!(error_of(&wrong).0, Some(2));
 }

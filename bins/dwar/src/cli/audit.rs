@@ -2,7 +2,7 @@ use super::{Failure, open};
 use crate::config::Config;
 use dwar_admin::views::{AuditLine, instant};
 use dwar_kernel::{ProjectId, Timestamp, read_instant};
-use dwar_operator::{AuditEntry, AuditFilter, By};
+use dwar_operator::{Action, ActorFilter, AuditEntry, AuditFilter, By};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -14,16 +14,25 @@ pub struct Args {
     /// Only entries about this project
     #[arg(long, value_name = "ID")]
     project: Option<ProjectId>,
+    /// Only what this operator or token (an id), or `command_line`, did
+    #[arg(long, value_name = "WHO")]
+    actor: Option<ActorFilter>,
+    /// Only entries of this kind: key.regenerated
+    #[arg(long, value_name = "ACTION", value_parser = action)]
+    action: Option<Action>,
     /// Only entries since this day (UTC) or instant: 2026-11-24 or 2026-11-24T10:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = when)]
     since: Option<Timestamp>,
+    /// Only entries before this day (UTC) or instant
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    until: Option<Timestamp>,
 }
 
 /// Prints the log, newest first, one entry a line; with `--json` each is a JSON object.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
     let audit = open(config, true).await?.management()?.audit_log;
-    let filter =
-        AuditFilter { project: asked.project, since: asked.since, ..AuditFilter::default() };
+    let Args { project, actor, action, since, until } = asked;
+    let filter = AuditFilter { project, actor, action, since, until };
     let (by, mut after) = (By::command_line(), None);
     let mut out = io::BufWriter::new(io::stdout().lock());
     loop {
@@ -52,6 +61,10 @@ fn text_of(entry: &AuditEntry) -> String {
         entry.subject,
         entry.actor
     )
+}
+
+fn action(word: &str) -> Result<Action, String> {
+    Action::from_word(word).ok_or_else(|| "no such action".to_owned())
 }
 
 fn when(text: &str) -> Result<Timestamp, String> {

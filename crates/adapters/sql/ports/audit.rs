@@ -3,8 +3,8 @@ use crate::connection::Backend;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, AuditStore};
-use dwar_sql::schema::audit_entries::{self, action, happened_at, id, project_id};
+use dwar_operator::{ActorFilter, AuditCursor, AuditEntry, AuditFilter, AuditStore};
+use dwar_sql::schema::audit_entries::{self, action, actor_id, happened_at, id, project_id};
 use dwar_sql::{At, AuditEntryRow, Id, read_all};
 
 #[async_trait]
@@ -32,6 +32,12 @@ impl AuditStore for Store {
             let mut wanted = audit_entries::table.into_boxed::<Backend>();
             if let Some(project) = filter.project {
                 wanted = wanted.filter(project_id.eq(Id::from(project)));
+            }
+            if let Some(done_by) = filter.actor {
+                wanted = match done_by {
+                    ActorFilter::CommandLine => wanted.filter(actor_id.is_null()),
+                    ActorFilter::Id(actor) => wanted.filter(actor_id.eq(Id::from(actor))),
+                };
             }
             if let Some(done) = filter.action {
                 wanted = wanted.filter(action.eq(done.as_str()));

@@ -1,6 +1,8 @@
 use dwar_kernel::{AdminTokenId, AuditId, OperatorId, ProjectId, Timestamp, words};
 use std::fmt;
 use std::net::IpAddr;
+use std::str::FromStr;
+use uuid::Uuid;
 
 words! {
     /// What was done.
@@ -116,6 +118,53 @@ impl fmt::Display for Actor {
     }
 }
 
+/// Whom entries are wanted of, as addresses and queries name it: `command_line`, or the id of an operator
+/// or a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorFilter {
+    /// Of the command line.
+    CommandLine,
+    /// Of the operator or token with this id.
+    Id(Uuid),
+}
+
+/// Not the name of an [`ActorFilter`].
+#[derive(Debug, thiserror::Error)]
+#[error("command_line, or the id of an operator or a token")]
+pub struct InvalidActor;
+
+const COMMAND_LINE: &str = "command_line";
+
+impl FromStr for ActorFilter {
+    type Err = InvalidActor;
+
+    fn from_str(text: &str) -> Result<Self, InvalidActor> {
+        match text {
+            COMMAND_LINE => Ok(Self::CommandLine),
+            id => id.parse().map(Self::Id).map_err(|_| InvalidActor),
+        }
+    }
+}
+
+impl fmt::Display for ActorFilter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CommandLine => out.write_str(COMMAND_LINE),
+            Self::Id(id) => id.fmt(out),
+        }
+    }
+}
+
+impl From<&Actor> for ActorFilter {
+    fn from(actor: &Actor) -> Self {
+        match actor {
+            Actor::CommandLine => Self::CommandLine,
+            Actor::Operator { id, .. } => Self::Id(id.uuid()),
+            Actor::Token { id, .. } => Self::Id(id.uuid()),
+        }
+    }
+}
+
 /// An entry of the audit log. It is written before the change, so that every change has one; so
 /// does a change that then fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,6 +194,8 @@ pub struct AuditEntry {
 pub struct AuditFilter {
     /// Those of one project; `None` gives all, those of the installation too.
     pub project: Option<ProjectId>,
+    /// Of this one; `None` is anybody.
+    pub actor: Option<ActorFilter>,
     /// Of this kind; `None` is any.
     pub action: Option<Action>,
     /// From this instant on.
@@ -178,6 +229,7 @@ impl AuditFilter {
     /// Whether the entry is wanted.
     pub fn wants(&self, entry: &AuditEntry) -> bool {
         self.project.is_none_or(|project| entry.project == Some(project))
+            && self.actor.is_none_or(|actor| ActorFilter::from(&entry.actor) == actor)
             && self.action.is_none_or(|action| entry.action == action)
             && self.since.is_none_or(|since| entry.at >= since)
             && self.until.is_none_or(|until| entry.at < until)

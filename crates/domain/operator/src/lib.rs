@@ -31,7 +31,7 @@ mod totp;
 
 pub use access::{Access, MalformedAccess};
 pub use attempt::{Attempt, Count, Network, Origin, Rule};
-pub use audit::{Action, Actor, AuditCursor, AuditEntry, AuditFilter};
+pub use audit::{Action, Actor, ActorFilter, AuditCursor, AuditEntry, AuditFilter, InvalidActor};
 pub use browser::BrowserToken;
 pub use by::{By, CannotGrant};
 pub use client::{Client, Device, MalformedDevice};

@@ -1,8 +1,8 @@
 //! What [`dwar_operator::AuditStore`] promises.
 
 use crate::{Fixtures, MS, START, Stores, seconds};
-use dwar_kernel::ProjectId;
-use dwar_operator::{Action, Actor, AuditEntry, AuditFilter};
+use dwar_kernel::{AdminTokenId, OperatorId, ProjectId, Timestamp};
+use dwar_operator::{Action, Actor, ActorFilter, AuditEntry, AuditFilter};
 use std::cmp::Reverse;
 
 fn of(project: ProjectId) -> AuditFilter {
@@ -69,26 +69,46 @@ pub async fn pages_follow_one_another(stores: &Stores) {
 /// A page holds what [`AuditFilter::wants`], to the instant.
 pub async fn a_page_is_what_the_filter_wants(stores: &Stores) {
     let make = Fixtures::random();
-    let project = make.id();
+    let project: ProjectId = make.id();
+    let (asha, deploy): (OperatorId, AdminTokenId) = (make.id(), make.id());
+    let actors = [
+        Actor::Operator { id: asha, name: "Asha".to_owned() },
+        Actor::Token { id: deploy, name: "deploy".to_owned() },
+        Actor::CommandLine,
+    ];
+    let actions = [Action::KeyRegenerated, Action::WalletCredited, Action::KeyRegenerated];
     let mut entries = Vec::new();
-    for (second, action) in
-        [(0, Action::KeyRegenerated), (1, Action::WalletCredited), (2, Action::KeyRegenerated)]
-    {
-        let entry = AuditEntry { action, ..make.audit_entry(project, START + seconds(second)) };
+    for (second, (actor, action)) in (0..).zip(actors.into_iter().zip(actions)) {
+        let made = make.audit_entry(project, START + seconds(second));
+        let entry = AuditEntry { actor, action, ..made };
         stores.audit.append(entry.clone()).await.unwrap();
         entries.push(entry);
     }
+    let ids = [asha.uuid(), deploy.uuid(), project.uuid()].map(ActorFilter::Id);
+    let actors = ids.into_iter().chain([ActorFilter::CommandLine]).map(Some);
+    let actors: Vec<_> = [None].into_iter().chain(actors).collect();
     let instants = [None, Some(START + seconds(1)), Some(START + seconds(1) + MS)];
     for action in [None, Some(Action::KeyRegenerated), Some(Action::TokenMade)] {
-        for since in instants {
-            for until in instants {
-                let filter = AuditFilter { project: Some(project), action, since, until };
-                let mut wanted = newest_first(entries.clone());
-                wanted.retain(|entry| filter.wants(entry));
-                assert_eq!(stores.audit.page(filter, None, 9).await.unwrap(), wanted);
-            }
+        for (actor, since, until) in product(&actors, instants) {
+            let filter = AuditFilter { project: Some(project), actor, action, since, until };
+            let mut wanted = newest_first(entries.clone());
+            wanted.retain(|entry| filter.wants(entry));
+            assert_eq!(stores.audit.page(filter, None, 9).await.unwrap(), wanted);
         }
     }
+}
+
+type Instants = [Option<Timestamp>; 3];
+
+/// Each actor with each pair of instants.
+fn product(
+    actors: &[Option<ActorFilter>],
+    instants: Instants,
+) -> impl Iterator<Item = (Option<ActorFilter>, Option<Timestamp>, Option<Timestamp>)> {
+    actors.iter().flat_map(move |actor| {
+        let pairs = instants.into_iter().flat_map(move |from| instants.map(|to| (from, to)));
+        pairs.map(|(since, until)| (*actor, since, until))
+    })
 }
 
 /// Fresh: entries go by age alone, whatever they are about, to the instant.

@@ -8,7 +8,7 @@ use crate::views::{AuditLine, Page};
 use actix_web::web::Bytes;
 use dwar_app::ManageError;
 use dwar_kernel::ProjectId;
-use dwar_operator::{Action, AuditCursor, AuditEntry, AuditFilter, Command};
+use dwar_operator::{Action, AuditCursor, AuditEntry, AuditFilter, Command, InvalidActor};
 use futures_util::stream::try_unfold;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -40,6 +40,8 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct AuditQuery {
+    /// `command_line`, or the id of an operator or a token.
+    actor: Option<String>,
     /// Such as `key.regenerated`.
     action: Option<String>,
     /// From this instant on.
@@ -130,8 +132,10 @@ impl AuditQuery {
         let action = self.action.as_deref().map(|word| {
             Action::from_word(word).ok_or_else(|| ApiRefusal::field("action", "no such action"))
         });
+        let actor = self.actor.as_deref().map(str::parse).transpose();
         Ok(AuditFilter {
             project,
+            actor: actor.map_err(|cause: InvalidActor| ApiRefusal::field("actor", cause))?,
             action: action.transpose()?,
             since: instant_of("since", self.since.as_deref())?,
             until: instant_of("until", self.until.as_deref())?,

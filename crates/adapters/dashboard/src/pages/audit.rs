@@ -1,13 +1,14 @@
+use super::audit_names::Names;
 use super::wallet_statement::instant;
-use crate::format::time;
+use crate::format::{rupees, time};
 use crate::layout::{Frame, Page};
 use crate::refusal::Refusal;
-use crate::texts::audit as texts;
+use crate::texts::{audit as texts, common};
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
-use dwar_kernel::{ProjectId, read_instant};
-use dwar_operator::{Action, AuditCursor, AuditEntry, AuditFilter, Command};
+use dwar_kernel::{Paise, ProjectId, read_instant};
+use dwar_operator::{Action, Actor, ActorFilter, AuditCursor, AuditEntry, AuditFilter, Command};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -21,6 +22,7 @@ const LINES: u32 = 50;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct AuditQuery {
+    actor: String,
     action: String,
     /// The first and the last day, as days are in India.
     from: String,
@@ -35,23 +37,33 @@ impl AuditQuery {
             "" => None,
             word => Some(Action::from_word(word).ok_or(Refusal::Unreadable)?),
         };
+        let actor = match self.actor.as_str() {
+            "" => None,
+            word => Some(word.parse().map_err(|_| Refusal::Unreadable)?),
+        };
         let (since, until) = (instant(&self.from, 0)?, instant(&self.until, 1)?);
-        Ok(AuditFilter { project, action, since, until })
+        Ok(AuditFilter { project, actor, action, since, until })
     }
 
     fn after(&self) -> Option<AuditCursor> {
         Some(AuditCursor { at: read_instant(&self.at)?, id: self.id.parse().ok()? })
     }
 
+    /// What is typed into the filters, by the names of the fields.
+    fn filters(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Self { actor, action, from, until, .. } = self;
+        let all = [("actor", actor), ("action", action), ("from", from), ("until", until)];
+        all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|it| !it.1.is_empty())
+    }
+
     fn is_filtered(&self) -> bool {
-        [&self.action, &self.from, &self.until].iter().any(|field| !field.is_empty())
+        self.filters().next().is_some()
     }
 
     /// The address of what follows an entry.
     fn older(&self, last: &AuditEntry) -> String {
         let mut query = form_urlencoded::Serializer::new("?".to_owned());
-        let filters = [("action", &self.action), ("from", &self.from), ("until", &self.until)];
-        query.extend_pairs(filters.into_iter().filter(|(_, value)| !value.is_empty()));
+        query.extend_pairs(self.filters());
         let at = last.at.to_rfc3339_opts(SecondsFormat::Millis, true);
         query.append_pair("at", &at).append_pair("id", &last.id.to_string()).finish()
     }
@@ -72,11 +84,11 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
     let filter = query.filter(project.as_ref().map(|project| project.id))?;
     let log = &visit.console.manage.audit_log;
     let entries = log.page(&visit.by, filter, query.after(), LINES).await?;
-    let names = visit.projects().await?.into_iter().map(|one| (one.id, one.name));
-    let names: BTreeMap<_, _> = names.collect();
+    let names = Names::of(visit, project.as_ref()).await?;
+    let actors = actors(visit, query, &entries).await?;
     let next = entries.last().filter(|_| entries.len() == LINES as usize);
     let content = html! {
-        (filters(visit, query))
+        (filters(visit, query, &actors))
         @if entries.is_empty() {
             section.empty { p { (if query.is_filtered() { texts::NONE_WANTED } else { texts::EMPTY }) } }
         } @else {
@@ -85,7 +97,7 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
                     thead { tr {
                         @for head in texts::HEADS { th scope="col" { (head) } }
                     } }
-                    tbody { @for entry in &entries { (row(entry, &names)) } }
+                    tbody { @for entry in &entries { (row(visit, entry, &names)) } }
                 }
             }
         }
@@ -97,9 +109,42 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
     frame.show(&content)
 }
 
-fn filters(visit: &Visit, query: &AuditQuery) -> Markup {
+/// Who can be chosen: those whom the reader may see a list of, and whoever is chosen.
+async fn actors(
+    visit: &Visit,
+    query: &AuditQuery,
+    entries: &[AuditEntry],
+) -> Result<Vec<(String, String)>, Refusal> {
+    let mut actors = vec![(ActorFilter::CommandLine.to_string(), texts::COMMAND_LINE.to_owned())];
+    if visit.by.may(Command::ListOperators, None) {
+        let operators = visit.console.manage.operators.list(&visit.by).await?;
+        actors.extend(operators.iter().map(|it| (it.id.to_string(), it.name.to_string())));
+    }
+    if visit.by.may(Command::ListTokens, None) {
+        let tokens = visit.console.manage.tokens.list(&visit.by).await?;
+        let token = |id, name| (id, Actor::Token { id, name });
+        let tokens = tokens.into_iter().map(|it| token(it.id, it.name));
+        actors.extend(tokens.map(|(id, actor)| (id.to_string(), actor.to_string())));
+    }
+    if !query.actor.is_empty() && !actors.iter().any(|(id, _)| *id == query.actor) {
+        let name = entries.first().map_or_else(|| query.actor.clone(), |it| it.actor.to_string());
+        actors.push((query.actor.clone(), name));
+    }
+    Ok(actors)
+}
+
+fn filters(visit: &Visit, query: &AuditQuery, actors: &[(String, String)]) -> Markup {
     html! {
         form.filters method="get" action=(visit.path) aria-label=(texts::FILTERS) {
+            div.field {
+                label for="actor" { (texts::HEADS[1]) }
+                select #actor name="actor" {
+                    option value="" { (texts::ANYBODY) }
+                    @for (id, name) in actors {
+                        option value=(id) selected[query.actor == *id] { (name) }
+                    }
+                }
+            }
             div.field {
                 label for="action" { (texts::HEADS[2]) }
                 select #action name="action" {
@@ -123,54 +168,66 @@ fn filters(visit: &Visit, query: &AuditQuery) -> Markup {
     }
 }
 
-fn row(entry: &AuditEntry, names: &BTreeMap<ProjectId, String>) -> Markup {
-    let project = entry.project.and_then(|id| names.get(&id));
+fn row(visit: &Visit, entry: &AuditEntry, names: &Names) -> Markup {
+    let of_actor = format!("{}?actor={}", visit.path, ActorFilter::from(&entry.actor));
     html! {
         tr {
             td data-label=(texts::HEADS[0]) { (time(entry.at)) }
-            td data-label=(texts::HEADS[1]) { (entry.actor) @if let Some(from) = entry.from { br; small { (from) } } }
+            td data-label=(texts::HEADS[1]) {
+                a.plain-link href=(of_actor) { (entry.actor) }
+                @if let Some(from) = entry.from { br; small { (from) } }
+            }
             td.outcome { span title=(entry.action) { (texts::did(entry.action)) } }
-            td.wrap-anywhere data-label=(texts::HEADS[3]) {
-                @match (project, entry.project) {
-                    // A project goes by its name; what has none goes by its id.
-                    (Some(name), Some(id)) if entry.subject == id.to_string() => (project_link(id, name)),
-                    (Some(name), Some(id)) => { (entry.subject) br; small { (project_link(id, name)) } }
-                    _ => (entry.subject),
-                }
-            }
-            td.wrap-anywhere data-label=(texts::HEADS[4]) { (change(entry)) }
+            td.wrap-anywhere data-label=(texts::HEADS[3]) { (names.target(entry)) }
+            td.facts data-label=(texts::HEADS[4]) { (change(entry, names)) }
         }
     }
 }
 
-fn project_link(id: ProjectId, name: &str) -> Markup {
-    html! { a href={ "/p/" (id) "/audit" } title=(id) { (name) } }
-}
-
-/// What it was and what it is to be, a line per fact.
-fn change(entry: &AuditEntry) -> Markup {
+/// What it was beside what it is to be, a line per fact; the facts alone where there is one of the two.
+fn change(entry: &AuditEntry, names: &Names) -> Markup {
     let (before, after) = (facts(entry.before.as_deref()), facts(entry.after.as_deref()));
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let both = !before.is_empty() && !after.is_empty();
+    let value =
+        |facts: &Facts, name| names.named(facts.get(name).map_or(texts::NOTHING, String::as_str));
     html! {
-        ul.facts-list {
-            @for name in names {
-                li {
-                    span.muted { (name.replace('_', " ")) } " "
-                    @if let Some(was) = before.get(name) { (was) }
-                    @if let Some(is) = after.get(name) { " → " strong { (is) } }
+        table.facts-table {
+            @if both {
+                thead { tr { td {} @for head in texts::BEFORE_AND_AFTER { th scope="col" { (head) } } } }
+            }
+            tbody {
+                @for name in all {
+                    tr {
+                        th scope="row" { (name.trim_end_matches(PAISE).replace('_', " ")) }
+                        @if both || after.is_empty() { td { (value(&before, name)) } }
+                        @if !after.is_empty() { td { strong { (value(&after, name)) } } }
+                    }
                 }
             }
         }
     }
 }
+
+/// The texts of facts, by their names.
+type Facts = BTreeMap<String, String>;
+
+/// What names of amounts end with.
+const PAISE: &str = "_paise";
 
 /// The pairs of a JSON object, as texts.
-fn facts(json: Option<&str>) -> BTreeMap<String, String> {
+fn facts(json: Option<&str>) -> Facts {
     let read: Option<BTreeMap<String, Value>> = json.and_then(|it| serde_json::from_str(it).ok());
-    let text = |value| match value {
-        Value::String(text) => text,
-        Value::Null => texts::NOTHING.to_owned(),
-        other => other.to_string(),
+    let text = |(name, value): (String, Value)| {
+        let amount = value.as_i64().filter(|_| name.ends_with(PAISE));
+        let text = match (amount, value) {
+            (Some(amount), _) => rupees(Paise(amount)),
+            (_, Value::String(text)) => text,
+            (_, Value::Bool(on)) => if on { common::ON } else { common::OFF }.to_owned(),
+            (_, Value::Null) => texts::NOTHING.to_owned(),
+            (_, other) => other.to_string(),
+        };
+        (name, text)
     };
-    read.unwrap_or_default().into_iter().map(|(name, value)| (name, text(value))).collect()
+    read.unwrap_or_default().into_iter().map(text).collect()
 }

@@ -4,6 +4,7 @@ mod account;
 mod activity;
 mod activity_story;
 mod audit;
+mod audit_names;
 mod entrance;
 mod first_steps;
 mod home;

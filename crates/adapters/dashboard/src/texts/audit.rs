@@ -6,12 +6,15 @@ pub(crate) const HEADS: [&str; 5] = ["Time", "User", "Action", "Target", "Change
 pub(crate) const EMPTY: &str = "No changes yet.";
 pub(crate) const NONE_WANTED: &str = "No changes match these filters.";
 pub(crate) const FILTERS: &str = "Filters";
+pub(crate) const ANYBODY: &str = "Anyone";
+pub(crate) const COMMAND_LINE: &str = "Command line";
 pub(crate) const ANYTHING: &str = "Any action";
 pub(crate) const FROM: &str = "From (IST)";
 pub(crate) const UNTIL: &str = "To (IST)";
 pub(crate) const APPLY: &str = "Apply";
 pub(crate) const CLEAR: &str = "Clear";
 pub(crate) const OLDER: &str = "Older";
+pub(crate) const BEFORE_AND_AFTER: [&str; 2] = ["Before", "After"];
 pub(crate) const NOTHING: &str = "–";
 
 /// What somebody did.

@@ -158,14 +158,14 @@ async fn the_address_of_a_form_leads_back_to_its_page() {
 }
 
 #[actix_web::test]
-async fn the_audit_log_is_filtered_by_what_and_when() {
+async fn the_audit_log_is_filtered_by_who_what_and_when() {
     let house = House::new().await;
     let owner = house.owner().await;
     let money = [("whatsapp_price", "0.30"), ("sms_price", ""), ("low_balance", "")];
     assert_eq!(owner.post(&house.page("settings/money"), &money).await.status, 303);
     let page = house.page("audit");
     let rows = |body: String| {
-        let rows = body.split("<tbody>").nth(1).unwrap_or_default().to_owned();
+        let rows = body.split_once("<tbody>").map(|(_, rows)| rows).unwrap_or_default();
         (rows.contains("Changed the prices"), rows.contains("Created the project"))
     };
     assert_eq!(rows(owner.get(&page).await.body), (true, true));
@@ -175,7 +175,14 @@ async fn the_audit_log_is_filtered_by_what_and_when() {
     let of = |query: String| format!("{page}?{query}");
     assert_eq!(rows(owner.get(&of(format!("from={day}&until={day}"))).await.body), (true, true));
     assert_eq!(rows(owner.get(&of("until=2020-01-01".to_owned())).await.body), (false, false));
-    for wrong in ["action=nonsense", "from=yesterday"] {
+    let body = owner.get(&page).await.body;
+    let actors = body.split("?actor=").skip(1).filter_map(|rest| rest.split('"').next());
+    let by = actors.into_iter().find(|actor| *actor != "command_line").unwrap();
+    assert_eq!(rows(owner.get(&of(format!("actor={by}"))).await.body), (true, false));
+    let shell = owner.get(&of("actor=command_line".to_owned())).await.body;
+    assert!(shell.contains("value=\"command_line\" selected"), "{shell}");
+    assert_eq!(rows(shell), (false, true));
+    for wrong in ["actor=asha", "action=nonsense", "from=yesterday"] {
         assert_eq!(owner.get(&of(wrong.to_owned())).await.status, 400, "{wrong}");
     }
 }

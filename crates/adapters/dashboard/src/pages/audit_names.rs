@@ -1,0 +1,64 @@
+//! What ids in the audit log are called, and where they lead.
+
+use crate::refusal::Refusal;
+use crate::visit::Visit;
+use dwar_operator::{Action, AuditEntry, Command};
+use dwar_project::Project;
+use maud::{Markup, html};
+
+/// The projects, and on the page of one its endpoints, by their ids.
+pub(super) struct Names {
+    /// The id of the project whose page this is.
+    here: Option<String>,
+    projects: Vec<(String, String)>,
+    endpoints: Vec<(String, String)>,
+}
+
+impl Names {
+    pub(super) async fn of(visit: &Visit, project: Option<&Project>) -> Result<Self, Refusal> {
+        let projects = visit.projects().await?.into_iter();
+        let projects = projects.map(|one| (one.id.to_string(), one.name)).collect();
+        let mut endpoints = Vec::new();
+        if let Some(project) = project.filter(|one| visit.may(one, Command::ListWebhooks)) {
+            let known = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
+            endpoints.extend(known.into_iter().map(|it| (it.id.to_string(), it.url)));
+        }
+        Ok(Self { here: project.map(|one| one.id.to_string()), projects, endpoints })
+    }
+
+    /// The text with the names of projects in place of their ids; the title has the ids.
+    pub(super) fn named(&self, text: &str) -> Markup {
+        // Most facts are shorter than an id.
+        let known = self.projects.iter().filter(|(id, _)| id.len() <= text.len());
+        let named = known.fold(text.to_owned(), |text, (id, name)| text.replace(id, name));
+        let title = (named != text).then_some(text);
+        html! { span title=[title] { (named) } }
+    }
+
+    /// What the entry is about, by its name where it has one; then its project, where it is another.
+    pub(super) fn target(&self, entry: &AuditEntry) -> Markup {
+        let of = entry.project.map(|id| id.to_string()).unwrap_or_default();
+        let project = self.projects.iter().find(|(id, _)| *id == of);
+        let Some((id, name)) = project else { return html! { (entry.subject) } };
+        let link = html! { a href={ "/p/" (id) "/audit" } title=(id) { (name) } };
+        if entry.subject == *id {
+            return link;
+        }
+        let here = self.here.as_ref() == Some(id);
+        html! { (self.subject(id, entry)) @if !here { br; small { (link) } } }
+    }
+
+    fn subject(&self, project: &str, entry: &AuditEntry) -> Markup {
+        let subject = &entry.subject;
+        let page = |page: &str, text: &str| {
+            html! { a href={ "/p/" (project) "/" (page) "/" (subject) } title=(subject) { (text) } }
+        };
+        if let Some((_, url)) = self.endpoints.iter().find(|(id, _)| id == subject) {
+            return page("settings/webhooks", url);
+        }
+        match entry.action {
+            Action::WalletRefunded => page("activity", subject),
+            _ => html! { (subject) },
+        }
+    }
+}
