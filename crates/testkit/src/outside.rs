@@ -7,6 +7,7 @@ use dwar_otp::{Channel, Gateway, Message, Outcome, Providers, Route};
 use dwar_ratelimit::RequestLimiter;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A service's ways out that lead nowhere: every message of both modes lands in `postbox`, first
 /// over WhatsApp, then over SMS; every event in `post`.
@@ -35,7 +36,7 @@ pub fn management(parts: &Parts, post: &Arc<Post>) -> Management {
     parts.management(ManagementOutside { sender, providers: Arc::new(Carriers) })
 }
 
-/// Three providers that carry messages over every channel.
+/// Three providers that carry messages over every channel, with a template in Tamil. Twilio is paused.
 #[derive(Clone, Copy, Debug)]
 pub struct Carriers;
 
@@ -46,6 +47,14 @@ impl Providers for Carriers {
 
     fn usual(&self, _: Channel) -> Vec<String> {
         vec!["console".to_owned()]
+    }
+
+    fn template_languages(&self) -> Vec<String> {
+        ["en", "ta"].map(str::to_owned).to_vec()
+    }
+
+    fn paused_for(&self, provider: &str) -> Option<Duration> {
+        (provider == "twilio").then_some(Duration::from_secs(12))
     }
 }
 

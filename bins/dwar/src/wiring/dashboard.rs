@@ -90,7 +90,7 @@ pub fn build(
         tools: parts.tools.clone(),
         admin: admin.clone(),
         passkeys: parts.passkeys(admin.sign_in.clone(), Arc::new(dwar_passkeys::Passkeys)),
-        providers: carriers.available.clone(),
+        providers: carriers,
         operations,
         live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
         manage: manage.clone(),

@@ -10,10 +10,11 @@ use dwar_gateways::{
     TimedGateway, Twilio,
 };
 use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Names that no other provider may take, configured or not.
 const BUILT_IN: [&str; 6] = ["console", "sandbox", "whatsapp_cloud", "twilio", "msg91", "gupshup"];
@@ -28,9 +29,27 @@ pub struct Providers {
 
 /// The providers in use, for those who look at them.
 pub struct Carriers {
-    pub available: Arc<Available>,
+    available: Available,
     /// What guards each of them, by name.
     pub breakers: BTreeMap<String, Arc<BreakerGateway>>,
+}
+
+impl dwar_otp::Providers for Carriers {
+    fn names(&self, channel: Channel) -> Vec<String> {
+        self.available.names(channel)
+    }
+
+    fn usual(&self, channel: Channel) -> Vec<String> {
+        self.available.usual(channel)
+    }
+
+    fn template_languages(&self) -> Vec<String> {
+        self.available.template_languages()
+    }
+
+    fn paused_for(&self, provider: &str) -> Option<Duration> {
+        self.breakers.get(provider)?.state().open_for
+    }
 }
 
 /// A provider that is configured.
@@ -39,12 +58,18 @@ struct Provider {
     /// Its receipts, if it sends any.
     source: Option<Arc<dyn ReceiptSource>>,
     channels: Vec<Channel>,
+    /// The languages that it has WhatsApp templates for.
+    languages: Vec<String>,
 }
 
 impl Provider {
     fn new<G: Gateway + ReceiptSource + 'static>(gateway: G, channels: Vec<Channel>) -> Self {
         let gateway = Arc::new(gateway);
-        Self { gateway: gateway.clone(), source: Some(gateway), channels }
+        Self { gateway: gateway.clone(), source: Some(gateway), channels, languages: Vec::new() }
+    }
+
+    fn with_templates<T>(self, templates: &BTreeMap<String, T>) -> Self {
+        Self { languages: templates.keys().cloned().collect(), ..self }
     }
 }
 
@@ -56,18 +81,10 @@ struct Usual {
     sms: Vec<String>,
 }
 
-impl Available {
-    /// Those that serve `channel`.
-    pub fn names(&self, channel: Channel) -> impl Iterator<Item = &str> {
-        let serving =
-            self.0.iter().filter(move |(_, provider)| provider.channels.contains(&channel));
-        serving.map(|(name, _)| name.as_str())
-    }
-}
-
 impl dwar_otp::Providers for Available {
     fn names(&self, channel: Channel) -> Vec<String> {
-        self.names(channel).map(str::to_owned).collect()
+        let serving = self.0.iter().filter(|(_, provider)| provider.channels.contains(&channel));
+        serving.map(|(name, _)| name.clone()).collect()
     }
 
     fn usual(&self, channel: Channel) -> Vec<String> {
@@ -75,6 +92,17 @@ impl dwar_otp::Providers for Available {
             Channel::Whatsapp => self.1.whatsapp.clone(),
             Channel::Sms => self.1.sms.clone(),
         }
+    }
+
+    fn template_languages(&self) -> Vec<String> {
+        let over_whatsapp = |one: &&Provider| one.channels.contains(&Channel::Whatsapp);
+        let languages = self.0.values().filter(over_whatsapp).flat_map(|one| one.languages.clone());
+        languages.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Nothing is called by these.
+    fn paused_for(&self, _: &str) -> Option<Duration> {
+        None
     }
 }
 
@@ -106,11 +134,7 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
         Some((name.clone(), source))
     };
     let sources = known.0.iter().filter_map(source).collect();
-    Ok(Providers {
-        routes,
-        sources,
-        carriers: Arc::new(Carriers { available: Arc::new(known), breakers }),
-    })
+    Ok(Providers { routes, sources, carriers: Arc::new(Carriers { available: known, breakers }) })
 }
 
 /// The providers that projects may choose from; an error if `gateways.whatsapp` or `gateways.sms`
@@ -193,7 +217,8 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
     let mut add = |provider: Provider| known.insert(provider.gateway.provider(), provider);
     if config.environment == RunMode::Development {
         let gateway = Arc::new(ConsoleGateway::stdout());
-        add(Provider { gateway, source: None, channels: BOTH.to_vec() });
+        let channels = BOTH.to_vec();
+        add(Provider { gateway, source: None, channels, languages: Vec::new() });
     }
     if !whatsapp_cloud.access_token.is_empty() {
         // Without it no receipt could be believed, and every code would go out as an SMS too.
@@ -201,19 +226,22 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
         encrypted("gateways.whatsapp_cloud.base_url", &whatsapp_cloud.base_url)?;
         needed("gateways.whatsapp_cloud.phone_number_id", &whatsapp_cloud.phone_number_id)?;
         let gateway = HttpGateway::new(whatsapp_cloud.clone(), client.clone());
-        add(Provider::new(gateway, vec![Channel::Whatsapp]));
+        let provider = Provider::new(gateway, vec![Channel::Whatsapp]);
+        add(provider.with_templates(&whatsapp_cloud.templates));
     }
     if !twilio.auth_token.is_empty() {
         encrypted("gateways.twilio.base_url", &twilio.base_url)?;
         needed("gateways.twilio.account_sid", &twilio.account_sid)?;
         let channels = channels(twilio.whatsapp_sender.is_some(), twilio.sms_sender.is_some());
         let vendor = Twilio { settings: twilio.clone(), public_url };
-        add(Provider::new(HttpGateway::new(vendor, client.clone()), channels));
+        let provider = Provider::new(HttpGateway::new(vendor, client.clone()), channels);
+        add(provider.with_templates(&twilio.whatsapp_templates));
     }
     if !msg91.auth_key.is_empty() {
         encrypted("gateways.msg91.base_url", &msg91.base_url)?;
         let channels = channels(msg91.whatsapp_number.is_some(), msg91.sms_template_id.is_some());
-        add(Provider::new(HttpGateway::new(msg91.clone(), client.clone()), channels));
+        let provider = Provider::new(HttpGateway::new(msg91.clone(), client.clone()), channels);
+        add(provider.with_templates(&msg91.whatsapp_templates));
     }
     if !gupshup.password.is_empty() {
         encrypted("gateways.gupshup.base_url", &gupshup.base_url)?;

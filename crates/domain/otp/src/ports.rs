@@ -224,6 +224,13 @@ pub trait Providers: Send + Sync {
 
     /// The names of those that carry messages over `channel` for projects that name none, in order.
     fn usual(&self, channel: Channel) -> Vec<String>;
+
+    /// The BCP 47 tags of the languages that a provider over WhatsApp has a template for, each once.
+    fn template_languages(&self) -> Vec<String>;
+
+    /// For how long the provider of this name is still passed over, since its calls failed; `None` while
+    /// it is called. Each process sees its own calls.
+    fn paused_for(&self, provider: &str) -> Option<Duration>;
 }
 
 /// Hands messages to a provider.

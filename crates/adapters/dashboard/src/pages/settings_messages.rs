@@ -1,8 +1,7 @@
 use super::parts::Field;
 use super::settings;
 use crate::form::{Form, Refused};
-use crate::format::rupees;
-use crate::format::sentence;
+use crate::format::{rupees, sentence};
 use crate::layout::{HTML, Page};
 use crate::refusal::Refusal;
 use crate::texts::settings as texts;
@@ -16,6 +15,8 @@ use dwar_otp::{Channel, SmsText};
 use dwar_project::{Project, ProjectChange};
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::iter;
 
 #[derive(Deserialize)]
 pub(crate) struct MessagesForm {
@@ -123,7 +124,7 @@ pub(crate) async fn card(
                 div.stack {
                     div.columns {
                         (field(form, "brand", texts::BRAND, &messages.brand, &project.name, ""))
-                        (form.choice(&choice, &languages(&language)))
+                        (form.choice(&choice, &languages(visit, &language)))
                     }
                     (form.text(&area))
                     div.columns {
@@ -143,23 +144,28 @@ pub(crate) async fn card(
     Ok(settings::card(visit, project, form, texts::MESSAGES, refused, fields))
 }
 
-/// The default first, and the present one, whatever it is. Where a language has no text of its own, its
-/// label says that the SMS is in English.
-fn languages(present: &str) -> Vec<(String, String)> {
-    let in_english = |tag: &str| {
-        tag != "en" && SmsText::default_template(tag) == SmsText::default_template("en")
+/// The default first, then those with a text or a WhatsApp template of their own, then the others, and the
+/// present one, whatever it is. Their labels say what is sent in them.
+fn languages(visit: &Visit, present: &str) -> Vec<(String, String)> {
+    let templates = visit.console.providers.template_languages();
+    let has_text = |tag: &str| {
+        tag == "en" || SmsText::default_template(tag) != SmsText::default_template("en")
     };
-    let option = |(tag, name): &(&str, &str)| {
-        let label = match in_english(tag) {
-            true => format!("{name}: {}", texts::IN_ENGLISH),
-            false => (*name).to_owned(),
-        };
-        ((*tag).to_owned(), label)
+    let others = templates.iter().map(String::as_str).chain([present]).filter(|it| !it.is_empty());
+    let mut tags: Vec<&str> = texts::LANGUAGES.iter().map(|(tag, _)| *tag).chain(others).collect();
+    let mut seen = BTreeSet::new();
+    tags.retain(|tag| seen.insert(*tag));
+    let has_template = |tag: &str| templates.iter().any(|known| known == tag);
+    tags.sort_by_key(|tag| !has_text(tag) && !has_template(tag));
+    let label = |tag: &str| {
+        let name = texts::LANGUAGES.iter().find(|(known, _)| *known == tag);
+        let name = name.map_or(tag, |(_, name)| *name);
+        match (has_text(tag), has_template(tag)) {
+            (true, _) => name.to_owned(),
+            (false, true) => format!("{name}: {}", texts::SMS_IN_ENGLISH),
+            (false, false) => format!("{name}: {}", texts::IN_ENGLISH),
+        }
     };
-    let mut all = vec![(String::new(), texts::DEFAULT_LANGUAGE.to_owned())];
-    all.extend(texts::LANGUAGES.iter().map(option));
-    if !all.iter().any(|(tag, _)| tag == present) {
-        all.push((present.to_owned(), present.to_owned()));
-    }
-    all
+    let default = (String::new(), texts::DEFAULT_LANGUAGE.to_owned());
+    iter::once(default).chain(tags.into_iter().map(|tag| (tag.to_owned(), label(tag)))).collect()
 }

@@ -1,6 +1,7 @@
 use super::parts::Field;
 use super::settings::{self, optional};
 use crate::form::{Form, Refused};
+use crate::format::span;
 use crate::layout::Page;
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
@@ -70,11 +71,8 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
         ..Field::TEXT
     };
     let routing = &project.routing;
-    let providers = |channel| visit.console.providers.names(channel);
-    let channels = [
-        ("whatsapp_providers", texts::WHATSAPP, &routing.whatsapp, providers(Channel::Whatsapp)),
-        ("sms_providers", texts::SMS, &routing.sms, providers(Channel::Sms)),
-    ];
+    let whatsapp = (Channel::Whatsapp, "whatsapp_providers", texts::WHATSAPP, &routing.whatsapp);
+    let channels = [whatsapp, (Channel::Sms, "sms_providers", texts::SMS, &routing.sms)];
     settings::card(
         visit,
         project,
@@ -84,10 +82,10 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
         |form| {
             html! {
                 div.columns {
-                    @for (field, label, own, known) in &channels {
+                    @for (channel, field, label, own) in channels {
                         fieldset.stack {
                             legend { (label) }
-                            (places(form, field, own.as_deref(), known))
+                            (places(form, field, own.as_deref(), &providers(visit, channel, own.as_deref())))
                         }
                     }
                     (form.field(&fallback))
@@ -97,25 +95,41 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
     )
 }
 
-/// As many places as there are providers; one that is no longer configured stays until it is replaced.
-fn places(form: Form<'_>, field: &str, own: Option<&[String]>, known: &[String]) -> Markup {
-    let names = own.unwrap_or_default();
-    let gone = names.iter().filter(|name| !known.contains(name));
-    let all: Vec<&String> = known.iter().chain(gone).collect();
+/// Those that can be chosen for a channel, and those that are no longer configured until they are replaced:
+/// their names, and how they are doing.
+fn providers(visit: &Visit, channel: Channel, own: Option<&[String]>) -> Vec<(String, String)> {
+    let providers = &visit.console.providers;
+    let known = providers.names(channel);
+    let gone = own.unwrap_or_default().iter().filter(|name| !known.contains(name));
+    let gone = gone.map(|name| (name.clone(), format!("{name} ({})", texts::NOT_CONFIGURED)));
+    let state = |name: &String| match providers.paused_for(name) {
+        Some(left) => (name.clone(), format!("{name} ({} {})", texts::PAUSED_FOR, span(left))),
+        None => (name.clone(), name.clone()),
+    };
+    known.iter().map(state).chain(gone).collect()
+}
+
+/// As many places as there are providers.
+fn places(
+    form: Form<'_>,
+    field: &str,
+    own: Option<&[String]>,
+    providers: &[(String, String)],
+) -> Markup {
     let option = |value: &str, label: &str| (value.to_owned(), label.to_owned());
     let choice = |place: usize| {
         let mut options = match place {
             0 => vec![option("", texts::AS_INSTALLED), option(NONE, texts::NO_PROVIDER)],
             _ => vec![option("", texts::NO_MORE)],
         };
-        options.extend(all.iter().map(|name| option(name, name)));
+        options.extend_from_slice(providers);
         let present = match own {
             Some([]) if place == 0 => NONE,
-            _ => names.get(place).map_or("", String::as_str),
+            _ => own.unwrap_or_default().get(place).map_or("", String::as_str),
         };
         let name = place_of(field, place);
         let label = texts::PLACES.get(place).copied().unwrap_or(texts::THEN);
         form.choice(&Field { name: &name, label, value: present, ..Field::TEXT }, &options)
     };
-    html! { @for place in 0..all.len().max(1) { (choice(place)) } }
+    html! { @for place in 0..providers.len().max(1) { (choice(place)) } }
 }

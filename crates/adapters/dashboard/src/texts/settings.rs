@@ -32,7 +32,10 @@ pub(crate) const LANGUAGES: &[(&str, &str)] = &[
     ("ur", "Urdu"),
 ];
 pub(crate) const DEFAULT_LANGUAGE: &str = "English (default)";
-pub(crate) const IN_ENGLISH: &str = "SMS in English";
+pub(crate) const SMS_IN_ENGLISH: &str = "WhatsApp template, SMS in English";
+pub(crate) const IN_ENGLISH: &str = "messages in English";
+pub(crate) const PAUSED_FOR: &str = "paused for";
+pub(crate) const NOT_CONFIGURED: &str = "no longer configured";
 pub(crate) const TEXT: &str = "SMS text";
 pub(crate) const TEXT_HINT: &str =
     "Use {code}, {brand} and {minutes}. Leave empty for the default text of the language.";

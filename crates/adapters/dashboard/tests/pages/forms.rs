@@ -125,10 +125,20 @@ async fn providers_are_chosen_in_their_order() {
     let first = first.split(r#"name="sms_providers""#).nth(1).unwrap();
     assert!(first.contains(r#"value="twilio" selected"#), "{first}");
     assert!(second.contains(r#"value="msg91" selected"#), "{second}");
+    assert!(first.contains("twilio (paused for 12 s)"), "{first}");
     assert_eq!(member.post(&path, &chosen("none", "msg91")).await.status, 303);
     assert_eq!(sms().await, Some(Vec::new()), "nothing is sent over SMS");
     assert_eq!(member.post(&path, &chosen("", "")).await.status, 303);
     assert_eq!(sms().await, None, "as the installation");
+}
+
+#[actix_web::test]
+async fn languages_say_what_is_sent_in_them() {
+    let house = House::new().await;
+    let page = house.owner().await.get(&house.page("settings")).await.body;
+    let place = |label: &str| page.find(label).unwrap_or_else(|| panic!("{label}: {page}"));
+    let tamil = place(">Tamil: WhatsApp template, SMS in English<");
+    assert!(place(">Hindi<") < tamil && tamil < place(">Bengali: messages in English<"));
 }
 
 #[actix_web::test]
