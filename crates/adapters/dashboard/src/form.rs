@@ -26,6 +26,8 @@ pub(crate) struct Refused<'a> {
     form: &'static str,
     typed: &'a Typed,
     field: &'a str,
+    /// The id of its input, for fields that several forms of a page have.
+    id: &'a str,
     reason: String,
 }
 
@@ -34,14 +36,19 @@ impl<'a> Refused<'a> {
     /// input lacks the unit that its setting is named with.
     pub(crate) fn new(form: &'static str, typed: &'a Typed, field: &'a str, reason: &str) -> Self {
         let field = field.strip_suffix("_paise").unwrap_or(field);
-        Self { form, typed, field, reason: sentence(reason) }
+        Self { form, typed, field, id: field, reason: sentence(reason) }
+    }
+
+    /// The same, where the input has an id of its own.
+    pub(crate) fn at(self, id: &'a str) -> Self {
+        Self { id, ..self }
     }
 
     /// What stands above the page: that nothing was saved, and a link to the field.
     pub(crate) fn summary(&self) -> Markup {
         html! {
             p.notice.bad role="alert" {
-                (texts::NOT_SAVED) " " a href={ "#" (self.field) } { (self.reason) }
+                (texts::NOT_SAVED) " " a href={ "#" (self.id) } { (self.reason) }
             }
         }
     }

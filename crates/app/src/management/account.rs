@@ -26,6 +26,13 @@ pub struct TotpOffer {
     pub uri: Zeroizing<String>,
 }
 
+impl TotpOffer {
+    fn of(secret: TotpSecret, operator: &Operator) -> Self {
+        let uri = secret.uri(ISSUER, operator.name.as_str());
+        Self { secret, uri }
+    }
+}
+
 /// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
@@ -103,9 +110,13 @@ impl ManageAccount {
 
     /// A fresh secret for the caller's authenticator app; nothing of it is kept yet.
     pub fn offer_totp(&self, operator: &Operator) -> TotpOffer {
-        let secret = TotpSecret::generate(self.sign_in.tools.entropy.as_ref());
-        let uri = secret.uri(ISSUER, operator.name.as_str());
-        TotpOffer { secret, uri }
+        TotpOffer::of(TotpSecret::generate(self.sign_in.tools.entropy.as_ref()), operator)
+    }
+
+    /// The offer whose secret the page gave back, to be shown once more after a wrong code; `None` if that is
+    /// no secret.
+    pub fn offer_again(&self, operator: &Operator, secret: &str) -> Option<TotpOffer> {
+        Some(TotpOffer::of(secret.parse().ok()?, operator))
     }
 
     /// Adds the second factor that was offered, once the app shows its codes.

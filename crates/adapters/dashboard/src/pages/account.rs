@@ -1,6 +1,7 @@
-use super::parts::{Field, done, notice};
+use super::parts::{Field, done};
 use super::{go, passkeys};
 use crate::assets;
+use crate::form::{Form, Refused, described_by, notes};
 use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
@@ -8,15 +9,22 @@ use crate::texts::account as texts;
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use dwar_app::AccountError;
+use dwar_app::{AccountError, TotpOffer};
 use dwar_operator::OperatorSession;
 use maud::{Markup, PreEscaped, html};
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde::Deserialize;
 
+/// The forms of this page, and the ids of their present passwords.
+const PASSWORD: &str = "password";
+const TOTP: &str = "totp";
+const TOTP_CURRENT: &str = "current-totp";
+const NO_TOTP: &str = "no-totp";
+const NO_TOTP_CURRENT: &str = "current-remove";
+
 /// `GET /account`.
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
-    page(&visit, &request, StatusCode::OK, &done(&request, texts::DONE)).await
+    page(&visit, &request, &done(&request, texts::DONE), None).await
 }
 
 #[derive(Deserialize)]
@@ -31,14 +39,15 @@ pub(crate) struct PasswordForm {
 pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>) -> Page {
     let Posted { visit, form } = posted;
     if form.new != form.again {
-        return refused(&visit, &request, texts::NOT_THE_SAME).await;
+        let why = Refused::new(PASSWORD, &visit.typed, "again", texts::NOT_THE_SAME);
+        return refused(&visit, &request, why).await;
     }
     let account = &visit.console.admin.account;
     let changed =
         account.change_password(&visit.by, &visit.present, &form.current, &form.new).await;
     let token = match changed {
         Ok(token) => token,
-        Err(cause) => return finish(&visit, &request, Err(cause), "password").await,
+        Err(cause) => return finish(&visit, &request, Err(cause), (PASSWORD, "current")).await,
     };
     let mut answer = go("/account?done=password");
     if let Some(token) = token {
@@ -52,8 +61,7 @@ pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>)
 pub(crate) async fn offer(request: HttpRequest, posted: Posted<NoFields>) -> Page {
     let visit = posted.visit;
     let offer = visit.console.admin.account.offer_totp(&visit.present.operator);
-    let above = totp_form(&visit, &offer.secret.expose(), &offer.uri);
-    page(&visit, &request, StatusCode::OK, &above).await
+    page(&visit, &request, &totp_form(&visit, &offer, None), None).await
 }
 
 #[derive(Deserialize)]
@@ -70,7 +78,7 @@ pub(crate) async fn add(request: HttpRequest, posted: Posted<TotpForm>) -> Page 
     let account = &visit.console.admin.account;
     let pair = (form.secret.as_str(), form.code.as_str());
     let added = account.add_totp(&visit.by, &visit.present, &form.current, pair).await;
-    finish(&visit, &request, added, "totp").await
+    finish(&visit, &request, added, (TOTP, TOTP_CURRENT)).await
 }
 
 #[derive(Deserialize)]
@@ -84,54 +92,81 @@ pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> 
     let Posted { visit, form } = posted;
     let account = &visit.console.admin.account;
     let removed = account.remove_totp(&visit.by, &visit.present, &form.current).await;
-    finish(&visit, &request, removed, "no-totp").await
+    finish(&visit, &request, removed, (NO_TOTP, NO_TOTP_CURRENT)).await
 }
 
+/// Back to the page, which says what was done; or the form once more, named as what is done by it, with the
+/// id of its present password.
 pub(crate) async fn finish(
     visit: &Visit,
     request: &HttpRequest,
     done: Result<(), AccountError>,
-    word: &str,
+    (form, current): (&'static str, &str),
 ) -> Page {
-    match done {
-        Ok(()) => Ok(go(&format!("/account?done={word}"))),
-        Err(AccountError::Store(cause)) => Err(cause.into()),
-        Err(AccountError::Busy) => Err(Refusal::Busy),
-        Err(cause) => refused(visit, request, &cause.to_string()).await,
-    }
+    let cause = match done {
+        Ok(()) => return Ok(go(&format!("/account?done={form}"))),
+        Err(AccountError::Store(cause)) => return Err(cause.into()),
+        Err(AccountError::Busy) => return Err(Refusal::Busy),
+        Err(cause) => cause,
+    };
+    let (field, id) = match cause {
+        AccountError::WrongCode => ("code", "code"),
+        AccountError::Password(_) => ("new", "new"),
+        AccountError::PasskeyName => ("name", "passkey-name"),
+        AccountError::WrongPassword | AccountError::Locked { .. } => ("current", current),
+        _ => ("", "content"),
+    };
+    let why = Refused::new(form, &visit.typed, field, &cause.to_string()).at(id);
+    refused(visit, request, why).await
 }
 
-async fn refused(visit: &Visit, request: &HttpRequest, sentence: &str) -> Page {
-    page(visit, request, StatusCode::UNPROCESSABLE_ENTITY, &notice("bad", sentence)).await
+async fn refused(visit: &Visit, request: &HttpRequest, refused: Refused<'_>) -> Page {
+    let secret = visit.typed.get("secret").unwrap_or_default();
+    let offer = visit.console.admin.account.offer_again(&visit.present.operator, secret);
+    let above = html! {
+        (refused.summary())
+        @if let Some(offer) = offer { (totp_form(visit, &offer, Some(&refused))) }
+    };
+    page(visit, request, &above, Some(&refused)).await
 }
 
-async fn page(visit: &Visit, request: &HttpRequest, status: StatusCode, above: &Markup) -> Page {
+async fn page(
+    visit: &Visit,
+    request: &HttpRequest,
+    above: &Markup,
+    refused: Option<&Refused<'_>>,
+) -> Page {
     let operator = &visit.present.operator;
     let sessions = visit.console.admin.sign_in.sessions(operator.id).await?;
-    let passkeys = passkeys::section(visit, request).await?;
+    let passkeys = passkeys::section(visit, request, refused).await?;
     let script = Some(assets::passkeys());
     let content = html! {
         div.stack {
             (above)
             div.columns {
-                (password_form(visit))
-                (second_factor(visit))
+                (password_form(visit, refused))
+                (second_factor(visit, refused))
             }
             (passkeys)
             (sessions_card(visit, &sessions))
         }
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD).with(script);
+    let status = refused.map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
     frame.answer(status, &content)
 }
 
-/// Whoever came in by the link of a first start has none yet.
-pub(crate) fn current(visit: &Visit, id: &str) -> Markup {
+/// The present password; whoever came in by the link of a first start has none yet.
+pub(crate) fn current(visit: &Visit, form: Form<'_>, id: &str) -> Markup {
+    let error = form.error("current");
     html! {
         @if visit.present.operator.password.is_some() {
             div.field {
                 label for=(id) { (texts::CURRENT) }
-                input id=(id) name="current" type="password" autocomplete="current-password" required;
+                input id=(id) name="current" type="password" autocomplete="current-password" required
+                    aria-describedby=[described_by(id, "", error)]
+                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
+                (notes(id, "", error))
             }
         }
     }
@@ -146,7 +181,9 @@ fn whose(visit: &Visit) -> Markup {
     }
 }
 
-fn password_form(visit: &Visit) -> Markup {
+fn password_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
+    let form = Form::new(PASSWORD, refused, true);
+    // A password is never written into a page.
     let field = |name, label, hint| Field {
         name,
         label,
@@ -154,6 +191,7 @@ fn password_form(visit: &Visit) -> Markup {
         kind: "password",
         autocomplete: "new-password",
         required: true,
+        error: form.error(name),
         ..Field::TEXT
     };
     html! {
@@ -162,7 +200,7 @@ fn password_form(visit: &Visit) -> Markup {
             (whose(visit))
             h2 { (texts::PASSWORD) }
             @if visit.present.operator.password.is_none() { p.muted { (texts::NO_PASSWORD_YET) } }
-            (current(visit, "current"))
+            (current(visit, form, "current"))
             (field("new", texts::NEW, texts::NEW_HINT).show())
             (field("again", texts::AGAIN, "").show())
             button.primary type="submit" { (texts::CHANGE) }
@@ -170,14 +208,15 @@ fn password_form(visit: &Visit) -> Markup {
     }
 }
 
-fn second_factor(visit: &Visit) -> Markup {
+fn second_factor(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
+    let removal = Form::new(NO_TOTP, refused, true);
     html! {
         section.card {
             h2 { (texts::TOTP) }
             @if visit.present.operator.totp.is_some() {
                 p { span.pill.good { (texts::TOTP_ON) } }
                 form.stack method="post" action="/account/totp/remove" {
-                    (csrf(visit)) (whose(visit)) (current(visit, "current-remove"))
+                    (csrf(visit)) (whose(visit)) (current(visit, removal, NO_TOTP_CURRENT))
                     div { button.danger type="submit" { (texts::TOTP_REMOVE) } }
                 }
             } @else {
@@ -191,7 +230,8 @@ fn second_factor(visit: &Visit) -> Markup {
     }
 }
 
-fn totp_form(visit: &Visit, secret: &str, uri: &str) -> Markup {
+fn totp_form(visit: &Visit, offer: &TotpOffer, refused: Option<&Refused<'_>>) -> Markup {
+    let (form, secret) = (Form::new(TOTP, refused, true), offer.secret.expose());
     let code = Field {
         name: "code",
         label: texts::TOTP_CODE,
@@ -204,13 +244,13 @@ fn totp_form(visit: &Visit, secret: &str, uri: &str) -> Markup {
             (csrf(visit))
             h2 { (texts::TOTP_SCAN) }
             div.totp {
-                (qr(uri))
+                (qr(&offer.uri))
                 div.stack {
                     p.muted { (texts::TOTP_OR) }
-                    code.wrap-anywhere { (secret) }
-                    input type="hidden" name="secret" value=(secret);
-                    (code.show())
-                    (current(visit, "current-totp"))
+                    code.wrap-anywhere { (secret.as_str()) }
+                    input type="hidden" name="secret" value=(secret.as_str());
+                    (form.field(&code))
+                    (current(visit, form, TOTP_CURRENT))
                     div { button.primary type="submit" { (texts::TOTP_CONFIRM) } }
                 }
             }

@@ -2,6 +2,7 @@ use super::account;
 use super::sign_in::Door;
 use crate::assets;
 use crate::console::Console;
+use crate::form::{Form, Refused, described_by, notes};
 use crate::format::time;
 use crate::layout::{Page, csrf};
 use crate::names::Site;
@@ -17,6 +18,10 @@ use dwar_operator::{Passkey, PasskeyAlgorithm, PasskeyMade, PasskeySigned, Passk
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// The forms of these, as the account page names them.
+const PASSKEY: &str = "passkey";
+const NO_PASSKEY: &str = "no-passkey";
 
 /// The site that a request came to, if it can have passkeys.
 fn site<'a>(request: &HttpRequest, console: &'a Console) -> Result<&'a Site, Refusal> {
@@ -154,7 +159,7 @@ pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page 
     let passkeys = &visit.console.passkeys;
     let added =
         passkeys.add(&visit.by, &visit.present, shown, asked(site, &challenge), answer).await;
-    account::finish(&visit, &request, added, "passkey").await
+    account::finish(&visit, &request, added, (PASSKEY, "current-passkey")).await
 }
 
 #[derive(Deserialize)]
@@ -170,27 +175,34 @@ pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> 
     let credential = bytes(&form.credential)?;
     let passkeys = &visit.console.passkeys;
     let removed = passkeys.remove(&visit.by, &visit.present, &form.current, &credential).await;
-    account::finish(&visit, &request, removed, "no-passkey").await
+    account::finish(&visit, &request, removed, (NO_PASSKEY, "passkeys")).await
 }
 
 /// The passkeys of whoever looks, and how to get another.
-pub(crate) async fn section(visit: &Visit, request: &HttpRequest) -> Result<Markup, Refusal> {
+pub(crate) async fn section(
+    visit: &Visit,
+    request: &HttpRequest,
+    refused: Option<&Refused<'_>>,
+) -> Result<Markup, Refusal> {
     let known = visit.console.passkeys.list(visit.present.operator.id).await?;
     let possible = site(request, &visit.console).is_ok();
     Ok(html! {
         section.card #passkeys {
             h2 { (texts::TITLE) }
             p.muted { (texts::HINT) }
-            @for (number, passkey) in known.iter().enumerate() { (one(visit, number, passkey)) }
+            @for (number, passkey) in known.iter().enumerate() { (one(visit, number, passkey, refused)) }
             @if !possible { p.notice { (texts::NOT_HERE) } }
-            @else if known.len() < Passkey::MOST { (form(visit)) }
+            @else if known.len() < Passkey::MOST { (form(visit, Form::new(PASSKEY, refused, true))) }
         }
     })
 }
 
-fn one(visit: &Visit, number: usize, passkey: &Passkey) -> Markup {
+fn one(visit: &Visit, number: usize, passkey: &Passkey, refused: Option<&Refused<'_>>) -> Markup {
+    let credential = text(&passkey.credential);
+    let this = visit.typed.get("credential") == Some(&credential);
+    let form = Form::new(NO_PASSKEY, refused.filter(|_| this), true);
     html! {
-        details {
+        details open[form.error("current").is_some()] {
             summary {
                 strong { (passkey.name) } " · " (texts::MADE) " " (time(passkey.made_at)) " · "
                 @match passkey.used_at {
@@ -200,15 +212,16 @@ fn one(visit: &Visit, number: usize, passkey: &Passkey) -> Markup {
             }
             form.stack method="post" action="/account/passkeys/remove" {
                 (csrf(visit))
-                input type="hidden" name="credential" value=(text(&passkey.credential));
-                (account::current(visit, &format!("current-passkey-{number}")))
+                input type="hidden" name="credential" value=(credential);
+                (account::current(visit, form, &format!("current-passkey-{number}")))
                 div { button.danger type="submit" { (texts::REMOVE) " " (passkey.name) } }
             }
         }
     }
 }
 
-fn form(visit: &Visit) -> Markup {
+fn form(visit: &Visit, form: Form<'_>) -> Markup {
+    let error = form.error("name");
     html! {
         noscript { p { (texts::NO_SCRIPT) } }
         form.stack method="post" action="/account/passkeys/add" data-passkey="create"
@@ -220,9 +233,12 @@ fn form(visit: &Visit) -> Markup {
             div.field {
                 label for="passkey-name" { (texts::NAME) }
                 input #passkey-name name="name" maxlength="64" required autocomplete="off"
-                    placeholder=(texts::NAME_EXAMPLE);
+                    value=(form.value("name", "")) placeholder=(texts::NAME_EXAMPLE)
+                    aria-describedby=[described_by("passkey-name", "", error)]
+                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
+                (notes("passkey-name", "", error))
             }
-            (account::current(visit, "current-passkey"))
+            (account::current(visit, form, "current-passkey"))
             div { button.plain type="submit" { (texts::ADD) } }
             p.notice.bad role="alert" data-failed=(texts::FAILED) hidden {}
         }

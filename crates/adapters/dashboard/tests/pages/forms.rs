@@ -1,6 +1,6 @@
 //! A form that is refused comes back as it was typed; an address of a form leads back to its page.
 
-use crate::support::House;
+use crate::support::{House, PASSWORD};
 use dwar_operator::Role;
 
 fn holds(page: &str, parts: &[&str]) {
@@ -130,6 +130,46 @@ async fn providers_are_chosen_in_their_order() {
     assert_eq!(sms().await, Some(Vec::new()), "nothing is sent over SMS");
     assert_eq!(member.post(&path, &chosen("", "")).await.status, 303);
     assert_eq!(sms().await, None, "as the installation");
+}
+
+/// The input with this id, up to its end.
+fn input<'a>(body: &'a str, id: &str) -> &'a str {
+    let found = body.split_once(&format!(r#"<input id="{id}""#));
+    let (_, rest) = found.unwrap_or_else(|| panic!("{id}: {body}"));
+    rest.split('>').next().unwrap()
+}
+
+#[actix_web::test]
+async fn a_refused_form_of_the_account_marks_its_field_and_shows_no_password() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let (old, new) = ("not the present one", "twelve blue boats at dawn");
+    for (current, again, marked) in [(old, new, "current"), (PASSWORD, "other", "again")] {
+        let fields = [("current", current), ("new", new), ("again", again)];
+        let refused = owner.post("/account/password", &fields).await;
+        assert_eq!(refused.status, 422);
+        for id in ["current", "new", "again"] {
+            let is_marked = input(&refused.body, id).contains("aria-invalid");
+            assert_eq!(is_marked, id == marked, "{id} {}", refused.body);
+        }
+        assert!(refused.body.contains(&format!("<a href=\"#{marked}\">")), "{}", refused.body);
+        for password in [old, new, PASSWORD] {
+            assert!(!refused.body.contains(password), "{}", refused.body);
+        }
+    }
+    let offered = owner.post("/account/totp", &[]).await.body;
+    let secret = offered.split(r#"name="secret" value=""#).nth(1).unwrap();
+    let secret = secret.split('"').next().unwrap();
+    let wrong = [("secret", secret), ("code", "12345"), ("current", PASSWORD)];
+    let refused = owner.post("/account/totp/add", &wrong).await;
+    assert_eq!(refused.status, 422);
+    let code = input(&refused.body, "code");
+    assert!(code.contains("aria-invalid") && code.contains("12345"), "{code}");
+    assert!(refused.body.contains(&format!(r#"name="secret" value="{secret}""#)), "the same app");
+    assert!(!input(&refused.body, "current").contains("aria-invalid"), "another form's");
+    let unproven = [("secret", secret), ("code", "123456"), ("current", "wrong")];
+    let refused = owner.post("/account/totp/add", &unproven).await;
+    assert!(input(&refused.body, "current-totp").contains("aria-invalid"), "{}", refused.body);
 }
 
 #[actix_web::test]
