@@ -2,11 +2,12 @@ use crate::format::{clock, grouped, time};
 use crate::layout::{Frame, Page};
 use crate::texts::operations as texts;
 use crate::visit::Visit;
-use dwar_app::operations::{Check, Loop, Process, Provider};
+use dwar_app::operations::{Check, Health, Loop, Process, Provider};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
 use dwar_operator::Command;
 use maud::{Markup, html};
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 
 /// `GET /operations`: how the installation is doing, for its owners.
@@ -34,23 +35,40 @@ pub(crate) async fn show(visit: Visit) -> Page {
     frame.show(&content)
 }
 
+/// Problems, then the rest folded.
 fn checks(checks: &[Check]) -> Markup {
+    let (good, bad): (Vec<_>, Vec<_>) = checks.iter().partition(|it| it.health == Health::Good);
     html! {
         section.card.stack {
             h2 { (texts::CHECKS) }
             p.muted { (texts::LEDGER) }
-            ul.checks {
-                @for check in checks {
-                    @let (class, sign, word) = texts::health(check.health);
-                    li {
-                        span.pill.(class) { span aria-hidden="true" { (sign) " " } (word) }
-                        div {
-                            strong { (check.name) }
-                            @for line in check.detail.lines() { p.wrap-anywhere { (line) } }
-                            @if let Some(advice) = check.advice { p.advice { "→ " (advice) } }
-                        }
-                    }
-                }
+            @if !bad.is_empty() { ul.checks { @for check in &bad { (one(check)) } } }
+            (folded(good.len(), texts::PASSED, &html! { @for check in &good { (one(check)) } }))
+        }
+    }
+}
+
+fn one(check: &Check) -> Markup {
+    let (class, sign, word) = texts::health(check.health);
+    html! {
+        li {
+            span.pill.(class) { span aria-hidden="true" { (sign) " " } (word) }
+            div {
+                strong { (check.name) }
+                @for line in check.detail.lines() { p.wrap-anywhere { (line) } }
+                @if let Some(advice) = check.advice { p.advice { "→ " (advice) } }
+            }
+        }
+    }
+}
+
+/// So many things that are as they should be, in a list that is closed.
+fn folded(count: usize, what: &str, items: &Markup) -> Markup {
+    html! {
+        @if count > 0 {
+            details.folded {
+                summary { span.pill.good { span aria-hidden="true" { "✓ " } (count) " " (what) } }
+                ul.checks { (items) }
             }
         }
     }
@@ -59,7 +77,7 @@ fn checks(checks: &[Check]) -> Markup {
 fn table(label: &str, heads: &[&str], rows: &Markup) -> Markup {
     html! {
         div.table tabindex="0" role="region" aria-label=(label) {
-            table {
+            table.cards {
                 thead { tr { @for head in heads { th scope="col" { (head) } } } }
                 tbody { (rows) }
             }
@@ -76,14 +94,14 @@ fn instances(known: Option<&[Instance]>, now: Timestamp) -> Markup {
         html! {
             @for one in known {
                 tr {
-                    td { (one.host) br; small { (texts::PROCESS) " " (one.pid) } }
-                    td {
+                    td.outcome { (one.host) br; small { (texts::PROCESS) " " (one.pid) } }
+                    td data-label=(texts::INSTANCE_HEADS[1]) {
                         @if one.is_alive(now) { span.pill.good { (texts::ALIVE) } }
                         @else { span.pill.warn { (texts::SILENT) } " " small { (time(one.seen_at)) } }
                     }
-                    td { (one.version) }
-                    td.wrap-anywhere { (one.api) @if let Some(pages) = &one.dashboard { br; small { (pages) } } }
-                    td { (time(one.started_at)) }
+                    td data-label=(texts::INSTANCE_HEADS[2]) { (one.version) }
+                    td.wrap-anywhere data-label=(texts::INSTANCE_HEADS[3]) { (one.api) @if let Some(pages) = &one.dashboard { br; small { (pages) } } }
+                    td data-label=(texts::INSTANCE_HEADS[4]) { (time(one.started_at)) }
                 }
             }
         }
@@ -100,9 +118,9 @@ fn queues<'a>(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> 
     let row = |what: &str, waits: &Backlog| {
         html! {
             tr {
-                td { (what) }
-                td.amount { (counted(waits.count)) }
-                td { @if let Some(since) = waits.oldest { (time(since)) } @else { span.muted { "–" } } }
+                td.outcome { (what) }
+                td.amount data-label=(texts::QUEUE_HEADS[1]) { (counted(waits.count)) }
+                td data-label=(texts::QUEUE_HEADS[2]) { @if let Some(since) = waits.oldest { (time(since)) } @else { span.muted { "–" } } }
             }
         }
     };
@@ -135,19 +153,19 @@ fn providers(providers: &[Provider]) -> Markup {
     let rows = html! {
         @for one in providers {
             tr {
-                td { strong { (one.name) } }
-                td {
+                td.outcome { (one.name) }
+                td data-label=(texts::PROVIDER_HEADS[1]) {
                     @match one.open_for {
                         Some(left) => { span.pill.bad { (texts::LEFT_ALONE) " " (left.as_secs()) " s" } }
                         None => { span.pill.good { (texts::CALLED) } }
                     }
                 }
-                td {
+                td data-label=(texts::PROVIDER_HEADS[2]) {
                     @if one.calls == 0 { span.muted { (texts::NO_CALLS) } }
                     @else { (one.faults * 100 / one.calls) " % (" (one.faults) "/" (one.calls) ")" }
                 }
-                td { (one.carries.join(", ")) }
-                td { (one.projects.join(", ")) }
+                td data-label=(texts::PROVIDER_HEADS[3]) { (named(&one.carries)) }
+                td data-label=(texts::PROVIDER_HEADS[4]) { (named(&one.projects)) }
             }
         }
     };
@@ -158,20 +176,28 @@ fn providers(providers: &[Provider]) -> Markup {
     section(texts::PROVIDERS, &content)
 }
 
+fn named<T: Borrow<str>>(names: &[T]) -> String {
+    if names.is_empty() { "–".to_owned() } else { names.join(", ") }
+}
+
 fn loops(loops: &[Loop]) -> Markup {
-    let content = html! {
-        ul.checks {
-            @for one in loops {
-                li {
-                    @if one.running { span.pill.good { (texts::RUNNING) } }
-                    @else { span.pill.bad { (texts::DOWN) } }
-                    div {
-                        code { (one.name) }
-                        @if one.restarts > 0 { " · " (texts::RESTARTS) " " (one.restarts) }
-                    }
+    let (well, ailing): (Vec<_>, Vec<_>) =
+        loops.iter().partition(|it| it.running && it.restarts == 0);
+    let item = |one: &Loop| {
+        html! {
+            li {
+                @if one.running { span.pill.good { (texts::RUNNING) } }
+                @else { span.pill.bad { (texts::DOWN) } }
+                div {
+                    code { (one.name) }
+                    @if one.restarts > 0 { " · " (texts::RESTARTS) " " (one.restarts) }
                 }
             }
         }
+    };
+    let content = html! {
+        @if !ailing.is_empty() { ul.checks { @for one in ailing { (item(one)) } } }
+        (folded(well.len(), texts::ALL_RUNNING, &html! { @for one in &well { (item(one)) } }))
     };
     section(texts::LOOPS, &content)
 }

@@ -9,6 +9,7 @@ pub(crate) const AGAIN: &str = "Refresh";
 pub(crate) const CHECKS: &str = "Checks";
 pub(crate) const LEDGER: &str =
     "The same checks as the command dwar doctor. Ledger checks are on the Wallet page.";
+pub(crate) const PASSED: &str = "passed";
 pub(crate) const INSTANCES: &str = "Instances";
 pub(crate) const INSTANCE_HEADS: [&str; 5] = ["Host", "Status", "Version", "Address", "Started"];
 pub(crate) const NO_INSTANCES: &str = "No instances registered.";
@@ -24,6 +25,7 @@ pub(crate) const EVENTS: &str = "Events:";
 pub(crate) const NO_EVENTS: &str = "Events";
 pub(crate) const LOOPS: &str = "Background jobs of this process";
 pub(crate) const RUNNING: &str = "Running";
+pub(crate) const ALL_RUNNING: &str = "running";
 pub(crate) const DOWN: &str = "Stopped, restarting";
 pub(crate) const RESTARTS: &str = "restarts";
 pub(crate) const PROVIDERS: &str = "Providers, as seen by this process";
