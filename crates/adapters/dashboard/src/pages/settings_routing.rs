@@ -85,7 +85,7 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
                     @for (channel, field, label, own) in channels {
                         fieldset.stack {
                             legend { (label) }
-                            (places(form, field, own.as_deref(), &providers(visit, channel, own.as_deref())))
+                            (places(form, (channel, field), own.as_deref(), visit))
                         }
                     }
                     (form.field(&fallback))
@@ -112,17 +112,24 @@ fn providers(visit: &Visit, channel: Channel, own: Option<&[String]>) -> Vec<(St
 /// As many places as there are providers.
 fn places(
     form: Form<'_>,
-    field: &str,
+    (channel, field): (Channel, &str),
     own: Option<&[String]>,
-    providers: &[(String, String)],
+    visit: &Visit,
 ) -> Markup {
+    let providers = providers(visit, channel, own);
+    let default = visit.console.providers.usual(channel).join(", ");
+    let default = format!(
+        "{} ({})",
+        texts::AS_INSTALLED,
+        if default.is_empty() { texts::NO_PROVIDER } else { &default }
+    );
     let option = |value: &str, label: &str| (value.to_owned(), label.to_owned());
     let choice = |place: usize| {
         let mut options = match place {
-            0 => vec![option("", texts::AS_INSTALLED), option(NONE, texts::NO_PROVIDER)],
+            0 => vec![option("", &default), option(NONE, texts::NO_PROVIDER)],
             _ => vec![option("", texts::NO_MORE)],
         };
-        options.extend_from_slice(providers);
+        options.extend_from_slice(&providers);
         let present = match own {
             Some([]) if place == 0 => NONE,
             _ => own.unwrap_or_default().get(place).map_or("", String::as_str),
