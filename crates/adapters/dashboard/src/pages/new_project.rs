@@ -83,11 +83,10 @@ fn made(visit: &Visit, project: &Project, created: &CreatedProject) -> Markup {
             }
             section.card.stack {
                 h2 { (texts::NEXT) }
-                ol.next-steps {
-                    li { a href=(page("playground")) { (texts::TRY) } p.muted { (texts::TRY_HINT) } }
-                    li { strong { (texts::BUILD) } p.muted { (texts::BUILD_HINT) " " code { (send) } } }
-                    li { a href=(page("settings")) { (texts::SET_UP) } p.muted { (texts::SET_UP_HINT) } }
-                    li { a href=(page("wallet")) { (texts::PAY) } p.muted { (texts::PAY_HINT) } }
+                p.muted { (texts::TRY) " " code { (send) } " " (texts::WITH_KEY) }
+                p {
+                    a.button.primary href=(page("playground")) { (texts::TO_PLAYGROUND) }
+                    a.button href=(page("overview")) { (texts::TO_OVERVIEW) }
                 }
             }
         }
