@@ -121,3 +121,74 @@ everywhere("counts are bars, with their values under the pointer and by the keyb
   assert.match(await routes.textContent(), /1 of 1/);
   assert.doesNotMatch(await page.textContent("main"), /100.*%/, "one of one is no percentage");
 });
+
+/** What has the focus, as its text or its name. */
+const focused = (page) => page.evaluate(() => document.activeElement.name || document.activeElement.textContent.trim());
+
+everywhere("Ctrl-K finds pages, ids and numbers by the keyboard alone", async (page, width) => {
+  await page.goto(`${project}/activity?mode=test`);
+  const otp = (await page.getAttribute("#rows tr:first-child a", "href")).split("/").pop();
+  await page.focus("#content");
+  await page.keyboard.press("Control+k");
+  await page.waitForSelector("#palette[open] li a");
+  assert.equal(await focused(page), "q");
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 120))]), []);
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await focused(page), "Overview");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await focused(page), "Playground");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await focused(page), "q");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#palette[open]").count(), 0);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "content", "the focus goes back");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("team");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${house.base}/team`);
+  await page.goto(`${project}/overview?mode=test`);
+  await page.click("a.find");
+  await page.keyboard.type(otp);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${project}/activity/${otp}`);
+  const asked = [];
+  const note = (request) => asked.push(request.url());
+  page.on("request", note);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("98765 43210");
+  await page.waitForSelector("text=Press Enter to see what happened");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".timeline");
+  page.off("request", note);
+  assert.ok(asked.length > 0 && asked.every((url) => !/4321/.test(url)), `no number in ${asked}`);
+  assert.equal(await page.locator("body.testing").count(), 1, "in the mode that was shown");
+  assert.equal(await page.locator(".find kbd").isVisible(), width > 820);
+});
+
+test("the search is a page without scripts, and no page is over 120 kB with its files", async () => {
+  const plain = await house.browser.newContext({ ...LOOK, javaScriptEnabled: false });
+  await plain.addCookies(await house.context.cookies());
+  const page = await plain.newPage();
+  await page.goto(`${project}/overview`);
+  await page.click("a.find");
+  await page.fill("#q", "wallet");
+  await page.click("form.card button");
+  await page.click(".found li a:has-text('Wallet')");
+  assert.equal(page.url(), `${project}/wallet`);
+  await plain.close();
+  for (const name of [...PAGES.map((name) => `${project}/${name}`), `${house.base}/find`]) {
+    const fresh = await house.browser.newContext(LOOK);
+    await fresh.addCookies(await house.context.cookies());
+    const tab = await fresh.newPage();
+    const sizes = [];
+    tab.on("response", (response) => { if (!/live/.test(response.url())) sizes.push(response.body().then(({ length }) => length, () => 0)); });
+    await tab.goto(name);
+    await tab.waitForTimeout(200);
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    assert.ok(bytes > 10_000 && bytes < 120_000, `${name}: ${bytes} bytes`);
+    await fresh.close();
+  }
+});

@@ -12,8 +12,8 @@ use std::path::Path;
 
 /// Where the addresses of the pages stand.
 const PAGES: &str = "../../crates/adapters/dashboard/src/pages/mod.rs";
-/// What lets people in, and what is about their own account.
-const OWN: [&str; 5] = ["/sign-out", "/account", "/theme", "/language", "/mode"];
+/// What lets people in, what is about their own account, and what finds the way to other pages.
+const OWN: [&str; 6] = ["/sign-out", "/account", "/theme", "/language", "/mode", "/find"];
 /// Subcommands that run the program and manage nothing.
 const RUNNING: [&str; 3] = ["serve", "migrate", "doctor"];
 

@@ -3,7 +3,7 @@ use crate::assets;
 use crate::format::time;
 use crate::language::Language;
 use crate::refusal::Refusal;
-use crate::texts::{nav, settings_project as texts};
+use crate::texts::{find, nav, settings_project as texts};
 use crate::visit::{Theme, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -83,6 +83,7 @@ impl<'a> Frame<'a> {
                 @if let Some(project) = self.project { (archived(self.visit, project, self.language)) }
                 (content)
             }
+            (self.palette())
         };
         let extra = html! {
             meta name="csrf-token" content=(self.visit.csrf);
@@ -109,7 +110,10 @@ impl<'a> Frame<'a> {
                 div.side-top {
                     a.brand href="/" { (mark()) span { "Dwar" } }
                     @if project.is_some() { (self.mode_switch()) }
-                    // A check box opens the navigation on narrow screens, without a script.
+                    a.find href=(self.find()) data-palette {
+                    (icon("find")) span.find-label { (find::TITLE) } kbd { (find::KEYS) }
+                }
+                // A check box opens the navigation on narrow screens, without a script.
                     input #nav-open type="checkbox" aria-label=(nav::MENU);
                     label.menu-button for="nav-open" aria-hidden="true" { (icon("menu")) }
                 }
@@ -146,6 +150,27 @@ impl<'a> Frame<'a> {
 
     const fn is_testing(&self) -> bool {
         self.project.is_some() && self.mode.is_test()
+    }
+
+    fn find(&self) -> String {
+        self.project.map_or_else(|| "/find".to_owned(), |it| format!("/find?project={}", it.id))
+    }
+
+    /// The same as the page that the link leads to, without leaving this one.
+    fn palette(&self) -> Markup {
+        html! {
+            dialog #palette.found aria-label=(find::TITLE)
+                lang=[(self.language != Language::English).then_some("en")] {
+                form method="post" action="/find" role="search" {
+                    (csrf(self.visit))
+                    @if let Some(project) = self.project { input type="hidden" name="project" value=(project.id); }
+                    input type="hidden" name="mode" value=(self.mode);
+                    input name="q" type="search" aria-label=(find::WHAT) placeholder=(find::WHAT)
+                        autocomplete="off" spellcheck="false";
+                }
+                div #palette-found aria-live="polite" {}
+            }
+        }
     }
 
     fn mode_switch(&self) -> Markup {
@@ -277,6 +302,14 @@ pub(crate) fn first_page(visit: &Visit, project: &Project) -> Option<String> {
     project_entries(visit, project).into_iter().next().map(|entry| entry.href)
 }
 
+/// The pages that this operator may open, of a project and of the installation: where and how called.
+pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(String, &'static str)> {
+    let own = Entry { href: "/account".to_owned(), label: nav::ACCOUNT, icon: "person" };
+    let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
+    let all = inside.into_iter().chain(installation_entries(visit)).chain([own]);
+    all.map(|entry| (entry.href, entry.label)).collect()
+}
+
 fn installation_entries(visit: &Visit) -> Vec<Entry> {
     let may = |command| visit.by.may(command, None);
     let pages = [
@@ -375,6 +408,7 @@ pub(crate) fn icon(name: &str) -> Markup {
         }
         "dark" => "M13 9.500A5.500 5.500 0 0 1 6.500 3 5.500 5.500 0 1 0 13 9.500z",
         "system" => "M2 3h12v8H2zM6 14h4M8 11v3",
+        "find" => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.700 10.700L14 14",
         "check" => "M3 8.500l3.500 3.500L13 4.500",
         "cross" => "M4 4l8 8M12 4l-8 8",
         "clock" => "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.500V8l2.500 1.500",

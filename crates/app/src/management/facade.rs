@@ -1,8 +1,8 @@
 use crate::{
-    Activity, Audit, AuditLog, Control, EndpointLog, FirstSteps, ManageAccount, ManageAdminTokens,
-    ManageEndpoints, ManageIdentities, ManageLedger, ManageOperators, ManageProjects,
-    ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SearchPhones, SignIn,
-    UnlockPhone, project_rules,
+    Activity, Audit, AuditLog, Control, EndpointLog, Find, FirstSteps, ManageAccount,
+    ManageAdminTokens, ManageEndpoints, ManageIdentities, ManageLedger, ManageOperators,
+    ManageProjects, ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SearchPhones,
+    SignIn, UnlockPhone, project_rules,
 };
 use dwar_event::WebhookSender;
 use dwar_operator::{PasskeyVerifier, PasswordHasher};
@@ -31,6 +31,8 @@ pub struct Management {
     pub activity: Activity,
     /// Counts by minute, hour and day.
     pub figures: ReadFigures,
+    /// Finds projects and ids.
+    pub find: Find,
     /// How far a new project has come.
     pub first_steps: FirstSteps,
     /// Keys that access tokens are signed with.
@@ -107,7 +109,7 @@ impl Parts {
             },
             identities: ManageIdentities {
                 control: control(),
-                identities: stores.identities,
+                identities: stores.identities.clone(),
                 sessions: stores.identity_sessions,
                 searches: searches.clone(),
             },
@@ -120,11 +122,17 @@ impl Parts {
                 control: control(),
                 activity: stores.activity,
                 refusals: stores.refusals,
-                otps: stores.otps,
+                otps: stores.otps.clone(),
                 sends: stores.sends,
                 charges: stores.charges,
                 limits: policies.limits,
                 searches,
+            },
+            find: Find {
+                control: control(),
+                otps: stores.otps.clone(),
+                identities: stores.identities.clone(),
+                events: stores.events.clone(),
             },
             first_steps: FirstSteps {
                 control: control(),

@@ -86,3 +86,55 @@ for (const box of document.querySelectorAll("[data-chart]")) {
     event.preventDefault();
   });
 }
+
+// The search that Ctrl-K opens, in place of its page. The server says what is found, and searches for a
+// number only when the form is sent.
+const palette = document.getElementById("palette");
+if (palette) {
+  const form = palette.querySelector("form"), field = form.elements.namedItem("q");
+  const found = document.getElementById("palette-found");
+  const links = () => [...found.querySelectorAll("a")];
+  let waiting = 0, asked = 0, known = null;
+  const search = async () => {
+    clearTimeout(waiting);
+    const turn = ++asked, text = field.value, body = new URLSearchParams(new FormData(form));
+    body.set("part", "1");
+    const answer = await fetch(form.action, { method: "POST", body });
+    const list = answer.ok ? await answer.text() : "";
+    if (turn !== asked) return;
+    found.innerHTML = list;
+    known = text;
+  };
+  const open = () => {
+    if (palette.open) return;
+    palette.showModal();
+    field.select();
+    search();
+  };
+  addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    open();
+  });
+  document.querySelector("[data-palette]").addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open();
+  });
+  field.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 120); });
+  palette.addEventListener("click", ({ target }) => { if (target === palette) palette.close(); });
+  palette.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const all = [field, ...links()];
+    all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (known !== field.value) await search();
+    const first = links()[0];
+    if (first) first.click();
+    else form.submit();
+  });
+}

@@ -111,11 +111,7 @@ pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> P
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let phone = form.phone.replace([' ', '-'], "").parse::<Phone>();
     match phone {
-        Ok(phone) => {
-            let activity = &visit.console.manage.activity;
-            let (told, left) = activity.search(&visit.by, (project.id, mode), &phone).await?;
-            show_story(&visit, &project, (mode, &phone), told, left.map(Above::Left)).await
-        }
+        Ok(phone) => show_number(&visit, &project, mode, &phone).await,
         Err(_) => {
             let content = html! { (search(&visit, &project, mode, Some(texts::INVALID_PHONE))) };
             let frame = Frame::new(&visit, texts::TITLE, texts::LEAD).of(&project);
@@ -123,6 +119,18 @@ pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> P
             frame.answer(StatusCode::UNPROCESSABLE_ENTITY, &content)
         }
     }
+}
+
+/// Searches for a number, under the limit of those who see it masked, and shows all about it.
+pub(super) async fn show_number(
+    visit: &Visit,
+    project: &Project,
+    mode: KeyMode,
+    phone: &Phone,
+) -> Page {
+    let activity = &visit.console.manage.activity;
+    let (told, left) = activity.search(&visit.by, (project.id, mode), phone).await?;
+    show_story(visit, project, (mode, phone), told, left.map(Above::Left)).await
 }
 
 fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) -> Markup {

@@ -6,6 +6,7 @@ mod activity_story;
 mod audit;
 mod audit_names;
 mod entrance;
+mod find;
 mod first_steps;
 mod home;
 mod identities;
@@ -76,6 +77,7 @@ macro_rules! pages {
 pages! { pages_of_installation, OF_INSTALLATION:
     "/" => home::home,
     "/projects" => home::projects,
+    "/find" => find::show,
     "/account" => account::show,
     "/team" => team::show,
     "/audit" => audit::all,
@@ -116,6 +118,7 @@ fn forms_of_installation(config: &mut ServiceConfig) {
     config
         .service(form("/theme", "/", home::theme))
         .service(form("/mode", "/", home::mode))
+        .route("/find", post().to(find::search))
         .service(form("/sign-out", "/", sign_in::sign_out))
         .service(form("/sign-out-everywhere", "/account", sign_in::sign_out_everywhere))
         .service(form("/account/password", "/account", account::password))

@@ -6,6 +6,7 @@ pub(crate) mod activity;
 pub(crate) mod audit;
 pub(crate) mod common;
 pub(crate) mod entrance;
+pub(crate) mod find;
 pub(crate) mod first_steps;
 pub(crate) mod hindi;
 pub(crate) mod identities;

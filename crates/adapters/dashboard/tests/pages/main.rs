@@ -6,6 +6,7 @@ mod activity;
 mod admin_api;
 mod booking;
 mod changes;
+mod find;
 mod first_steps;
 mod forms;
 mod guard;

@@ -1,0 +1,144 @@
+//! What Ctrl-K opens, and the page of it for browsers without scripts.
+
+use super::activity::show_number;
+use crate::layout::{Frame, Page, csrf, page_links};
+use crate::texts::find as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::HttpResponse;
+use actix_web::web::Query;
+use dwar_app::{Finds, Found};
+use dwar_kernel::{KeyMode, ProjectId};
+use dwar_operator::Command;
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+/// Longer than anything that has a name or an id.
+const LONGEST: usize = 200;
+
+#[derive(Deserialize)]
+pub(crate) struct FindQuery {
+    #[serde(default)]
+    project: String,
+}
+
+/// `GET /find`: the form, and the pages to go to. What is searched for is never part of the address.
+pub(crate) async fn show(visit: Visit, query: Query<FindQuery>) -> Page {
+    let project = near(&visit, &query.project).await;
+    let finds = visit.console.manage.find.find(&visit.by, id(&project), "").await?;
+    page(&visit, &project, "", &finds)
+}
+
+#[derive(Deserialize)]
+pub(crate) struct FindForm {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    project: String,
+    #[serde(default)]
+    mode: String,
+    /// Set while somebody types: a list alone is wanted, and no number is searched for.
+    #[serde(default)]
+    part: String,
+}
+
+/// `POST /find`: what the text leads to, or all about a number.
+pub(crate) async fn search(posted: Posted<FindForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let text: String = form.q.chars().take(LONGEST).collect();
+    let project = near(&visit, &form.project).await;
+    let finds = visit.console.manage.find.find(&visit.by, id(&project), &text).await?;
+    if !form.part.is_empty() {
+        let list = list(&visit, project.as_ref(), &text, &finds).into_string();
+        return Ok(HttpResponse::Ok().content_type(crate::layout::HTML).body(list));
+    }
+    match &finds.number {
+        Some((project, phone)) => {
+            let mode = KeyMode::from_word(&form.mode).unwrap_or(visit.mode);
+            show_number(&visit, project, mode, phone).await
+        }
+        None => page(&visit, &project, &text, &finds),
+    }
+}
+
+/// The project that somebody looks at, if they may know of it.
+async fn near(visit: &Visit, id: &str) -> Option<Project> {
+    let id: ProjectId = id.parse().ok()?;
+    let mut known = visit.projects().await.ok()?;
+    let at = known.iter().position(|project| project.id == id)?;
+    Some(known.swap_remove(at))
+}
+
+fn id(project: &Option<Project>) -> Option<ProjectId> {
+    project.as_ref().map(|project| project.id)
+}
+
+fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &Finds) -> Page {
+    let project = project.as_ref();
+    let content = html! {
+        div.stack {
+            form.card method="post" action="/find" role="search" {
+                (csrf(visit))
+                @if let Some(project) = project { input type="hidden" name="project" value=(project.id); }
+                input type="hidden" name="mode" value=(visit.mode);
+                div.row {
+                    div.field {
+                        label for="q" { (texts::WHAT) }
+                        input #q name="q" type="search" value=(text) autocomplete="off" autofocus;
+                    }
+                    button.primary type="submit" { (texts::TITLE) }
+                }
+            }
+            section.card.found { (list(visit, project, text, finds)) }
+        }
+    };
+    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).show(&content)
+}
+
+/// Pages, projects and what has this id, as links.
+fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &Finds) -> Markup {
+    if finds.number.is_some() {
+        return html! { p.muted data-number { (texts::NUMBER) } };
+    }
+    let wanted = text.trim().to_lowercase();
+    let pages = page_links(visit, project).into_iter();
+    let pages: Vec<_> = pages.filter(|(_, label)| label.to_lowercase().contains(&wanted)).collect();
+    let found: Vec<_> = finds.found.iter().filter_map(|found| link(visit, found)).collect();
+    html! {
+        @if pages.is_empty() && found.is_empty() { p.muted { (texts::NOTHING) } }
+        @else {
+            ul {
+                @for (href, label) in &pages { li { a href=(href) { (label) } } }
+                @for (href, label, kind) in &found {
+                    li { a href=(href) { (label) " " small { (kind) } } }
+                }
+            }
+        }
+    }
+}
+
+/// Where it is shown, and what it is.
+fn link(visit: &Visit, found: &Found) -> Option<(String, String, &'static str)> {
+    let at = |project: &Project, page: String| format!("/p/{}/{page}", project.id);
+    Some(match found {
+        Found::Project(project) => {
+            let page = crate::layout::first_page(visit, project)?;
+            (page, project.name.clone(), texts::PROJECT)
+        }
+        Found::Request(project, otp) => {
+            (at(project, format!("activity/{otp}")), otp.to_string(), texts::REQUEST)
+        }
+        Found::Identity(project, mode, identity) => {
+            visit.may(project, Command::ListSessions).then_some(())?;
+            let page = format!("identities/{mode}/{identity}/sessions");
+            (at(project, page), identity.to_string(), texts::IDENTITY)
+        }
+        Found::Endpoint(project, endpoint) => {
+            let page = format!("settings/webhooks/{endpoint}");
+            (at(project, page), endpoint.to_string(), texts::ENDPOINT)
+        }
+        Found::Key(project, mode) => {
+            (at(project, "keys".to_owned()), texts::key(*mode).to_owned(), texts::KEY)
+        }
+    })
+}

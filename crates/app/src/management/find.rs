@@ -1,0 +1,115 @@
+use crate::{Control, ManageError};
+use dwar_event::EventStore;
+use dwar_identity::IdentityStore;
+use dwar_kernel::{EndpointId, IdentityId, KeyMode, OtpId, Phone, ProjectId, StoreError};
+use dwar_operator::{By, Command};
+use dwar_otp::OtpStore;
+use dwar_project::Project;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Projects that are given at once, and in how many an id is looked for.
+const MOST: usize = 10;
+
+/// Finds projects by name and things by their whole id, each only for who may see it.
+#[derive(Clone)]
+pub struct Find {
+    pub(crate) control: Control,
+    pub(crate) otps: Arc<dyn OtpStore>,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) events: Arc<dyn EventStore>,
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A project, by its name or its id.
+    Project(Project),
+    /// A request for a code.
+    Request(Project, OtpId),
+    /// An identity in one of the worlds.
+    Identity(Project, KeyMode, IdentityId),
+    /// An endpoint of events.
+    Endpoint(Project, EndpointId),
+    /// The present key of a mode.
+    Key(Project, KeyMode),
+}
+
+/// What a text leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finds {
+    /// What is there.
+    pub found: Vec<Found>,
+    /// A whole phone number, and the project in which the caller may search for it. That is not done
+    /// here: [`Activity::search`](crate::Activity::search) limits and records it.
+    pub number: Option<(Project, Phone)>,
+}
+
+impl Find {
+    /// What `text` leads to for the caller, within the project that they look at, if there is one. Of an
+    /// empty text, projects. Every look-up is by a key of the store, and their number is bounded.
+    pub async fn find(
+        &self,
+        by: &By,
+        at: Option<ProjectId>,
+        text: &str,
+    ) -> Result<Finds, ManageError> {
+        self.control.admit(by, Command::ListProjects, None)?;
+        let mut all = self.control.projects.list().await?;
+        all.retain(|project| by.access.knows(project.id));
+        let text = text.trim();
+        if let Ok(phone) = text.replace([' ', '-'], "").parse::<Phone>() {
+            let near = all.iter().find(|project| at == Some(project.id));
+            let near = near.or_else(|| all.first().filter(|_| all.len() == 1)).cloned();
+            let may = |it: &Project| by.may(Command::SearchRequests, Some(it.id));
+            let number = near.filter(may).map(|project| (project, phone));
+            return Ok(Finds { number, ..Finds::default() });
+        }
+        let name = text.to_lowercase();
+        let named =
+            |it: &&Project| it.name.to_lowercase().contains(&name) || id_of(text) == Some(it.id);
+        let mut found: Vec<_> =
+            all.iter().filter(named).take(MOST).cloned().map(Found::Project).collect();
+        let near = all.iter().filter(|project| at.is_none_or(|at| at == project.id));
+        for project in near.take(MOST) {
+            found.extend(self.within(by, project, text).await?);
+        }
+        Ok(Finds { found, number: None })
+    }
+
+    /// What has this id in a project.
+    async fn within(
+        &self,
+        by: &By,
+        project: &Project,
+        text: &str,
+    ) -> Result<Vec<Found>, StoreError> {
+        let may = |command| by.may(command, Some(project.id));
+        let mut found = Vec::new();
+        let Some(otp) = id_of::<OtpId>(text) else { return Ok(found) };
+        for mode in [KeyMode::Live, KeyMode::Test] {
+            if may(Command::ShowRequest) && self.otps.find(project.id, mode, otp).await?.is_some() {
+                found.push(Found::Request(project.clone(), otp));
+            }
+            let Some(id) = id_of(text).filter(|_| may(Command::ShowIdentity)) else { continue };
+            if self.identities.find(project.id, mode, id).await?.is_some() {
+                found.push(Found::Identity(project.clone(), mode, id));
+            }
+        }
+        if may(Command::ListWebhooks) {
+            let endpoints = self.events.endpoints(project.id).await?;
+            let known = endpoints.iter().find(|known| id_of(text) == Some(known.id));
+            found.extend(known.map(|known| Found::Endpoint(project.clone(), known.id)));
+        }
+        if may(Command::ListKeys) {
+            let keys = self.control.projects.keys(project.id).await?;
+            let known = keys.iter().find(|known| id_of(text) == Some(known.id));
+            found.extend(known.map(|known| Found::Key(project.clone(), known.mode)));
+        }
+        Ok(found)
+    }
+}
+
+fn id_of<Id: FromStr>(text: &str) -> Option<Id> {
+    text.parse().ok()
+}
