@@ -310,6 +310,16 @@ pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(Strin
     all.map(|entry| (entry.href, entry.label)).collect()
 }
 
+/// The name of a project, which leads to its first page where this operator may open one.
+pub(crate) fn project_link(visit: &Visit, project: &Project) -> Markup {
+    html! {
+        @match first_page(visit, project) {
+            Some(page) => a href=(page) title=(project.id) { (project.name) },
+            None => (project.name),
+        }
+    }
+}
+
 fn installation_entries(visit: &Visit) -> Vec<Entry> {
     let may = |command| visit.by.may(command, None);
     let pages = [

@@ -1,5 +1,6 @@
 //! What ids in the audit log are called, and where they lead.
 
+use crate::layout::project_link;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 use dwar_operator::{Action, AuditEntry, Command};
@@ -10,14 +11,17 @@ use maud::{Markup, html};
 pub(super) struct Names {
     /// The id of the project whose page this is.
     here: Option<String>,
-    projects: Vec<(String, String)>,
+    /// With what leads to them.
+    projects: Vec<(String, String, Markup)>,
     endpoints: Vec<(String, String)>,
 }
 
 impl Names {
     pub(super) async fn of(visit: &Visit, project: Option<&Project>) -> Result<Self, Refusal> {
         let projects = visit.projects().await?.into_iter();
-        let projects = projects.map(|one| (one.id.to_string(), one.name)).collect();
+        let link = |one: &Project| project_link(visit, one);
+        let projects = projects.map(|one| (one.id.to_string(), one.name.clone(), link(&one)));
+        let projects = projects.collect();
         let mut endpoints = Vec::new();
         if let Some(project) = project.filter(|one| visit.may(one, Command::ListWebhooks)) {
             let known = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
@@ -29,8 +33,8 @@ impl Names {
     /// The text with the names of projects in place of their ids; the title has the ids.
     pub(super) fn named(&self, text: &str) -> Markup {
         // Most facts are shorter than an id.
-        let known = self.projects.iter().filter(|(id, _)| id.len() <= text.len());
-        let named = known.fold(text.to_owned(), |text, (id, name)| text.replace(id, name));
+        let known = self.projects.iter().filter(|(id, ..)| id.len() <= text.len());
+        let named = known.fold(text.to_owned(), |text, (id, name, _)| text.replace(id, name));
         let title = (named != text).then_some(text);
         html! { span title=[title] { (named) } }
     }
@@ -38,11 +42,10 @@ impl Names {
     /// What the entry is about, by its name where it has one; then its project, where it is another.
     pub(super) fn target(&self, entry: &AuditEntry) -> Markup {
         let of = entry.project.map(|id| id.to_string()).unwrap_or_default();
-        let project = self.projects.iter().find(|(id, _)| *id == of);
-        let Some((id, name)) = project else { return html! { (entry.subject) } };
-        let link = html! { a href={ "/p/" (id) "/audit" } title=(id) { (name) } };
+        let project = self.projects.iter().find(|(id, ..)| *id == of);
+        let Some((id, _, link)) = project else { return html! { (entry.subject) } };
         if entry.subject == *id {
-            return link;
+            return link.clone();
         }
         let here = self.here.as_ref() == Some(id);
         html! { (self.subject(id, entry)) @if !here { br; small { (link) } } }

@@ -1,5 +1,5 @@
 use crate::format::{clock, grouped, time};
-use crate::layout::{Frame, Page};
+use crate::layout::{Frame, Page, project_link};
 use crate::texts::operations as texts;
 use crate::visit::Visit;
 use dwar_app::operations::{Check, Health, Loop, Process, Provider};
@@ -18,7 +18,10 @@ pub(crate) async fn show(visit: Visit) -> Page {
     snapshot.loops.sort_by_key(|it| (it.running, Reverse(it.restarts)));
     snapshot.providers.sort_by_key(|it| (Reverse(it.open_for.is_some()), Reverse(it.faults)));
     let names = visit.projects().await?;
-    let name = |id| names.iter().find(|one| one.id == id).map_or("?", |one| one.name.as_str());
+    let name = |id| {
+        let known = names.iter().find(|one| one.id == id);
+        known.map_or_else(|| html! { "?" }, |known| project_link(&visit, known))
+    };
     let now = visit.now();
     let content = html! {
         div.stack {
@@ -114,8 +117,8 @@ fn instances(known: Option<&[Instance]>, now: Timestamp) -> Markup {
     section(texts::INSTANCES, &content)
 }
 
-fn queues<'a>(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> &'a str) -> Markup {
-    let row = |what: &str, waits: &Backlog| {
+fn queues(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> Markup) -> Markup {
+    let row = |what: Markup, waits: &Backlog| {
         html! {
             tr {
                 td.outcome { (what) }
@@ -130,12 +133,12 @@ fn queues<'a>(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> 
             let mut events: Vec<_> = queues.events.iter().collect();
             events.sort_by_key(|(_, waits)| waits.oldest);
             let rows = html! {
-                (row(texts::OVERDUE, &queues.overdue_sends))
-                (row(texts::RECEIPTS, &queues.receipts))
-                (row(texts::HOLDS, &queues.open_holds))
-                @if events.is_empty() { (row(texts::NO_EVENTS, &Backlog::default())) }
+                (row(html! { (texts::OVERDUE) }, &queues.overdue_sends))
+                (row(html! { (texts::RECEIPTS) }, &queues.receipts))
+                (row(html! { (texts::HOLDS) }, &queues.open_holds))
+                @if events.is_empty() { (row(html! { (texts::NO_EVENTS) }, &Backlog::default())) }
                 @for (project, waits) in &events {
-                    (row(&format!("{} {}", texts::EVENTS, name(**project)), waits))
+                    (row(html! { (texts::EVENTS) " " (name(**project)) }, waits))
                 }
             };
             table(texts::QUEUES, &texts::QUEUE_HEADS, &rows)

@@ -2,7 +2,7 @@ use super::go;
 use super::parts::{Danger, Field, done, notice, secret};
 use crate::form::{Form, Refused};
 use crate::format::time;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, Page, csrf, project_link};
 use crate::refusal::Refusal;
 use crate::texts::team as texts;
 use crate::visit::{NoFields, Posted, Visit};
@@ -239,7 +239,7 @@ fn member(
                 div.pills {
                     @if operator.access.everything { span.pill.good { (texts::OWNER_OF_ALL) } }
                     @for project in projects {
-                        @if let Some(role) = role_in(project) { span.pill { (project.name) ": " (texts::role(*role)) } }
+                        @if let Some(role) = role_in(project) { span.pill { (project_link(visit, project)) ": " (texts::role(*role)) } }
                     }
                     @if operator.totp.is_some() { span.pill.good { (texts::TWO_FACTORS) } }
                     @else if operator.password.is_some() { span.pill.warn { (texts::ONE_FACTOR) } }

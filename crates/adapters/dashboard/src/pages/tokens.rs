@@ -2,7 +2,7 @@ use super::go;
 use super::parts::{Danger, Field, done, notice, secret};
 use crate::form::{Form, Refused};
 use crate::format::time;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, Page, csrf, project_link};
 use crate::refusal::Refusal;
 use crate::texts::{team, tokens as texts};
 use crate::visit::{Posted, Visit};
@@ -143,8 +143,7 @@ fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
         word: &token.name,
         button: texts::REVOKE,
     };
-    let name_of =
-        |id| projects.iter().find(|project| project.id == id).map(|project| &project.name);
+    let known = |id| projects.iter().find(|project| project.id == id);
     html! {
         li.card {
             h2 {
@@ -156,7 +155,7 @@ fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
                 @if token.access.everything { span.pill.warn { (texts::EVERYTHING) } }
                 @for (project, role) in &token.access.projects {
                     span.pill {
-                        @if let Some(name) = name_of(*project) { (name) } @else { (texts::GONE) }
+                        @if let Some(known) = known(*project) { (project_link(visit, known)) } @else { (texts::GONE) }
                         ": " (team::role(*role))
                     }
                 }

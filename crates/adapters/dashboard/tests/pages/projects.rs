@@ -152,3 +152,20 @@ fn more(page: &str) -> Option<String> {
     let link = page.split("<p class=\"more\"><a class=\"button\" href=\"").nth(1)?;
     Some(format!("/projects{}", link.split('"').next()?.replace("&amp;", "&")))
 }
+
+#[actix_web::test]
+async fn the_name_of_a_project_leads_to_its_first_page() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    house.with_role(Role::Viewer).await;
+    let link =
+        format!("<a href=\"{}\" title=\"{}\">Acme</a>", house.page("overview"), house.project);
+    let boxed = format!("project-{}", house.project);
+    let form = [("name", "deploy"), ("role", "viewer"), ("days", "9"), (boxed.as_str(), "on")];
+    let made = owner.post("/tokens", &form).await;
+    assert_eq!(made.status, 200, "{}", made.body);
+    for page in ["/team", "/tokens", "/audit"] {
+        let shown = owner.get(page).await.body;
+        assert!(shown.contains(&link), "{page}: {shown}");
+    }
+}

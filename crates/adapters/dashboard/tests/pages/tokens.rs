@@ -24,7 +24,7 @@ async fn a_token_is_made_shown_once_listed_and_revoked_by_its_name() {
     assert_eq!(token.expires_at - token.made_at, chrono_days(366));
 
     let list = owner.get("/tokens").await.body;
-    assert!(!list.contains(shown) && list.contains("deploy") && list.contains("Acme: Member"));
+    assert!(!list.contains(shown) && list.contains("deploy") && list.contains("Acme</a>: Member"));
     let revoke = format!("/tokens/{}/revoke", token.id);
     assert_eq!(owner.post(&revoke, &[("word", "Deploy")]).await.status, 422, "to the letter");
     assert!(house.manage.tokens.authenticate(shown, None).await.unwrap().is_some());
