@@ -213,6 +213,7 @@ macro_rules! shared_store_contract_tests {
             inbox {
                 messages_are_newest_first_and_bounded
                 messages_stay_inside_project_and_phone
+                the_inbox_of_a_project_is_newest_first_and_bounded
                 a_message_about_a_request_that_is_gone_is_dropped
             }
             session {

@@ -1,7 +1,7 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, ProjectId, StoreError};
-use dwar_otp::sandbox::{InboxMessage, SandboxInbox};
+use dwar_otp::sandbox::{InboxMessage, Received, SandboxInbox};
 
 impl State {
     /// Drops the messages whose request is gone.
@@ -31,5 +31,16 @@ impl SandboxInbox for MemoryStore {
         let newest = state.inbox.iter().rev();
         let own = newest.filter(|(owner, m)| (*owner, m.phone) == (project, phone));
         Ok(own.take(limit as usize).map(|(_, message)| message.clone()).collect())
+    }
+
+    async fn newest(&self, project: ProjectId, limit: u32) -> Result<Vec<Received>, StoreError> {
+        let state = &*self.step("SandboxInbox::newest").await?;
+        let own = state.inbox.iter().rev().filter(|(owner, _)| *owner == project);
+        let received = own.filter_map(|(_, message)| {
+            let request = state.otps.iter().find(|otp| otp.id == message.otp)?;
+            let sealed_phone = request.sealed_phone.clone();
+            Some(Received { message: message.clone(), sealed_phone })
+        });
+        Ok(received.take(limit as usize).collect())
     }
 }

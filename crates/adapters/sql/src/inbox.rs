@@ -1,11 +1,11 @@
 //! A message of test mode.
 
-use crate::schema::sandbox_messages;
+use crate::schema::{otps, sandbox_messages};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use dwar_kernel::{ProjectId, Sealed, StoreError};
 use dwar_otp::Channel;
-use dwar_otp::sandbox::InboxMessage;
+use dwar_otp::sandbox::{InboxMessage, Received};
 
 /// A message that is new; the database numbers it.
 #[derive(Queryable, Selectable, Insertable)]
@@ -26,6 +26,16 @@ pub struct MessageRow {
     pub id: i64,
     #[diesel(embed)]
     pub message: NewMessageRow,
+}
+
+/// A message on record, with the number of its request.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = sandbox_messages)]
+pub struct ReceivedRow {
+    #[diesel(embed)]
+    pub message: MessageRow,
+    #[diesel(select_expression = otps::phone_sealed)]
+    pub phone_sealed: Vec<u8>,
 }
 
 impl NewMessageRow {
@@ -54,5 +64,13 @@ impl TryFrom<MessageRow> for InboxMessage {
             content: Sealed(message.content),
             at: read.at("landed_at", message.landed_at)?,
         })
+    }
+}
+
+impl TryFrom<ReceivedRow> for Received {
+    type Error = StoreError;
+
+    fn try_from(ReceivedRow { message, phone_sealed }: ReceivedRow) -> Result<Self, StoreError> {
+        Ok(Self { message: message.try_into()?, sealed_phone: Sealed(phone_sealed) })
     }
 }

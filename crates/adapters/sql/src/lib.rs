@@ -42,7 +42,7 @@ pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use figures::{FigureRow, SentRow, TenureRow, requests};
 pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;
-pub use inbox::{MessageRow, NewMessageRow};
+pub use inbox::{MessageRow, NewMessageRow, ReceivedRow};
 pub use instance::InstanceRow;
 pub use migrations::{names, pending_migrations};
 pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};

@@ -502,6 +502,7 @@ diesel::joinable!(event_deliveries -> events (event_id));
 diesel::joinable!(event_deliveries -> webhook_endpoints (endpoint_id));
 diesel::joinable!(webhook_calls -> webhook_endpoints (endpoint_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
+diesel::joinable!(sandbox_messages -> otps (otp_id));
 diesel::joinable!(operator_links -> operators (operator_id));
 diesel::joinable!(operator_sessions -> operators (operator_id));
 diesel::joinable!(operator_passkeys -> operators (operator_id));
@@ -516,5 +517,6 @@ diesel::allow_tables_to_appear_in_same_query!(
 );
 diesel::allow_tables_to_appear_in_same_query!(guess_budgets, otp_attempts, otps);
 diesel::allow_tables_to_appear_in_same_query!(guess_budgets, projects, send_slots);
+diesel::allow_tables_to_appear_in_same_query!(otps, sandbox_messages);
 diesel::allow_tables_to_appear_in_same_query!(operator_links, operator_sessions, operators);
 diesel::allow_tables_to_appear_in_same_query!(operator_passkeys, operators);

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, ProjectId, StoreError};
-use dwar_otp::sandbox::{InboxMessage, SandboxInbox};
+use dwar_otp::sandbox::{InboxMessage, Received, SandboxInbox};
 use dwar_sql::schema::{otps, sandbox_messages};
-use dwar_sql::{Id, MessageRow, NewMessageRow, read_all};
+use dwar_sql::{Id, MessageRow, NewMessageRow, ReceivedRow, read_all};
 
 #[async_trait]
 impl SandboxInbox for SqliteStore {
@@ -39,6 +39,19 @@ impl SandboxInbox for SqliteStore {
                     .order(sandbox_messages::id.desc())
                     .limit(i64::from(limit));
                 Ok(read_all!(MessageRow of query, connection))
+            })
+            .await
+    }
+
+    async fn newest(&self, project: ProjectId, limit: u32) -> Result<Vec<Received>, StoreError> {
+        self.of(project)
+            .read(move |connection| {
+                let query = sandbox_messages::table
+                    .inner_join(otps::table)
+                    .filter(sandbox_messages::project_id.eq(Id::from(project)))
+                    .order(sandbox_messages::id.desc())
+                    .limit(i64::from(limit));
+                Ok(read_all!(ReceivedRow of query, connection))
             })
             .await
     }

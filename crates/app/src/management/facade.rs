@@ -1,5 +1,5 @@
 use crate::{
-    Activity, Audit, AuditLog, Control, EndpointLog, Find, FirstSteps, ManageAccount,
+    Activity, Audit, AuditLog, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
     ManageAdminTokens, ManageEndpoints, ManageIdentities, ManageLedger, ManageOperators,
     ManageProjects, ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SearchPhones,
     SignIn, UnlockPhone, project_rules,
@@ -29,6 +29,8 @@ pub struct Management {
     pub phones: UnlockPhone,
     /// What was sent, and what became of it.
     pub activity: Activity,
+    /// What test keys would have sent.
+    pub inbox: Inbox,
     /// Counts by minute, hour and day.
     pub figures: ReadFigures,
     /// Finds projects and ids.
@@ -134,6 +136,7 @@ impl Parts {
                 identities: stores.identities.clone(),
                 events: stores.events.clone(),
             },
+            inbox: Inbox { control: control(), inbox: stores.inbox },
             first_steps: FirstSteps {
                 control: control(),
                 figures: stores.figures.clone(),

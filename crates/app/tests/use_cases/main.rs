@@ -17,6 +17,7 @@ mod crew;
 mod delete_identity;
 mod find_identity;
 mod idempotency;
+mod inbox;
 mod logout;
 mod manage_endpoints;
 mod manage_ledger;

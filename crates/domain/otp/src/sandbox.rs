@@ -100,6 +100,15 @@ pub struct Content {
     pub text: String,
 }
 
+/// A message in the inbox, and whom it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The message.
+    pub message: InboxMessage,
+    /// The number, as its request keeps it.
+    pub sealed_phone: Sealed,
+}
+
 /// Keeps the messages of test keys.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
@@ -115,6 +124,10 @@ pub trait SandboxInbox: Send + Sync {
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError>;
+
+    /// The newest `limit` messages to all phones of a project, newest first, also within an instant. Costs
+    /// as much as these, however much else is on record.
+    async fn newest(&self, project: ProjectId, limit: u32) -> Result<Vec<Received>, StoreError>;
 }
 
 #[cfg(test)]

@@ -2,18 +2,28 @@
 
 use crate::scene::Scene;
 use crate::{Line, START, Stores, seconds};
-use dwar_kernel::KeyMode;
+use dwar_kernel::{KeyMode, Sealed};
 use dwar_otp::Channel;
-use dwar_otp::sandbox::InboxMessage;
+use dwar_otp::sandbox::{InboxMessage, Received};
 
 impl Scene {
     async fn deposit(&self, line: &Line, second: u64, channel: Channel) -> InboxMessage {
+        self.deposit_of(line, second, channel).await.0
+    }
+
+    /// The message that landed, and the number of its request.
+    async fn deposit_of(
+        &self,
+        line: &Line,
+        second: u64,
+        channel: Channel,
+    ) -> (InboxMessage, Sealed) {
         let at = START + seconds(second);
         let otp = self.make.otp_with(line, crate::CODE, at);
         self.stores.otps.issue(otp.clone()).await.unwrap();
         let message = InboxMessage { channel, ..self.make.message(&otp, at) };
         self.stores.inbox.deposit(line.project, message.clone()).await.unwrap();
-        message
+        (message, otp.sealed_phone)
     }
 }
 
@@ -41,6 +51,27 @@ pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
         assert_eq!(stores.inbox.messages(line.project, line.index, 9).await.unwrap(), [message]);
     }
     assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap().len(), 1);
+}
+
+/// The inbox of a project holds the messages to all of its phones, the last one to land first, each with
+/// the number of its request; nothing of another project.
+pub async fn the_inbox_of_a_project_is_newest_first_and_bounded(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let lines = [(); 2].map(|()| scene.make.line(scene.project, KeyMode::Test));
+    let other = Line { project: scene.another().await, ..lines[0].clone() };
+    assert_eq!(stores.inbox.newest(scene.project, 9).await.unwrap(), []);
+    let mut landed = Vec::new();
+    // The last three of one instant.
+    for (line, second) in [(0, 0), (1, 1), (0, 2), (1, 2), (0, 2)] {
+        let line = &lines[line];
+        let (message, sealed) = scene.deposit_of(line, second, Channel::Sms).await;
+        landed.insert(0, Received { message, sealed_phone: sealed });
+        scene.deposit(&other, second, Channel::Whatsapp).await;
+    }
+    let newest = |limit| stores.inbox.newest(scene.project, limit);
+    assert_eq!(newest(9).await.unwrap(), landed);
+    assert_eq!(newest(2).await.unwrap(), landed[..2]);
+    assert_eq!(stores.inbox.newest(other.project, 9).await.unwrap().len(), 5);
 }
 
 /// A message about a request that was erased meanwhile is dropped.

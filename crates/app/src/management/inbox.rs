@@ -1,0 +1,103 @@
+use crate::{Control, ManageError};
+use dwar_kernel::{OtpId, Phone, ProjectId, StoreError, Timestamp};
+use dwar_operator::{By, Command};
+use dwar_otp::Channel;
+use dwar_otp::sandbox::{Received, SandboxInbox};
+use std::sync::Arc;
+
+/// Shows what the test keys of a project would have sent, to whichever number.
+#[derive(Clone)]
+pub struct Inbox {
+    pub(crate) control: Control,
+    pub(crate) inbox: Arc<dyn SandboxInbox>,
+}
+
+/// Messages of a project that can be looked through: its newest.
+pub const IN_INBOX: u32 = 1_000;
+/// Messages on one page.
+const PAGE: u32 = 50;
+
+/// A message in the inbox of a project; `Debug` hides what it says.
+#[derive(Clone, derive_more::Debug, PartialEq, Eq)]
+#[debug("InboxLine({otp} over {channel} at {at})")]
+pub struct InboxLine {
+    /// The request that it was sent for.
+    pub otp: OtpId,
+    /// How it would have gone.
+    pub channel: Channel,
+    /// When it would have been sent.
+    pub at: Timestamp,
+    /// Whom it is for; `None` if that cannot be read.
+    pub phone: Option<Phone>,
+    /// What a phone would show; `None` if it cannot be read.
+    pub text: Option<String>,
+}
+
+/// A page of the inbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InboxPage {
+    /// Newest first.
+    pub lines: Vec<InboxLine>,
+    /// Whether there are older ones that match.
+    pub has_older: bool,
+}
+
+impl InboxLine {
+    /// Whether the number or the text holds each word that is wanted; a number with or without blanks,
+    /// hyphens and `+91`.
+    pub fn matches(&self, wanted: &str) -> bool {
+        let text = self.text.as_deref().unwrap_or_default().to_lowercase();
+        let phone = self.phone.as_ref().map(Phone::e164).unwrap_or_default();
+        let wanted = wanted.to_lowercase();
+        wanted.split_whitespace().all(|word| {
+            let digits = word.replace('-', "");
+            text.contains(word) || (!digits.is_empty() && phone.contains(&digits))
+        })
+    }
+}
+
+impl Inbox {
+    /// A page of the newest [`IN_INBOX`] messages, counted from 0, of those that match what is wanted.
+    pub async fn list(
+        &self,
+        by: &By,
+        project: ProjectId,
+        wanted: &str,
+        page: u32,
+    ) -> Result<InboxPage, ManageError> {
+        self.control.project(by, Command::Play, project).await?;
+        let begin = page.saturating_mul(PAGE);
+        // One more tells whether there is another page.
+        let most = if wanted.trim().is_empty() {
+            begin.saturating_add(PAGE + 1).min(IN_INBOX)
+        } else {
+            IN_INBOX
+        };
+        let lines = self.lines(project, most).await?;
+        let mut found = lines.into_iter().filter(|line| line.matches(wanted)).skip(begin as usize);
+        let lines = found.by_ref().take(PAGE as usize).collect();
+        Ok(InboxPage { lines, has_older: found.next().is_some() })
+    }
+
+    /// Whether somebody may watch the messages of a project as they come, and go on watching.
+    pub fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+        by.may(Command::Play, Some(project))
+    }
+
+    /// The newest messages of a project, for watchers whom [`Inbox::may_watch`] let through.
+    pub async fn newest(&self, project: ProjectId) -> Result<Vec<InboxLine>, StoreError> {
+        self.lines(project, PAGE).await
+    }
+
+    async fn lines(&self, project: ProjectId, most: u32) -> Result<Vec<InboxLine>, StoreError> {
+        let vault = self.control.tools.vault.as_ref();
+        let line = |Received { message, sealed_phone }: Received| InboxLine {
+            otp: message.otp,
+            channel: message.channel,
+            at: message.at,
+            phone: vault.open_phone(project, &sealed_phone).ok(),
+            text: message.open(vault, project).ok().map(|content| content.text),
+        };
+        Ok(self.inbox.newest(project, most).await?.into_iter().map(line).collect())
+    }
+}
