@@ -89,6 +89,7 @@ export const OWN_PAGES = ["/projects", "/operations", "/team", "/audit", "/token
 export const PAGES = [
   "overview",
   "playground",
+  "inbox",
   "activity",
   "keys",
   "settings",

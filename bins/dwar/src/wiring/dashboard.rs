@@ -92,7 +92,7 @@ pub fn build(
         passkeys: parts.passkeys(admin.sign_in.clone(), Arc::new(dwar_passkeys::Passkeys)),
         providers: carriers,
         operations,
-        live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
+        live: Live::new(&manage, admin.sign_in.clone()),
         manage: manage.clone(),
         api: Arc::new(OwnApi(server.in_process().map_err(refused)?)),
         api_url: base_of(&public_api(core), server.addresses()),

@@ -30,6 +30,11 @@ const ACTIVITY: Asset = Asset {
     kind: "text/javascript; charset=utf-8",
     content: include_str!("assets/activity.js"),
 };
+const INBOX: Asset = Asset {
+    name: "inbox.js",
+    kind: "text/javascript; charset=utf-8",
+    content: include_str!("assets/inbox.js"),
+};
 const PASSKEYS: Asset = Asset {
     name: "passkeys.js",
     kind: "text/javascript; charset=utf-8",
@@ -85,6 +90,11 @@ pub(crate) fn activity() -> String {
     ACTIVITY.path()
 }
 
+/// Where the script of the inbox is.
+pub(crate) fn inbox() -> String {
+    INBOX.path()
+}
+
 /// Where the script of pages with passkeys is.
 pub(crate) fn passkeys() -> String {
     PASSKEYS.path()
@@ -96,7 +106,7 @@ pub(crate) fn icon() -> String {
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {
-    const ALL: [&Asset; 6] = [&CSS, &SCRIPT, &PLAYGROUND, &ACTIVITY, &PASSKEYS, &ICON];
+    const ALL: [&Asset; 7] = [&CSS, &SCRIPT, &PLAYGROUND, &ACTIVITY, &INBOX, &PASSKEYS, &ICON];
     for asset in ALL {
         config.service(asset.resource());
     }

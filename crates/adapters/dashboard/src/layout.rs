@@ -284,6 +284,7 @@ fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
     let pages = [
         ("overview", nav::OVERVIEW, "chart", Command::ShowFigures),
         ("playground", nav::PLAYGROUND, "play", Command::Play),
+        ("inbox", nav::INBOX, "mail", Command::Play),
         ("activity", nav::ACTIVITY, "pulse", Command::ListRequests),
         ("keys", nav::KEYS, "key", Command::ListKeys),
         ("settings", nav::SETTINGS, "sliders", Command::ShowProject),
@@ -411,6 +412,7 @@ pub(crate) fn icon(name: &str) -> Markup {
             "M2.500 2.500h4v4h-4zM9.500 2.500h4v4h-4zM2.500 9.500h4v4h-4zM9.500 9.500h4v4h-4z"
         }
         "swap" => "M5 6l3-3 3 3M5 10l3 3 3-3",
+        "mail" => "M2 3.500h12v9H2zM2.500 4.500l5.500 4.500 5.500-4.500",
         "down" => "M4 6l4 4 4-4",
         "menu" => "M2 4h12M2 8h12M2 12h12",
         "light" => {

@@ -1,10 +1,10 @@
-//! Requests as they come, by server-sent events (HTML Standard, section 9.2). However many watch a
+//! Requests and messages as they come, by server-sent events (HTML Standard, section 9.2). However many watch a
 //! project, the store is asked once a second.
 
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
-use dwar_app::{Activity, RequestLine, SignIn};
-use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId};
+use dwar_app::{Activity, Inbox, InboxLine, Management, RequestLine, SignIn};
+use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId, StoreError};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
 use maud::Markup;
@@ -25,61 +25,127 @@ const OF_OPERATOR: usize = 4;
 /// Streams in all, of the 256 connections that the dashboard takes.
 const IN_ALL: usize = 64;
 
-/// Watchers, and the requests that they see. Clones share them.
+/// Watchers, and what they see. Clones share them.
 #[derive(Clone)]
-pub struct Live(Arc<Hub>);
+pub struct Live {
+    requests: Arc<Hub<Activity>>,
+    messages: Arc<Hub<Inbox>>,
+    streams: Arc<Streams>,
+}
 
-struct Hub {
-    activity: Activity,
+/// What can be watched: the newest lines of a list of a project.
+trait Feed: Send + Sync + 'static {
+    type Line: Clone + PartialEq + Send + Sync;
+
+    fn lines(
+        &self,
+        project: ProjectId,
+    ) -> impl Future<Output = Result<Vec<Self::Line>, StoreError>> + Send;
+
+    fn may_watch(&self, by: &By, project: ProjectId) -> bool;
+}
+
+impl Feed for Activity {
+    type Line = RequestLine;
+
+    async fn lines(&self, project: ProjectId) -> Result<Vec<RequestLine>, StoreError> {
+        self.newest(project).await
+    }
+
+    fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+        self.may_watch(by, project)
+    }
+}
+
+impl Feed for Inbox {
+    type Line = InboxLine;
+
+    async fn lines(&self, project: ProjectId) -> Result<Vec<InboxLine>, StoreError> {
+        self.newest(project).await
+    }
+
+    fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+        self.may_watch(by, project)
+    }
+}
+
+/// Whoever watches a list, and asks for it.
+struct Hub<F: Feed> {
+    feed: F,
+    projects: Mutex<HashMap<ProjectId, watch::Sender<Shown<F::Line>>>>,
+}
+
+/// The streams that are open, whatever they show.
+struct Streams {
     sign_in: Arc<SignIn>,
-    state: Mutex<State>,
+    open: Mutex<Open>,
     /// Set when the dashboard stops: a stream would hold that up.
     closed: watch::Sender<bool>,
 }
 
 #[derive(Default)]
-struct State {
+struct Open {
     of_operator: HashMap<OperatorId, usize>,
     in_all: usize,
-    projects: HashMap<ProjectId, watch::Sender<Shown>>,
 }
 
-/// The newest requests of a project, newest first; nothing before they were asked for.
-type Shown = Option<Arc<Vec<RequestLine>>>;
+/// The newest lines of a project, newest first; nothing before they were asked for.
+type Shown<L> = Option<Arc<Vec<L>>>;
 
 /// How a request is shown.
 pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
 
-/// Somebody who watches one mode of a project.
-struct Watcher {
-    row: Row,
+/// Says what is new, as events; nothing if there is nothing to say.
+trait Tell<L>: Send {
+    fn news(&mut self, lines: &[L]) -> String;
+}
+
+/// Somebody who watches a list of a project.
+struct Watcher<F: Feed, T> {
+    hub: Arc<Hub<F>>,
+    tell: T,
     permit: StreamPermit,
     project: ProjectId,
-    mode: KeyMode,
     /// The session's token, which counts as long as it lets in.
     token: String,
-    seen: watch::Receiver<Shown>,
+    seen: watch::Receiver<Shown<F::Line>>,
     closed: watch::Receiver<bool>,
     check: Interval,
+    over: bool,
+}
+
+/// Tells of the requests of one mode.
+struct TellRequests {
+    row: Row,
+    project: ProjectId,
+    mode: KeyMode,
     told: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
-    over: bool,
+}
+
+/// Tells that there are other messages. The page asks for those that it searches for.
+struct TellOfMessages;
+
+impl Tell<InboxLine> for TellOfMessages {
+    fn news(&mut self, _: &[InboxLine]) -> String {
+        "event: news\ndata: {}\n\n".to_owned()
+    }
 }
 
 /// Allows one stream; given back when dropped.
 struct StreamPermit {
-    hub: Arc<Hub>,
+    streams: Arc<Streams>,
     operator: OperatorId,
 }
 
 impl Drop for StreamPermit {
     fn drop(&mut self) {
-        let mut state = self.hub.state();
-        state.in_all = state.in_all.saturating_sub(1);
-        if let Some(count) = state.of_operator.get_mut(&self.operator) {
+        let mut open = locked(&self.streams.open);
+        open.in_all = open.in_all.saturating_sub(1);
+        if let Some(count) = open.of_operator.get_mut(&self.operator) {
             *count -= 1;
             if *count == 0 {
-                state.of_operator.remove(&self.operator);
+                open.of_operator.remove(&self.operator);
             }
         }
     }
@@ -87,14 +153,18 @@ impl Drop for StreamPermit {
 
 impl Live {
     /// Nobody watches yet.
-    pub fn new(activity: Activity, sign_in: Arc<SignIn>) -> Self {
-        let (state, closed) = (Mutex::default(), watch::Sender::new(false));
-        Self(Arc::new(Hub { activity, sign_in, state, closed }))
+    pub fn new(manage: &Management, sign_in: Arc<SignIn>) -> Self {
+        let (open, closed) = (Mutex::default(), watch::Sender::new(false));
+        Self {
+            requests: Arc::new(Hub::new(manage.activity.clone())),
+            messages: Arc::new(Hub::new(manage.inbox.clone())),
+            streams: Arc::new(Streams { sign_in, open, closed }),
+        }
     }
 
     /// Ends every stream, and lets none begin.
     pub fn close(&self) {
-        self.0.closed.send_replace(true);
+        self.streams.closed.send_replace(true);
     }
 
     /// The requests of a project in one mode from after `last` on, as events, for as long as the session of
@@ -102,25 +172,47 @@ impl Live {
     ///
     /// # Errors
     /// [`Refusal::TooMany`] if there are as many streams as there may be.
-    pub(crate) fn watch(
+    pub(crate) fn requests(
         &self,
-        (operator, token): (OperatorId, String),
+        watcher: (OperatorId, String),
         (project, mode): (ProjectId, KeyMode),
         last: Option<OtpId>,
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        let permit = self.0.permit(operator)?;
+        let tell = TellRequests { row, project, mode, told: HashMap::new(), newest: last };
+        self.watch(&self.requests, watcher, project, tell)
+    }
+
+    /// An event whenever the messages of a project's test keys are others, and one at first, as long as the
+    /// session of `token` lasts and may see them.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMany`] if there are as many streams as there may be.
+    pub(crate) fn messages(
+        &self,
+        watcher: (OperatorId, String),
+        project: ProjectId,
+    ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
+        self.watch(&self.messages, watcher, project, TellOfMessages)
+    }
+
+    fn watch<F: Feed, T: Tell<F::Line>>(
+        &self,
+        hub: &Arc<Hub<F>>,
+        (operator, token): (OperatorId, String),
+        project: ProjectId,
+        tell: T,
+    ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<F, T>, Refusal> {
+        let permit = self.streams.permit(operator)?;
         let watcher = Watcher {
-            row,
+            hub: Arc::clone(hub),
+            tell,
             permit,
             project,
-            mode,
             token,
-            seen: self.0.project(project),
-            closed: self.0.closed.subscribe(),
+            seen: hub.project(project),
+            closed: self.streams.closed.subscribe(),
             check: interval_at(Instant::now() + CHECK_EVERY, CHECK_EVERY),
-            told: HashMap::new(),
-            newest: last,
             over: false,
         };
         Ok(unfold(watcher, |mut watcher| async move {
@@ -130,41 +222,47 @@ impl Live {
     }
 }
 
-impl Hub {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
+impl Streams {
     fn permit(self: &Arc<Self>, operator: OperatorId) -> Result<StreamPermit, Refusal> {
-        let mut state = self.state();
-        let own = state.of_operator.get(&operator).copied().unwrap_or_default();
-        if own >= OF_OPERATOR || state.in_all >= IN_ALL {
+        let mut open = locked(&self.open);
+        let own = open.of_operator.get(&operator).copied().unwrap_or_default();
+        if own >= OF_OPERATOR || open.in_all >= IN_ALL {
             return Err(Refusal::TooMany);
         }
-        state.in_all += 1;
-        *state.of_operator.entry(operator).or_default() += 1;
-        Ok(StreamPermit { hub: Arc::clone(self), operator })
+        open.in_all += 1;
+        *open.of_operator.entry(operator).or_default() += 1;
+        Ok(StreamPermit { streams: Arc::clone(self), operator })
+    }
+}
+
+impl<F: Feed> Hub<F> {
+    fn new(feed: F) -> Self {
+        Self { feed, projects: Mutex::default() }
     }
 
     /// What is seen of a project; whoever comes first has somebody ask for it.
-    fn project(self: &Arc<Self>, project: ProjectId) -> watch::Receiver<Shown> {
-        let mut state = self.state();
-        if let Some(known) = state.projects.get(&project) {
+    fn project(self: &Arc<Self>, project: ProjectId) -> watch::Receiver<Shown<F::Line>> {
+        let mut projects = locked(&self.projects);
+        if let Some(known) = projects.get(&project) {
             let mut receiver = known.subscribe();
             // What came between the page and its stream was seen by the others alone.
             receiver.mark_changed();
             return receiver;
         }
         let (sender, receiver) = watch::channel(None);
-        state.projects.insert(project, sender.clone());
+        projects.insert(project, sender.clone());
         tokio::spawn(Arc::clone(self).ask(project, sender));
         receiver
     }
 
     /// Asks until nobody watches any more.
-    async fn ask(self: Arc<Self>, project: ProjectId, sender: watch::Sender<Shown>) {
+    async fn ask(self: Arc<Self>, project: ProjectId, sender: watch::Sender<Shown<F::Line>>) {
         loop {
-            match self.activity.newest(project).await {
+            match self.feed.lines(project).await {
                 Ok(lines) => {
                     sender.send_if_modified(|seen| {
                         let is_new = seen.as_ref().is_none_or(|seen| **seen != lines);
@@ -177,16 +275,16 @@ impl Hub {
                 Err(cause) => tracing::warn!(%cause, "the live list cannot be read"),
             }
             sleep(ASK).await;
-            let mut state = self.state();
+            let mut projects = locked(&self.projects);
             if sender.receiver_count() == 0 {
-                state.projects.remove(&project);
+                projects.remove(&project);
                 return;
             }
         }
     }
 }
 
-impl Watcher {
+impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
     /// What to tell next; `None` at the end.
     async fn next(&mut self) -> Option<String> {
         if self.over || *self.closed.borrow() {
@@ -197,7 +295,8 @@ impl Watcher {
             tokio::select! {
                 changed = self.seen.changed() => {
                     changed.ok()?;
-                    let text = self.news();
+                    let lines = self.seen.borrow_and_update().clone();
+                    let text = lines.map(|lines| self.tell.news(&lines)).unwrap_or_default();
                     if !text.is_empty() {
                         return Some(text);
                     }
@@ -216,14 +315,15 @@ impl Watcher {
 
     /// Whether the session counts and its operator may see the project, right now.
     async fn may_stay(&self) -> bool {
-        let present = self.permit.hub.sign_in.present(&self.token).await;
+        let present = self.permit.streams.sign_in.present(&self.token).await;
         let Ok(Some(present)) = present else { return false };
-        self.permit.hub.activity.may_watch(&By::operator(&present.operator, None), self.project)
+        self.hub.feed.may_watch(&By::operator(&present.operator, None), self.project)
     }
+}
 
+impl Tell<RequestLine> for TellRequests {
     /// What is new or has changed, oldest first.
-    fn news(&mut self) -> String {
-        let Some(lines) = self.seen.borrow_and_update().clone() else { return String::new() };
+    fn news(&mut self, lines: &[RequestLine]) -> String {
         let mut text = String::new();
         let beyond = |last: OtpId| lines.last().is_some_and(|oldest| last < oldest.otp);
         if self.told.is_empty() && self.newest.is_some_and(beyond) {
@@ -242,7 +342,9 @@ impl Watcher {
         self.told = lines.iter().map(|line| (line.otp, line.clone())).collect();
         text
     }
+}
 
+impl TellRequests {
     /// A row of the list, as an event; the newest request so far is where to go on after a break.
     fn event(&self, line: &RequestLine) -> String {
         let html = (self.row)(self.project, line).into_string();

@@ -139,11 +139,17 @@ pub fn regenerate() -> Row {
 pub fn play() -> Row {
     Row {
         api: Door::None("a program asks the API itself, with a test key"),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/playground", it.any_project()?)), |it| {
-            let target = format!("/v1/otp/status/{NOBODY}");
-            let fields = [("method", "GET"), ("target", target.as_str())];
-            form(format!("/p/{}/playground/call", it.any_project()?), &fields)
-        }]),
+        pages: Door::Ways(vec![
+            |it| page(format!("/p/{}/playground", it.any_project()?)),
+            |it| {
+                let target = format!("/v1/otp/status/{NOBODY}");
+                let fields = [("method", "GET"), ("target", target.as_str())];
+                form(format!("/p/{}/playground/call", it.any_project()?), &fields)
+            },
+            |it| page(format!("/p/{}/inbox", it.any_project()?)),
+            |it| page(format!("/p/{}/inbox/live", it.any_project()?)),
+            |it| form(format!("/p/{}/inbox", it.any_project()?), &[("wanted", "98765")]),
+        ]),
         cli: Door::None("a shell asks the API itself, with a test key"),
         ..READ
     }

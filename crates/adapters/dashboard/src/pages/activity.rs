@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::texts::activity as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::http::{StatusCode, header};
-use actix_web::web::{Path, Query};
+use actix_web::web::{Bytes, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::explain::{self, Tone};
 use dwar_app::{RequestFilter, RequestLine, RequestPage};
@@ -15,8 +15,10 @@ use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId};
 use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
 use dwar_project::Project;
+use futures_util::Stream;
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::convert::Infallible;
 
 const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -82,12 +84,19 @@ pub(crate) async fn live(
     let last = last.unwrap_or(&after.after).parse::<OtpId>().ok();
     let watcher = (visit.present.operator.id, visit.token().to_owned());
     let world = (project.id, visit.mode);
-    let events = visit.console.live.watch(watcher, world, last, row)?;
-    Ok(HttpResponse::Ok()
+    let events = visit.console.live.requests(watcher, world, last, row)?;
+    Ok(stream(events))
+}
+
+/// An answer that goes on as long as there are events.
+pub(super) fn stream(
+    events: impl Stream<Item = Result<Bytes, Infallible>> + 'static,
+) -> HttpResponse {
+    HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/event-stream"))
         // nginx would keep events back until its buffer is full.
         .insert_header(("X-Accel-Buffering", "no"))
-        .streaming(events))
+        .streaming(events)
 }
 
 /// Where the page that asks ends.

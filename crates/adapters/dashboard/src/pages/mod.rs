@@ -11,6 +11,7 @@ mod first_steps;
 mod home;
 mod identities;
 mod identity_sessions;
+mod inbox;
 mod keys;
 mod new_project;
 mod operations;
@@ -88,6 +89,7 @@ pages! { pages_of_installation, OF_INSTALLATION:
 pages! { pages_of_project, OF_PROJECT:
     "/overview" => overview::show,
     "/playground" => playground::show,
+    "/inbox" => inbox::show,
     "/keys" => keys::show,
     "/settings" => settings::show,
     "/settings/webhooks/{id}" => webhook::show,
@@ -140,6 +142,8 @@ fn forms_of_installation(config: &mut ServiceConfig) {
 fn forms_of_project(config: &mut ServiceConfig) {
     config
         .route("/playground/call", post().to(playground::call))
+        .route("/inbox", post().to(inbox::search))
+        .route("/inbox/live", get().to(inbox::live))
         .service(form("/keys/regenerate", "/keys", keys::regenerate))
         .service(form("/settings/project", "/settings", settings_project::rename))
         .service(form("/settings/archive", "/settings", settings_project::archive))

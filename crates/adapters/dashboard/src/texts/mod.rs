@@ -11,6 +11,7 @@ pub(crate) mod first_steps;
 pub(crate) mod hindi;
 pub(crate) mod identities;
 pub(crate) mod identity_sessions;
+pub(crate) mod inbox;
 pub(crate) mod keys;
 pub(crate) mod nav;
 pub(crate) mod new_project;

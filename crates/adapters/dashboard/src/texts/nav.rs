@@ -10,6 +10,7 @@ pub(crate) const OF_PROJECT: &str = "Project";
 pub(crate) const OF_INSTALLATION: &str = "Installation";
 pub(crate) const SIGN_OUT: &str = "Sign out";
 pub(crate) const PLAYGROUND: &str = "Playground";
+pub(crate) const INBOX: &str = "Inbox";
 pub(crate) const KEYS: &str = "Keys";
 pub(crate) const SETTINGS: &str = "Settings";
 pub(crate) const WALLET: &str = "Wallet";

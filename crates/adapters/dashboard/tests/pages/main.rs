@@ -11,6 +11,7 @@ mod first_steps;
 mod forms;
 mod guard;
 mod identity_sessions;
+mod inbox;
 mod language;
 mod mode;
 mod operations;

@@ -1,18 +1,27 @@
 use crate::support::House;
 use dwar_operator::Role;
 
-const PAGES: [&str; 8] =
-    ["overview", "playground", "keys", "settings", "wallet", "identities", "audit", "activity"];
+const PAGES: [&str; 9] = [
+    "overview",
+    "playground",
+    "keys",
+    "settings",
+    "wallet",
+    "identities",
+    "audit",
+    "activity",
+    "inbox",
+];
 
 /// Where a form goes, its fields, and who may not send it.
 type Form<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [Role]);
 
 /// Which pages of the project each role may open.
-const SEES: [(Role, [bool; 8]); 4] = [
-    (Role::Owner, [true; 8]),
-    (Role::Member, [true, true, false, true, false, true, false, true]),
-    (Role::Support, [false, false, false, false, false, false, false, true]),
-    (Role::Viewer, [true, false, false, true, true, false, false, true]),
+const SEES: [(Role, [bool; 9]); 4] = [
+    (Role::Owner, [true; 9]),
+    (Role::Member, [true, true, false, true, false, true, false, true, true]),
+    (Role::Support, [false, false, false, false, false, false, false, true, false]),
+    (Role::Viewer, [true, false, false, true, true, false, false, true, false]),
 ];
 
 #[actix_web::test]

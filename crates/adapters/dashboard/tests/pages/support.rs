@@ -128,7 +128,7 @@ impl House {
             admin: admin.clone(),
             passkeys: parts.passkeys(admin.sign_in.clone(), Arc::new(Fitting)),
             manage: manage.clone(),
-            live: Live::new(manage.activity.clone(), admin.sign_in.clone()),
+            live: Live::new(&manage, admin.sign_in.clone()),
             providers: Arc::new(Carriers),
             operations: Arc::new(Ailing),
             api: asked.clone(),

@@ -1,0 +1,79 @@
+// The inbox goes on by itself, and searches while one types. Without this script it is a plain list.
+
+const form = document.getElementById("search"), wanted = document.getElementById("wanted");
+const list = document.getElementById("messages"), rows = document.getElementById("rows");
+const bar = document.getElementById("live-bar"), status = document.getElementById("live-status");
+let busy = false, again = false, typing = 0;
+
+const say = (kind) => {
+  if (status.textContent !== list.dataset[kind]) status.textContent = list.dataset[kind];
+  bar.dataset.state = kind;
+};
+
+// Rows that are here already stay as they are, with what is focused or selected in them.
+function show(page, isNews) {
+  const part = (id) => page.getElementById(id);
+  const known = new Map([...rows.children].map((row) => [row.id, row]));
+  const next = [...part("rows").children];
+  const kept = new Set(next.map((row) => row.id));
+  for (const [id, row] of known) if (!kept.has(id)) row.remove();
+  next.forEach((row, index) => {
+    const old = known.get(row.id);
+    if (old && rows.children[index] === old) return;
+    if (!old && isNews) row.classList.add("fresh");
+    rows.insertBefore(old ?? row, rows.children[index] ?? null);
+  });
+  document.getElementById("list").hidden = next.length === 0;
+  for (const id of ["nothing", "further"]) {
+    const here = document.getElementById(id), there = part(id);
+    if (here.innerHTML !== there.innerHTML) here.replaceChildren(...there.childNodes);
+    here.hidden = there.hidden;
+  }
+}
+
+// One request at a time; what is asked for meanwhile is asked once more.
+async function refresh(isNews) {
+  if (busy) { again = true; return; }
+  busy = true;
+  const body = new URLSearchParams(new FormData(form));
+  body.set("page", list.dataset.page);
+  try {
+    const answer = await fetch(form.action, { method: "POST", body });
+    if (!answer.ok || answer.redirected) throw new Error(answer.status);
+    show(new DOMParser().parseFromString(await answer.text(), "text/html"), isNews);
+  } catch {
+    say("offline");
+  }
+  busy = false;
+  if (again) { again = false; refresh(isNews); }
+}
+
+wanted.addEventListener("input", () => {
+  list.dataset.page = 1;
+  clearTimeout(typing);
+  typing = setTimeout(refresh, 150);
+});
+form.addEventListener("submit", (event) => {
+  if (event.submitter?.name === "page") return;
+  event.preventDefault();
+  list.dataset.page = 1;
+  clearTimeout(typing);
+  refresh();
+});
+
+// An operator may have only so many streams, also just after pages were closed: later there is room.
+const LATER = 10_000;
+function listen() {
+  const events = new EventSource(list.dataset.live);
+  events.addEventListener("open", () => say("going"));
+  events.addEventListener("news", () => refresh(true));
+  events.addEventListener("over", () => { events.close(); say("over"); });
+  events.addEventListener("error", () => {
+    if (events.readyState !== EventSource.CLOSED) return;
+    say("offline");
+    setTimeout(listen, LATER);
+  });
+  addEventListener("pagehide", () => events.close(), { once: true });
+}
+bar.hidden = false;
+listen();

@@ -1,0 +1,150 @@
+use super::activity::stream;
+use crate::assets;
+use crate::format::moment;
+use crate::layout::{Frame, Page, csrf};
+use crate::texts::inbox as texts;
+use crate::visit::{Posted, Visit};
+use actix_web::web::{Path, Query};
+use dwar_app::{InboxLine, InboxPage, explain};
+use dwar_kernel::{KeyMode, ProjectId};
+use dwar_operator::Command;
+use dwar_project::Project;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+/// Which page of the messages, counted from 1; without a number, or with a wrong one, the first.
+#[derive(Deserialize)]
+pub(crate) struct PageForm {
+    #[serde(default)]
+    page: String,
+}
+
+/// What is searched for may be a number, so it goes in a body, not in an address: addresses end up in
+/// histories and logs.
+#[derive(Deserialize)]
+pub(crate) struct SearchForm {
+    #[serde(default)]
+    wanted: String,
+    #[serde(default)]
+    page: String,
+}
+
+/// `GET /p/{project}/inbox`.
+pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<PageForm>) -> Page {
+    inbox(&visit, &path, "", &form.page).await
+}
+
+/// `POST /p/{project}/inbox`: the messages that match.
+pub(crate) async fn search(posted: Posted<SearchForm>, path: Path<String>) -> Page {
+    inbox(&posted.visit, &path, &posted.form.wanted, &posted.form.page).await
+}
+
+/// `GET /p/{project}/inbox/live`: says when there are other messages.
+pub(crate) async fn live(visit: Visit, path: Path<String>) -> Page {
+    let project = visit.project(&path, Command::Play).await?;
+    let watcher = (visit.present.operator.id, visit.token().to_owned());
+    Ok(stream(visit.console.live.messages(watcher, project.id)?))
+}
+
+async fn inbox(visit: &Visit, project: &str, wanted: &str, page: &str) -> Page {
+    let project = visit.project(project, Command::Play).await?;
+    let number = page.parse::<u32>().map_or(1, |page| page.max(1));
+    let found = visit.console.manage.inbox.list(&visit.by, project.id, wanted, number - 1).await?;
+    let content = html! {
+        div.stack.inbox {
+            (search_form(visit, &project, wanted))
+            (messages(&project, &found, wanted, number))
+        }
+    };
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(&project).with(assets::inbox());
+    frame.in_mode(KeyMode::Test, "overview").show(&content)
+}
+
+fn search_form(visit: &Visit, project: &Project, wanted: &str) -> Markup {
+    html! {
+        form #search.row method="post" action={ "/p/" (project.id) "/inbox" } role="search" {
+            (csrf(visit))
+            div.field {
+                label for="wanted" { (texts::SEARCH) }
+                input #wanted name="wanted" type="search" autocomplete="off" maxlength="100"
+                    value=(wanted) placeholder=(texts::PLACEHOLDER) aria-describedby="wanted-hint";
+            }
+            button.primary type="submit" { (texts::SEARCH) }
+            @if !wanted.is_empty() {
+                a.button href={ "/p/" (project.id) "/inbox" } { (texts::CLEAR) }
+            }
+        }
+        p #wanted-hint.hint { (texts::SEARCH_HINT) }
+    }
+}
+
+/// What the script asks for again when something is new.
+fn messages(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> Markup {
+    let is_empty = found.lines.is_empty();
+    html! {
+        section #messages data-live={ "/p/" (project.id) "/inbox/live" } data-page=(number)
+            data-going=(texts::GOES_ON) data-offline=(texts::OFFLINE)
+            data-over=(texts::OVER) {
+            div.live-bar #live-bar hidden {
+                span.live-dot aria-hidden="true" {}
+                span #live-status role="status" { (texts::GOES_ON) }
+            }
+            div.empty #nothing hidden[!is_empty] {
+                @if wanted.trim().is_empty() {
+                    p { (texts::EMPTY) }
+                    a.button href={ "/p/" (project.id) "/playground" } { (texts::TO_PLAYGROUND) }
+                } @else {
+                    p { (texts::NONE_WANTED) }
+                }
+            }
+            div.table #list hidden[is_empty] tabindex="0" role="region" aria-label=(texts::MESSAGES) {
+                table.cards {
+                    thead { tr {
+                        th scope="col" { (texts::WHEN) }
+                        th scope="col" { (texts::PHONE) }
+                        th scope="col" { (texts::TEXT) }
+                        th scope="col" { (texts::CHANNEL) }
+                    } }
+                    tbody #rows { @for line in &found.lines { (row(project.id, line)) } }
+                }
+            }
+            (further(found, number))
+        }
+    }
+}
+
+fn row(project: ProjectId, line: &InboxLine) -> Markup {
+    html! {
+        tr id={ "m-" (line.otp) "-" (line.channel) } {
+            td data-label=(texts::WHEN) {
+                a href={ "/p/" (project) "/activity/" (line.otp) } { (moment(line.at)) }
+            }
+            td.number-of data-label=(texts::PHONE) {
+                @match &line.phone {
+                    Some(phone) => (phone.e164()),
+                    None => span.muted { (texts::UNREADABLE) },
+                }
+            }
+            td.outcome.message {
+                @match &line.text {
+                    Some(text) => (text),
+                    None => span.muted { (texts::UNREADABLE) },
+                }
+            }
+            td data-label=(texts::CHANNEL) { (explain::channel(line.channel)) }
+        }
+    }
+}
+
+/// The neighbours of a page. They are asked for with what is searched for, hence by its form.
+fn further(found: &InboxPage, number: u32) -> Markup {
+    let button = |page: u32, label: &str| {
+        html! { button.plain form="search" name="page" value=(page) { (label) } }
+    };
+    html! {
+        nav.row.further #further aria-label=(texts::PAGES) hidden[number == 1 && !found.has_older] {
+            @if number > 1 { (button(number - 1, texts::NEWER)) }
+            @if found.has_older { (button(number + 1, texts::OLDER)) }
+        }
+    }
+}
