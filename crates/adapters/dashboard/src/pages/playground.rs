@@ -29,7 +29,9 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
         return frame.in_language(visit.language).show(&content);
     }
     let content = html! {
-        noscript { p.notice { (texts.no_script) } }
+        noscript {
+            p.notice { (texts.no_script) " " a href={ "/p/" (project.id) "/inbox" } { (texts.inbox) } }
+        }
         // Shown by its script: without one, every button in here would be dead.
         div #playground.playground hidden
             data-call={ "/p/" (project.id) "/playground/call" }
@@ -220,6 +222,7 @@ fn phone(texts: &Playground, project: &Project) -> Markup {
                 div.keyboard { button.autofill type="button" hidden {} }
             }
             ol.delivery aria-label=(texts.delivery) {}
+            a href={ "/p/" (project.id) "/inbox" } { (texts.inbox) }
         }
     }
 }

@@ -49,6 +49,10 @@ async fn without_a_script_there_is_a_notice_and_nothing_to_press() {
     let page = house.owner().await.get(&house.page("playground")).await.body;
     assert!(page.contains("<noscript><p class=\"notice\">"), "{page}");
     assert!(page.contains("<div class=\"playground\" id=\"playground\" hidden"), "{page}");
+    assert!(
+        page.contains(&format!("href=\"{}\"", house.page("inbox"))),
+        "its messages are one click away"
+    );
     let key = page.find("id=\"own-key\"");
     assert!(key.is_some() && key < page.find("id=\"phone\""), "the key field is first");
 }
