@@ -132,9 +132,9 @@ FROM tenth, webhook_endpoints WHERE i <= 1000;
 INSERT INTO operators (id, name, name_key, access, created_at)
 SELECT pg_temp.other(i), 'colleague' || i || '@example.com', 'colleague' || i || '@example.com',
     project || ':member', now() FROM tenth WHERE i <= 20;
-INSERT INTO admin_tokens (id, digest, name, access, made_by, made_at, expires_at)
+INSERT INTO admin_tokens (id, digest, name, access, made_by, made_at, expires_at, may_delegate)
 SELECT pg_temp.other(i), pg_temp.phone(i), 'token ' || i, project || ':viewer', 'bench', now(),
-    now() + interval '10 days' FROM tenth WHERE i <= 20;
+    now() + interval '10 days', false FROM tenth WHERE i <= 20;
 -- What is counted already begins with the service.
 DELETE FROM figures;
 UPDATE figures_tenure SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, led_until = NULL;

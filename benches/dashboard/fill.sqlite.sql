@@ -120,9 +120,9 @@ FROM tenth, webhook_endpoints WHERE i <= 1000;
 INSERT INTO operators (id, name, name_key, access, created_at)
 SELECT :fixed(a000, i), 'colleague' || i || '@example.com',
     'colleague' || i || '@example.com', :text(project) || ':member', now FROM tenth WHERE i <= 20;
-INSERT INTO admin_tokens (id, digest, name, access, made_by, made_at, expires_at)
+INSERT INTO admin_tokens (id, digest, name, access, made_by, made_at, expires_at, may_delegate)
 SELECT :fixed(b000, i), CAST(printf('%032d', i) AS blob),
-    'token ' || i, :text(project) || ':viewer', 'bench', now, now + 864000000 FROM tenth WHERE i <= 20;
+    'token ' || i, :text(project) || ':viewer', 'bench', now, now + 864000000, 0 FROM tenth WHERE i <= 20;
 -- What is counted already begins with the service.
 DELETE FROM figures;
 UPDATE figures_tenure SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, led_until = NULL;
