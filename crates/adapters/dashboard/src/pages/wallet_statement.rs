@@ -103,7 +103,7 @@ pub(crate) async fn section(
         @if lines.is_empty() {
             section.empty { p { @if everything { (words::EMPTY) } @else { (texts::NOTHING) } } }
         } @else {
-            (table(&lines))
+            (table(visit, project, &lines))
         }
         p.more {
             @if let Some(line) = more {
@@ -151,7 +151,8 @@ fn filters(project: &Project, wanted: &StatementQuery) -> Markup {
     }
 }
 
-fn table(lines: &[StatementLine]) -> Markup {
+fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
+    let leads = visit.may(project, Command::ShowRequest);
     html! {
         div.table tabindex="0" role="region" aria-label=(words::STATEMENT) {
             table.cards {
@@ -169,7 +170,11 @@ fn table(lines: &[StatementLine]) -> Markup {
                         tr {
                             td data-label=(words::WHEN) { (time(entry.at)) }
                             td.outcome { (words::kind(entry.kind)) }
-                            td.wrap-anywhere data-label=(words::FOR) { (entry.reference) }
+                            td.wrap-anywhere data-label=(words::FOR) {
+                                @if leads && is_of_a_send(entry.kind) {
+                                    a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
+                                } @else { (entry.reference) }
+                            }
                             td.amount data-label=(words::CHANGE) { (movement(entry.amount)) }
                             td.amount data-label=(words::ON_HOLD) { (movement(entry.held)) }
                             td.amount data-label=(words::AFTER) { (rupees(entry.after.balance)) }
@@ -178,6 +183,14 @@ fn table(lines: &[StatementLine]) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Whether the reference is the id of a request, which has a story.
+const fn is_of_a_send(kind: EntryKind) -> bool {
+    match kind {
+        EntryKind::Hold | EntryKind::Capture | EntryKind::Release | EntryKind::Refund => true,
+        EntryKind::Credit | EntryKind::Adjustment => false,
     }
 }
 
