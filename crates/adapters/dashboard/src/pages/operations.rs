@@ -122,7 +122,7 @@ fn queues(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> Mark
         html! {
             tr {
                 td.outcome { (what) }
-                td.amount data-label=(texts::QUEUE_HEADS[1]) { (counted(waits.count)) }
+                td data-label=(texts::QUEUE_HEADS[1]) { (counted(waits.count)) }
                 td data-label=(texts::QUEUE_HEADS[2]) { @if let Some(since) = waits.oldest { (time(since)) } @else { span.muted { "–" } } }
             }
         }
