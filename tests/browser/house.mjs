@@ -1,13 +1,16 @@
 // Starts the service on a database of its own, and Chromium beside it.
 
+import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { test } from "node:test";
 import { chromium } from "playwright-core";
 
 const PATIENCE = 30_000;
+const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 /** A server on which databases may be made; without it the service makes a SQLite file. */
 const POSTGRES = process.env.BROWSER_POSTGRES_URL;
 
@@ -114,4 +117,28 @@ export async function step(page, name) {
   await page.click(`[data-step="${name}"] .run`);
   await page.waitForSelector(`[data-step="${name}"][data-state="good"], [data-step="${name}"][data-state="bad"]`);
   return (await page.textContent(`[data-step="${name}"] .status`)).split(" ")[0];
+}
+
+/** axe finds nothing on the page, nothing is wider than it, and no script failed. */
+export async function sound({ page, faults }, name) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 120))]), [], name);
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(beyond <= 0, `${name}: ${beyond} pixels too wide`);
+  assert.deepEqual(faults, [], name);
+}
+
+/** A test at both widths, in both themes; `house` gives the house that is open by then. */
+export function everywhere(house, name, check) {
+  for (const width of [1440, 390]) {
+    for (const colorScheme of ["light", "dark"]) {
+      test(`${name}, at ${width} and ${colorScheme}`, async () => {
+        const { page } = house();
+        await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+        await page.emulateMedia({ colorScheme });
+        await check(page, width, colorScheme);
+      });
+    }
+  }
 }

@@ -1,13 +1,9 @@
 // Projects that are made, renamed, archived and restored, and money that is moved by hand. Run by run.sh.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { open } from "./house.mjs";
+import { everywhere, open, sound } from "./house.mjs";
 
-const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-/** Where pictures of each step go, if anybody wants to look at them. */
-const PICTURES = process.env.PICTURES;
 let house;
 
 before(async () => {
@@ -15,34 +11,6 @@ before(async () => {
   await house.enter();
 });
 after(() => house.close());
-
-/** axe finds nothing on the page, and nothing is wider than it. */
-async function sound(page, name) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  assert.deepEqual(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 120))]), [], name);
-  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  assert.ok(beyond <= 0, `${name}: ${beyond} pixels too wide`);
-  assert.deepEqual(house.faults, [], name);
-  if (PICTURES) {
-    mkdirSync(PICTURES, { recursive: true });
-    await page.screenshot({ path: `${PICTURES}/${name.replaceAll(" ", "-")}.png`, fullPage: true });
-  }
-}
-
-/** At both widths, in both themes. */
-function everywhere(name, check) {
-  for (const width of [1440, 390]) {
-    for (const colorScheme of ["light", "dark"]) {
-      test(`${name}, at ${width} and ${colorScheme}`, async () => {
-        const { page } = house;
-        await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
-        await page.emulateMedia({ colorScheme });
-        await check(page, `${width} ${colorScheme}`);
-      });
-    }
-  }
-}
 
 const call = async (key, path, body) => {
   const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
@@ -63,12 +31,13 @@ async function make(page, name) {
   return { at: house.base + href.replace(/\/playground$/, ""), keys };
 }
 
-everywhere("a project is made, renamed, archived and restored", async (page, look) => {
+everywhere(() => house, "a project is made, renamed, archived and restored", async (page, width, theme) => {
+  const look = `${width} ${theme}`;
   await page.goto(`${house.base}/projects`);
   await page.click("summary:has-text('New project')");
-  await sound(page, `${look} new`);
+  await sound(house, `${look} new`);
   const { at, keys } = await make(page, `Chai ${look}`);
-  await sound(page, `${look} keys`);
+  await sound(house, `${look} keys`);
   assert.equal((await send(keys.test)).status, 200);
 
   await page.goto(`${at}/settings`);
@@ -83,44 +52,45 @@ everywhere("a project is made, renamed, archived and restored", async (page, loo
   const archive = page.locator("#archive");
   await archive.locator("summary").click();
   assert.ok(await archive.locator("button.danger").isDisabled());
-  await sound(page, `${look} archive`);
+  await sound(house, `${look} archive`);
   await archive.locator("input[name=word]").fill(`Dabba ${look}`);
   await archive.locator("button.danger").click();
   await page.waitForSelector("text=Its API keys are refused");
-  await sound(page, `${look} archived`);
+  await sound(house, `${look} archived`);
   for (const key of Object.values(keys)) {
     const { status, code } = await send(key);
     assert.deepEqual([status, code], [401, "INVALID_API_KEY"]);
   }
   await page.goto(`${at}/playground`);
   await page.waitForSelector("text=its test key is refused");
-  await sound(page, `${look} playground`);
+  await sound(house, `${look} playground`);
   await page.goto(`${house.base}/projects`);
   assert.equal(await page.locator(`.tile:has-text("Dabba ${look}")`).count(), 0);
   await page.click("nav.segments >> text=Archived (1)");
-  await sound(page, `${look} list`);
+  await sound(house, `${look} list`);
   await page.click(`.tile:has-text("Dabba ${look}")`);
   await page.click("text=Restore project");
   await page.waitForSelector("text=Project restored.");
   assert.equal((await send(keys.test)).status, 200);
 });
 
-everywhere("money is moved by hand once it was looked at", async (page, look) => {
+everywhere(() => house, "money is moved by hand once it was looked at", async (page, width, theme) => {
+  const look = `${width} ${theme}`;
   const { at, keys } = await make(page, `Wallet ${look}`);
   const balance = async () => (await page.textContent("dl.figures div:nth-child(2) dd")).trim();
   await page.goto(`${at}/wallet`);
-  await sound(page, `${look} wallet`);
+  await sound(house, `${look} wallet`);
   await page.click("summary:has-text('Add credit')");
   await page.fill("#rupees", "ten");
   await page.fill("#reference", "INV-7");
   await page.click(".booking[open] button.primary");
   await page.waitForSelector("#rupees-error");
   assert.equal(await page.inputValue("#reference"), "INV-7");
-  await sound(page, `${look} refused`);
+  await sound(house, `${look} refused`);
   await page.fill("#rupees", "100");
   await page.click(".booking[open] button.primary");
   await page.waitForSelector("text=Nothing is booked yet");
-  await sound(page, `${look} credit`);
+  await sound(house, `${look} credit`);
   await page.click("text=Cancel");
   assert.equal(await balance(), "₹0.00");
   await page.click("summary:has-text('Add credit')");
@@ -134,9 +104,9 @@ everywhere("money is moved by hand once it was looked at", async (page, look) =>
   await page.click("summary:has-text('Correct the balance')");
   await page.fill("#correction", "-2.50");
   await page.fill("#reason", "typo");
-  await sound(page, `${look} correct`);
+  await sound(house, `${look} correct`);
   await page.click(".booking[open] button.primary");
-  await sound(page, `${look} correction`);
+  await sound(house, `${look} correction`);
   await page.click("button:has-text('Book −₹2.50')");
   await page.waitForSelector("text=Balance corrected.");
   assert.equal(await balance(), "₹97.50");
@@ -152,7 +122,7 @@ everywhere("money is moved by hand once it was looked at", async (page, look) =>
   await page.fill("#otp_id", sent.otp_id);
   await page.click(".booking[open] button.primary");
   await page.waitForSelector("text=Charged for this send");
-  await sound(page, `${look} refund`);
+  await sound(house, `${look} refund`);
   await page.click("button:has-text('Refund ₹')");
   await page.waitForSelector("text=Charge refunded.");
   assert.equal(await balance(), "₹97.50");

@@ -1,0 +1,108 @@
+// Forms that are refused, times, choices, the audit log and operations. Run by run.sh.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { everywhere, open, sound } from "./house.mjs";
+
+let house, project;
+
+before(async () => {
+  house = await open();
+  project = await house.enter();
+});
+after(() => house.close());
+
+const at = (name, check) => everywhere(() => house, name, check);
+const focused = (page) => page.evaluate(() => document.activeElement.id);
+
+at("a refused form keeps what was typed, and marks its field", async (page) => {
+  await page.goto(`${project}/settings`);
+  await page.fill("#brand", "Chai Point");
+  await page.fill("#webotp_domain", "https://no domain");
+  await page.click(`form[action$="/settings/messages"] button[type="submit"]`);
+  await page.waitForSelector("#webotp_domain[aria-invalid]");
+  assert.equal(await page.inputValue("#brand"), "Chai Point");
+  assert.equal(await focused(page), "webotp_domain");
+  const described = await page.getAttribute("#webotp_domain", "aria-describedby");
+  assert.ok(await page.locator(`#${described.split(" ")[0]}`).isVisible());
+  await sound(house, "settings");
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.goto(`${house.base}/account`);
+  await page.fill("#new", "twelve blue boats at dawn");
+  await page.fill("#again", "another");
+  await page.click(`form[action="/account/password"] button`);
+  await page.waitForSelector("#again[aria-invalid]");
+  assert.equal(await focused(page), "again");
+  await sound(house, "account");
+});
+
+at("times are India's and say so", async (page) => {
+  await page.goto(`${project}/audit`);
+  assert.match(await page.textContent("td time"), /^\d{1,2} \w{3} \d{4}, \d{1,2}:\d\d [ap]m IST$/);
+});
+
+at("providers and languages are chosen from those there are", async (page) => {
+  await page.goto(`${project}/settings`);
+  const options = (id) => page.locator(`#${id} option`).allTextContents();
+  assert.deepEqual((await options("sms_providers")).map((it) => it.trim()), [
+    "installation default (console)",
+    "Do not send",
+    "console",
+  ]);
+  const languages = (await options("language")).map((it) => it.trim());
+  assert.ok(languages.includes("Hindi") && languages.includes("Tamil: messages in English"), languages);
+});
+
+at("the audit log is filtered by who and what, and shows what was before and is after", async (page) => {
+  await page.goto(`${project}/settings`);
+  const present = Number(await page.inputValue("#low_balance")) || 0;
+  await page.fill("#low_balance", String(present + 7));
+  await page.click(`form[action$="/settings/money"] button[type="submit"]`);
+  await page.waitForSelector("text=Saved");
+  await page.goto(`${project}/audit`);
+  await page.selectOption("#actor", { label: "you" });
+  await page.selectOption("#action", "project.repriced");
+  await page.click("text=Apply");
+  await page.waitForSelector("a.button:has-text('Clear')");
+  const row = page.locator(".cards > tbody > tr").first();
+  assert.equal(await row.locator(".outcome").textContent(), "Changed the prices");
+  assert.equal(await row.locator("td .plain-link").textContent(), "you");
+  assert.match(await row.locator(".facts-table tbody").textContent(), new RegExp(`₹${present + 7}.00`));
+  await sound(house, "audit");
+  await page.selectOption("#actor", "command_line");
+  await page.click("text=Apply");
+  await page.waitForSelector("text=No changes match");
+});
+
+at("operations tell problems first and fold the rest", async (page) => {
+  await page.goto(`${house.base}/operations`);
+  const first = page.locator("ul.checks > li").first();
+  assert.match(await first.textContent(), /Warning/);
+  assert.equal(await page.locator("details.folded > ul").first().isVisible(), false);
+  await page.locator("details.folded > summary").first().click();
+  assert.ok(await page.getByText("all applied").isVisible());
+  await sound(house, "operations");
+});
+
+test("Send again is in sight at 1280 pixels", async () => {
+  const { page } = house;
+  await page.setViewportSize({ width: 1280, height: 860 });
+  const receiver = createServer((request, answer) => request.resume().on("end", () => answer.writeHead(500).end()));
+  await new Promise((ready) => receiver.listen(0, "127.0.0.1", ready));
+  try {
+    await page.goto(`${project}/settings`);
+    await page.fill("#url", `http://127.0.0.1:${receiver.address().port}/hooks/a-long-address-of-a-receiver`);
+    await page.click('form[action$="/settings/webhooks"] button');
+    await page.click(".endpoint-row a.button");
+    await page.click("text=Send test");
+    const again = page.locator('tbody button:has-text("Send again")').first();
+    await again.waitFor();
+    const box = await again.boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 1280, JSON.stringify(box));
+    const table = await page.locator(".table").last().evaluate((it) => it.scrollWidth - it.clientWidth);
+    assert.equal(table, 0, "the log does not scroll sideways");
+  } finally {
+    receiver.close();
+  }
+});
