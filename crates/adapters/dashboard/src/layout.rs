@@ -1,7 +1,9 @@
 use crate::address::PageAddress;
 use crate::assets;
 use crate::format::time;
+use crate::icons::{icon, mark};
 use crate::language::Language;
+use crate::navigation::{installation_entries, list, project_entries};
 use crate::refusal::Refusal;
 use crate::texts::{find, nav, settings_project as texts};
 use crate::visit::{Theme, Visit};
@@ -111,9 +113,9 @@ impl<'a> Frame<'a> {
                     a.brand href="/" { (mark()) span { "Dwar" } }
                     @if project.is_some() { (self.mode_switch()) }
                     a.find href=(self.find()) data-palette {
-                    (icon("find")) span.find-label { (find::TITLE) } kbd { (find::KEYS) }
-                }
-                // A check box opens the navigation on narrow screens, without a script.
+                        (icon("find")) span.find-label { (find::TITLE) } kbd { (find::KEYS) }
+                    }
+                    // A check box opens the navigation on narrow screens, without a script.
                     input #nav-open type="checkbox" aria-label=(nav::MENU);
                     label.menu-button for="nav-open" aria-hidden="true" { (icon("menu")) }
                 }
@@ -261,89 +263,6 @@ pub(crate) fn bare(title: &str, sentence: &str, (href, label): (&str, &str)) -> 
     card(title, (Theme::System, Language::English), &content)
 }
 
-/// The door.
-pub(crate) fn mark() -> Markup {
-    html! {
-        svg.mark viewBox="0 0 32 32" width="26" height="26" aria-hidden="true" {
-            path d="M5 30V13C5 6.9 9.9 2 16 2s11 4.9 11 11v17z" fill="currentColor" {}
-            path.mark-inner d="M10 30V14c0-3.3 2.7-6 6-6s6 2.7 6 6v16z" {}
-            circle cx="19" cy="20" r="1.6" fill="currentColor" {}
-        }
-    }
-}
-
-/// One entry of the navigation.
-struct Entry {
-    href: String,
-    label: &'static str,
-    icon: &'static str,
-}
-
-/// What this operator may see of a project.
-fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
-    let pages = [
-        ("overview", nav::OVERVIEW, "chart", Command::ShowFigures),
-        ("playground", nav::PLAYGROUND, "play", Command::Play),
-        ("inbox", nav::INBOX, "mail", Command::Play),
-        ("activity", nav::ACTIVITY, "pulse", Command::ListRequests),
-        ("keys", nav::KEYS, "key", Command::ListKeys),
-        ("settings", nav::SETTINGS, "sliders", Command::ShowProject),
-        ("wallet", nav::WALLET, "wallet", Command::ShowWallet),
-        ("identities", nav::IDENTITIES, "person", Command::FindIdentity),
-        ("audit", nav::AUDIT, "log", Command::ListProjectAudit),
-    ];
-    let seen = pages.into_iter().filter(|page| visit.may(project, page.3));
-    let entry =
-        |(page, label, icon, _)| Entry { href: format!("/p/{}/{page}", project.id), label, icon };
-    seen.map(entry).collect()
-}
-
-/// The first page of a project that this operator may see.
-pub(crate) fn first_page(visit: &Visit, project: &Project) -> Option<String> {
-    project_entries(visit, project).into_iter().next().map(|entry| entry.href)
-}
-
-/// The pages that this operator may open, of a project and of the installation: where and how called.
-pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(String, &'static str)> {
-    let own = Entry { href: "/account".to_owned(), label: nav::ACCOUNT, icon: "person" };
-    let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
-    let all = inside.into_iter().chain(installation_entries(visit)).chain([own]);
-    all.map(|entry| (entry.href, entry.label)).collect()
-}
-
-/// The name of a project, which leads to its first page where this operator may open one.
-pub(crate) fn project_link(visit: &Visit, project: &Project) -> Markup {
-    html! {
-        @match first_page(visit, project) {
-            Some(page) => a href=(page) title=(project.id) { (project.name) },
-            None => (project.name),
-        }
-    }
-}
-
-fn installation_entries(visit: &Visit) -> Vec<Entry> {
-    let may = |command| visit.by.may(command, None);
-    let pages = [
-        ("/projects", nav::PROJECTS, "grid", true),
-        ("/team", nav::TEAM, "team", may(Command::ListOperators)),
-        ("/operations", nav::OPERATIONS, "pulse", may(Command::ShowOperations)),
-        ("/audit", nav::AUDIT_ALL, "log", may(Command::ListAudit)),
-        ("/tokens", nav::TOKENS, "key", may(Command::ListTokens)),
-    ];
-    let seen = pages.into_iter().filter(|page| page.3);
-    seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()
-}
-
-fn list(path: &str, entries: &[Entry]) -> Markup {
-    html! {
-        ul {
-            @for Entry { href, label, icon: name } in entries {
-                li { a href=(href) aria-current=[(path == href).then_some("page")] { (icon(name)) (label) } }
-            }
-        }
-    }
-}
-
 fn theme_switch(visit: &Visit) -> Markup {
     let labels = [nav::THEME_SYSTEM, nav::THEME_LIGHT, nav::THEME_DARK];
     html! {
@@ -388,47 +307,4 @@ pub(crate) fn csrf(visit: &Visit) -> Markup {
 
 fn initial(name: &str) -> String {
     name.chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
-}
-
-/// Small line drawings, 16 by 16.
-pub(crate) fn icon(name: &str) -> Markup {
-    let path = match name {
-        "chart" => "M2.500 13.500h11M4.500 11V8.500M8 11V3.500M11.500 11V6",
-        "play" => "M5 3.5v9l7.5-4.5z",
-        "key" => {
-            "M5.500 12.500a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.700 7.300L13.500 2M11.500 4l2 2M9.700 5.600l1.500 1.500"
-        }
-        "sliders" => "M2 4.500h7M12 4.500h2M2 11.500h2M7 11.500h7M10.500 3v3M5.500 10v3",
-        "wallet" => "M2.500 4.500h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1h-10zM2.500 4.500l8-2v2M11 9h.01",
-        "person" => {
-            "M8 8a2.700 2.700 0 1 0 0-5.400A2.700 2.700 0 0 0 8 8zM3 14c0-2.800 2.200-4.500 5-4.500s5 1.700 5 4.500"
-        }
-        "team" => {
-            "M6 7.500a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5zM1.500 13.500c0-2.500 2-4 4.500-4s4.500 1.500 4.500 4M10.500 2.800a2.500 2.500 0 0 1 0 4.400M12 9.800c1.500.5 2.500 1.800 2.500 3.700"
-        }
-        "pulse" => "M1.500 8.500h3l2-5 3 9 2-4h3",
-        "log" => "M3 3h10M3 6.500h10M3 10h6M3 13.500h4",
-        "grid" => {
-            "M2.500 2.500h4v4h-4zM9.500 2.500h4v4h-4zM2.500 9.500h4v4h-4zM9.500 9.500h4v4h-4z"
-        }
-        "swap" => "M5 6l3-3 3 3M5 10l3 3 3-3",
-        "mail" => "M2 3.500h12v9H2zM2.500 4.500l5.500 4.500 5.500-4.500",
-        "down" => "M4 6l4 4 4-4",
-        "menu" => "M2 4h12M2 8h12M2 12h12",
-        "light" => {
-            "M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1v1.500M8 13.500V15M1 8h1.500M13.500 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1"
-        }
-        "dark" => "M13 9.500A5.500 5.500 0 0 1 6.500 3 5.500 5.500 0 1 0 13 9.500z",
-        "system" => "M2 3h12v8H2zM6 14h4M8 11v3",
-        "find" => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.700 10.700L14 14",
-        "check" => "M3 8.500l3.500 3.500L13 4.500",
-        "cross" => "M4 4l8 8M12 4l-8 8",
-        "clock" => "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.500V8l2.500 1.500",
-        "dot" => "M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4z",
-        "copy" => "M5.500 5.500h8v8h-8zM3 10.500h-.5v-8h8V3",
-        _ => "M3 8h10",
-    };
-    html! {
-        svg.icon viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" { path d=(path) {} }
-    }
 }

@@ -1,6 +1,6 @@
 //! What ids in the audit log are called, and where they lead.
 
-use crate::layout::project_link;
+use crate::navigation::project_link;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 use dwar_operator::{Action, AuditEntry, Command};

@@ -1,7 +1,8 @@
 //! What Ctrl-K opens, and the page of it for browsers without scripts.
 
 use super::activity::show_number;
-use crate::layout::{Frame, Page, csrf, page_links};
+use crate::layout::{Frame, Page, csrf};
+use crate::navigation::{first_page, page_links};
 use crate::texts::find as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
@@ -122,7 +123,7 @@ fn link(visit: &Visit, found: &Found) -> Option<(String, String, &'static str)> 
     let at = |project: &Project, page: String| format!("/p/{}/{page}", project.id);
     Some(match found {
         Found::Project(project) => {
-            let page = crate::layout::first_page(visit, project)?;
+            let page = first_page(visit, project)?;
             (page, project.name.clone(), texts::PROJECT)
         }
         Found::Request(project, otp) => {

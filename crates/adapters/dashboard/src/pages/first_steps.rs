@@ -1,6 +1,6 @@
 //! What to do first, on the overview of a new project.
 
-use crate::layout::icon;
+use crate::icons::icon;
 use crate::texts::first_steps as texts;
 use crate::visit::Visit;
 use dwar_app::FirstStep;

@@ -1,5 +1,6 @@
 use crate::format::{clock, grouped, time};
-use crate::layout::{Frame, Page, project_link};
+use crate::layout::{Frame, Page};
+use crate::navigation::project_link;
 use crate::texts::operations as texts;
 use crate::visit::Visit;
 use dwar_app::operations::{Check, Health, Loop, Process, Provider};

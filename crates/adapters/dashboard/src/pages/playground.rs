@@ -1,6 +1,7 @@
 use crate::api_routes::{ApiAnswer, ApiRequest};
 use crate::assets;
-use crate::layout::{Frame, Page, csrf, icon};
+use crate::icons::icon;
+use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::playground::{ORDINARY, Playground, STEPS};
 use crate::visit::{Posted, Visit};

@@ -1,0 +1,82 @@
+//! Which pages there are for whoever looks, and how they are called.
+
+use crate::icons::icon;
+use crate::texts::nav;
+use crate::visit::Visit;
+use dwar_operator::Command;
+use dwar_project::Project;
+use maud::{Markup, html};
+
+/// One entry of the navigation.
+pub(crate) struct Entry {
+    href: String,
+    label: &'static str,
+    icon: &'static str,
+}
+
+/// What this operator may see of a project.
+pub(crate) fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
+    let pages = [
+        ("overview", nav::OVERVIEW, "chart", Command::ShowFigures),
+        ("playground", nav::PLAYGROUND, "play", Command::Play),
+        ("inbox", nav::INBOX, "mail", Command::Play),
+        ("activity", nav::ACTIVITY, "pulse", Command::ListRequests),
+        ("keys", nav::KEYS, "key", Command::ListKeys),
+        ("settings", nav::SETTINGS, "sliders", Command::ShowProject),
+        ("wallet", nav::WALLET, "wallet", Command::ShowWallet),
+        ("identities", nav::IDENTITIES, "person", Command::FindIdentity),
+        ("audit", nav::AUDIT, "log", Command::ListProjectAudit),
+    ];
+    let seen = pages.into_iter().filter(|page| visit.may(project, page.3));
+    let entry =
+        |(page, label, icon, _)| Entry { href: format!("/p/{}/{page}", project.id), label, icon };
+    seen.map(entry).collect()
+}
+
+/// The first page of a project that this operator may see.
+pub(crate) fn first_page(visit: &Visit, project: &Project) -> Option<String> {
+    project_entries(visit, project).into_iter().next().map(|entry| entry.href)
+}
+
+/// The pages that this operator may open, of a project and of the installation: where and how called.
+pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(String, &'static str)> {
+    let own = Entry { href: "/account".to_owned(), label: nav::ACCOUNT, icon: "person" };
+    let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
+    let all = inside.into_iter().chain(installation_entries(visit)).chain([own]);
+    all.map(|entry| (entry.href, entry.label)).collect()
+}
+
+/// The name of a project, which leads to its first page where this operator may open one.
+pub(crate) fn project_link(visit: &Visit, project: &Project) -> Markup {
+    html! {
+        @match first_page(visit, project) {
+            Some(page) => a href=(page) title=(project.id) { (project.name) },
+            None => (project.name),
+        }
+    }
+}
+
+/// What this operator may see of the installation.
+pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
+    let may = |command| visit.by.may(command, None);
+    let pages = [
+        ("/projects", nav::PROJECTS, "grid", true),
+        ("/team", nav::TEAM, "team", may(Command::ListOperators)),
+        ("/operations", nav::OPERATIONS, "pulse", may(Command::ShowOperations)),
+        ("/audit", nav::AUDIT_ALL, "log", may(Command::ListAudit)),
+        ("/tokens", nav::TOKENS, "key", may(Command::ListTokens)),
+    ];
+    let seen = pages.into_iter().filter(|page| page.3);
+    seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()
+}
+
+/// Links to them; the page that is open is marked.
+pub(crate) fn list(path: &str, entries: &[Entry]) -> Markup {
+    html! {
+        ul {
+            @for Entry { href, label, icon: name } in entries {
+                li { a href=(href) aria-current=[(path == href).then_some("page")] { (icon(name)) (label) } }
+            }
+        }
+    }
+}
