@@ -7,8 +7,9 @@ use dwar_wallet::{
     Paise, Reference, Refunded, StatementFilter, Wallet,
 };
 
-/// A send has a hold, a capture, a release and a refund at most.
-const ENTRIES_OF_A_SEND: u32 = 4;
+/// A send has a hold, a capture, a release and a refund at most; a credit and a correction may have its id
+/// for their reference.
+const ENTRIES_OF_A_SEND: u32 = 6;
 
 /// A movement of money that somebody makes by hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
