@@ -33,18 +33,28 @@ const show = ({ id, html }) => {
   document.getElementById("nothing-yet")?.remove();
 };
 
-const events = new EventSource(list.dataset.live);
+// An operator may have only so many streams, also just after pages were closed: later there is room.
+const LATER = 10_000;
+let events;
+function listen() {
+  events = new EventSource(list.dataset.live);
+  events.addEventListener("open", () => say(paused ? "paused" : "going"));
+  events.addEventListener("row", ({ data }) => {
+    const row = JSON.parse(data);
+    if (paused) waiting.set(row.id, row);
+    else show(row);
+  });
+  events.addEventListener("gap", () => say("gap"));
+  events.addEventListener("over", () => { events.close(); say("offline"); });
+  events.addEventListener("error", () => {
+    if (events.readyState !== EventSource.CLOSED) return;
+    say("offline");
+    setTimeout(listen, LATER);
+  });
+}
 list.hidden = rows.children.length === 0;
 bar.hidden = false;
-events.addEventListener("open", () => say(paused ? "paused" : "going"));
-events.addEventListener("row", ({ data }) => {
-  const row = JSON.parse(data);
-  if (paused) waiting.set(row.id, row);
-  else show(row);
-});
-events.addEventListener("gap", () => say("gap"));
-events.addEventListener("over", () => { events.close(); say("offline"); });
-events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) say("offline"); });
+listen();
 addEventListener("pagehide", () => events.close());
 
 pause.addEventListener("click", () => {
