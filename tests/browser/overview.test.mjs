@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { LOOK, PAGES, counted, everywhere as everyLook, open, sound, step } from "./house.mjs";
 
+/** Pages that know only test mode. */
+const TESTING = ["playground", "inbox"];
+
 let house, project;
 
 before(async () => {
@@ -36,11 +39,13 @@ const choose = async (page, mode) => {
 };
 
 everywhere("live or test is chosen once for every page", async (page) => {
-  await page.goto(`${project}/playground`);
-  assert.equal(await page.locator("body.testing").count(), 1, "always in test mode");
+  for (const name of TESTING) {
+    await page.goto(`${project}/${name}`);
+    assert.equal(await page.locator("body.testing").count(), 1, `${name} is always in test mode`);
+  }
   await page.goto(`${project}/overview`);
   await choose(page, "live");
-  for (const name of PAGES.filter((name) => name !== "playground")) {
+  for (const name of PAGES.filter((name) => !TESTING.includes(name))) {
     await page.goto(`${project}/${name}`);
     assert.equal(await page.locator("body.testing").count(), 0, name);
   }
