@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { everywhere, open, sound } from "./house.mjs";
+import { everywhere, open, sound, step } from "./house.mjs";
 
 let house, project;
 
@@ -73,6 +73,21 @@ at("the audit log is filtered by who and what, and shows what was before and is 
   await page.selectOption("#actor", "command_line");
   await page.click("text=Apply");
   await page.waitForSelector("text=No changes match");
+});
+
+at("whoever verified a code is listed, and a story leads to their sessions", async (page) => {
+  await page.goto(`${project}/playground`);
+  await step(page, "send");
+  await page.click(".autofill");
+  await step(page, "verify");
+  await page.goto(`${project}/identities?mode=test`);
+  const listed = await page.getAttribute("td a", "href");
+  await sound(house, "identities");
+  await page.goto(`${project}/activity?mode=test`);
+  await page.click("#rows a");
+  await page.click(`.facts a[href="${listed}"]`);
+  await page.waitForSelector("td .pill:has-text('Active')");
+  await sound(house, "sessions");
 });
 
 at("operations tell problems first and fold the rest", async (page) => {

@@ -113,6 +113,7 @@ impl Parts {
                 control: control(),
                 identities: stores.identities.clone(),
                 sessions: stores.identity_sessions,
+                requests: stores.activity.clone(),
                 searches: searches.clone(),
             },
             phones: UnlockPhone {

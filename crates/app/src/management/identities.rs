@@ -1,10 +1,16 @@
+use super::activity::LOOKED_THROUGH;
 use crate::{AuditedChange, Control, FoundIdentity, ManageError, SearchPhones};
 use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId};
 use dwar_operator::{Action, By, Command, Facts, SearchAllowance};
+use dwar_otp::{OtpHistory, OtpState};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::sync::Arc;
 
+/// Identities that a list of the latest shows.
+const LATEST: usize = 20;
 const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
 
 /// Shows identities and their sessions to those who run the service, erases and ends them, whatever the
@@ -14,6 +20,7 @@ pub struct ManageIdentities {
     pub(crate) control: Control,
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) sessions: Arc<dyn IdentitySessions>,
+    pub(crate) requests: Arc<dyn OtpHistory>,
     /// For callers who ask for a number, and see numbers masked.
     pub(crate) searches: SearchPhones,
 }
@@ -45,6 +52,41 @@ impl ManageIdentities {
         let index = vault.phone_index(project, mode, phone);
         let found = self.identities.find_by_phone(project, mode, index).await?;
         Ok((FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?, left))
+    }
+
+    /// Who gave a right code lately, newest first: the last 20 of them whose codes are among the newest
+    /// [`LOOKED_THROUGH`] requests of the project.
+    pub async fn latest(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+    ) -> Result<Vec<FoundIdentity>, ManageError> {
+        self.control.project(by, Command::ShowIdentity, project).await?;
+        let newest = self.requests.newest(project, None, LOOKED_THROUGH).await?;
+        let verified = newest.iter().filter(|it| it.mode == mode && it.state == OtpState::Used);
+        let mut seen = HashSet::new();
+        let phones = verified.map(|it| it.phone).filter(|phone| seen.insert(*phone));
+        let mut latest = Vec::new();
+        for phone in phones.take(LATEST) {
+            if let Some(known) = self.identities.find_by_phone(project, mode, phone).await? {
+                latest.push(FoundIdentity::open(self.control.tools.vault.as_ref(), known)?);
+            }
+        }
+        latest.sort_by_key(|it| Reverse(it.last_verified_at));
+        Ok(latest)
+    }
+
+    /// The identity of a phone whose requests the caller was shown before, if it has one.
+    pub async fn of_phone(
+        &self,
+        by: &By,
+        (project, mode): (ProjectId, KeyMode),
+        phone: &Phone,
+    ) -> Result<Option<IdentityId>, ManageError> {
+        self.control.project(by, Command::ShowIdentity, project).await?;
+        let index = self.control.tools.vault.phone_index(project, mode, phone);
+        let known = self.identities.find_by_phone(project, mode, index).await?;
+        Ok(known.map(|it| it.id))
     }
 
     /// Erases every trace of an identity (docs/contract.md, Identities).

@@ -1,4 +1,5 @@
 use super::activity::{pill, sign};
+use super::identities;
 use super::parts::{Danger, notice};
 use crate::format::{clock, moment, time};
 use crate::layout::{Frame, Page, csrf};
@@ -102,6 +103,12 @@ pub(super) async fn show_story(
     let sealed = visit.console.tools.vault.seal_phone(project.id, phone);
     let number = base16ct::lower::encode_string(&sealed.0);
     let hidden = [("mode", mode.as_str()), ("number", number.as_str())];
+    let identity = match visit.may(project, Command::ShowIdentity) {
+        true => {
+            visit.console.manage.identities.of_phone(&visit.by, (project.id, mode), phone).await?
+        }
+        false => None,
+    };
     let content = html! {
         div.stack {
             p { a href={ "/p/" (project.id) "/activity?mode=" (mode) } { "← " (texts::BACK) } }
@@ -117,6 +124,10 @@ pub(super) async fn show_story(
                 dl.facts {
                     dt { (texts::NUMBER) }
                     dd { (whose(visit, project, phone, above.as_ref(), &hidden)) }
+                    @if let Some(id) = identity {
+                        dt { (texts::IDENTITY) }
+                        dd { a href=(identities::address(project, mode, id)) { code { (id) } } }
+                    }
                     dt { (texts::NEXT) }
                     dd { (next(timeline.next)) }
                     @if timeline.guesses != GuessBudget::default() {

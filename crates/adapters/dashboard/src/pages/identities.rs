@@ -1,5 +1,5 @@
 use super::parts::{Danger, notice};
-use crate::format::time;
+use crate::format::{moment, time};
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
 use crate::texts::identities as texts;
@@ -7,7 +7,7 @@ use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::{FoundIdentity, ManageError};
-use dwar_kernel::{KeyMode, Phone};
+use dwar_kernel::{IdentityId, KeyMode, Phone};
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
@@ -16,8 +16,47 @@ use serde::Deserialize;
 /// `GET /p/{project}/identities`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::FindIdentity).await?;
-    let empty = html! { section.empty { p { (texts::START) } } };
-    page(&visit, &project, visit.mode, StatusCode::OK, &empty)
+    let world = (project.id, visit.mode);
+    let latest = visit.console.manage.identities.latest(&visit.by, world).await?;
+    page(&visit, &project, visit.mode, StatusCode::OK, &list(&project, visit.mode, &latest))
+}
+
+fn list(project: &Project, mode: KeyMode, latest: &[FoundIdentity]) -> Markup {
+    html! {
+        @if latest.is_empty() { section.empty { p { (texts::NONE_YET) } } }
+        @else {
+            section.card {
+                h2 { (texts::LATEST) }
+                p.muted { (texts::LATEST_LEAD) }
+                div.table tabindex="0" role="region" aria-label=(texts::LATEST) {
+                    table.cards {
+                        thead { tr {
+                            @for head in [texts::NUMBER, texts::LAST, texts::FIRST, texts::ID] {
+                                th scope="col" { (head) }
+                            }
+                        } }
+                        tbody {
+                            @for it in latest {
+                                tr {
+                                    td.masked data-label=(texts::NUMBER) {
+                                        a href=(address(project, mode, it.id)) { (it.phone) }
+                                    }
+                                    td data-label=(texts::LAST) { (moment(it.last_verified_at)) }
+                                    td data-label=(texts::FIRST) { (moment(it.created_at)) }
+                                    td data-label=(texts::ID) { code { (it.id) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the sessions of an identity are listed.
+pub(super) fn address(project: &Project, mode: KeyMode, id: IdentityId) -> String {
+    format!("/p/{}/identities/{}/{id}/sessions", project.id, mode.as_str())
 }
 
 /// The number goes in a body, not in an address: addresses end up in histories and logs.
@@ -105,6 +144,7 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode) -> Markup {
                 input type="hidden" name="mode" value=(mode);
                 button.primary type="submit" { (texts::LOOK_UP) }
             }
+            p.hint { (texts::START) }
         }
     }
 }
@@ -136,9 +176,7 @@ fn card(
                 dt { (texts::LAST) } dd { (time(found.last_verified_at)) }
             }
             p {
-                a.button href={ "/p/" (project.id) "/identities/" (mode.as_str()) "/" (id) "/sessions" } {
-                    (texts::SESSIONS)
-                }
+                a.button href=(address(project, mode, found.id)) { (texts::SESSIONS) }
             }
             @if visit.may(project, Command::EraseIdentity) {
                 (danger.show(visit, &[("mode", mode.as_str()), ("id", &id)]))

@@ -1,5 +1,5 @@
-use super::go;
 use super::parts::{Danger, done, notice};
+use super::{go, identities};
 use crate::format::time;
 use crate::layout::{Frame, Page, csrf};
 use crate::refusal::Refusal;
@@ -46,8 +46,7 @@ impl Owner {
     }
 
     fn address(&self) -> String {
-        let Self { project, mode, identity } = self;
-        format!("/p/{}/identities/{}/{identity}/sessions", project.id, mode.as_str())
+        identities::address(&self.project, self.mode, self.identity)
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) const STORY_LEAD: &str = "Everything on record for one phone number, 
 pub(crate) const BACK: &str = "All activity";
 pub(crate) const NEXT: &str = "Next code";
 pub(crate) const NUMBER: &str = "Phone number";
+pub(crate) const IDENTITY: &str = "Identity";
 pub(crate) const UNMASK: &str = "Show number";
 pub(crate) const UNMASK_HINT: &str = "This is recorded in the audit log.";
 pub(crate) const WRONG_CODES: &str = "Failed attempts";

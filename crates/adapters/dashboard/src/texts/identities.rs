@@ -3,8 +3,12 @@ pub(crate) const LEAD: &str =
     "People who have verified a phone number. Live and test are separate.";
 pub(crate) const PHONE: &str = "Phone number or identity ID";
 pub(crate) const LOOK_UP: &str = "Look up";
-pub(crate) const START: &str =
-    "Enter a number to see whether it has logged in. Your search is not stored.";
+pub(crate) const START: &str = "Shows whether the number has logged in. Your search is not stored.";
+pub(crate) const LATEST: &str = "Verified recently";
+pub(crate) const LATEST_LEAD: &str =
+    "Among the newest 500 requests. Select one to see its sessions.";
+pub(crate) const NONE_YET: &str =
+    "Nobody has verified a code recently. Identities appear here after their first login.";
 pub(crate) const NOBODY: &str =
     "No identity found. The number was never verified here, or the identity was erased.";
 pub(crate) const ID: &str = "Identity ID";

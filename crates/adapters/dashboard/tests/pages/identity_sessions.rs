@@ -1,8 +1,8 @@
 use crate::support::House;
-use dwar_kernel::KeyMode;
+use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, OtpId, Phone};
 use dwar_operator::{Action, AuditFilter, Role};
-use dwar_session::Session;
-use dwar_testkit::Fixtures;
+use dwar_session::{Login, Session};
+use dwar_testkit::{CODE, Fixtures, Line, START};
 
 impl House {
     /// Two sessions of one identity, and the address of their page.
@@ -16,6 +16,24 @@ impl House {
         }
         let path = self.page(&format!("identities/live/{}/sessions", sessions[0].identity));
         (sessions, path)
+    }
+
+    fn line(&self, make: &Fixtures, mode: KeyMode, number: &str) -> Line {
+        let phone: Phone = number.parse().unwrap();
+        let index = self.parts.tools.vault.phone_index(self.project, mode, &phone);
+        Line { phone, index, ..make.line(self.project, mode) }
+    }
+
+    /// A phone that gave the right code: its identity, and the request.
+    async fn verified(&self, make: &Fixtures, mode: KeyMode, number: &str) -> (IdentityId, OtpId) {
+        let (line, stores) = (self.line(make, mode, number), &self.parts.stores);
+        let mut otp = make.otp(&line);
+        otp.sealed_phone = self.parts.tools.vault.seal_phone(self.project, &line.phone);
+        stores.otps.issue(otp.clone()).await.unwrap();
+        let (guess, policy) = (make.guess(CODE), GuessPolicy::OFF);
+        stores.otps.judge(self.project, mode, line.index, guess, policy, START).await.unwrap();
+        let login = Login { sealed_phone: otp.sealed_phone, ..make.login(&line) };
+        (stores.sessions.start(login).await.unwrap(), otp.id)
     }
 
     pub async fn alive(&self, of: &Session) -> Vec<bool> {
@@ -74,4 +92,27 @@ async fn nobody_else_sees_or_ends_them() {
     assert_eq!(page.status, 404);
     assert_eq!(member.get(&elsewhere).await.status, 404);
     assert_eq!(house.alive(&one).await, [true, true]);
+}
+
+#[actix_web::test]
+async fn whoever_verified_lately_is_listed_and_a_story_leads_to_them() {
+    let (house, make) = (House::new().await, Fixtures::seeded(8));
+    let member = house.with_role(Role::Member).await;
+    assert!(member.get(&house.page("identities")).await.body.contains("Nobody has verified"));
+    let (identity, otp) = house.verified(&make, KeyMode::Live, "9876543210").await;
+    let (other, _) = house.verified(&make, KeyMode::Test, "9123456789").await;
+    let unverified = house.line(&make, KeyMode::Live, "9111111111");
+    house.parts.stores.otps.issue(make.otp(&unverified)).await.unwrap();
+
+    let page = member.get(&house.page("identities")).await.body;
+    let sessions = house.page(&format!("identities/live/{identity}/sessions"));
+    assert_eq!(page.matches(&format!("href=\"{sessions}\"")).count(), 1, "{page}");
+    assert_eq!(page.matches("/sessions\"").count(), 1, "nobody else");
+    assert!(!page.contains("9876543210") && !page.contains(&other.to_string()), "{page}");
+    let story = house.page(&format!("activity/{otp}"));
+    assert!(member.get(&story).await.body.contains(&sessions));
+    let support = house.with_role(Role::Support).await;
+    assert_eq!(support.get(&house.page("identities")).await.status, 403);
+    let page = support.get(&story).await;
+    assert!(page.status == 200 && !page.body.contains(&identity.to_string()));
 }
