@@ -24,7 +24,7 @@ async function make(page, name) {
   await page.goto(`${house.base}/projects`);
   await page.click("summary:has-text('New project')");
   await page.fill("#name", name);
-  await page.click("text=Create project");
+  await page.dblclick("text=Create project");
   await page.waitForSelector("h1:has-text('Your API keys')");
   const keys = { test: await page.textContent("#test-key"), live: await page.textContent("#live-key") };
   const href = await page.getAttribute("a:has-text('Open the playground')", "href");
@@ -38,6 +38,8 @@ everywhere(() => house, "a project is made, renamed, archived and restored", asy
   await sound(house, `${look} new`);
   const { at, keys } = await make(page, `Chai ${look}`);
   await sound(house, `${look} keys`);
+  await page.goto(`${house.base}/projects`);
+  assert.equal(await page.locator(`a:has-text("Chai ${look}")`).count(), 1, "a second click makes no second one");
   assert.equal((await send(keys.test)).status, 200);
 
   await page.goto(`${at}/settings`);

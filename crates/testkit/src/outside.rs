@@ -45,7 +45,7 @@ impl Providers for Carriers {
         ["meta", "msg91", "twilio"].map(str::to_owned).to_vec()
     }
 
-    fn usual(&self, _: Channel) -> Vec<String> {
+    fn defaults(&self, _: Channel) -> Vec<String> {
         vec!["console".to_owned()]
     }
 

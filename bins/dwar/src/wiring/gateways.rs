@@ -39,8 +39,8 @@ impl dwar_otp::Providers for Carriers {
         self.available.names(channel)
     }
 
-    fn usual(&self, channel: Channel) -> Vec<String> {
-        self.available.usual(channel)
+    fn defaults(&self, channel: Channel) -> Vec<String> {
+        self.available.defaults(channel)
     }
 
     fn template_languages(&self) -> Vec<String> {
@@ -87,7 +87,7 @@ impl dwar_otp::Providers for Available {
         serving.map(|(name, _)| name.clone()).collect()
     }
 
-    fn usual(&self, channel: Channel) -> Vec<String> {
+    fn defaults(&self, channel: Channel) -> Vec<String> {
         match channel {
             Channel::Whatsapp => self.1.whatsapp.clone(),
             Channel::Sms => self.1.sms.clone(),

@@ -104,8 +104,8 @@ impl FirstSteps {
         let routing = &project.routing;
         let routes = [(Channel::Whatsapp, &routing.whatsapp), (Channel::Sms, &routing.sms)];
         routes.into_iter().any(|(channel, own)| {
-            let usual = || self.providers.usual(channel);
-            own.clone().unwrap_or_else(usual).iter().any(|name| name != CONSOLE)
+            let defaults = || self.providers.defaults(channel);
+            own.clone().unwrap_or_else(defaults).iter().any(|name| name != CONSOLE)
         })
     }
 }

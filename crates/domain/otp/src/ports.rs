@@ -223,7 +223,7 @@ pub trait Providers: Send + Sync {
     fn names(&self, channel: Channel) -> Vec<String>;
 
     /// The names of those that carry messages over `channel` for projects that name none, in order.
-    fn usual(&self, channel: Channel) -> Vec<String>;
+    fn defaults(&self, channel: Channel) -> Vec<String>;
 
     /// The BCP 47 tags of the languages that a provider over WhatsApp has a template for, each once.
     fn template_languages(&self) -> Vec<String>;

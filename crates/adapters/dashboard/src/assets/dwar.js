@@ -52,6 +52,15 @@ addEventListener("beforeunload", (event) => {
   if ([...kept].some(([form, saved]) => form !== sent && filled(form) !== saved)) event.preventDefault();
 });
 
+// A second click sends a form no second time.
+let last = { form: null, at: 0 };
+addEventListener("submit", (event) => {
+  const { target: form, timeStamp: at, defaultPrevented } = event;
+  if (defaultPrevented || form.method !== "post") return;
+  if (form === last.form && at - last.at < 3_000) event.preventDefault();
+  else last = { form, at };
+});
+
 // The values of a bar, under the pointer or by the arrow keys.
 for (const box of document.querySelectorAll("[data-chart]")) {
   const value = box.querySelector(".chart-value");

@@ -83,10 +83,7 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
             html! {
                 div.columns {
                     @for (channel, field, label, own) in channels {
-                        fieldset.stack {
-                            legend { (label) }
-                            (places(form, (channel, field), own.as_deref(), visit))
-                        }
+                        (places(form, (channel, field, label), own.as_deref(), visit))
                     }
                     (form.field(&fallback))
                 }
@@ -109,15 +106,15 @@ fn providers(visit: &Visit, channel: Channel, own: Option<&[String]>) -> Vec<(St
     known.iter().map(state).chain(gone).collect()
 }
 
-/// As many places as there are providers.
+/// As many places as there are providers; a single one needs no group.
 fn places(
     form: Form<'_>,
-    (channel, field): (Channel, &str),
+    (channel, field, title): (Channel, &str, &str),
     own: Option<&[String]>,
     visit: &Visit,
 ) -> Markup {
     let providers = providers(visit, channel, own);
-    let default = visit.console.providers.usual(channel).join(", ");
+    let default = visit.console.providers.defaults(channel).join(", ");
     let default = format!(
         "{} ({})",
         texts::AS_INSTALLED,
@@ -135,8 +132,19 @@ fn places(
             _ => own.unwrap_or_default().get(place).map_or("", String::as_str),
         };
         let name = place_of(field, place);
-        let label = texts::PLACES.get(place).copied().unwrap_or(texts::THEN);
+        let label = match providers.len() {
+            0 | 1 => title,
+            _ => texts::PLACES.get(place).copied().unwrap_or(texts::THEN),
+        };
         form.choice(&Field { name: &name, label, value: present, ..Field::TEXT }, &options)
     };
-    html! { @for place in 0..providers.len().max(1) { (choice(place)) } }
+    html! {
+        @if providers.len() < 2 { (choice(0)) }
+        @else {
+            fieldset.stack {
+                legend { (title) }
+                @for place in 0..providers.len() { (choice(place)) }
+            }
+        }
+    }
 }
