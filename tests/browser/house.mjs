@@ -81,7 +81,6 @@ export async function open() {
 /** How the browser is set up, the same on every machine. */
 export const LOOK = {
   viewport: { width: 1280, height: 860 },
-  locale: "en-IN",
   // Not where the pages' times are from.
   timezoneId: "America/New_York",
   reducedMotion: "reduce",

@@ -178,30 +178,44 @@ fn row(visit: &Visit, entry: &AuditEntry, names: &Names) -> Markup {
                 @if let Some(from) = entry.from { br; small { (from) } }
             }
             td.outcome { span title=(entry.action) { (texts::did(entry.action)) } }
-            td.wrap-anywhere data-label=(texts::HEADS[3]) { (names.target(entry)) }
-            td.facts data-label=(texts::HEADS[4]) { (change(entry, names)) }
+            td data-label=(texts::HEADS[3]) { (names.target(entry)) }
+            td.change data-label=(texts::HEADS[4]) { (change(entry, names)) }
         }
     }
 }
 
-/// What it was beside what it is to be, a line per fact; the facts alone where there is one of the two.
+/// What it was beside what it is to be, a line per fact; one after the other where they have no fact in
+/// common.
 fn change(entry: &AuditEntry, names: &Names) -> Markup {
     let (before, after) = (facts(entry.before.as_deref()), facts(entry.after.as_deref()));
-    let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let both = !before.is_empty() && !after.is_empty();
     let value =
         |facts: &Facts, name| names.named(facts.get(name).map_or(texts::NOTHING, String::as_str));
+    let label = |name: &str| name.trim_end_matches(PAISE).replace('_', " ");
+    if !before.keys().any(|name| after.contains_key(name)) {
+        let earlier = if after.is_empty() { "" } else { texts::EARLIER };
+        return html! {
+            table.facts-table {
+                tbody {
+                    @for name in before.keys() {
+                        tr { th scope="row" { (label(name)) (earlier) } td { (value(&before, name)) } }
+                    }
+                    @for name in after.keys() {
+                        tr { th scope="row" { (label(name)) } td { strong { (value(&after, name)) } } }
+                    }
+                }
+            }
+        };
+    }
+    let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     html! {
         table.facts-table {
-            @if both {
-                thead { tr { td {} @for head in texts::BEFORE_AND_AFTER { th scope="col" { (head) } } } }
-            }
+            thead { tr { td {} @for head in texts::BEFORE_AND_AFTER { th scope="col" { (head) } } } }
             tbody {
                 @for name in all {
                     tr {
-                        th scope="row" { (name.trim_end_matches(PAISE).replace('_', " ")) }
-                        @if both || after.is_empty() { td { (value(&before, name)) } }
-                        @if !after.is_empty() { td { strong { (value(&after, name)) } } }
+                        th scope="row" { (label(name)) }
+                        td { (value(&before, name)) }
+                        td { strong { (value(&after, name)) } }
                     }
                 }
             }

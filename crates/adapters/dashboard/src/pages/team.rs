@@ -247,13 +247,16 @@ fn member(
                 }
             }
             @if mine && !myself {
-                @if operator.access.everything {}
-                @else if changed == Some(operator.id) { (access_forms(visit, operator, projects)) }
-                @else {
-                    p { a.button href={ "/team?change=" (operator.id) "#" (operator.id) }
-                        aria-label={ (texts::CHANGE) " " (name) } { (texts::CHANGE) } }
+                @let changing = changed == Some(operator.id);
+                @if changing { (access_forms(visit, operator, projects)) }
+                div.row {
+                    @if !changing && !operator.access.everything {
+                        a.button href={ "/team?change=" (operator.id) "#" (operator.id) }
+                            aria-label={ (texts::CHANGE) " " (name) } { (texts::CHANGE) }
+                    }
+                    @if operator.is_invited() { (invitation(visit, operator)) }
                 }
-                @if operator.is_invited() { (invitation(visit, operator)) } @else { (removal(visit, operator)) }
+                @if !operator.is_invited() { (removal(visit, operator)) }
             }
         }
     }
@@ -270,9 +273,7 @@ fn invitation(visit: &Visit, operator: &Operator) -> Markup {
         }
     };
     html! {
-        div.row {
-            (button("invitation", "plain", texts::NEW_LINK)) (button("remove", "danger", texts::REVOKE))
-        }
+        (button("invitation", "plain", texts::NEW_LINK)) (button("remove", "danger", texts::REVOKE))
     }
 }
 

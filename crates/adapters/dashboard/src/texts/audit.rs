@@ -14,6 +14,8 @@ pub(crate) const UNTIL: &str = "To (IST)";
 pub(crate) const APPLY: &str = "Apply";
 pub(crate) const CLEAR: &str = "Clear";
 pub(crate) const OLDER: &str = "Older";
+/// After the name of a fact that was so before.
+pub(crate) const EARLIER: &str = " before";
 pub(crate) const BEFORE_AND_AFTER: [&str; 2] = ["Before", "After"];
 pub(crate) const NOTHING: &str = "–";
 
