@@ -39,6 +39,14 @@ impl PageAddress {
         Self::read(request, &rest[rest.find('/')?..])
     }
 
+    /// The page by which a form is answered, where that is no redirect: the one at its own address, or the
+    /// one that sent it.
+    pub(crate) fn answered(request: &HttpRequest) -> Option<Self> {
+        let own = || Self::read(request, request.uri().path_and_query()?.as_str());
+        let posted = request.method() == Method::POST;
+        posted.then(|| own().or_else(|| Self::of(request))).flatten()
+    }
+
     /// The same page for the other mode: without what its query says of this one.
     pub(crate) fn for_any_mode(&self) -> String {
         let Some((path, query)) = self.0.split_once('?') else { return self.0.clone() };

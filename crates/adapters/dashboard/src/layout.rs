@@ -76,7 +76,7 @@ impl<'a> Frame<'a> {
         let page = html! {
             a.skip href="#content" { (nav::SKIP) }
             (self.side())
-            main #content tabindex="-1" {
+            main #content tabindex="-1" data-page=[self.visit.answers.as_ref().map(|it| PageAddress::or_home(Some(it)))] {
                 header.head {
                     h1 { (self.title) }
                     @if self.is_testing() { " " span.pill.warn { (nav::TEST_MODE) } }
@@ -305,6 +305,7 @@ pub(crate) fn csrf(visit: &Visit) -> Markup {
     html! { input type="hidden" name="csrf" value=(visit.csrf); }
 }
 
-fn initial(name: &str) -> String {
+/// What stands for a name in its avatar.
+pub(crate) fn initial(name: &str) -> String {
     name.chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
 }

@@ -41,6 +41,8 @@ pub(crate) struct Visit {
     pub(crate) typed: Typed,
     /// The page that is asked for, or that sent its form.
     pub(crate) page: Option<PageAddress>,
+    /// Where the page is that this request is answered with, if it sends a form.
+    pub(crate) answers: Option<PageAddress>,
     token: SessionToken,
 }
 
@@ -217,8 +219,21 @@ impl FromRequest for Visit {
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             let (language, mode) = (Language::of(&request), mode::of(&request));
-            let typed = Typed::default();
-            Ok(Self { console, present, by, csrf, theme, language, mode, path, page, typed, token })
+            let (typed, answers) = (Typed::default(), PageAddress::answered(&request));
+            Ok(Self {
+                console,
+                present,
+                by,
+                csrf,
+                theme,
+                language,
+                mode,
+                path,
+                page,
+                answers,
+                typed,
+                token,
+            })
         })
     }
 }

@@ -8,6 +8,11 @@ for (const form of document.querySelectorAll("form[data-secret]")) {
   if (form.id === "start" && secret) form.requestSubmit();
 }
 
+// A form that was answered without a redirect: the answer goes by the address of its page, so that to reload it,
+// or to come back to it, sends nothing again.
+const answered = document.querySelector("[data-page]");
+if (answered) history.replaceState(null, "", answered.dataset.page);
+
 // Copy buttons: what to copy stands in the element that data-copy names.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.addEventListener("click", async () => {

@@ -1,6 +1,7 @@
 use super::go;
 use super::parts::{Field, notice};
 use crate::console::Console;
+use crate::format::sentence;
 use crate::language::Language;
 use crate::layout::{HTML, Page, card};
 use crate::refusal::Refusal;
@@ -65,17 +66,17 @@ pub(crate) async fn accept(
     form: Open<InviteForm>,
 ) -> Page {
     let InviteForm { secret, password, again } = form.0;
-    let refused = |sentence: &str| {
-        let form = password_form(&secret, Some(sentence));
+    let refused = |field: &str, sentence: &str| {
+        let form = password_form(&secret, Some((field, sentence)));
         shown(&request, StatusCode::UNPROCESSABLE_ENTITY, texts::INVITED, &form)
     };
     if password != again {
-        return refused(texts::NOT_THE_SAME);
+        return refused("again", texts::NOT_THE_SAME);
     }
     let client = console.client(&request);
     match console.admin.sign_in.follow_link(&secret, Some(&password), client).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/"),
-        Err(SignInError::Password(cause)) => refused(&cause.to_string()),
+        Err(SignInError::Password(cause)) => refused("password", &sentence(&cause.to_string())),
         Err(SignInError::LinkGone) => {
             let content = html! { p { (texts::INVITATION_GONE) } };
             shown(&request, StatusCode::FORBIDDEN, texts::INVITED, &content)
@@ -85,7 +86,7 @@ pub(crate) async fn accept(
 }
 
 /// The secret is in the fragment until the script puts it in; after a refusal it is in the page.
-fn password_form(secret: &str, refused: Option<&str>) -> Markup {
+fn password_form(secret: &str, refused: Option<(&str, &str)>) -> Markup {
     let field = |name, label, hint| Field {
         name,
         label,
@@ -93,12 +94,13 @@ fn password_form(secret: &str, refused: Option<&str>) -> Markup {
         kind: "password",
         autocomplete: "new-password",
         required: true,
+        error: refused.filter(|(refused, _)| *refused == name).map(|(_, sentence)| sentence),
         ..Field::TEXT
     };
     html! {
         form.stack method="post" action="/invite" data-secret=[secret.is_empty().then_some("secret")] {
             input type="hidden" name="secret" value=(secret);
-            @if let Some(sentence) = refused { (notice("bad", sentence)) }
+            @if let Some((_, sentence)) = refused { (notice("bad", sentence)) }
             p { (texts::CHOOSE) }
             (field("password", texts::PASSWORD, texts::PASSWORD_HINT).show())
             (field("again", texts::AGAIN, "").show())

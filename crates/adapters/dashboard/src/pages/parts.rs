@@ -83,8 +83,9 @@ impl Danger<'_> {
     /// The form, with hidden fields beside the word.
     pub(crate) fn show(&self, visit: &Visit, hidden: &[(&str, &str)]) -> Markup {
         let field = format!("{}-word", self.id);
+        let error = self.is_refused(visit, hidden).then_some(texts::NO_MATCH);
         html! {
-            details.danger-zone {
+            details.danger-zone open[error.is_some()] {
                 summary { (self.summary) }
                 form.stack method="post" action=(self.action) {
                     (csrf(visit))
@@ -93,12 +94,25 @@ impl Danger<'_> {
                     div.field {
                         label for=(field) { (texts::TYPE) " " code { (self.word) } " " (texts::TO_CONFIRM) }
                         input id=(field) name="word" autocomplete="off" autocapitalize="off"
-                            spellcheck="false" required data-confirm=(self.word);
+                            spellcheck="false" required data-confirm=(self.word)
+                            value=[error.and_then(|_| visit.typed.get("word"))]
+                            aria-describedby=[described_by(&field, "", error)]
+                            aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
+                        (notes(&field, "", error))
                     }
                     div { button.danger type="submit" { (self.button) } }
                 }
             }
         }
+    }
+
+    /// Whether the page answers this very form, in which another word was typed.
+    fn is_refused(&self, visit: &Visit, hidden: &[(&str, &str)]) -> bool {
+        let sent = |(name, value): &(&str, &str)| visit.typed.get(name) == Some(*value);
+        let other = |word: &str| word.trim() != self.word;
+        visit.path == self.action
+            && hidden.iter().all(sent)
+            && visit.typed.get("word").is_some_and(other)
     }
 }
 

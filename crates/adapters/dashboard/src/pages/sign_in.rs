@@ -3,12 +3,13 @@ use super::parts::{Field, notice};
 use super::{go, passkeys};
 use crate::address::PageAddress;
 use crate::console::Console;
+use crate::form::{described_by, notes};
 use crate::language::Language;
 use crate::layout::{HTML, Page, card, language_switch};
 use crate::refusal::{RETRY_SOON, Refusal};
 use crate::texts::sign_in::SignIn;
 use crate::visit::{NoFields, Open, Posted, Theme, Visit};
-use actix_web::http::StatusCode;
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{Credentials, SignInError, SignedIn, TypedCode};
@@ -111,7 +112,11 @@ pub(crate) async fn enter_code(
     let answer = console.admin.sign_in.enter_code(typed, console.client(&request)).await;
     let over = matches!(answer, Ok(_) | Err(SignInError::TooLate));
     let mut page = door.answer(answer, door.texts.wrong_code, |sentence: &str| {
-        if over { door.password_form("", Some(sentence)) } else { door.code_form(Some(sentence)) }
+        if over {
+            html! { (notice("bad", sentence)) (door.password_form("", None)) }
+        } else {
+            door.code_form(Some(sentence))
+        }
     })?;
     if over {
         page.add_cookie(&console.pending_cookie(None)).map_err(|_| Refusal::Failed)?;
@@ -130,7 +135,7 @@ impl<'a> Door<'a> {
     /// Lets in who came by a passkey, or says why not.
     pub(crate) fn by_passkey(&self, answer: Result<SignedIn, SignInError>) -> Page {
         self.answer(answer, self.texts.passkey_wrong, |sentence: &str| {
-            self.password_form("", Some(sentence))
+            html! { (notice("bad", sentence)) (self.password_form("", None)) }
         })
     }
 
@@ -170,7 +175,11 @@ impl<'a> Door<'a> {
     fn shown(&self, status: StatusCode, form: &Markup) -> Page {
         let path = if self.request.path() == CODE { CODE } else { "/sign-in" };
         let back = PageAddress::with_next(path, self.next.as_ref());
-        let content = html! { (form) (language_switch(self.language, &back)) };
+        let posted = self.request.method() == Method::POST;
+        let content = html! {
+            div data-page=[posted.then_some(&back)] { (form) }
+            (language_switch(self.language, &back))
+        };
         let look = (Theme::of(self.request), self.language);
         let page = card(self.texts.title, look, &content).into_string();
         Ok(HttpResponse::build(status).content_type(HTML).body(page))
@@ -200,6 +209,7 @@ impl<'a> Door<'a> {
             kind: "password",
             autocomplete: "current-password",
             required: true,
+            error: refused,
             ..Field::TEXT
         };
         html! {
@@ -222,7 +232,9 @@ impl<'a> Door<'a> {
                 div.field {
                     label for="code" { (self.texts.code) }
                     input #code name="code" inputmode="numeric" autocomplete="one-time-code" required
-                        autofocus;
+                        aria-describedby=[described_by("code", "", refused)]
+                        aria-invalid=[refused.map(|_| "true")] autofocus;
+                    (notes("code", "", refused))
                 }
                 button.primary type="submit" { (self.texts.button) }
             }

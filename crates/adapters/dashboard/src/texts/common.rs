@@ -1,5 +1,6 @@
 pub(crate) const TYPE: &str = "Type";
 pub(crate) const TO_CONFIRM: &str = "to confirm";
+pub(crate) const NO_MATCH: &str = "This does not match.";
 pub(crate) const COPY: &str = "Copy";
 pub(crate) const COPIED: &str = "Copied";
 pub(crate) const NOT_SAVED: &str = "Nothing was saved.";
