@@ -13,7 +13,12 @@ struct Asset {
 const CSS: Asset = Asset {
     name: "dwar.css",
     kind: "text/css; charset=utf-8",
-    content: include_str!("assets/dwar.css"),
+    content: concat!(include_str!("assets/dwar.css"), include_str!("assets/phone.css")),
+};
+const PLAYGROUND_CSS: Asset = Asset {
+    name: "playground.css",
+    kind: "text/css; charset=utf-8",
+    content: include_str!("assets/playground.css"),
 };
 const SCRIPT: Asset = Asset {
     name: "dwar.js",
@@ -80,6 +85,11 @@ pub(crate) fn script() -> String {
     SCRIPT.path()
 }
 
+/// Where the style sheet of the playground is, which no other page needs.
+pub(crate) fn playground_css() -> String {
+    PLAYGROUND_CSS.path()
+}
+
 /// Where the playground's script is.
 pub(crate) fn playground() -> String {
     PLAYGROUND.path()
@@ -106,7 +116,8 @@ pub(crate) fn icon() -> String {
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {
-    const ALL: [&Asset; 7] = [&CSS, &SCRIPT, &PLAYGROUND, &ACTIVITY, &INBOX, &PASSKEYS, &ICON];
+    const ALL: [&Asset; 8] =
+        [&CSS, &PLAYGROUND_CSS, &SCRIPT, &PLAYGROUND, &ACTIVITY, &INBOX, &PASSKEYS, &ICON];
     for asset in ALL {
         config.service(asset.resource());
     }

@@ -30,6 +30,8 @@ pub(crate) struct Frame<'a> {
     project: Option<&'a Project>,
     /// A script beside the one that every page has.
     script: Option<String>,
+    /// A style sheet beside the one that every page has.
+    style: Option<String>,
     /// That of its texts.
     language: Language,
     /// What it shows, and where the switch of modes leads from it.
@@ -41,7 +43,8 @@ impl<'a> Frame<'a> {
     /// A page in English that belongs to no project and needs no script of its own.
     pub(crate) fn new(visit: &'a Visit, title: &'a str, lead: &'a str) -> Self {
         let (mode, language) = (visit.mode, Language::English);
-        Self { visit, title, lead, project: None, script: None, language, mode, other_mode: None }
+        let (script, style, other_mode) = (None, None, None);
+        Self { visit, title, lead, project: None, script, style, language, mode, other_mode }
     }
 
     /// The same page within a project.
@@ -52,6 +55,11 @@ impl<'a> Frame<'a> {
     /// The same page with a script of its own.
     pub(crate) fn with(self, script: impl Into<Option<String>>) -> Self {
         Self { script: script.into(), ..self }
+    }
+
+    /// The same page with a style sheet of its own.
+    pub(crate) fn styled(self, style: String) -> Self {
+        Self { style: Some(style), ..self }
     }
 
     /// The same page, about something of this mode; the other one begins at a page of its own.
@@ -89,6 +97,7 @@ impl<'a> Frame<'a> {
         };
         let extra = html! {
             meta name="csrf-token" content=(self.visit.csrf);
+            @if let Some(style) = &self.style { link rel="stylesheet" href=(style); }
             @if let Some(script) = &self.script { script type="module" src=(script) {} }
         };
         let title = match self.project {

@@ -266,7 +266,7 @@ fn list(visit: &Visit, project: &Project, page: &RequestPage, is_live: bool) -> 
                 button.quiet #live-pause type="button" aria-pressed="false" { (texts::PAUSE) }
             }
             div.table tabindex="0" role="region" aria-label=(texts::LATEST) {
-                table.requests.cards {
+                table.requests.cards.brief {
                     caption { (texts::LATEST) }
                     thead { tr {
                         th scope="col" { (texts::WHEN) }
@@ -304,8 +304,8 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
                     None => span.muted { (texts::NO_WAY) },
                 }
             }
-            td.{ "tone-" (state_tone.as_str()) } data-label=(texts::CODE) { (state) }
-            td.amount data-label=(texts::COST) {
+            td.beside.{ "tone-" (state_tone.as_str()) } data-label=(texts::CODE) { (state) }
+            td.amount.beside data-label=(texts::COST) {
                 @if line.charged > Paise::ZERO { (rupees(line.charged)) }
                 @else { span.muted { (texts::FREE) } }
             }

@@ -98,7 +98,7 @@ fn messages(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> 
                 }
             }
             div.table #list hidden[is_empty] tabindex="0" role="region" aria-label=(texts::MESSAGES) {
-                table.cards {
+                table.cards.brief {
                     thead { tr {
                         th scope="col" { (texts::WHEN) }
                         th scope="col" { (texts::PHONE) }
@@ -125,7 +125,7 @@ fn row(project: ProjectId, line: &InboxLine) -> Markup {
                     None => span.muted { (texts::UNREADABLE) },
                 }
             }
-            td.outcome.message {
+            td.outcome.whole.message {
                 @match &line.text {
                     Some(text) => (text),
                     None => span.muted { (texts::UNREADABLE) },

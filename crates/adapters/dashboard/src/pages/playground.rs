@@ -56,7 +56,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     };
     let script = Some(assets::playground());
     let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(script);
-    let frame = frame.in_mode(KeyMode::Test, "overview");
+    let frame = frame.styled(assets::playground_css()).in_mode(KeyMode::Test, "overview");
     frame.in_language(visit.language).show(&content)
 }
 
@@ -222,8 +222,8 @@ fn phone(texts: &Playground, project: &Project) -> Markup {
                 }
                 div.keyboard { button.autofill type="button" hidden {} }
             }
-            ol.delivery aria-label=(texts.delivery) {}
             a href={ "/p/" (project.id) "/inbox" } { (texts.inbox) }
+            ol.delivery aria-label=(texts.delivery) {}
         }
     }
 }

@@ -155,7 +155,7 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
     let leads = visit.may(project, Command::ShowRequest);
     html! {
         div.table tabindex="0" role="region" aria-label=(words::STATEMENT) {
-            table.cards {
+            table.cards.brief.statement {
                 caption { (words::STATEMENT) }
                 thead { tr {
                     th scope="col" { (words::WHEN) }
@@ -175,9 +175,9 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
                                     a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
                                 } @else { (entry.reference) }
                             }
-                            td.amount data-label=(words::CHANGE) { (movement(entry.amount)) }
-                            td.amount data-label=(words::ON_HOLD) { (movement(entry.held)) }
-                            td.amount data-label=(words::AFTER) { (rupees(entry.after.balance)) }
+                            td.amount.beside data-label=(words::CHANGE) { (movement(entry.amount)) }
+                            td.amount.named data-label=(words::ON_HOLD) { (movement(entry.held)) }
+                            td.amount.named data-label=(words::AFTER) { (rupees(entry.after.balance)) }
                         }
                     }
                 }

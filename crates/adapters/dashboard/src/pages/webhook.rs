@@ -253,7 +253,7 @@ fn told(
                 p.muted { (if failed { texts::NONE_FAILED } else { texts::EMPTY }) }
             } @else {
                 div.table tabindex="0" role="region" aria-label=(texts::LOG) {
-                    table.cards {
+                    table.cards.brief.calls {
                         thead { tr { @for head in texts::HEADS { th scope="col" { (head) } } } }
                         tbody { @for logged in calls { (row(visit, &base, logged, may)) } }
                     }
@@ -285,7 +285,7 @@ fn row(
                 @if call.number > 1 { " " small { (texts::TRY) " " (call.number) } }
             }
             td.amount data-label=(texts::HEADS[3]) { (call.took.as_millis()) " " (texts::MS) }
-            td data-label=(texts::HEADS[4]) { @if let Some(again) = call.again { (time(again)) } @else { span.muted { "–" } } }
+            td.named data-label=(texts::HEADS[4]) { @if let Some(again) = call.again { (time(again)) } @else { span.muted { "–" } } }
             td {
                 @if !on_record { small { (texts::GONE) } }
                 @else if may {
