@@ -36,10 +36,18 @@ pub(crate) fn share(of: Share) -> String {
 
 /// A reason or the text of a page as a sentence: with a capital and a full stop.
 pub(crate) fn sentence(reason: &str) -> String {
-    let mut rest = reason.chars();
-    let first = rest.next().into_iter().flat_map(char::to_uppercase);
     let end = if reason.ends_with(['.', '!', '?', ':', '।']) { "" } else { "." };
-    first.chain(rest.as_str().chars()).chain(end.chars()).collect()
+    capital(reason) + end
+}
+
+/// The text with a capital at its beginning, unless that is a name out of a configuration: `http.address`.
+pub(crate) fn capital(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if first.trim_end_matches(['.', ':']).contains(['.', '_', '/', ':']) {
+        return text.to_owned();
+    }
+    let mut rest = text.chars();
+    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest.as_str().chars()).collect()
 }
 
 /// How long something takes: `4.1 s`, `38 s`, `2 min 5 s`.
@@ -103,6 +111,8 @@ mod tests {
     fn reasons_become_sentences() {
         assert_eq!(sentence("ünknown domain"), "Ünknown domain.");
         assert_eq!(sentence("Enter a number."), "Enter a number.");
+        assert_eq!(sentence("gateways.sms: names nothing"), "gateways.sms: names nothing.");
+        assert_eq!(capital("connected"), "Connected");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use super::audit_names::Names;
 use super::wallet_statement::instant;
-use crate::format::{rupees, time};
+use crate::format::{plain_moment, rupees, time};
 use crate::layout::{Frame, Page};
 use crate::refusal::Refusal;
 use crate::texts::{audit as texts, common};
@@ -84,7 +84,7 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
     let filter = query.filter(project.as_ref().map(|project| project.id))?;
     let log = &visit.console.manage.audit_log;
     let entries = log.page(&visit.by, filter, query.after(), LINES).await?;
-    let names = Names::of(visit, project.as_ref()).await?;
+    let names = Names::of(visit, project.as_ref(), &entries).await?;
     let actors = actors(visit, query, &entries).await?;
     let next = entries.last().filter(|_| entries.len() == LINES as usize);
     let content = html! {
@@ -93,7 +93,7 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
             section.empty { p { (if query.is_filtered() { texts::NONE_WANTED } else { texts::EMPTY }) } }
         } @else {
             div.table tabindex="0" role="region" aria-label=(texts::TITLE) {
-                table.cards {
+                table.cards.brief.audit {
                     thead { tr {
                         @for head in texts::HEADS { th scope="col" { (head) } }
                     } }
@@ -190,7 +190,7 @@ fn change(entry: &AuditEntry, names: &Names) -> Markup {
     let (before, after) = (facts(entry.before.as_deref()), facts(entry.after.as_deref()));
     let value =
         |facts: &Facts, name| names.named(facts.get(name).map_or(texts::NOTHING, String::as_str));
-    let label = |name: &str| name.trim_end_matches(PAISE).replace('_', " ");
+    let label = |name: &str| texts::fact(name.trim_end_matches(PAISE));
     if !before.keys().any(|name| after.contains_key(name)) {
         let earlier = if after.is_empty() { "" } else { texts::EARLIER };
         return html! {
@@ -236,7 +236,7 @@ fn facts(json: Option<&str>) -> Facts {
         let amount = value.as_i64().filter(|_| name.ends_with(PAISE));
         let text = match (amount, value) {
             (Some(amount), _) => rupees(Paise(amount)),
-            (_, Value::String(text)) => text,
+            (_, Value::String(text)) => read_instant(&text).map_or(text, plain_moment),
             (_, Value::Bool(on)) => if on { common::ON } else { common::OFF }.to_owned(),
             (_, Value::Null) => texts::NOTHING.to_owned(),
             (_, other) => other.to_string(),

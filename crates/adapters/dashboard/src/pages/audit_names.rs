@@ -6,8 +6,9 @@ use crate::visit::Visit;
 use dwar_operator::{Action, AuditEntry, Command};
 use dwar_project::Project;
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 
-/// The projects, and on the page of one its endpoints, by their ids.
+/// The projects, and the endpoints that entries are about, by their ids.
 pub(super) struct Names {
     /// The id of the project whose page this is.
     here: Option<String>,
@@ -17,16 +18,29 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) async fn of(visit: &Visit, project: Option<&Project>) -> Result<Self, Refusal> {
-        let projects = visit.projects().await?.into_iter();
-        let link = |one: &Project| project_link(visit, one);
-        let projects = projects.map(|one| (one.id.to_string(), one.name.clone(), link(&one)));
-        let projects = projects.collect();
+    /// Those that are needed for the entries of a page, which is that of one project or of them all.
+    pub(super) async fn of(
+        visit: &Visit,
+        project: Option<&Project>,
+        entries: &[AuditEntry],
+    ) -> Result<Self, Refusal> {
+        let known = visit.projects().await?;
+        let with_endpoints: BTreeSet<_> = entries
+            .iter()
+            .filter(|it| is_about_endpoint(it.action))
+            .filter_map(|it| it.project)
+            .collect();
         let mut endpoints = Vec::new();
-        if let Some(project) = project.filter(|one| visit.may(one, Command::ListWebhooks)) {
-            let known = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
-            endpoints.extend(known.into_iter().map(|it| (it.id.to_string(), it.url)));
+        for one in known.iter().filter(|one| with_endpoints.contains(&one.id)) {
+            if visit.may(one, Command::ListWebhooks) {
+                let all = visit.console.manage.endpoints.list(&visit.by, one.id).await?;
+                endpoints.extend(all.into_iter().map(|it| (it.id.to_string(), it.url)));
+            }
         }
+        let link = |one: &Project| project_link(visit, one);
+        let projects =
+            known.into_iter().map(|one| (one.id.to_string(), one.name.clone(), link(&one)));
+        let projects = projects.collect();
         Ok(Self { here: project.map(|one| one.id.to_string()), projects, endpoints })
     }
 
@@ -64,4 +78,16 @@ impl Names {
             _ => html! { (subject) },
         }
     }
+}
+
+const fn is_about_endpoint(action: Action) -> bool {
+    matches!(
+        action,
+        Action::EndpointAdded
+            | Action::EndpointRemoved
+            | Action::EndpointEnabled
+            | Action::EndpointSecretRotated
+            | Action::EndpointTested
+            | Action::EventResent
+    )
 }

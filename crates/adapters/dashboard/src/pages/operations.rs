@@ -1,4 +1,4 @@
-use crate::format::{clock, grouped, time};
+use crate::format::{capital, clock, grouped, sentence, time};
 use crate::layout::{Frame, Page};
 use crate::navigation::project_link;
 use crate::texts::operations as texts;
@@ -26,7 +26,7 @@ pub(crate) async fn show(visit: Visit) -> Page {
     let now = visit.now();
     let content = html! {
         div.stack {
-            p.row { span.muted { (texts::LOOKED) " " (clock(now)) } a.button href="/operations" { (texts::AGAIN) } }
+            div.switches { a.button href="/operations" { (texts::AGAIN) } p.muted { (texts::LOOKED) " " (clock(now)) } }
             (checks(&snapshot.checks))
             (instances(snapshot.instances.as_deref(), now))
             (queues(snapshot.queues.as_ref(), name))
@@ -58,9 +58,9 @@ fn one(check: &Check) -> Markup {
         li {
             span.pill.(class) { span aria-hidden="true" { (sign) " " } (word) }
             div {
-                strong { (check.name) }
-                @for line in check.detail.lines() { p.wrap-anywhere { (line) } }
-                @if let Some(advice) = check.advice { p.advice { "→ " (advice) } }
+                strong { (capital(check.name)) }
+                @for line in check.detail.lines() { p.wrap-anywhere { (capital(line)) } }
+                @if let Some(advice) = check.advice { p.advice { "→ " (sentence(advice)) } }
             }
         }
     }

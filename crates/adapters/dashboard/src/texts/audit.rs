@@ -1,3 +1,4 @@
+use crate::format::capital;
 use dwar_operator::Action;
 
 pub(crate) const TITLE: &str = "Audit log";
@@ -18,6 +19,12 @@ pub(crate) const OLDER: &str = "Older";
 pub(crate) const EARLIER: &str = " before";
 pub(crate) const BEFORE_AND_AFTER: [&str; 2] = ["Before", "After"];
 pub(crate) const NOTHING: &str = "–";
+
+/// The name of a fact, which the log has as `expires_at`, as words.
+pub(crate) fn fact(name: &str) -> String {
+    let words = name.split('_').map(|word| if word == "id" { "ID" } else { word });
+    capital(&words.collect::<Vec<_>>().join(" "))
+}
 
 /// What somebody did.
 pub(crate) const fn did(action: Action) -> &'static str {

@@ -66,8 +66,8 @@ pub(crate) const fn compared(period: Period) -> &'static str {
 
 pub(crate) const fn point(period: Period) -> &'static str {
     match period {
-        Period::Hour => "every five minutes",
-        Period::Day => "hourly",
-        Period::Month => "daily",
+        Period::Hour => "Every five minutes",
+        Period::Day => "Hourly",
+        Period::Month => "Daily",
     }
 }

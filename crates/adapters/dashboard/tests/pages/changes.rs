@@ -148,7 +148,7 @@ async fn somebody_is_invited_changed_and_removed_and_the_log_tells_it() {
     assert_eq!(owner.post(&format!("{path}/remove"), &[("word", "ravi")]).await.status, 303);
     assert!(house.manage.operators.named("ravi").await.is_err());
     let log = owner.get("/audit").await.body;
-    let both = "<th scope=\"row\">access</th><td><span title=";
+    let both = "<th scope=\"row\">Access</th><td><span title=";
     assert!(log.contains("<th scope=\"col\">Before</th>") && log.contains(both), "{log}");
     for action in ["operator.invited", "operator.changed", "operator.removed"] {
         assert!(log.contains(action), "{action}");

@@ -70,8 +70,8 @@ async fn operations_are_shown_to_owners_of_the_installation_the_worst_first() {
     assert!(owner.get("/account").await.body.contains("href=\"/operations\""));
     let page = owner.get("/operations").await.body;
     let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is not in {page}"));
-    assert!(place("7 MiB free") < place("1 to apply") && place("1 to apply") < place("answers"));
-    for wanted in ["make room", "node-1", "1,000+", "50 % (64/128)", "Paused for 12 s", "24 MiB"] {
+    assert!(place("7 MiB free") < place("1 to apply") && place("1 to apply") < place("Answers"));
+    for wanted in ["Make room.", "node-1", "1,000+", "50 % (64/128)", "Paused for 12 s", "24 MiB"] {
         place(wanted);
     }
     assert!(place("restarts") > place("Stopped, restarting"));
