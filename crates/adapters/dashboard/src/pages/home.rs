@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::form::Refused;
 use crate::format::{rupees, time};
 use crate::language::Language;
-use crate::layout::{Frame, Page};
+use crate::layout::{Frame, Page, initial};
 use crate::mode;
 use crate::navigation::first_page;
 use crate::refusal::Refusal;
@@ -125,7 +125,10 @@ fn tile(visit: &Visit, project: &Project, balance: Option<&Balance>) -> Markup {
     html! {
         li {
             a.tile href=(page) {
-                strong { (project.name) }
+                span.tile-name {
+                    span.avatar aria-hidden="true" { (initial(&project.name)) }
+                    strong { (project.name) }
+                }
                 @if let Some(balance) = balance {
                     span.figure { (rupees(balance.available())) " " small { (texts::AVAILABLE) } }
                 }

@@ -2,7 +2,7 @@ use super::go;
 use super::parts::{Danger, Field, done, notice, secret};
 use crate::form::{Form, Refused};
 use crate::format::time;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, Page, csrf, initial};
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
 use crate::texts::team as texts;
@@ -123,7 +123,7 @@ async fn confirm(visit: &Visit, operator: &Operator, access: &Access, form: &Acc
         None => texts::EVERYTHING_EVERYWHERE.to_owned(),
     };
     let content = html! {
-        form.card.stack method="post" action={ "/team/" (operator.id) "/access" } {
+        form.card.stack.confirm method="post" action={ "/team/" (operator.id) "/access" } {
             (csrf(visit))
             input type="hidden" name="project" value=(form.project);
             input type="hidden" name="role" value=(form.role);
@@ -223,10 +223,11 @@ fn member(
     let myself = operator.id == visit.present.operator.id;
     let role_in = |project: &Project| operator.access.projects.get(&project.id);
     let mine = visit.by.access.grants(&operator.access);
+    let changing = changed == Some(operator.id);
     html! {
         li.card id=(operator.id) {
             div.member-head {
-                span.avatar.round aria-hidden="true" { (name.chars().next().unwrap_or('?').to_uppercase()) }
+                span.avatar.round aria-hidden="true" { (initial(name)) }
                 div {
                     div.member-name { strong title=(name) { (name) } @if myself { span.pill { (texts::YOU) } } }
                     p.muted {
@@ -245,19 +246,16 @@ fn member(
                     @if operator.totp.is_some() { span.pill.good { (texts::TWO_FACTORS) } }
                     @else if operator.password.is_some() { span.pill.warn { (texts::ONE_FACTOR) } }
                 }
-            }
-            @if mine && !myself {
-                @let changing = changed == Some(operator.id);
-                @if changing { (access_forms(visit, operator, projects)) }
-                div.row {
+                @if mine && !myself {
                     @if !changing && !operator.access.everything {
                         a.button href={ "/team?change=" (operator.id) "#" (operator.id) }
                             aria-label={ (texts::CHANGE) " " (name) } { (texts::CHANGE) }
                     }
                     @if operator.is_invited() { (invitation(visit, operator)) }
+                    @else { (removal(visit, operator)) }
                 }
-                @if !operator.is_invited() { (removal(visit, operator)) }
             }
+            @if mine && !myself && changing { (access_forms(visit, operator, projects)) }
         }
     }
 }
@@ -297,7 +295,7 @@ fn access_forms(visit: &Visit, operator: &Operator, projects: &[Project]) -> Mar
         projects.iter().partition(|project| role_in(project).is_some());
     let form = |fields: Markup| {
         html! {
-            form.row method="post" action={ "/team/" (operator.id) "/access" } {
+            form.row.access method="post" action={ "/team/" (operator.id) "/access" } {
                 (csrf(visit)) (fields) button.plain type="submit" { (texts::SAVE) }
             }
         }
