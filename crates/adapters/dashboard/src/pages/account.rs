@@ -145,9 +145,8 @@ async fn page(
             (above)
             div.columns {
                 (password_form(visit, refused))
-                (second_factor(visit, refused))
+                div.stack { (second_factor(visit, refused)) (passkeys) }
             }
-            (passkeys)
             (sessions_card(visit, &sessions))
         }
     };

@@ -85,7 +85,7 @@ fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
     };
     html! {
         section.card {
-            h2 { (title) " " span.pill.(if live { "warn" } else { "good" }) { (key.mode.as_str()) } }
+            h2 { (title) }
             p.muted { (about) }
             dl.facts {
                 dt { (texts::KEY) }

@@ -65,17 +65,17 @@ pub(crate) fn form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
 fn made(visit: &Visit, project: &Project, created: &CreatedProject) -> Markup {
     let page = |page: &str| format!("/p/{}/{page}", project.id);
     let keys = [
-        ("test-key", texts::TEST, "good", "test", &created.test_key),
-        ("live-key", texts::LIVE, "warn", "live", &created.live_key),
+        ("test-key", texts::TEST, &created.test_key),
+        ("live-key", texts::LIVE, &created.live_key),
     ];
     let send = format!("{}/v1/otp/send", visit.console.api_url);
     html! {
         div.stack {
             (notice("good", texts::ONCE))
             div.columns {
-                @for (id, (title, about), kind, mode, key) in keys {
+                @for (id, (title, about), key) in keys {
                     section.card.stack {
-                        h2 { (title) " " span.pill.(kind) { (mode) } }
+                        h2 { (title) }
                         p.muted { (about) }
                         (secret(id, key.expose()))
                     }

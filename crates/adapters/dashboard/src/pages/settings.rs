@@ -7,7 +7,7 @@ use super::{
 use crate::form::{Form, Refused};
 use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
-use crate::texts::settings as texts;
+use crate::texts::{settings as texts, settings_project as texts_of_project};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
@@ -121,6 +121,7 @@ pub(crate) async fn page(
     let content = html! {
         div.stack {
             (above)
+            (jump(project, visit))
             (own::card(visit, project, refused))
             (messages)
             (routing::card(visit, project, refused))
@@ -131,6 +132,25 @@ pub(crate) async fn page(
         }
     };
     Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(status, &content)
+}
+
+/// Leads to the parts of the page, which is long.
+fn jump(project: &Project, visit: &Visit) -> Markup {
+    let parts = [
+        ("project", texts_of_project::PROJECT.0),
+        ("messages", texts::MESSAGES.0),
+        ("routing", texts::ROUTING.0),
+        ("identities", texts::IDENTITIES.0),
+        ("money", texts::MONEY.0),
+        ("webhooks", texts::WEBHOOKS.0),
+    ];
+    let archive =
+        own::may_archive(visit, project).then_some(("archive", texts_of_project::TO_ARCHIVE));
+    html! {
+        nav.jump aria-label=(texts::PARTS) {
+            @for (id, title) in parts.into_iter().chain(archive) { a href={ "#" (id) } { (title) } }
+        }
+    }
 }
 
 /// One form of this page, named by the last part of its address; text for who may not give the command.

@@ -74,6 +74,11 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
     })
 }
 
+/// Whether it is offered to archive it.
+pub(crate) fn may_archive(visit: &Visit, project: &Project) -> bool {
+    project.archived_at.is_none() && visit.may(project, Command::ArchiveProject)
+}
+
 /// How to archive it, for who may.
 pub(crate) fn archive_section(visit: &Visit, project: &Project) -> Markup {
     let danger = Danger {
@@ -84,9 +89,8 @@ pub(crate) fn archive_section(visit: &Visit, project: &Project) -> Markup {
         word: &project.name,
         button: texts::ARCHIVE_NOW,
     };
-    let offered = project.archived_at.is_none() && visit.may(project, Command::ArchiveProject);
     html! {
-        @if offered {
+        @if may_archive(visit, project) {
             section.card.stack #archive {
                 h2 { (texts::ARCHIVING) }
                 p.muted { (texts::ARCHIVING_HINT) }

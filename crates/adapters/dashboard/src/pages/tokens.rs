@@ -161,7 +161,7 @@ fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
                     }
                 }
             }
-            dl.facts {
+            dl.facts.across {
                 dt { (texts::MADE_BY) } dd { (token.made_by) " · " (time(token.made_at)) }
                 dt { (texts::EXPIRES) } dd { (time(token.expires_at)) }
                 dt { (texts::USED) }
@@ -213,7 +213,7 @@ fn make_form(visit: &Visit, projects: &[Project], refused: Option<&Refused<'_>>)
                 (form.field(&days))
             }
             fieldset aria-describedby="projects-hint" {
-                legend { (texts::PROJECTS) }
+                legend.label { (texts::PROJECTS) }
                 p #projects-hint.hint { (texts::PROJECTS_HINT) }
                 div.checks {
                     @for project in projects {

@@ -2,6 +2,7 @@ type Words = (&'static str, &'static str);
 
 pub(crate) const TITLE: &str = "Settings";
 pub(crate) const LEAD: &str = "Changes apply immediately.";
+pub(crate) const PARTS: &str = "On this page";
 pub(crate) const SAVE: &str = "Save";
 pub(crate) const DONE: &[(&str, &str)] = &[
     ("saved", "Saved."),

@@ -4,6 +4,7 @@ pub(crate) const PROJECT: Words = ("Project", "What this project is called here 
 pub(crate) const NAME: &str = "Name";
 pub(crate) const NAME_HINT: &str = "Messages show it too, unless there is a brand name below.";
 pub(crate) const ID: &str = "Project ID";
+pub(crate) const TO_ARCHIVE: &str = "Archive";
 pub(crate) const ARCHIVING: &str = "Archive this project";
 pub(crate) const ARCHIVING_HINT: &str =
     "Ends its use without deleting anything. You can restore it at any time.";
