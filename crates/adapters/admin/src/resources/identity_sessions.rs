@@ -21,13 +21,13 @@ pub(crate) fn operations() -> Vec<Operation> {
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions",
             Command::EndSessions,
-            "Ends every session of an identity, for the very next request",
+            "Ends every session of an identity immediately",
         )
         .to(end_all),
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions/{session}",
             Command::EndSession,
-            "Ends one session, for the very next request",
+            "Ends one session immediately",
         )
         .to(end_one),
     ]

@@ -31,7 +31,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         put(
             "/operators/{operator}/access",
             Command::ChangeOperator,
-            "What somebody may do, for their very next request",
+            "What somebody may do; applies immediately",
         )
         .to(change),
         delete(

@@ -36,7 +36,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         post(
             "/projects/{project}/archive",
             Command::ArchiveProject,
-            "Archives a project: its API keys are refused from the very next request on",
+            "Archives a project: its API keys are refused immediately",
         )
         .to(archive),
         post(

@@ -21,12 +21,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         )
         .makes()
         .to(make),
-        delete(
-            "/tokens/{token}",
-            Command::RevokeToken,
-            "Revokes a token, for its very next request",
-        )
-        .to(revoke),
+        delete("/tokens/{token}", Command::RevokeToken, "Revokes a token immediately").to(revoke),
     ]
 }
 
