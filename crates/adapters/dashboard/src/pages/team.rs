@@ -282,7 +282,7 @@ fn removal(visit: &Visit, operator: &Operator) -> Markup {
         summary: texts::REMOVE,
         consequences: &texts::REMOVE_STOPS,
         word: operator.name.as_str(),
-        button: texts::REMOVE,
+        button: texts::REMOVE_NOW,
     };
     danger.show(visit, &[])
 }

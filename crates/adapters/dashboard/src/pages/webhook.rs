@@ -155,6 +155,7 @@ async fn page(
     let calls = log.calls(&visit.by, project.id, id, CallFilter { failed, before }, LINES).await?;
     let content = html! {
         div.stack {
+            p { a href={ "/p/" (project.id) "/settings#webhooks" } { "← " (texts::ALL_SETTINGS) } }
             (above)
             (state(visit, project, &endpoint))
             (told(visit, project, id, &calls, failed))
@@ -204,7 +205,6 @@ fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
                 }
                 (danger.show(visit, &[]))
             }
-            p { a href={ "/p/" (project.id) "/settings" } { (texts::ALL_SETTINGS) } }
         }
     }
 }

@@ -29,7 +29,8 @@ pub(crate) const INVITE: &str = "Invite a person";
 pub(crate) const INVITE_HINT: &str =
     "You get a link to send them. They use it to choose a password.";
 pub(crate) const INVITE_BUTTON: &str = "Create invite link";
-pub(crate) const REMOVE: &str = "Remove from team";
+pub(crate) const REMOVE: &str = "Remove…";
+pub(crate) const REMOVE_NOW: &str = "Remove from team";
 pub(crate) const REMOVE_STOPS: [&str; 2] = [
     "They are signed out everywhere immediately and lose access.",
     "Their past actions stay in the audit log.",
@@ -78,7 +79,7 @@ const fn allows(permission: Permission) -> &'static str {
     match permission {
         Permission::See(Area::Overview) | Permission::Change(Area::Overview) => "see figures",
         Permission::See(Area::Activity) => "find out why a code did not arrive",
-        Permission::Change(Area::Activity) => "lift the locks of numbers",
+        Permission::Change(Area::Activity) => "clear failed attempts of numbers",
         Permission::See(Area::Settings) => "see settings",
         Permission::Change(Area::Settings) => "change settings",
         Permission::See(Area::Keys) => "see keys",
