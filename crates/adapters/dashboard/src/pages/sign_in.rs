@@ -177,7 +177,7 @@ impl<'a> Door<'a> {
         let back = PageAddress::with_next(path, self.next.as_ref());
         let posted = self.request.method() == Method::POST;
         let content = html! {
-            div data-page=[posted.then_some(&back)] { (form) }
+            div.stack data-page=[posted.then_some(&back)] { (form) }
             (language_switch(self.language, &back))
         };
         let look = (Theme::of(self.request), self.language);

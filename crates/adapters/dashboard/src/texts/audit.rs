@@ -22,7 +22,14 @@ pub(crate) const NOTHING: &str = "–";
 
 /// The name of a fact, which the log has as `expires_at`, as words.
 pub(crate) fn fact(name: &str) -> String {
-    let words = name.split('_').map(|word| if word == "id" { "ID" } else { word });
+    let words = name.split('_').map(|word| match word {
+        "id" => "ID",
+        "sms" => "SMS",
+        "url" => "URL",
+        "webotp" => "WebOTP",
+        "whatsapp" => "WhatsApp",
+        word => word,
+    });
     capital(&words.collect::<Vec<_>>().join(" "))
 }
 
