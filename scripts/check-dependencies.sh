@@ -31,6 +31,9 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
         others=$(tr ' ' '\n' <<<"$domain" | grep -vx "$crate")
         never "$crate" $frameworks $others dwar-app $adapters
     done
+    # The steps of a login are said over the aggregates, which know nothing of them.
+    never dwar-login $frameworks dwar-project dwar-event dwar-operator dwar-activity dwar-installation dwar-app $adapters
+    for crate in dwar-kernel $domain; do never "$crate" dwar-login; done
     never dwar-app $frameworks $adapters
     for crate in $adapters; do
         others=$(tr ' ' '\n' <<<"$adapters" | grep -vx "$crate")

@@ -1,6 +1,6 @@
-use crate::{Limits, ModeLimits, OtpPolicy, PriceList, Retention, SessionPolicy, SigningKeyPolicy};
+use crate::{Limits, ModeLimits, OtpPolicy, Retention, SessionPolicy, SigningKeyPolicy};
 use dwar_event::SwitchOff;
-use dwar_kernel::Paise;
+use dwar_kernel::{Paise, PriceList};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{GuessPolicy, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};

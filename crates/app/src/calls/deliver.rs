@@ -1,6 +1,8 @@
 use super::message_text::{brand_of, language_of, sms_text_of};
-use crate::{PriceList, Routes, Toolbox};
-use dwar_kernel::{AttemptId, EntryId, KeyMode, OtpId, Phone, Purpose, StoreError, Unsealable};
+use crate::{Routes, Toolbox};
+use dwar_kernel::{
+    AttemptId, EntryId, KeyMode, OtpId, Phone, PriceList, Purpose, StoreError, Unsealable,
+};
 use dwar_otp::{
     Charge, Code, DeliveryAttempt, DeliveryStep, Message, Otp, OtpStore, Outcome, Reach, Reason,
     Receipt, ReceiptTarget, Report, Reported, Route,
@@ -118,7 +120,9 @@ impl Deliver {
             return Ok(());
         }
         let settlement = match charge {
-            Charge::Channel(channel) => Settlement::Capture(self.prices.price(project, channel)),
+            Charge::Channel(channel) => {
+                Settlement::Capture(project.prices.over(self.prices).of(channel))
+            }
             Charge::Nothing => Settlement::Release,
         };
         let now = self.tools.now();

@@ -32,7 +32,7 @@ pub use otp_status::{OtpStatus, OtpStatusError};
 pub use public_keys::PublicKeys;
 pub use receive_webhook::{ReceiveWebhook, ReceiveWebhookError};
 pub use refresh_session::{RefreshSession, RefreshSessionError};
-pub use routes::{PriceList, Routes};
+pub use routes::{Routes, dearest};
 pub use sandbox_messages::{SandboxMessage, SandboxMessages, SandboxMessagesError};
 pub use send_otp::{OtpPolicy, SendOtp};
 pub use sent_otp::{SendOtpError, SendRefusal, SentOtp};

@@ -1,7 +1,6 @@
-use dwar_kernel::KeyMode;
+use dwar_kernel::{KeyMode, Paise, PriceList};
 use dwar_otp::{Channel, Gateway, Hop, Route};
 use dwar_project::Project;
-use dwar_wallet::Paise;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +14,6 @@ pub struct Routes {
     pub test: Route,
     /// Every gateway that a hop may name.
     pub gateways: HashMap<String, Arc<dyn Gateway>>,
-}
-
-/// Configured price of one message per channel.
-#[derive(Clone, Copy, Debug)]
-pub struct PriceList {
-    /// Of one message over WhatsApp.
-    pub whatsapp: Paise,
-    /// Of one message over SMS, however many parts it has.
-    pub sms: Paise,
 }
 
 impl Routes {
@@ -71,18 +61,7 @@ fn once_each(all: impl Iterator<Item = Hop>) -> Vec<Hop> {
     hops
 }
 
-impl PriceList {
-    /// What one message of `project` costs over `channel`.
-    pub fn price(&self, project: &Project, channel: Channel) -> Paise {
-        match channel {
-            Channel::Whatsapp => project.prices.whatsapp.unwrap_or(self.whatsapp),
-            Channel::Sms => project.prices.sms.unwrap_or(self.sms),
-        }
-    }
-
-    /// The price of the dearest hop of a route.
-    pub fn dearest(&self, project: &Project, route: &Route) -> Paise {
-        let prices = route.hops.iter().map(|hop| self.price(project, hop.channel));
-        prices.max().unwrap_or(Paise::ZERO)
-    }
+/// The price of the dearest hop of a route.
+pub fn dearest(prices: PriceList, route: &Route) -> Paise {
+    route.hops.iter().map(|hop| prices.of(hop.channel)).max().unwrap_or(Paise::ZERO)
 }

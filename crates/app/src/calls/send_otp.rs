@@ -2,7 +2,7 @@ use super::deliver::Way;
 use super::idempotency::Begun;
 use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
-use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Tally, Toolbox};
+use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Tally, Toolbox, dearest};
 use dwar_kernel::{
     AttemptId, BlindIndex, EntryId, OtpId, Phone, Purpose, StoreError, Timestamp, Unsealable,
 };
@@ -166,7 +166,7 @@ impl SendOtp {
         if caller.mode.is_test() {
             return Paise::ZERO;
         }
-        self.deliver.prices.dearest(&caller.project, route)
+        dearest(caller.project.prices.over(self.deliver.prices), route)
     }
 
     async fn hold(

@@ -1,5 +1,5 @@
 use crate::common::World;
-use dwar_app::Routes;
+use dwar_app::{Routes, dearest};
 use dwar_kernel::KeyMode;
 use dwar_otp::{Channel, Gateway, Hop, MockGateway};
 use dwar_project::{Project, Routing};
@@ -108,7 +108,9 @@ fn the_dearest_price_is_that_of_the_stops_that_are_left() {
     let (routes, mut project) = routes();
     let mut prices = World::live().prices;
     prices.sms = Paise(45);
-    let dearest = |project: &Project| prices.dearest(project, &routes.of(project, KeyMode::Live));
+    let dearest = |project: &Project| {
+        dearest(project.prices.over(prices), &routes.of(project, KeyMode::Live))
+    };
     assert_eq!(dearest(&project), Paise(45));
     project.routing.sms = names(&[]);
     assert_eq!(dearest(&project), Paise(30));

@@ -1,8 +1,8 @@
 //! The way of a code to the first provider, and every reason to refuse it.
 
 use crate::common::{World, accepted, down, limits};
-use dwar_app::{PriceList, SendOtpError, SentOtp};
-use dwar_kernel::KeyMode;
+use dwar_app::{SendOtpError, SentOtp};
+use dwar_kernel::{KeyMode, PriceList};
 use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy};
 use dwar_ratelimit::{Admission, SendAdmission, SendBound, SendLog, SendQuota};
 use dwar_testkit::{START, minutes, phone};

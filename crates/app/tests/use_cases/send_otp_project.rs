@@ -1,7 +1,8 @@
 //! What a project's own texts and routes change about a send.
 
 use crate::common::{World, accepted, awaiting_receipt, refused};
-use dwar_app::{PriceList, SendOtpError, SentOtp};
+use dwar_app::{SendOtpError, SentOtp};
+use dwar_kernel::PriceList;
 use dwar_otp::{Channel, DeliveryStatus, OtpState, Reason};
 use dwar_project::{Messages, Routing};
 use dwar_wallet::{Paise, Settlement};

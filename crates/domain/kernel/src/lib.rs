@@ -30,7 +30,7 @@ pub use id::{
 };
 pub use line::is_line;
 pub use mode::{KeyMode, UnknownMode};
-pub use money::{Amount, InvalidAmount, Paise, grouped};
+pub use money::{Amount, InvalidAmount, Paise, PriceList, grouped};
 pub use phone::{InvalidPhone, Phone};
 pub use secret_text::SecretText;
 pub use vault::{BlindIndex, Digest, Purpose, Sealed, Unsealable, Vault};

@@ -1,3 +1,4 @@
+use crate::Channel;
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,6 +19,25 @@ pub enum InvalidAmount {
     /// Less than nothing, or more than [`Amount::MOST`].
     #[error("0 to 1000000000000 paise (a thousand crore rupees)")]
     Bounds,
+}
+
+/// What one message costs on each channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PriceList {
+    /// Of one message over WhatsApp.
+    pub whatsapp: Paise,
+    /// Of one message over SMS, however many parts it has.
+    pub sms: Paise,
+}
+
+impl PriceList {
+    /// The price of this channel.
+    pub const fn of(&self, channel: Channel) -> Paise {
+        match channel {
+            Channel::Whatsapp => self.whatsapp,
+            Channel::Sms => self.sms,
+        }
+    }
 }
 
 impl Paise {

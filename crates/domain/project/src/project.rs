@@ -1,4 +1,4 @@
-use dwar_kernel::{ApiKeyId, KeyMode, Paise, ProjectId, Timestamp};
+use dwar_kernel::{ApiKeyId, KeyMode, Paise, PriceList, ProjectId, Timestamp};
 use std::sync::Arc;
 
 /// A customer's project and its settings.
@@ -61,6 +61,16 @@ pub struct Prices {
     pub whatsapp: Option<Paise>,
     /// Of one delivered over SMS, however many parts it has.
     pub sms: Option<Paise>,
+}
+
+impl Prices {
+    /// The project's prices, where `configured` counts for those it does not set.
+    pub fn over(self, configured: PriceList) -> PriceList {
+        PriceList {
+            whatsapp: self.whatsapp.unwrap_or(configured.whatsapp),
+            sms: self.sms.unwrap_or(configured.sms),
+        }
+    }
 }
 
 /// A project to be created, its switches off (docs/contract.md, Identities).

@@ -203,6 +203,11 @@ impl Balance {
 }
 
 impl<T> Movement<T> {
+    /// The same movement, with nothing to tell the caller.
+    pub fn untold(self) -> Movement<()> {
+        Movement { outcome: (), entries: self.entries, event: self.event }
+    }
+
     const fn nothing(outcome: T) -> Self {
         Self { outcome, entries: Vec::new(), event: None }
     }

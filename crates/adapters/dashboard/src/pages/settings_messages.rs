@@ -11,7 +11,7 @@ use actix_web::web::Path;
 use dwar_app::ManageError;
 use dwar_kernel::ProjectId;
 use dwar_operator::Command;
-use dwar_otp::{Channel, SmsText};
+use dwar_otp::SmsText;
 use dwar_project::{Project, ProjectChange};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -77,7 +77,7 @@ async fn render_preview(
             Err(cause) => return Err(cause.into()),
         };
     let segments = sms.segments;
-    let price = visit.console.prices.price(&project, Channel::Sms);
+    let price = project.prices.over(visit.console.prices).sms;
     Ok(html! {
         div.bubble.sms { (sms.text) }
         p.muted {

@@ -8,11 +8,11 @@ use actix_web::test::{TestRequest, init_service};
 use actix_web::web::Data;
 use async_trait::async_trait;
 use dwar_admin::AdminApi;
-use dwar_app::{Administration, Management, PriceList, SignedIn, Stores};
+use dwar_app::{Administration, Management, SignedIn, Stores};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Settings, app,
 };
-use dwar_kernel::{Clock, OtpId, ProjectId, Timestamp};
+use dwar_kernel::{Clock, OtpId, PriceList, ProjectId, Timestamp};
 use dwar_memory::MemoryStore;
 use dwar_operator::{
     Access, By, Client, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned,

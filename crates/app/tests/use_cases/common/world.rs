@@ -1,5 +1,5 @@
-use dwar_app::{Audit, Control, Limits, PriceList, SessionPolicy, Tally, Tokens, Toolbox};
-use dwar_kernel::{KeyMode, StoreError};
+use dwar_app::{Audit, Control, Limits, SessionPolicy, Tally, Tokens, Toolbox};
+use dwar_kernel::{KeyMode, PriceList, StoreError};
 use dwar_memory::MemoryStore;
 use dwar_operator::By;
 use dwar_otp::idempotency::MockIdempotencyStore;

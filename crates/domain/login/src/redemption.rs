@@ -1,0 +1,82 @@
+use dwar_identity::Identity;
+use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, Timestamp};
+use dwar_otp::{Allowance, Guess, GuessBudget, Otp, Verdict};
+use dwar_session::{Login, Session};
+
+/// A guess at the code in force for a phone, and the login that the right one begins.
+#[derive(Clone, Debug)]
+pub struct Redemption {
+    /// What somebody entered.
+    pub guess: Guess,
+    /// How wrong guesses are counted for the phone.
+    pub policy: GuessPolicy,
+    /// Whose phone it is, and the session that begins if the guess is right; its identity is the one to
+    /// make if the phone is new.
+    pub login: Login,
+}
+
+/// What came of a guess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redeemed {
+    /// It was right: the code is used up, and the session of this identity is on record.
+    LoggedIn(Allowance, IdentityId),
+    /// It was wrong, and is counted.
+    Wrong(Allowance),
+    /// The code is locked; nothing was compared.
+    Locked(Allowance),
+    /// There is no active code.
+    NotFound,
+}
+
+impl Redemption {
+    /// Judges the guess at `otp` by [`Otp::judge`]; gives the verdict, and what is told of it.
+    pub fn judge(
+        &self,
+        otp: &mut Otp,
+        budget: &mut GuessBudget,
+        now: Timestamp,
+    ) -> (Verdict, Option<Event>) {
+        let (before, counted) = (otp.clone(), *budget);
+        let verdict = otp.judge(&self.guess, budget, &self.policy, now);
+        (verdict, otp.judged_since((&before, &counted), budget, now))
+    }
+
+    /// The identity that the right guess logs in, new or `known`, as just verified, and its session.
+    pub fn log_in(&self, known: Option<Identity>) -> (Identity, Session) {
+        let Login { session, sealed_phone, .. } = &self.login;
+        let (at, phone) = (session.created_at, sealed_phone.clone());
+        let identity = match known {
+            Some(known) => {
+                let last_verified_at = known.last_verified_at.max(at);
+                Identity { phone, last_verified_at, ..known }
+            }
+            None => Identity {
+                id: session.identity,
+                project: session.project,
+                mode: session.mode,
+                phone,
+                created_at: at,
+                last_verified_at: at,
+            },
+        };
+        let session = Session { identity: identity.id, ..session.clone() };
+        (identity, session)
+    }
+
+    /// The phone's look-up form.
+    pub const fn phone(&self) -> BlindIndex {
+        self.login.phone
+    }
+}
+
+impl Redeemed {
+    /// The answer to a guess, where the right one logged in `identity`.
+    pub const fn of(verdict: Verdict, identity: IdentityId) -> Self {
+        match verdict {
+            Verdict::Accepted(allowance) => Self::LoggedIn(allowance, identity),
+            Verdict::Wrong(allowance) => Self::Wrong(allowance),
+            Verdict::Locked(allowance) => Self::Locked(allowance),
+            Verdict::NotFound => Self::NotFound,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+use dwar_kernel::{AttemptId, EntryId, Event, Paise, PriceList, Timestamp};
+use dwar_otp::{Charge, DeliveryStep, Otp, Reach, Report, Route};
+use dwar_wallet::{Impossible, Movement, Settlement, Wallet};
+
+/// A report on an attempt, and what it takes to draw the conclusions from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendReport {
+    /// Which attempt it is about.
+    pub attempt: AttemptId,
+    /// What became of it.
+    pub report: Report,
+    /// The way the code takes.
+    pub route: Route,
+    /// The id of the next attempt, if one is due.
+    pub next: AttemptId,
+    /// What messages of the project cost.
+    pub prices: PriceList,
+    /// The ids of the entries that end the hold: of a capture or refund, and of a release.
+    pub entries: [EntryId; 2],
+}
+
+/// What a report changed besides the request itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Concluded {
+    /// What is left to be done.
+    pub step: DeliveryStep,
+    /// How the money ends with this report; `None` if it does not, or did before.
+    pub ending: Option<Ending>,
+    /// Whether the send gives its place back, since it is certain to have reached nobody.
+    pub is_forgiven: bool,
+    /// What is told of it.
+    pub event: Option<Event>,
+}
+
+/// How the money of a send ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The hold ends.
+    Settle(Settlement),
+    /// It had ended with a charge, and nobody was reached after all.
+    Refund,
+}
+
+impl SendReport {
+    /// Applies the report to the request by [`Otp::report`], and says how the send ends if it does.
+    ///
+    /// Only a report that ends a send moves money: the first end settles, a later one at most gives back
+    /// what was charged. Test keys have no money.
+    pub fn apply(&self, otp: &mut Otp, now: Timestamp) -> Concluded {
+        let before = otp.clone();
+        let Self { attempt, report, route, next, .. } = self;
+        let step = otp.report(*attempt, report.clone(), route, *next, now);
+        let event = otp.reported_since(&before, now);
+        let DeliveryStep::Settle(charge) = step else {
+            return Concluded { step, ending: None, is_forgiven: false, event };
+        };
+        // The code is kept for as long as no report has ended the send. After that another provider may have
+        // been tried, so what the delivery says now tells nothing about the money.
+        let is_first_end = before.sealed_code.is_some();
+        let ending = match charge {
+            _ if otp.mode.is_test() => None,
+            Charge::Channel(channel) if is_first_end => {
+                Some(Ending::Settle(Settlement::Capture(self.prices.of(channel))))
+            }
+            Charge::Nothing if is_first_end => Some(Ending::Settle(Settlement::Release)),
+            Charge::Nothing if before.delivery.charge() != Some(Charge::Nothing) => {
+                Some(Ending::Refund)
+            }
+            Charge::Channel(_) | Charge::Nothing => None,
+        };
+        let is_forgiven = charge == Charge::Nothing && otp.delivery.reach() == Reach::Refused;
+        Concluded { step, ending, is_forgiven, event }
+    }
+}
+
+impl Ending {
+    /// Moves the money of `otp` by the rule of [`Wallet`] for this ending, where `held` is its open hold,
+    /// `captured` what it was charged and `refunded` whether that was given back.
+    ///
+    /// # Errors
+    /// As the rules of [`Wallet`].
+    pub fn book(
+        self,
+        wallet: &mut Wallet,
+        otp: &Otp,
+        (held, captured, refunded): (Option<Paise>, Option<Paise>, bool),
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> Result<Movement<()>, Impossible> {
+        match self {
+            Self::Settle(settlement) => {
+                wallet.settle(otp.id, held, settlement, entries, now).map(Movement::untold)
+            }
+            Self::Refund => {
+                wallet.refund(otp.id, captured, refunded, entries[0], now).map(Movement::untold)
+            }
+        }
+    }
+}
