@@ -17,6 +17,7 @@ mod instance;
 mod key_use;
 mod leased_limiter;
 mod ledger;
+mod login;
 mod operator;
 mod otp;
 mod passkey;

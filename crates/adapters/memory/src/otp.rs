@@ -9,12 +9,12 @@ use dwar_otp::{
 use std::time::Duration;
 
 /// Whether it is the open code of the phone.
-fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool {
+pub(crate) fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool {
     (otp.project, otp.mode, otp.phone) == line && otp.state.is_open()
 }
 
 /// Replaces the phone's present code with a new one.
-fn supersede(otps: &mut Vec<Otp>, otp: Otp) {
+pub(crate) fn supersede(otps: &mut Vec<Otp>, otp: Otp) {
     let line = (otp.project, otp.mode, otp.phone);
     otps.iter_mut().filter(|old| is_open(old, line)).for_each(Otp::supersede);
     otps.push(otp);

@@ -4,10 +4,21 @@ use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 
 impl State {
-    fn send_log(&self, key: &SendKey) -> SendLog {
-        let taken = self.places.iter().filter(|(taken, ..)| taken == key);
+    /// What a send is judged by: the other sends of its phone, and the wrong guesses.
+    pub(crate) fn send_log(&self, key: &SendKey, send: Option<OtpId>) -> SendLog {
+        let others = |(taken, other, _): &&_| taken == key && Some(*other) != send;
+        let taken = self.places.iter().filter(others);
         let budget = self.budgets.get(&(key.project, key.mode, key.phone));
         SendLog::new(taken.map(|(.., slot)| *slot), budget.copied().unwrap_or_default())
+    }
+
+    pub(crate) fn take_place(&mut self, key: SendKey, send: OtpId, now: Timestamp) {
+        self.places.push((key, send, SendSlot { at: now, forgiven: false }));
+    }
+
+    pub(crate) fn forgive(&mut self, key: SendKey, send: OtpId) {
+        let own = self.places.iter_mut().filter(|(k, s, _)| (*k, *s) == (key, send));
+        own.for_each(|(.., slot)| slot.forgiven = true);
     }
 }
 
@@ -22,22 +33,20 @@ impl SendLimiter for MemoryStore {
         now: Timestamp,
     ) -> Result<SendAdmission, StoreError> {
         let state = &mut *self.step("SendLimiter::admit").await?;
-        let admission = state.send_log(&key).admit(&quota, &guesses, now);
+        let admission = state.send_log(&key, None).admit(&quota, &guesses, now);
         if admission.counted.admitted {
-            state.places.push((key, send, SendSlot { at: now, forgiven: false }));
+            state.take_place(key, send, now);
         }
         Ok(admission)
     }
 
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
         let state = &*self.step("SendLimiter::log").await?;
-        Ok(state.send_log(&key))
+        Ok(state.send_log(&key, None))
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        let state = &mut *self.step("SendLimiter::forgive").await?;
-        let own = state.places.iter_mut().filter(|(k, s, _)| (*k, *s) == (key, send));
-        own.for_each(|(.., slot)| slot.forgiven = true);
+        self.step("SendLimiter::forgive").await?.forgive(key, send);
         Ok(())
     }
 

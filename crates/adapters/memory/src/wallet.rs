@@ -23,7 +23,8 @@ impl State {
         own.find(|entry| entry.kind == kind && entry.reference == *reference).map(|e| e.amount)
     }
 
-    fn apply<T>(
+    /// Applies a rule to a project's wallet and writes down what came of it.
+    pub(crate) fn apply<T>(
         &mut self,
         project: ProjectId,
         rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
@@ -34,6 +35,35 @@ impl State {
         self.ledger.extend(moved.entries.into_iter().map(|entry| (project, entry)));
         self.record(moved.event);
         Ok(moved.outcome)
+    }
+
+    /// Sets money aside for a send.
+    pub(crate) fn hold(
+        &mut self,
+        project: ProjectId,
+        send: OtpId,
+        amount: Paise,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<HoldOutcome, StoreError> {
+        let held = self.apply(project, |wallet| wallet.hold(send, amount, entry, now))?;
+        if held == HoldOutcome::Held && amount > Paise::ZERO {
+            self.holds.push(OpenHold { project, send, amount, since: now });
+        }
+        Ok(held)
+    }
+
+    /// What is set aside for a send.
+    pub(crate) fn held(&self, project: ProjectId, send: OtpId) -> Option<Paise> {
+        let mut holds = self.holds.iter();
+        holds.find(|hold| (hold.project, hold.send) == (project, send)).map(|hold| hold.amount)
+    }
+
+    /// What a send was charged, and whether that was given back.
+    pub(crate) fn captured(&self, project: ProjectId, send: OtpId) -> (Option<Paise>, bool) {
+        let amount = |kind| self.amount(project, kind, &send.into());
+        let captured = amount(EntryKind::Capture).map(|amount| Paise(-amount.0));
+        (captured, amount(EntryKind::Refund).is_some())
     }
 }
 
@@ -59,11 +89,7 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
         let state = &mut *self.step("WalletStore::hold").await?;
-        let held = state.apply(project, |wallet| wallet.hold(send, amount, entry, now))?;
-        if held == HoldOutcome::Held && amount > Paise::ZERO {
-            state.holds.push(OpenHold { project, send, amount, since: now });
-        }
-        Ok(held)
+        state.hold(project, send, amount, entry, now)
     }
 
     async fn settle(
@@ -75,9 +101,11 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("WalletStore::settle").await?;
-        let own = |hold: &mut OpenHold| (hold.project, hold.send) == (project, send);
-        let held = state.holds.extract_if(.., own).next().map(|hold| hold.amount);
-        state.apply(project, |wallet| wallet.settle(send, held, settlement, entries, now))
+        let held = state.held(project, send);
+        let rule = |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
+        let ended = state.apply(project, rule)?;
+        state.holds.retain(|hold| (hold.project, hold.send) != (project, send));
+        Ok(ended)
     }
 
     async fn refund(
@@ -88,9 +116,7 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
         let state = &mut *self.step("WalletStore::refund").await?;
-        let amount = |kind| state.amount(project, kind, &send.into());
-        let captured = amount(EntryKind::Capture).map(|amount| Paise(-amount.0));
-        let refunded = amount(EntryKind::Refund).is_some();
+        let (captured, refunded) = state.captured(project, send);
         state.apply(project, |wallet| wallet.refund(send, captured, refunded, entry, now))
     }
 

@@ -1,0 +1,133 @@
+use crate::otp::{is_open, supersede};
+use crate::store::{MemoryStore, State};
+use async_trait::async_trait;
+use dwar_identity::Identity;
+use dwar_kernel::{BlindIndex, EntryId, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_login::{
+    Concluded, Ending, LoginStore, NewSend, Prepared, Redeemed, Redemption, SendReport,
+};
+use dwar_otp::{DeliveryStep, GuessBudget, Otp, OtpState, Reported, Verdict};
+use dwar_ratelimit::SendKey;
+
+#[async_trait]
+impl LoginStore for MemoryStore {
+    async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
+        let state = &mut *self.step("LoginStore::prepare").await?;
+        let (key, id) = (send.key(), send.otp.id);
+        let mut log = state.send_log(&key, Some(id));
+        if let Some(known) = state.otps.iter().find(|known| known.id == id) {
+            if *known != send.otp {
+                let changed = "a send that was repeated has been changed since".to_owned();
+                return Err(StoreError::Unavailable(changed));
+            }
+            return Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now)));
+        }
+        let hold = |amount| state.hold(key.project, id, amount, send.entry, now);
+        let prepared = send.judge(&mut log, hold, now)?;
+        if matches!(prepared, Prepared::Ready(_)) {
+            if send.takes_place() {
+                state.take_place(key, id, now);
+            }
+            supersede(&mut state.otps, send.otp);
+        }
+        Ok(prepared)
+    }
+
+    async fn report(
+        &self,
+        request: Reported,
+        report: SendReport,
+        now: Timestamp,
+    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
+        let state = &mut *self.step("LoginStore::report").await?;
+        let is_meant = |otp: &Otp| (otp.project, otp.id) == request.key();
+        let Some(place) = state.otps.iter().position(is_meant) else { return Ok(None) };
+        let mut otp = state.otps[place].clone();
+        let Concluded { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
+        if let Some(ending) = ending {
+            state.end(ending, &otp, report.entries, now)?;
+        }
+        if is_forgiven {
+            let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
+            state.forgive(key, otp.id);
+        }
+        state.otps[place] = otp.clone();
+        state.record(event);
+        state.wake_receipts();
+        Ok(Some((otp, step)))
+    }
+
+    async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
+        let state = &mut *self.step("LoginStore::redeem").await?;
+        let line = line_of(&redemption);
+        if let Some(repeated) = state.redeemed(&redemption, now) {
+            return Ok(repeated);
+        }
+        let Some(otp) = state.otps.iter_mut().find(|otp| is_open(otp, line)) else {
+            return Ok(Redeemed::NotFound);
+        };
+        let budget = state.budgets.entry(line).or_default();
+        let (verdict, event) = redemption.judge(otp, budget, now);
+        state.record(event);
+        let identity = match verdict {
+            Verdict::Accepted(_) => state.log_in(&redemption),
+            _ => redemption.login.session.identity,
+        };
+        Ok(Redeemed::of(verdict, identity))
+    }
+}
+
+fn line_of(redemption: &Redemption) -> (ProjectId, KeyMode, BlindIndex) {
+    let session = &redemption.login.session;
+    (session.project, session.mode, redemption.phone())
+}
+
+impl State {
+    /// Moves the money of a send that ends.
+    fn end(
+        &mut self,
+        ending: Ending,
+        otp: &Otp,
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (captured, refunded) = self.captured(otp.project, otp.id);
+        let money = (self.held(otp.project, otp.id), captured, refunded);
+        self.apply(otp.project, |wallet| ending.book(wallet, otp, money, entries, now))?;
+        if matches!(ending, Ending::Settle(_)) {
+            self.holds.retain(|hold| (hold.project, hold.send) != (otp.project, otp.id));
+        }
+        Ok(())
+    }
+
+    /// Puts the identity and the session of a login on record.
+    fn log_in(&mut self, redemption: &Redemption) -> IdentityId {
+        let line = line_of(redemption);
+        let own = |(phone, known): &mut (BlindIndex, Identity)| {
+            (known.project, known.mode, *phone) == line
+        };
+        let known = self.identities.extract_if(.., own).next();
+        let (identity, session) = redemption.log_in(known.map(|(_, known)| known));
+        self.identities.push((redemption.phone(), identity));
+        let id = session.identity;
+        if self.sessions.iter().all(|known| known.id != session.id) {
+            self.sessions.push(session);
+        }
+        id
+    }
+
+    /// The answer to a right guess whose session is on record already: it is judged as it was then.
+    fn redeemed(&self, redemption: &Redemption, now: Timestamp) -> Option<Redeemed> {
+        let id = redemption.login.session.id;
+        let session = self.sessions.iter().find(|session| session.id == id)?;
+        let is_used = |otp: &&Otp| {
+            let line = (otp.project, otp.mode, otp.phone);
+            otp.state == OtpState::Used && line == line_of(redemption)
+        };
+        let used = self.otps.iter().rfind(is_used)?;
+        let mut again = Otp { state: OtpState::Active, ..used.clone() };
+        let (verdict, _) = redemption.judge(&mut again, &mut GuessBudget::default(), now);
+        let answer = Redeemed::of(verdict, session.identity);
+        Some(answer).filter(|answer| matches!(answer, Redeemed::LoggedIn(..)))
+    }
+}
