@@ -1,4 +1,5 @@
 use crate::PostgresStore;
+use crate::connection::lock::hold_sends;
 use crate::event;
 use crate::session;
 use async_trait::async_trait;
@@ -52,10 +53,21 @@ impl IdentityStore for PostgresStore {
             .transaction(move |conn| {
                 let phone: Option<Vec<u8>> = in_world!(identities of project, mode, id)
                     .select(identities::phone_index)
-                    .for_update()
                     .get_result(conn)
                     .optional()?;
                 let Some(phone) = phone else { return Ok(None) };
+                // Codes are locked before identities, as by a login; no new one comes in.
+                hold_sends(conn, &phone)?;
+                of_phone!(otps of project, mode, phone.as_slice())
+                    .order(otps::id)
+                    .select(otps::id)
+                    .for_update()
+                    .load::<Id>(conn)?;
+                let identity = in_world!(identities of project, mode, id).select(identities::id);
+                let known: Option<Id> = identity.for_update().get_result(conn).optional()?;
+                if known.is_none() {
+                    return Ok(None);
+                }
                 // From here on no session can start, and none can change.
                 let sessions = session::lock_all(conn, id)?;
                 let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
@@ -78,15 +90,7 @@ fn erase_traces(
     mode: KeyMode,
     phone: &[u8],
 ) -> QueryResult<()> {
-    let old = diesel::alias!(otps as old);
-    let requests = old
-        .filter(old.field(otps::project_id).eq(Id::from(project)))
-        .filter(old.field(otps::mode).eq(mode.as_str()))
-        .filter(old.field(otps::phone_index).eq(phone))
-        .order(old.field(otps::id))
-        .select(old.field(otps::id))
-        .for_update();
-    diesel::delete(otps::table.filter(otps::id.eq_any(requests))).execute(conn)?;
+    diesel::delete(of_phone!(otps of project, mode, phone)).execute(conn)?;
     // From here on no request is left to record one more event.
     event::forget_phone(conn, project, mode, phone)?;
     // The inbox has no mode: the index of the other mode's number is another one.

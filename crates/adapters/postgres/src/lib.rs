@@ -20,6 +20,7 @@ mod instance;
 mod key_use;
 #[macro_use]
 mod otp;
+mod login;
 mod project;
 mod quota_lease;
 mod receipt;
@@ -60,6 +61,7 @@ use dwar_session::Login;
 use connection::look_up::LookUps;
 use connection::pool::Pool;
 use connection::project_queue::ProjectQueue;
+use login::{GuessStep, ReportStep, SendStep};
 use otp::report::ReportUpdate;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -75,7 +77,10 @@ pub struct PostgresStore {
     callers: Arc<LookUps<CallerOf>>,
     seekers: Arc<LookUps<SoughtWith>>,
     wallets: ProjectQueue<WalletStep>,
-    reports: ProjectQueue<ReportUpdate>,
+    sends: ProjectQueue<SendStep>,
+    reports: ProjectQueue<ReportStep>,
+    guesses: ProjectQueue<GuessStep>,
+    otp_reports: ProjectQueue<ReportUpdate>,
     logins: ProjectQueue<Login>,
     /// How many instances there were at the last heartbeat of this one, which is among them.
     instances: Arc<AtomicU32>,
@@ -99,7 +104,10 @@ impl PostgresStore {
         let seekers = Arc::new(LookUps::start(&settings, &url, doubts, all));
         let patience = settings.acquire_timeout + settings.call_timeout;
         let wallets = ProjectQueue::new(pool.clone(), patience);
+        let sends = ProjectQueue::new(pool.clone(), patience);
         let reports = ProjectQueue::new(pool.clone(), patience);
+        let guesses = ProjectQueue::new(pool.clone(), patience);
+        let otp_reports = ProjectQueue::new(pool.clone(), patience);
         let logins = ProjectQueue::new(pool.clone(), patience);
         let expected = settings.expected().into();
         Ok(Self {
@@ -107,7 +115,10 @@ impl PostgresStore {
             callers,
             seekers,
             wallets,
+            sends,
             reports,
+            guesses,
+            otp_reports,
             logins,
             instances,
             direct_url,

@@ -7,7 +7,7 @@ use diesel::sql_types::{Array, Binary, Bool, Nullable, Text};
 use dwar_kernel::{GuessBudget, GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
 use dwar_sql::schema::{guess_budgets, projects, send_slots};
-use dwar_sql::{At, BudgetRow, Id, Row, of_phone};
+use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 
 diesel::define_sql_function! {
     /// Whether the send has a place: nobody but those seen may have one already.
@@ -101,19 +101,36 @@ impl SendLimiter for PostgresStore {
 }
 
 /// What a send is judged by.
-struct LogSnapshot {
+#[derive(Default)]
+pub(crate) struct LogSnapshot {
     /// The sends that are in the log.
-    seen: Vec<Id>,
-    log: SendLog,
+    pub(crate) seen: Vec<Id>,
+    pub(crate) log: SendLog,
     /// Whether the first send has got its place.
     taken: bool,
+}
+
+impl LogSnapshot {
+    /// The log of these sends, oldest first, and of these wrong guesses.
+    pub(crate) fn of(
+        guesses: Option<BudgetRow>,
+        sends: impl Iterator<Item = (Id, At, bool)>,
+    ) -> Result<Self, StoreError> {
+        let (mut seen, mut slots) = (Vec::new(), Vec::new());
+        for (send, at, forgiven) in sends {
+            seen.push(send);
+            slots.push(SendSlot { at: Row::new("send_slots", send).at("taken_at", at)?, forgiven });
+        }
+        let guesses = maybe(guesses)?.unwrap_or_default();
+        Ok(Self { seen, log: SendLog::new(slots, guesses), taken: false })
+    }
 }
 
 type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>, Option<bool>, String);
 
 /// What a send is judged by, in one statement; if nothing at all is known of the phone, `first` takes
 /// its place in it as in [`take`].
-fn read_log(
+pub(crate) fn read_log(
     conn: &mut PgConnection,
     key: &SendKey,
     first: Option<(OtpId, Timestamp)>,

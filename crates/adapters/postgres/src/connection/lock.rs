@@ -2,8 +2,17 @@
 
 use crate::connection::statement::Statement;
 use diesel::prelude::*;
-use diesel::sql_types::Integer;
+use diesel::sql_types::{Binary, Integer};
 use dwar_kernel::SearcherId;
+
+/// Waits until nobody else begins a send to the phone of this look-up form, and keeps others from it until
+/// the transaction ends. The schema's function `prepare_sends` takes the same lock.
+pub(crate) fn hold_sends(conn: &mut PgConnection, phone: &[u8]) -> QueryResult<()> {
+    Statement::new("SELECT pg_advisory_xact_lock(4, hashtext(phone::text)) FROM given")
+        .given::<Binary, _>("phone", phone)
+        .execute(conn)?;
+    Ok(())
+}
 
 /// What is locked.
 #[derive(Clone, Copy)]

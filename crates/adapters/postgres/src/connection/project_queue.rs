@@ -4,8 +4,8 @@ use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};
 use crate::connection::pool::Pool;
 use diesel::PgConnection;
-use dwar_kernel::{ProjectId, StoreError};
-use std::collections::{HashMap, VecDeque};
+use dwar_kernel::{BlindIndex, ProjectId, StoreError};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,12 +19,18 @@ pub(crate) trait Joined: Sized + Send + Sync + 'static {
     /// What came of one.
     type Done: Send + 'static;
 
-    /// Does these steps, in no order; what came of each. MUST be harmless if it runs twice, since a
+    /// The phone that it is about, if two steps of one phone may not be done together.
+    fn phone(&self) -> Option<BlindIndex> {
+        None
+    }
+
+    /// Does these steps, in no order; what came of each. MUST be harmless if it runs `again`, since a
     /// lost connection repeats it.
     fn all(
         steps: &[Self],
         conn: &mut PgConnection,
         project: ProjectId,
+        again: bool,
     ) -> Result<Vec<Self::Done>, Failure>;
 }
 
@@ -99,8 +105,16 @@ impl<S: Joined> ProjectQueue<S> {
             waiting.remove(&project);
             return None;
         }
-        let count = steps.len().min(JOINED);
-        Some(steps.drain(..count).collect())
+        let (mut next, mut phones) = (Vec::new(), HashSet::new());
+        let mut later = VecDeque::new();
+        while next.len() < JOINED {
+            let Some(step) = steps.pop_front() else { break };
+            let alone = step.step.phone().is_none_or(|phone| phones.insert(phone));
+            if alone { next.push(step) } else { later.push_back(step) }
+        }
+        later.append(steps);
+        *steps = later;
+        Some(next)
     }
 }
 
@@ -116,9 +130,11 @@ impl<S: Joined> Worker<S> {
         while let Some(next) = self.queue.take(self.project) {
             let (steps, replies): (Vec<S>, Vec<Reply<S::Done>>) =
                 next.into_iter().map(|one| (one.step, one.reply)).unzip();
-            let project = self.project;
-            let done =
-                self.queue.pool.of(project).run(move |conn| S::all(&steps, conn, project)).await;
+            let (project, mut again) = (self.project, false);
+            let all = move |conn: &mut PgConnection| {
+                S::all(&steps, conn, project, std::mem::replace(&mut again, true))
+            };
+            let done = self.queue.pool.of(project).run(all).await;
             tell(replies, done.map(|done| done.into_iter().map(Ok)));
         }
         self.is_over = true;

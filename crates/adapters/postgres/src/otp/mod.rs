@@ -30,7 +30,7 @@ diesel::define_sql_function! {
 
 /// How often a step reads again what was changed under it. Each read after the first means that
 /// another step was committed: a guess, a report or a resend, of which a phone gets few.
-const TRIES: u32 = 100;
+pub(crate) const TRIES: u32 = 100;
 
 /// That a code is in a state of which a phone has one code at most.
 ///
@@ -169,7 +169,7 @@ impl OtpStore for PostgresStore {
             if otp != found.otp {
                 let change = ReportUpdate::of(&found, &otp, next.into(), now);
                 written = Some((otp, step));
-                if self.reports.done(project, change).await? {
+                if self.otp_reports.done(project, change).await? {
                     return Ok(written.take());
                 }
             } else if !by_view {
@@ -261,11 +261,11 @@ impl OtpStore for PostgresStore {
 }
 
 /// What a guess is judged by.
-struct Target {
-    found: Found,
-    counted: GuessBudget,
+pub(crate) struct Target {
+    pub(crate) found: Found,
+    pub(crate) counted: GuessBudget,
     /// What the step may write as its version.
-    fresh: Id,
+    pub(crate) fresh: Id,
 }
 
 /// What a guess wrote, or tried to.
@@ -307,7 +307,7 @@ impl Written {
 
 /// The request as whoever reports saw it. The attempt that was opened last has the id of the step
 /// that opened it, so that is the version for as long as no other step has written.
-fn as_seen(request: Reported) -> Option<Found> {
+pub(crate) fn as_seen(request: Reported) -> Option<Found> {
     match request {
         Reported::Seen(otp) => {
             let version = otp.delivery.attempts.last()?.id.into();
@@ -329,7 +329,11 @@ fn with_attempts() -> _ {
 }
 
 /// A request of a project with its attempts, in one statement.
-fn find(conn: &mut PgConnection, project: ProjectId, otp: OtpId) -> Result<Option<Found>, Failure> {
+pub(crate) fn find(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    otp: OtpId,
+) -> Result<Option<Found>, Failure> {
     let rows: Vec<Stored> = with_attempts()
         .filter(otps::id.eq(Id::from(otp)))
         .filter(otps::project_id.eq(Id::from(project)))
@@ -339,7 +343,7 @@ fn find(conn: &mut PgConnection, project: ProjectId, otp: OtpId) -> Result<Optio
 
 /// The phone's code in force, of which the schema allows one, and its wrong guesses, in one
 /// statement.
-fn target(
+pub(crate) fn target(
     conn: &mut PgConnection,
     (project, mode, phone): (ProjectId, KeyMode, BlindIndex),
 ) -> Result<Option<Target>, Failure> {

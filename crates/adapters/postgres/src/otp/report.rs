@@ -56,7 +56,12 @@ impl Joined for ReportUpdate {
     /// Whether it is written.
     type Done = bool;
 
-    fn all(steps: &[Self], conn: &mut PgConnection, _: ProjectId) -> Result<Vec<bool>, Failure> {
+    fn all(
+        steps: &[Self],
+        conn: &mut PgConnection,
+        _: ProjectId,
+        _: bool,
+    ) -> Result<Vec<bool>, Failure> {
         let written: Vec<Done> = write(conn, steps)?;
         Ok(written.into_iter().map(|Done { done }| done).collect())
     }

@@ -65,6 +65,27 @@ pub(crate) fn placed<'a>(
     (1..).zip(requests).flat_map(of_one).collect()
 }
 
+/// Gives a statement the parameters of `told!`: of each step its event, if there is one, and its time.
+macro_rules! events {
+    ($statement:expr, $steps:expr) => {{
+        let steps = $steps;
+        $statement
+            .given::<Array<Nullable<Text>>, _>(
+                "events",
+                each(steps, |step| step.event.as_ref().map(|event| event.id.as_str())),
+            )
+            .given::<Array<Nullable<Text>>, _>(
+                "kinds",
+                each(steps, |step| step.event.as_ref().map(|event| event.kind.as_str())),
+            )
+            .given::<Array<Nullable<Text>>, _>(
+                "vias",
+                each(steps, |step| step.event.as_ref().and_then(|event| event.channel.as_deref())),
+            )
+            .given::<Array<At>, _>("moments", each(steps, |step| At::from(step.now)))
+    }};
+}
+
 /// The event of a request that was changed, if there is one and there may be somebody to tell.
 macro_rules! told {
     ($of:literal) => {

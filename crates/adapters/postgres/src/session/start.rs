@@ -56,6 +56,7 @@ impl Joined for Login {
         logins: &[Self],
         conn: &mut PgConnection,
         project: ProjectId,
+        _: bool,
     ) -> Result<Vec<IdentityId>, Failure> {
         let homes: Vec<Home> = Statement::new(START)
             .given::<Id, _>("project", Id::from(project))

@@ -2,6 +2,7 @@ pub(crate) mod row;
 pub(crate) mod step;
 
 use crate::PostgresStore;
+use crate::connection::error::Failure;
 use crate::wallet::row::{amount_of, apply};
 use crate::wallet::step::{Hold, Settle, WalletStep};
 use async_trait::async_trait;
@@ -14,6 +15,23 @@ use dwar_wallet::{
     Paise, Refunded, Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
+
+/// Gives back what was charged for a send, once, by [`dwar_wallet::Wallet::refund`].
+pub(crate) fn refund(
+    conn: &mut PgConnection,
+    project: ProjectId,
+    send: OtpId,
+    entry: EntryId,
+    now: Timestamp,
+) -> Result<Refunded, Failure> {
+    let reference = send.into();
+    apply(conn, project, |conn, wallet| {
+        let mut amount = |kind| amount_of(conn, project, kind, &reference);
+        let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
+        let refunded = amount(EntryKind::Refund)?.is_some();
+        Ok(wallet.refund(send, captured, refunded, entry, now))
+    })
+}
 
 #[async_trait]
 impl WalletStore for PostgresStore {
@@ -70,18 +88,7 @@ impl WalletStore for PostgresStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
-        let reference = send.into();
-        self.pool
-            .of(project)
-            .transaction(move |conn| {
-                apply(conn, project, |conn, wallet| {
-                    let mut amount = |kind| amount_of(conn, project, kind, &reference);
-                    let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
-                    let refunded = amount(EntryKind::Refund)?.is_some();
-                    Ok(wallet.refund(send, captured, refunded, entry, now))
-                })
-            })
-            .await
+        self.pool.of(project).transaction(move |conn| refund(conn, project, send, entry, now)).await
     }
 
     async fn adjust(

@@ -123,6 +123,7 @@ impl Joined for WalletStep {
         steps: &[Self],
         conn: &mut PgConnection,
         project: ProjectId,
+        _: bool,
     ) -> Result<Vec<bool>, Failure> {
         let (mut holds, mut settles) = (Vec::new(), Vec::new());
         for step in steps {

@@ -1,0 +1,236 @@
+mod prepare;
+mod redeem;
+mod report;
+
+pub(crate) use prepare::SendStep;
+pub(crate) use redeem::GuessStep;
+pub(crate) use report::ReportStep;
+
+use crate::PostgresStore;
+use crate::connection::error::{Failure, unavailable};
+use crate::otp::{TRIES, as_seen, find, target};
+use crate::send_limiter::{LogSnapshot, read_log};
+use crate::wallet::refund;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{EntryId, IdentityId, OtpId, ProjectId, SessionId, StoreError, Timestamp};
+use dwar_login::{Ending, LoginStore, NewSend, Prepared, Redeemed, Redemption, SendReport};
+use dwar_otp::{DeliveryStep, Otp, Reported, Verdict};
+use dwar_sql::schema::{otps, sessions};
+use dwar_sql::{EventRow, Id, Row};
+use dwar_wallet::HoldOutcome;
+use prepare::SendOutcome;
+use redeem::GuessOutcome;
+use std::sync::Arc;
+
+#[async_trait]
+impl LoginStore for PostgresStore {
+    async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
+        let project = send.otp.project;
+        let send = Arc::new(send);
+        // Most phones have nothing on record, so that is what is tried first.
+        let mut seen: Option<Arc<LogSnapshot>> = None;
+        for _ in 0..TRIES {
+            let prepared = judge(&send, seen.as_deref(), now);
+            let Prepared::Ready(_) = prepared else {
+                if seen.is_some() {
+                    return Ok(prepared);
+                }
+                let key = send.key();
+                let log = self.pool.of(project).run(move |conn| read_log(conn, &key, None)).await?;
+                seen = Some(Arc::new(log));
+                continue;
+            };
+            let step = SendStep { send: Arc::clone(&send), seen: seen.clone(), now };
+            match self.sends.done(project, step).await? {
+                SendOutcome::Ready => return Ok(prepared),
+                SendOutcome::Known(log) => return Ok(judge(&send, Some(&log), now)),
+                SendOutcome::Changed => {
+                    return Err(unavailable("a send that was repeated has been changed since"));
+                }
+                SendOutcome::Unaffordable => return Ok(unaffordable(prepared)),
+                SendOutcome::Unseen(log) => seen = Some(Arc::new(log)),
+            }
+        }
+        Err(unavailable("the places of a phone are taken too fast"))
+    }
+
+    async fn report(
+        &self,
+        request: Reported,
+        report: SendReport,
+        now: Timestamp,
+    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
+        let (project, id) = request.key();
+        let version = report.next.into();
+        let mut seen = as_seen(request);
+        let mut written = None;
+        for _ in 0..TRIES {
+            let by_view = seen.is_some();
+            let found = match seen.take() {
+                Some(seen) => Some(seen),
+                None => self.pool.of(project).run(move |conn| find(conn, project, id)).await?,
+            };
+            let Some(found) = found else { return Ok(None) };
+            // Written, and the answer was lost with the connection.
+            if found.version == version && written.is_some() {
+                return Ok(written.take());
+            }
+            let mut otp = found.otp.clone();
+            let concluded = report.apply(&mut otp, now);
+            if otp != found.otp {
+                let (ending, entries) = (concluded.ending, report.entries);
+                let step = ReportStep::of(&found, (&otp, &concluded), version, entries, now);
+                written = Some((otp, concluded.step));
+                let done = match ending {
+                    Some(Ending::Refund) => self.refunded(project, id, step, entries[0], now).await,
+                    _ => self.reports.done(project, step).await,
+                };
+                if done? {
+                    return Ok(written.take());
+                }
+            } else if !by_view {
+                return Ok(Some((otp, concluded.step)));
+            }
+        }
+        Err(unavailable("a request keeps changing"))
+    }
+
+    async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
+        let session = &redemption.login.session;
+        let (project, mode, phone) = (session.project, session.mode, redemption.phone());
+        let of_project = || self.pool.of(project);
+        let mut written: Option<Written> = None;
+        for _ in 0..TRIES {
+            let target = of_project().run(move |conn| target(conn, (project, mode, phone))).await?;
+            if let Some(written) = written.take() {
+                let seen =
+                    target.as_ref().map(|target| (target.found.otp.id, target.found.version));
+                let done = of_project().run(move |conn| written.done(conn, seen)).await?;
+                if let Some(done) = done {
+                    return Ok(done);
+                }
+            }
+            let Some(target) = target else { return Ok(Redeemed::NotFound) };
+            let (mut otp, mut budget) = (target.found.otp.clone(), target.counted);
+            let (verdict, event) = redemption.judge(&mut otp, &mut budget, now);
+            let fresh = session.identity;
+            if otp == target.found.otp && budget == target.counted {
+                return Ok(Redeemed::of(verdict, fresh));
+            }
+            let (before, version) = (target.found.version, target.fresh);
+            let logs_in = matches!(verdict, Verdict::Accepted(_));
+            let step = GuessStep {
+                before,
+                version,
+                otp: otp.clone(),
+                budget: (budget != target.counted).then_some(budget),
+                login: logs_in.then(|| redemption.login.clone()),
+                event: event.as_ref().map(EventRow::from),
+                now,
+            };
+            let outcome = self.guesses.done(project, step).await?;
+            if let GuessOutcome::Written(home) = outcome {
+                return Ok(Redeemed::of(verdict, home.unwrap_or(fresh)));
+            }
+            let in_doubt = matches!(outcome, GuessOutcome::InDoubt);
+            let session = session.id;
+            let otp = otp.id;
+            written = Some(Written { otp, before, version, verdict, session, fresh, in_doubt });
+        }
+        Err(unavailable("a code keeps changing"))
+    }
+}
+
+impl PostgresStore {
+    /// Writes down a report after which a charge is given back; `false` if the request has changed since
+    /// it was looked at.
+    async fn refunded(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        step: ReportStep,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.pool
+            .of(project)
+            .transaction(move |conn| {
+                let steps = std::slice::from_ref(&step);
+                let written = report::write(steps, conn, project)?.iter().any(|step| step.done);
+                if written {
+                    refund(conn, project, send, entry, now)?;
+                }
+                Ok(written)
+            })
+            .await
+    }
+}
+
+/// The send as the log says, if the money is there.
+fn judge(send: &NewSend, seen: Option<&LogSnapshot>, now: Timestamp) -> Prepared {
+    let mut log = seen.map(|seen| seen.log.clone()).unwrap_or_default();
+    let Ok(prepared) =
+        send.judge(&mut log, |_| Ok::<_, std::convert::Infallible>(HoldOutcome::Held), now);
+    prepared
+}
+
+/// The same answer where the money is not there.
+fn unaffordable(prepared: Prepared) -> Prepared {
+    match prepared {
+        Prepared::Ready(admission) => Prepared::Unaffordable(admission),
+        other => other,
+    }
+}
+
+/// What a guess wrote, or tried to.
+struct Written {
+    otp: OtpId,
+    before: Id,
+    version: Id,
+    verdict: Verdict,
+    session: SessionId,
+    /// Whom the session makes if the phone is new.
+    fresh: IdentityId,
+    /// The connection was lost: it may be on record or not.
+    in_doubt: bool,
+}
+
+impl Written {
+    /// The answer, if it is on record, where the code in force and its version are as `seen`; `None` if the
+    /// guess has to be judged anew.
+    ///
+    /// # Errors
+    /// If the answer was lost and others have written since: nobody knows whether it was counted.
+    fn done(
+        &self,
+        conn: &mut PgConnection,
+        seen: Option<(OtpId, Id)>,
+    ) -> Result<Option<Redeemed>, Failure> {
+        let version = match seen.filter(|(otp, _)| *otp == self.otp) {
+            Some((_, version)) => Some(version),
+            None => {
+                let row = otps::table.find(Id::from(self.otp)).select(otps::version);
+                row.get_result(conn).optional()?
+            }
+        };
+        match version {
+            Some(version) if version == self.version => self.answer(conn).map(Some),
+            Some(version) if self.in_doubt && version != self.before => {
+                Err(unavailable("the connection was lost while a guess was counted").into())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn answer(&self, conn: &mut PgConnection) -> Result<Redeemed, Failure> {
+        let begun = sessions::table.find(Id::from(self.session)).select(sessions::identity_id);
+        let home: Option<Id> = match self.verdict {
+            Verdict::Accepted(_) => Some(begun.get_result(conn)?),
+            _ => None,
+        };
+        let whose = |home: Id| Row::new("sessions", home).id("identity_id", home);
+        let home: Option<IdentityId> = home.map(whose).transpose()?;
+        Ok(Redeemed::of(self.verdict, home.unwrap_or(self.fresh)))
+    }
+}

@@ -1,0 +1,205 @@
+//! What became of requests, and of the money of those that ended: any number of one project, in one
+//! guarded statement.
+
+use crate::connection::error::Failure;
+use crate::connection::project_queue::Joined;
+use crate::connection::statement::{Done, Statement, each};
+use crate::otp::row::{Found, placed};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
+use dwar_kernel::{EntryId, Event, EventKind, KeyMode, ProjectId, Subject, Timestamp};
+use dwar_login::{Concluded, Ending};
+use dwar_otp::{DeliveryAttempt, Otp, Reason};
+use dwar_sql::{At, EventRow, Id, sealed_bytes};
+use dwar_wallet::{Paise, Settlement};
+
+/// A request as a report leaves it, and what follows from that.
+pub(crate) struct ReportStep {
+    before: Id,
+    otp: Otp,
+    version: Id,
+    event: Option<EventRow>,
+    /// How the hold ends, if it does.
+    settlement: Option<Settlement>,
+    is_forgiven: bool,
+    entries: [EntryId; 2],
+    now: Timestamp,
+}
+
+impl ReportStep {
+    /// From the request as it was found to what it is under a version of its own. A refund is not part of
+    /// it: that is a change of the wallet by itself.
+    pub(crate) fn of(
+        found: &Found,
+        (otp, concluded): (&Otp, &Concluded),
+        version: Id,
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> Self {
+        let settlement = match concluded.ending {
+            Some(Ending::Settle(settlement)) => Some(settlement),
+            Some(Ending::Refund) | None => None,
+        };
+        let event = concluded.event.as_ref().map(EventRow::from);
+        let (before, otp, is_forgiven) = (found.version, otp.clone(), concluded.is_forgiven);
+        Self { before, otp, version, event, settlement, is_forgiven, entries, now }
+    }
+
+    /// What is told if the settlement lets the balance fall below the project's threshold. The figures are
+    /// not known yet, and not part of the event's id.
+    fn low(&self) -> Event {
+        let (balance, threshold) = (Paise::ZERO, Paise::ZERO);
+        let subject = Subject::Wallet { entry: self.entries[0], balance, threshold };
+        let (mode, kind) = (KeyMode::Live, EventKind::WalletLow);
+        Event { project: self.otp.project, mode, kind, subject, at: self.now }
+    }
+}
+
+/// Writes down what reports changed, except where a request has changed since it was looked at. A
+/// repetition does nothing; whoever looks finds the version that was written. Of two changes of one
+/// request one is written.
+///
+/// Requests are locked in the order of their ids, so that two who want the same ones cannot deadlock; all
+/// of them before a hold, a wallet or an event locks anything.
+const REPORT: &str = concat!(
+    ", step AS ( \
+         SELECT s.* FROM given g, unnest(g.otps, g.befores, g.versions, g.codes, g.states, \
+             g.stands, g.dues, g.events, g.kinds, g.vias, g.moments) WITH ORDINALITY \
+             AS s (otp, before, version, code, state, status, due, event, kind, via, at, place) \
+         ORDER BY s.otp \
+     ), changed AS ( \
+         UPDATE otps o SET code_sealed = s.code, state = s.state, status = s.status, \
+             due_at = s.due, version = s.version \
+         FROM step s WHERE o.id = s.otp AND o.version = s.before \
+         RETURNING o.id, o.project_id, o.mode, o.phone_index, o.phone_sealed, \
+             s.place, s.event, s.kind, s.via, s.at \
+     )",
+    attempted!(),
+);
+
+/// Of requests that ended: [`dwar_wallet::Wallet::settle`] for all of them, by one change of the wallet.
+/// Whoever deletes a hold settles it; a request that has none moves nothing. Holds are locked in the order
+/// of their sends.
+const SETTLE: &str = "\
+, due AS ( \
+    SELECT d.*, c.id AS send FROM given g, \
+        unnest(g.settled, g.prices, g.captures, g.releases, g.lows) \
+        AS d (place, price, capture, release, low) \
+    JOIN changed c ON c.place = d.place ORDER BY c.id \
+), ended AS ( \
+    DELETE FROM wallet_holds h USING due d \
+    WHERE h.send_id = d.send AND h.project_id = (SELECT owner FROM given) \
+    RETURNING d.*, h.amount, least(d.price, h.amount) AS spent, \
+        h.amount - least(d.price, h.amount) AS rest \
+), summed AS ( \
+    SELECT e.*, sum(spent) OVER until_then AS spent_so_far, sum(amount) OVER until_then AS so_far, \
+        sum((spent > 0)::int + (rest > 0)::int) OVER until_then AS entries_so_far \
+    FROM ended e WINDOW until_then AS (ORDER BY place) \
+), total AS ( \
+    SELECT sum(spent)::bigint AS spent, sum(amount)::bigint AS amount, \
+        sum((spent > 0)::int + (rest > 0)::int) AS entries FROM ended HAVING count(*) > 0 \
+), moved AS ( \
+    UPDATE wallets w SET balance = w.balance - t.spent, held = w.held - t.amount, \
+        entries = w.entries + t.entries \
+    FROM total t WHERE w.project_id = (SELECT owner FROM given) \
+    RETURNING w.balance + t.spent AS balance, w.held + t.amount AS held, \
+        w.entries - t.entries AS position \
+), written AS ( \
+    INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, \
+        balance_after, held_after, reference, made_at) \
+    SELECT s.capture, g.owner, m.position + s.entries_so_far - (s.rest > 0)::int, 'capture', \
+        -s.spent, -s.spent, m.balance - s.spent_so_far, m.held - s.so_far + s.rest, \
+        s.send::text, c.at \
+    FROM moved m CROSS JOIN given g CROSS JOIN summed s JOIN changed c ON c.place = s.place \
+    WHERE s.spent > 0 \
+    UNION ALL \
+    SELECT s.release, g.owner, m.position + s.entries_so_far, 'release', \
+        0, -s.rest, m.balance - s.spent_so_far, m.held - s.so_far, s.send::text, c.at \
+    FROM moved m CROSS JOIN given g CROSS JOIN summed s JOIN changed c ON c.place = s.place \
+    WHERE s.rest > 0 \
+)";
+
+/// Of requests that reached nobody: they still count as some that reached a provider.
+const FORGIVE: &str = "\
+, forgiven AS ( \
+    UPDATE send_slots t SET forgiven = true FROM changed c CROSS JOIN given g \
+    WHERE c.place = ANY (g.forgiven) AND t.send_id = c.id \
+)";
+
+/// What became of each; events last, since what they lock comes after everything else.
+const REPORTED: &str = concat!(
+    " SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, ",
+    told!("c.place = s.place"),
+    " AS told FROM step s WHERE (SELECT count(*) FROM changed) >= 0 ORDER BY s.place"
+);
+
+/// The same where holds ended, which may let the balance fall below what the project set.
+const SETTLED: &str = concat!(
+    " SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, ",
+    told!("c.place = s.place"),
+    " AS told, \
+     (SELECT record_event(event => e.low, project => g.owner, world => g.world, \
+          happening => g.low_kind, moment => s.at, subject => e.capture, \
+          paise => (m.balance - e.spent_so_far)::bigint, below => p.low_balance) \
+      FROM summed e CROSS JOIN moved m CROSS JOIN given g JOIN projects p ON p.id = g.owner \
+      WHERE e.place = s.place AND m.balance - e.spent_so_far < p.low_balance \
+      AND p.low_balance <= m.balance - e.spent_so_far + e.spent) AS low \
+     FROM step s WHERE (SELECT count(*) FROM changed) >= 0 AND (SELECT count(*) FROM moved) >= 0 \
+     ORDER BY s.place"
+);
+
+impl Joined for ReportStep {
+    /// Whether it is written.
+    type Done = bool;
+
+    fn all(
+        steps: &[Self],
+        conn: &mut PgConnection,
+        project: ProjectId,
+        _: bool,
+    ) -> Result<Vec<bool>, Failure> {
+        let written: Vec<Done> = write(steps, conn, project)?;
+        Ok(written.into_iter().map(|Done { done }| done).collect())
+    }
+}
+
+pub(crate) fn write(
+    steps: &[ReportStep],
+    conn: &mut PgConnection,
+    project: ProjectId,
+) -> QueryResult<Vec<Done>> {
+    let settled: Vec<(i64, Settlement, &ReportStep)> = (1..)
+        .zip(steps)
+        .filter_map(|(place, step)| Some((place, step.settlement?, step)))
+        .collect();
+    let forgiven: Vec<i64> =
+        (1..).zip(steps).filter(|(_, step)| step.is_forgiven).map(|(place, _)| place).collect();
+    let statement = Statement::new(REPORT)
+        .then((!settled.is_empty()).then_some(SETTLE))
+        .then((!forgiven.is_empty()).then_some(FORGIVE))
+        .then([if settled.is_empty() { REPORTED } else { SETTLED }])
+        .given::<Id, _>("owner", Id::from(project))
+        .given::<Array<Id>, _>("otps", each(steps, |step| Id::from(step.otp.id)))
+        .given::<Array<Id>, _>("befores", each(steps, |step| step.before))
+        .given::<Array<Id>, _>("versions", each(steps, |step| step.version))
+        .given::<Array<Nullable<Binary>>, _>(
+            "codes",
+            each(steps, |step| sealed_bytes(step.otp.sealed_code.as_ref())),
+        )
+        .given::<Array<Text>, _>("states", each(steps, |step| step.otp.state.as_str()))
+        .given::<Array<Text>, _>("stands", each(steps, |step| step.otp.delivery.status.as_str()))
+        .given::<Array<Nullable<At>>, _>(
+            "dues",
+            each(steps, |step| step.otp.delivery.due_at.map(At::from)),
+        )
+        .given::<Array<BigInt>, _>("settled", each(&settled, |it| it.0))
+        .given::<Array<BigInt>, _>("prices", each(&settled, |it| it.1.price().0))
+        .given::<Array<Id>, _>("captures", each(&settled, |it| Id::from(it.2.entries[0])))
+        .given::<Array<Id>, _>("releases", each(&settled, |it| Id::from(it.2.entries[1])))
+        .given::<Array<Text>, _>("lows", each(&settled, |it| it.2.low().id()))
+        .given::<Text, _>("world", KeyMode::Live.as_str())
+        .given::<Text, _>("low_kind", EventKind::WalletLow.as_str())
+        .given::<Array<BigInt>, _>("forgiven", forgiven);
+    let statement = events!(statement, steps);
+    attempts!(statement, steps.iter().map(|step| &step.otp)).load(conn)
+}

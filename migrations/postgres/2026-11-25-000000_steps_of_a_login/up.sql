@@ -1,0 +1,137 @@
+-- Begins sends of one project, all or nothing each: says what becomes of each, takes the places, sets the
+-- money aside and supersedes the present codes of those that are ready; their requests are put on record
+-- by the statement that calls this. A send is one element of each array; no two are of one phone.
+--
+--   ready          its place and its money are taken
+--   known          it is on record as it was put there: the step is asked for again
+--   changed        it is on record, and somebody else has changed it since
+--   unseen         something is on record of the phone that it was not judged by: the log is given back
+--   unaffordable   the wallet does not cover it
+--
+-- Each statement of a function sees what was committed before it, so what follows the lock of the phones
+-- sees all that was recorded under it. Locks: phones, by key; codes, by id; the wallet. The function
+-- take_place stays for instances of the version before.
+CREATE FUNCTION prepare_sends(
+    owner uuid, sends uuid[], worlds text[], phones bytea[], versions uuid[], moments timestamptz[],
+    placed boolean[], unguessed boolean[], costs bigint[], entry_ids uuid[],
+    seen_by integer[], seen uuid[]
+) RETURNS TABLE (
+    place bigint, outcome text, slots uuid[], slot_times timestamptz[], slots_forgiven boolean[],
+    wrong integer, last_wrong_at timestamptz, period_began_at timestamptz, period_wrong integer,
+    stopped_at timestamptz
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    outcomes text[];
+    present uuid[];
+    owned bigint;
+    reserved bigint;
+    counted bigint;
+    free bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(4, phone.key) FROM (
+        SELECT DISTINCT hashtext(p::text) AS key FROM unnest(phones) AS p ORDER BY 1
+    ) AS phone;
+
+    outcomes := ARRAY(
+        SELECT CASE
+            WHEN o.version = s.version THEN 'known'
+            WHEN o.id IS NOT NULL THEN 'changed'
+            WHEN EXISTS (
+                SELECT FROM send_slots t
+                WHERE t.project_id = owner AND t.mode = s.world AND t.phone_index = s.phone
+                    AND NOT EXISTS (
+                        SELECT FROM unnest(seen_by, seen) AS v (step, send)
+                        WHERE v.step = s.place AND v.send = t.send_id
+                    )
+            ) OR s.unguessed AND EXISTS (
+                SELECT FROM guess_budgets b
+                WHERE b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+            ) THEN 'unseen'
+            ELSE 'ready'
+        END
+        FROM unnest(sends, worlds, phones, versions, unguessed)
+            WITH ORDINALITY AS s (send, world, phone, version, unguessed, place)
+        LEFT JOIN otps o ON o.id = s.send
+        ORDER BY s.place
+    );
+
+    present := ARRAY(
+        SELECT o.id
+        FROM unnest(worlds, phones, outcomes) AS s (world, phone, outcome)
+        JOIN otps o ON o.project_id = owner AND o.mode = s.world AND o.phone_index = s.phone
+            AND o.state IN ('active', 'locked')
+        WHERE s.outcome = 'ready'
+        ORDER BY o.id FOR UPDATE OF o
+    );
+
+    IF EXISTS (
+        SELECT FROM unnest(outcomes, costs) AS s (outcome, cost)
+        WHERE s.outcome = 'ready' AND s.cost > 0
+    ) THEN
+        SELECT w.balance, w.held, w.entries INTO owned, reserved, counted
+        FROM wallets w WHERE w.project_id = owner FOR NO KEY UPDATE;
+        -- A project that was never credited has no wallet.
+        free := coalesce(owned - reserved, 0);
+        FOR step IN 1 .. cardinality(sends) LOOP
+            CONTINUE WHEN outcomes[step] <> 'ready' OR costs[step] <= 0;
+            IF costs[step] <= free THEN
+                free := free - costs[step];
+            ELSE
+                outcomes[step] := 'unaffordable';
+            END IF;
+        END LOOP;
+        WITH held AS (
+            SELECT s.*, sum(s.cost) OVER so_far AS total, count(*) OVER so_far AS number
+            FROM unnest(sends, costs, entry_ids, moments, outcomes)
+                WITH ORDINALITY AS s (send, cost, entry, moment, outcome, place)
+            WHERE s.outcome = 'ready' AND s.cost > 0
+            WINDOW so_far AS (ORDER BY s.place)
+        ), kept AS (
+            INSERT INTO wallet_holds (send_id, project_id, amount, held_since)
+            SELECT h.send, owner, h.cost, h.moment FROM held h
+        ), written AS (
+            INSERT INTO ledger_entries (id, project_id, position, kind, amount, held,
+                balance_after, held_after, reference, made_at)
+            SELECT h.entry, owner, counted + h.number, 'hold', 0, h.cost,
+                owned, reserved + h.total, h.send::text, h.moment
+            FROM held h
+        )
+        UPDATE wallets w SET held = w.held + h.total, entries = w.entries + h.number
+        FROM (SELECT max(total)::bigint AS total, max(number) AS number FROM held) AS h
+        WHERE w.project_id = owner AND h.number > 0;
+    END IF;
+
+    IF cardinality(present) > 0 THEN
+        UPDATE otps o SET state = 'superseded', version = gen_random_uuid()
+        FROM unnest(worlds, phones, outcomes) AS s (world, phone, outcome)
+        WHERE o.id = ANY (present) AND o.mode = s.world AND o.phone_index = s.phone
+            AND s.outcome = 'ready';
+    END IF;
+
+    INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at, forgiven)
+    SELECT s.send, owner, s.world, s.phone, s.moment, false
+    FROM unnest(sends, worlds, phones, moments, placed, outcomes)
+        AS s (send, world, phone, moment, placed, outcome)
+    WHERE s.outcome = 'ready' AND s.placed;
+
+    RETURN QUERY
+    SELECT s.place, s.outcome, t.sends, t.times, t.forgiven,
+        b.wrong, b.last_wrong_at, b.period_began_at, b.period_wrong, b.stopped_at
+    FROM unnest(sends, worlds, phones, outcomes)
+        WITH ORDINALITY AS s (send, world, phone, outcome, place)
+    LEFT JOIN LATERAL (
+        SELECT array_agg(l.send_id) AS sends, array_agg(l.taken_at) AS times,
+            array_agg(l.forgiven) AS forgiven
+        FROM (
+            SELECT t.send_id, t.taken_at, t.forgiven FROM send_slots t
+            WHERE s.outcome IN ('unseen', 'known') AND t.send_id <> s.send
+                AND t.project_id = owner AND t.mode = s.world AND t.phone_index = s.phone
+            ORDER BY t.taken_at
+        ) AS l
+    ) AS t ON true
+    LEFT JOIN guess_budgets b ON s.outcome IN ('unseen', 'known')
+        AND b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+    ORDER BY s.place;
+END
+$$;
