@@ -4,7 +4,7 @@ use crate::schema::identities;
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use dwar_identity::Identity;
-use dwar_kernel::{Sealed, StoreError};
+use dwar_kernel::{BlindIndex, Sealed, StoreError};
 
 /// An identity.
 #[derive(Queryable, Selectable, Insertable)]
@@ -17,6 +17,21 @@ pub struct IdentityRow {
     pub phone_sealed: Vec<u8>,
     pub created_at: At,
     pub last_verified_at: At,
+}
+
+impl IdentityRow {
+    /// The identity of the phone with this look-up form.
+    pub fn new(identity: &Identity, phone: BlindIndex) -> Self {
+        Self {
+            id: identity.id.into(),
+            project_id: identity.project.into(),
+            mode: identity.mode.as_str().to_owned(),
+            phone_index: phone.0.to_vec(),
+            phone_sealed: identity.phone.0.clone(),
+            created_at: identity.created_at.into(),
+            last_verified_at: identity.last_verified_at.into(),
+        }
+    }
 }
 
 impl TryFrom<IdentityRow> for Identity {

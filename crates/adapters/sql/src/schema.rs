@@ -508,15 +508,23 @@ diesel::joinable!(operator_sessions -> operators (operator_id));
 diesel::joinable!(operator_passkeys -> operators (operator_id));
 
 diesel::allow_tables_to_appear_in_same_query!(api_keys, projects, sessions);
-diesel::allow_tables_to_appear_in_same_query!(projects, wallets);
 diesel::allow_tables_to_appear_in_same_query!(
     event_deliveries,
     events,
     webhook_calls,
     webhook_endpoints
 );
-diesel::allow_tables_to_appear_in_same_query!(guess_budgets, otp_attempts, otps);
-diesel::allow_tables_to_appear_in_same_query!(guess_budgets, projects, send_slots);
+// What the steps of a login read.
+diesel::allow_tables_to_appear_in_same_query!(
+    guess_budgets,
+    identities,
+    otp_attempts,
+    otps,
+    projects,
+    send_slots,
+    wallets,
+    webhook_endpoints
+);
 diesel::allow_tables_to_appear_in_same_query!(otps, sandbox_messages);
 diesel::allow_tables_to_appear_in_same_query!(operator_links, operator_sessions, operators);
 diesel::allow_tables_to_appear_in_same_query!(operator_passkeys, operators);

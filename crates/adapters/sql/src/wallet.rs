@@ -20,7 +20,7 @@ pub struct WalletRow {
 
 /// An entry of the ledger.
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = ledger_entries)]
+#[diesel(table_name = ledger_entries, treat_none_as_default_value = false)]
 pub struct EntryRow {
     pub id: Id,
     pub project_id: Id,

@@ -8,7 +8,7 @@ use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_session::{Login, Session};
 use dwar_sql::schema::{events, idempotency_records, identities, otps, sessions};
-use dwar_sql::{At, Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_one};
+use dwar_sql::{Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_one};
 
 #[async_trait]
 impl IdentityStore for SqliteStore {
@@ -88,27 +88,33 @@ pub(crate) fn recognise(
     connection: &mut SqliteConnection,
     login: &Login,
 ) -> Result<IdentityId, Failure> {
-    let Session { project, mode, identity, created_at: at, .. } = login.session;
-    if let Some(known) = by_phone(connection, project, mode, login.phone)? {
-        let seen = (
-            identities::last_verified_at.eq(At::from(at.max(known.last_verified_at))),
-            identities::phone_sealed.eq(&login.sealed_phone.0),
-        );
-        let known_row = identities::table.find(Id::from(known.id));
-        statement::update(known_row, seen).execute(connection)?;
-        return Ok(known.id);
-    }
-    let row = IdentityRow {
-        id: identity.into(),
-        project_id: project.into(),
-        mode: mode.to_string(),
-        phone_index: login.phone.0.to_vec(),
-        phone_sealed: login.sealed_phone.0.clone(),
-        created_at: at.into(),
-        last_verified_at: at.into(),
+    let Session { project, mode, identity: id, created_at: at, .. } = login.session;
+    let phone = login.sealed_phone.clone();
+    let identity = match by_phone(connection, project, mode, login.phone)? {
+        Some(known) => {
+            let last_verified_at = at.max(known.last_verified_at);
+            Identity { phone, last_verified_at, ..known }
+        }
+        None => Identity { id, project, mode, phone, created_at: at, last_verified_at: at },
     };
-    diesel::insert_into(identities::table).values(row).execute(connection)?;
-    Ok(identity)
+    save(connection, &identity, login.phone)?;
+    Ok(identity.id)
+}
+
+/// Puts the identity of a phone on record, new or as just verified.
+pub(crate) fn save(
+    connection: &mut SqliteConnection,
+    identity: &Identity,
+    phone: BlindIndex,
+) -> QueryResult<()> {
+    let row = IdentityRow::new(identity, phone);
+    let insert = diesel::insert_into(identities::table).values(&row);
+    let seen = (
+        identities::last_verified_at.eq(row.last_verified_at),
+        identities::phone_sealed.eq(&row.phone_sealed),
+    );
+    statement::upsert(insert, "id", seen).execute(connection)?;
+    Ok(())
 }
 
 fn by_phone(

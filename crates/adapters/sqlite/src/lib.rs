@@ -14,6 +14,7 @@ mod identity_sessions;
 mod inbox;
 mod instance;
 mod key_use;
+mod login;
 mod otp;
 mod project;
 mod receipt;

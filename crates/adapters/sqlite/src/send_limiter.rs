@@ -3,13 +3,12 @@ use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
 use crate::connection::statement;
-use crate::otp::row;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
+use dwar_kernel::{GuessBudget, GuessPolicy, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
-use dwar_sql::schema::send_slots;
-use dwar_sql::{At, Id, Row, of_phone};
+use dwar_sql::schema::{guess_budgets, send_slots};
+use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 
 #[async_trait]
 impl SendLimiter for SqliteStore {
@@ -24,18 +23,9 @@ impl SendLimiter for SqliteStore {
         // The request that is issued next takes it to the disk; a refusal writes nothing.
         self.of(key.project)
             .write_ahead_of_disk(move |connection| {
-                let (project, send) = (Id::from(key.project), Id::from(send));
                 let admission = read_log(connection, &key)?.admit(&quota, &guesses, now);
                 if admission.counted.admitted {
-                    let slot = (
-                        send_slots::send_id.eq(send),
-                        send_slots::project_id.eq(project),
-                        send_slots::mode.eq(key.mode.as_str()),
-                        send_slots::phone_index.eq(key.phone.0.as_slice()),
-                        send_slots::taken_at.eq(At::from(now)),
-                        send_slots::forgiven.eq(false),
-                    );
-                    diesel::insert_into(send_slots::table).values(slot).execute(connection)?;
+                    take_place(connection, &key, send, now)?;
                 }
                 Ok(admission)
             })
@@ -50,14 +40,7 @@ impl SendLimiter for SqliteStore {
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.of(key.project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                let phone = key.phone.0.as_slice();
-                let slot = of_phone!(send_slots of key.project, key.mode, phone)
-                    .filter(send_slots::send_id.eq(Id::from(send)));
-                let forgiven = send_slots::forgiven.eq(true);
-                statement::update(slot, forgiven).execute(connection)?;
-                Ok(())
-            })
+            .write_that(Changes::NoLookUp, move |connection| Ok(forgive(connection, &key, send)?))
             .await
     }
 
@@ -90,14 +73,64 @@ impl SendLimiter for SqliteStore {
 
 /// What the phone's next send is judged by.
 fn read_log(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Failure> {
-    let taken: Vec<(At, bool)> =
-        of_phone!(send_slots of key.project, key.mode, key.phone.0.as_slice())
-            .order(send_slots::taken_at)
-            .select((send_slots::taken_at, send_slots::forgiven))
-            .load(connection)?;
-    let row = Row::new("send_slots", Id::from(key.project));
-    let slot = |(at, forgiven)| Ok(SendSlot { at: row.at("taken_at", at)?, forgiven });
-    let slots = taken.into_iter().map(slot).collect::<Result<Vec<_>, StoreError>>()?;
-    let budget = row::budget(connection, key.project, key.mode, key.phone)?;
-    Ok(SendLog::new(slots, budget))
+    let (mode, phone) = (key.mode, key.phone.0.as_slice());
+    let budget = guess_budgets::table.find((Id::from(key.project), mode.as_str(), phone));
+    let budget = budget.select(BudgetRow::as_select()).get_result(connection).optional()?;
+    let places = of_phone!(send_slots of key.project, mode, phone)
+        .order(send_slots::taken_at)
+        .select(PlaceRow::as_select());
+    Ok(log_of(places.load(connection)?, budget)?)
+}
+
+/// A send that has a place.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = send_slots)]
+pub(crate) struct PlaceRow {
+    pub(crate) send_id: Id,
+    taken_at: At,
+    forgiven: bool,
+}
+
+/// The log of these sends, oldest first, and wrong guesses of a phone.
+pub(crate) fn log_of(
+    places: impl IntoIterator<Item = PlaceRow>,
+    budget: Option<BudgetRow>,
+) -> Result<SendLog, StoreError> {
+    let slot = |place: PlaceRow| {
+        let at = Row::new("send_slots", place.send_id).at("taken_at", place.taken_at)?;
+        Ok(SendSlot { at, forgiven: place.forgiven })
+    };
+    let slots = places.into_iter().map(slot).collect::<Result<Vec<_>, StoreError>>()?;
+    let budget: Option<GuessBudget> = maybe(budget)?;
+    Ok(SendLog::new(slots, budget.unwrap_or_default()))
+}
+
+pub(crate) fn take_place(
+    connection: &mut SqliteConnection,
+    key: &SendKey,
+    send: OtpId,
+    now: Timestamp,
+) -> QueryResult<()> {
+    let slot = (
+        send_slots::send_id.eq(Id::from(send)),
+        send_slots::project_id.eq(Id::from(key.project)),
+        send_slots::mode.eq(key.mode.as_str()),
+        send_slots::phone_index.eq(key.phone.0.as_slice()),
+        send_slots::taken_at.eq(At::from(now)),
+        send_slots::forgiven.eq(false),
+    );
+    diesel::insert_into(send_slots::table).values(slot).execute(connection)?;
+    Ok(())
+}
+
+/// Gives the place of a send back.
+pub(crate) fn forgive(
+    connection: &mut SqliteConnection,
+    key: &SendKey,
+    send: OtpId,
+) -> QueryResult<()> {
+    let slot = of_phone!(send_slots of key.project, key.mode, key.phone.0.as_slice())
+        .filter(send_slots::send_id.eq(Id::from(send)));
+    statement::update(slot, send_slots::forgiven.eq(true)).execute(connection)?;
+    Ok(())
 }

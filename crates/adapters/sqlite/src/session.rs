@@ -26,10 +26,7 @@ impl SessionStore for SqliteStore {
             .write_that(Changes::NoLookUp, move |connection| {
                 let identity = identity::recognise(connection, &login)?;
                 let session = Session { identity, ..login.session };
-                diesel::insert_into(sessions::table)
-                    .values(SessionRow::from(&session))
-                    .on_conflict_do_nothing()
-                    .execute(connection)?;
+                begin(connection, &session)?;
                 Ok(identity)
             })
             .await
@@ -181,6 +178,15 @@ impl SqliteStore {
             })
             .await
     }
+}
+
+/// Puts a session on record; one that is there already is left as it is.
+pub(crate) fn begin(connection: &mut SqliteConnection, session: &Session) -> QueryResult<()> {
+    diesel::insert_into(sessions::table)
+        .values(SessionRow::from(session))
+        .on_conflict_do_nothing()
+        .execute(connection)?;
+    Ok(())
 }
 
 fn by_id(

@@ -4,7 +4,7 @@ use crate::connection::error::Failure;
 use crate::connection::pool::{SWEEP, SqliteStore};
 use crate::connection::remembered::Changes;
 use async_trait::async_trait;
-use diesel::dsl::{exists, not};
+use diesel::dsl::{Eq, Filter, IsNull, exists, not};
 use diesel::prelude::*;
 use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
@@ -257,14 +257,23 @@ fn change(
     Ok(endpoint)
 }
 
+/// The endpoints that a project's events are told to.
+pub(crate) fn listeners(project: ProjectId) -> Listeners {
+    webhook_endpoints::table
+        .filter(webhook_endpoints::project_id.eq(Id::from(project)))
+        .filter(webhook_endpoints::disabled_at.is_null())
+}
+
+type Listeners = Filter<
+    Filter<webhook_endpoints::table, Eq<webhook_endpoints::project_id, Id>>,
+    IsNull<webhook_endpoints::disabled_at>,
+>;
+
 /// Puts an event on record for every endpoint of its project, as part of the write that made it
 /// happen; without an endpoint it is one look-up by index, and a second time it changes nothing.
 pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> QueryResult<()> {
-    let endpoints: Vec<Id> = webhook_endpoints::table
-        .filter(webhook_endpoints::project_id.eq(Id::from(event.project)))
-        .filter(webhook_endpoints::disabled_at.is_null())
-        .select(webhook_endpoints::id)
-        .load(connection)?;
+    let endpoints: Vec<Id> =
+        listeners(event.project).select(webhook_endpoints::id).load(connection)?;
     if endpoints.is_empty() {
         return Ok(());
     }

@@ -10,28 +10,21 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{
-    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpState, OtpStore, ReceiptTarget, Report,
-    Reported, Route, Verdict,
+    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported,
+    Route, Verdict,
 };
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps, send_slots, wallet_holds};
 use dwar_sql::{At, Id, OtpRow, Row, in_world, of_phone};
 use std::time::Duration;
 
-/// Puts a new code in the place of the phone's present one.
-fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> Result<(), Failure> {
-    if let Some(present) = open(connection, otp.project, otp.mode, otp.phone)? {
-        let mut superseded = present.clone();
-        superseded.supersede();
-        row::save(connection, &present, &superseded)?;
-    }
-    Ok(row::insert(connection, otp)?)
-}
-
 #[async_trait]
 impl OtpStore for SqliteStore {
     async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
         self.of(otp.project)
-            .write_that(Changes::NoLookUp, move |connection| supersede(connection, &otp))
+            .write_that(Changes::NoLookUp, move |connection| {
+                row::supersede(connection, &otp)?;
+                Ok(row::insert(connection, &otp)?)
+            })
             .await
     }
 
@@ -44,7 +37,8 @@ impl OtpStore for SqliteStore {
                     let gone = "the hold or the rate-limit place of a send is gone".to_owned();
                     return Err(StoreError::Unavailable(gone).into());
                 }
-                supersede(connection, &otp)
+                row::supersede(connection, &otp)?;
+                Ok(row::insert(connection, &otp)?)
             })
             .await
     }
@@ -106,13 +100,7 @@ impl OtpStore for SqliteStore {
         self.of(request.key().0)
             .write_that(Changes::NoLookUp, move |connection| {
                 let (project, otp) = request.key();
-                let found = otps::table
-                    .filter(otps::id.eq(Id::from(otp)))
-                    .filter(otps::project_id.eq(Id::from(project)))
-                    .select(OtpRow::as_select())
-                    .get_result(connection)
-                    .optional()?;
-                let Some(before) = row::load(connection, found)? else { return Ok(None) };
+                let Some(before) = row::by_id(connection, project, otp)? else { return Ok(None) };
                 let mut otp = before.clone();
                 let step = otp.report(attempt, report, &route, next, now);
                 row::save(connection, &before, &otp)?;
@@ -234,9 +222,8 @@ fn open(
     mode: KeyMode,
     phone: BlindIndex,
 ) -> Result<Option<Otp>, Failure> {
-    let [active, locked] = OtpState::OPEN.map(|state| otps::state.eq(state.as_str()));
     let found = of_phone!(otps of project, mode, phone.0.as_slice())
-        .filter(active.or(locked))
+        .filter(row::is_open())
         .select(OtpRow::as_select())
         .get_result(connection)
         .optional()?;

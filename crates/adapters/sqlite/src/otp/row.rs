@@ -2,12 +2,14 @@
 
 use crate::connection::error::Failure;
 use crate::connection::statement;
+use diesel::dsl::{Eq, Or};
 use diesel::prelude::*;
-use dwar_kernel::{BlindIndex, KeyMode, ProjectId};
-use dwar_otp::{DeliveryAttempt, GuessBudget, Otp};
+use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId};
+use dwar_otp::{DeliveryAttempt, GuessBudget, Otp, OtpState};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::{
-    At, AttemptRow, BudgetRow, Id, OtpRow, read_one, sealed_bytes, stored_count, stored_guesses,
+    At, AttemptRow, BudgetRow, Id, OtpRow, of_phone, read_one, sealed_bytes, stored_count,
+    stored_guesses,
 };
 
 /// Rebuilds the code of a row that was found, if one was.
@@ -22,6 +24,47 @@ pub(crate) fn load(
         .select(AttemptRow::as_select())
         .load(connection)?;
     Ok(Some(row.into_otp(attempts)?))
+}
+
+/// The code of rows in each of which one of its attempts stands beside it, with what else stands there.
+pub(crate) fn whole<T>(
+    rows: Vec<(OtpRow, Option<AttemptRow>, T)>,
+) -> Result<Option<(Otp, T)>, Failure> {
+    let mut rows = rows.into_iter();
+    let Some((row, first, beside)) = rows.next() else { return Ok(None) };
+    let attempts = first.into_iter().chain(rows.filter_map(|(_, attempt, _)| attempt)).collect();
+    Ok(Some((row.into_otp(attempts)?, beside)))
+}
+
+/// The request with this id, in either world of the project.
+pub(crate) fn by_id(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    otp: OtpId,
+) -> Result<Option<Otp>, Failure> {
+    let found = otps::table
+        .filter(otps::id.eq(Id::from(otp)))
+        .filter(otps::project_id.eq(Id::from(project)))
+        .select(OtpRow::as_select())
+        .get_result(connection)
+        .optional()?;
+    load(connection, found)
+}
+
+/// Whether a code is open; the schema allows a phone one that is.
+pub(crate) fn is_open() -> IsOpen {
+    let [active, locked] = OtpState::OPEN.map(|state| otps::state.eq(state.as_str()));
+    active.or(locked)
+}
+
+type IsOpen = Or<Eq<otps::state, &'static str>, Eq<otps::state, &'static str>>;
+
+/// Makes room for the code of a phone, as [`Otp::supersede`] does.
+pub(crate) fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> QueryResult<()> {
+    let open = of_phone!(otps of otp.project, otp.mode, otp.phone.0.as_slice()).filter(is_open());
+    let superseded = otps::state.eq(OtpState::Superseded.as_str());
+    statement::update(open, superseded).execute(connection)?;
+    Ok(())
 }
 
 /// Stores a code that is new.

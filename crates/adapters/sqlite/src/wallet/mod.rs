@@ -2,7 +2,7 @@ pub(crate) mod row;
 
 use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
-use crate::wallet::row::{amount_of, apply};
+use crate::wallet::row::{Purse, amount_of, apply, captured, end_hold};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
@@ -42,13 +42,9 @@ impl WalletStore for SqliteStore {
         // The request that is issued next takes it to the disk.
         self.of(project)
             .write_ahead_of_disk(move |connection| {
-                let held =
-                    apply(connection, project, |wallet| wallet.hold(send, amount, entry, now))?;
-                if !held.entries.is_empty() {
-                    let hold = HoldRow::from(OpenHold { project, send, amount, since: now });
-                    diesel::insert_into(wallet_holds::table).values(hold).execute(connection)?;
-                }
-                Ok(held.outcome)
+                let purse = Purse::read(connection, project)?;
+                let hold = OpenHold { project, send, amount, since: now };
+                row::hold(connection, purse, hold, entry)
             })
             .await
     }
@@ -64,11 +60,7 @@ impl WalletStore for SqliteStore {
         // If a loss of power takes it back, the hold is open again, and the sweep settles it.
         self.of(project)
             .write_ahead_of_disk(move |connection| {
-                let hold = wallet_holds::table
-                    .filter(wallet_holds::send_id.eq(Id::from(send)))
-                    .filter(wallet_holds::project_id.eq(Id::from(project)));
-                let ended = diesel::delete(hold).returning(wallet_holds::amount);
-                let held = ended.get_result(connection).optional()?.map(Paise);
+                let held = end_hold(connection, project, send)?;
                 let rule =
                     |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
                 Ok(apply(connection, project, rule)?.outcome)
@@ -85,9 +77,7 @@ impl WalletStore for SqliteStore {
     ) -> Result<Refunded, StoreError> {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
-                let mut amount = |kind| amount_of(connection, project, kind, &send.into());
-                let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
-                let refunded = amount(EntryKind::Refund)?.is_some();
+                let (captured, refunded) = captured(connection, project, send)?;
                 let rule =
                     |wallet: &mut Wallet| wallet.refund(send, captured, refunded, entry, now);
                 Ok(apply(connection, project, rule)?.outcome)

@@ -4,44 +4,126 @@ use crate::connection::error::Failure;
 use crate::connection::statement;
 use crate::event;
 use diesel::prelude::*;
-use dwar_kernel::{ProjectId, StoreError};
-use dwar_sql::schema::{ledger_entries, projects, wallets};
-use dwar_sql::{EntryRow, Id, WalletRow};
-use dwar_wallet::{Balance, EntryKind, Impossible, Movement, Paise, Reference, Wallet};
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
+use dwar_sql::schema::{ledger_entries, projects, wallet_holds, wallets};
+use dwar_sql::{EntryRow, HoldRow, Id, WalletRow};
+use dwar_wallet::{
+    Balance, EntryKind, HoldOutcome, Impossible, Movement, OpenHold, Paise, Reference, Wallet,
+};
 
-/// Applies a rule to a project's wallet and writes down what came of it.
+/// A wallet on record, with the threshold of its project.
+pub(crate) struct Purse {
+    row: WalletRow,
+    low_balance: Option<i64>,
+}
+
+impl Purse {
+    /// One that never was credited is empty, and cannot fall.
+    pub(crate) fn new(
+        project: ProjectId,
+        row: Option<WalletRow>,
+        low_balance: Option<i64>,
+    ) -> Self {
+        let row = row.unwrap_or_else(|| WalletRow::new(project, Balance::default(), 0));
+        Self { row, low_balance }
+    }
+
+    pub(crate) fn read(connection: &mut SqliteConnection, project: ProjectId) -> QueryResult<Self> {
+        let found = wallets::table
+            .inner_join(projects::table)
+            .filter(wallets::project_id.eq(Id::from(project)))
+            .select((WalletRow::as_select(), projects::low_balance))
+            .get_result(connection)
+            .optional()?;
+        let (row, low_balance) = found.unzip();
+        Ok(Self::new(project, row, low_balance.flatten()))
+    }
+}
+
+/// Applies a rule to a project's wallet and writes down what came of it, with the event.
 pub(crate) fn apply<T>(
     connection: &mut SqliteConnection,
     project: ProjectId,
     rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
 ) -> Result<Movement<T>, Failure> {
-    let found: Option<(WalletRow, Option<i64>)> = wallets::table
-        .inner_join(projects::table)
-        .filter(wallets::project_id.eq(Id::from(project)))
-        .select((WalletRow::as_select(), projects::low_balance))
-        .get_result(connection)
-        .optional()?;
-    // One that never was credited is empty, and cannot fall.
-    let none = || (WalletRow::new(project, Balance::default(), 0), None);
-    let (row, low_balance) = found.unwrap_or_else(none);
+    let purse = Purse::read(connection, project)?;
+    let movement = book(connection, project, purse, rule)?;
+    if let Some(event) = &movement.event {
+        event::record(connection, event)?;
+    }
+    Ok(movement)
+}
+
+/// Applies a rule to a wallet that was read in this step, and writes down all but the event.
+pub(crate) fn book<T>(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    Purse { row, low_balance }: Purse,
+    rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
+) -> Result<Movement<T>, Failure> {
     let mut wallet =
         Wallet { project, balance: row.balance(), low_balance: low_balance.map(Paise) };
     let movement = rule(&mut wallet).map_err(StoreError::from)?;
-    let first = row.entries + 1;
     if !movement.entries.is_empty() {
         let added = i64::try_from(movement.entries.len()).unwrap_or(i64::MAX);
         let row = WalletRow::new(project, wallet.balance, row.entries + added);
         let insert = diesel::insert_into(wallets::table).values(&row);
         statement::upsert(insert, "project_id", &row).execute(connection)?;
     }
-    for (position, entry) in (first..).zip(&movement.entries) {
-        let entry = EntryRow::new(project, position, entry);
-        diesel::insert_into(ledger_entries::table).values(entry).execute(connection)?;
-    }
-    if let Some(event) = &movement.event {
-        event::record(connection, event)?;
+    let numbered = (row.entries + 1..).zip(&movement.entries);
+    let entries = numbered.map(|(position, entry)| EntryRow::new(project, position, entry));
+    let insert = diesel::insert_into(ledger_entries::table);
+    // A list of any length would be prepared anew each time; a rule makes two entries at most.
+    match <[EntryRow; 2]>::try_from(entries.collect::<Vec<_>>()) {
+        Ok(both) => drop(insert.values(both).execute(connection)?),
+        Err(entries) => {
+            for entry in entries {
+                insert.values(entry).execute(connection)?;
+            }
+        }
     }
     Ok(movement)
+}
+
+/// Sets money aside for a send; no event comes of that.
+pub(crate) fn hold(
+    connection: &mut SqliteConnection,
+    purse: Purse,
+    hold: OpenHold,
+    entry: EntryId,
+) -> Result<HoldOutcome, Failure> {
+    let OpenHold { project, send, amount, since } = hold;
+    let rule = |wallet: &mut Wallet| wallet.hold(send, amount, entry, since);
+    let held = book(connection, project, purse, rule)?;
+    if !held.entries.is_empty() {
+        let row = HoldRow::from(hold);
+        diesel::insert_into(wallet_holds::table).values(row).execute(connection)?;
+    }
+    Ok(held.outcome)
+}
+
+/// Takes the open hold of a send off the record, and gives what it held.
+pub(crate) fn end_hold(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    send: OtpId,
+) -> QueryResult<Option<Paise>> {
+    let hold = wallet_holds::table
+        .filter(wallet_holds::send_id.eq(Id::from(send)))
+        .filter(wallet_holds::project_id.eq(Id::from(project)));
+    let ended = diesel::delete(hold).returning(wallet_holds::amount);
+    Ok(ended.get_result(connection).optional()?.map(Paise))
+}
+
+/// What a send was charged, and whether that was given back.
+pub(crate) fn captured(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    send: OtpId,
+) -> QueryResult<(Option<Paise>, bool)> {
+    let mut amount = |kind| amount_of(connection, project, kind, &send.into());
+    let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
+    Ok((captured, amount(EntryKind::Refund)?.is_some()))
 }
 
 /// What the project's one entry of this kind and reference added to the balance, if there is one.

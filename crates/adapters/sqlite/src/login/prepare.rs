@@ -1,0 +1,100 @@
+use crate::connection::error::{Failure, unavailable};
+use crate::otp::row;
+use crate::send_limiter::{PlaceRow, log_of, take_place};
+use crate::wallet::row::{Purse, hold};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use dwar_kernel::Timestamp;
+use dwar_login::{NewSend, Prepared};
+use dwar_otp::Otp;
+use dwar_ratelimit::SendLog;
+use dwar_sql::schema::{guess_budgets, otps, projects, send_slots, wallets};
+use dwar_sql::{BudgetRow, Id, WalletRow, of_phone};
+use dwar_wallet::OpenHold;
+
+pub(super) fn prepare(
+    connection: &mut SqliteConnection,
+    send: &NewSend,
+    now: Timestamp,
+) -> Result<Prepared, Failure> {
+    let Found { mut log, purse, is_known, has_code } = find(connection, send)?;
+    let (key, otp) = (send.key(), &send.otp);
+    if is_known {
+        let known = row::by_id(connection, key.project, otp.id)?;
+        return match known.as_ref() == Some(otp) {
+            true => Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now))),
+            false => Err(unavailable("a send that was repeated has been changed since").into()),
+        };
+    }
+    let set_aside = |amount| {
+        let own = OpenHold { project: key.project, send: otp.id, amount, since: now };
+        hold(connection, purse, own, send.entry)
+    };
+    let prepared = send.judge(&mut log, set_aside, now)?;
+    if matches!(prepared, Prepared::Ready(_)) {
+        if has_code {
+            row::supersede(connection, otp)?;
+        }
+        row::insert(connection, otp)?;
+        if send.takes_place() {
+            take_place(connection, &key, otp.id, now)?;
+        }
+    }
+    Ok(prepared)
+}
+
+/// What a send meets on record.
+struct Found {
+    /// Without its own place, which it has if it is repeated.
+    log: SendLog,
+    purse: Purse,
+    /// Whether the request is on record already.
+    is_known: bool,
+    /// Whether its phone has an open code.
+    has_code: bool,
+}
+
+fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Failure> {
+    let Otp { id, project, mode, .. } = send.otp;
+    let (own, word) = (Id::from(id), mode.as_str());
+    let index = || send.otp.phone.0.to_vec();
+    let budget = guess_budgets::project_id
+        .eq(projects::id)
+        .and(guess_budgets::mode.eq(word))
+        .and(guess_budgets::phone_index.eq(index()));
+    let place = send_slots::project_id
+        .eq(projects::id)
+        .and(send_slots::mode.eq(word))
+        .and(send_slots::phone_index.eq(index()));
+    let rows: Vec<(Option<PlaceRow>, Beside)> = projects::table
+        .left_join(wallets::table)
+        .left_join(guess_budgets::table.on(budget))
+        .left_join(send_slots::table.on(place))
+        .filter(projects::id.eq(Id::from(project)))
+        .order(send_slots::taken_at)
+        .select((
+            Option::<PlaceRow>::as_select(),
+            (
+                Option::<BudgetRow>::as_select(),
+                Option::<WalletRow>::as_select(),
+                projects::low_balance,
+                exists(otps::table.find(own).select(otps::id)),
+                exists(
+                    of_phone!(otps of project, mode, index())
+                        .filter(row::is_open())
+                        .select(otps::id),
+                ),
+            ),
+        ))
+        .load(connection)?;
+    let (places, beside): (Vec<_>, Vec<Beside>) = rows.into_iter().unzip();
+    let gone = || unavailable("the project of a send is gone");
+    let (budget, wallet, low_balance, is_known, has_code) =
+        beside.into_iter().next().ok_or_else(gone)?;
+    let others = places.into_iter().flatten().filter(|place| place.send_id != own);
+    let log = log_of(others, budget)?;
+    Ok(Found { log, purse: Purse::new(project, wallet, low_balance), is_known, has_code })
+}
+
+/// What stands beside each place of the phone, the same everywhere.
+type Beside = (Option<BudgetRow>, Option<WalletRow>, Option<i64>, bool, bool);

@@ -1,0 +1,84 @@
+use crate::connection::error::Failure;
+use crate::otp::row;
+use crate::{event, identity, session};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use dwar_identity::Identity;
+use dwar_kernel::Timestamp;
+use dwar_login::{Redeemed, Redemption};
+use dwar_otp::{GuessBudget, Otp, Verdict};
+use dwar_sql::schema::{guess_budgets, identities, otp_attempts, otps};
+use dwar_sql::{AttemptRow, BudgetRow, IdentityRow, OtpRow, maybe, of_phone};
+
+pub(super) fn redeem(
+    connection: &mut SqliteConnection,
+    redemption: &Redemption,
+    now: Timestamp,
+) -> Result<Redeemed, Failure> {
+    let Some(Found { otp: before, counted, known, is_heard }) = find(connection, redemption)?
+    else {
+        return Ok(Redeemed::NotFound);
+    };
+    let (mut otp, mut budget) = (before.clone(), counted);
+    let (verdict, event) = redemption.judge(&mut otp, &mut budget, now);
+    row::save(connection, &before, &otp)?;
+    if budget != counted {
+        row::save_budget(connection, &otp, budget)?;
+    }
+    for event in event.iter().filter(|_| is_heard) {
+        event::record(connection, event)?;
+    }
+    let mut logged_in = redemption.login.session.identity;
+    if matches!(verdict, Verdict::Accepted(_)) {
+        let (identity, session) = redemption.log_in(known);
+        identity::save(connection, &identity, redemption.phone())?;
+        session::begin(connection, &session)?;
+        logged_in = identity.id;
+    }
+    Ok(Redeemed::of(verdict, logged_in))
+}
+
+/// What a guess meets on record.
+struct Found {
+    otp: Otp,
+    counted: GuessBudget,
+    known: Option<Identity>,
+    /// Whether there is anybody to tell events to.
+    is_heard: bool,
+}
+
+/// The phone's open code, expired or not, with what a guess at it depends on.
+fn find(
+    connection: &mut SqliteConnection,
+    redemption: &Redemption,
+) -> Result<Option<Found>, Failure> {
+    let (login, phone) = (&redemption.login.session, redemption.phone());
+    let budget = guess_budgets::project_id
+        .eq(otps::project_id)
+        .and(guess_budgets::mode.eq(otps::mode))
+        .and(guess_budgets::phone_index.eq(otps::phone_index));
+    let identity = identities::project_id
+        .eq(otps::project_id)
+        .and(identities::mode.eq(otps::mode))
+        .and(identities::phone_index.eq(otps::phone_index));
+    let rows = of_phone!(otps of login.project, login.mode, phone.0.as_slice())
+        .filter(row::is_open())
+        .left_join(guess_budgets::table.on(budget))
+        .left_join(identities::table.on(identity))
+        .left_join(otp_attempts::table)
+        .select((
+            OtpRow::as_select(),
+            Option::<AttemptRow>::as_select(),
+            (
+                Option::<BudgetRow>::as_select(),
+                Option::<IdentityRow>::as_select(),
+                exists(event::listeners(login.project)),
+            ),
+        ))
+        .load::<(OtpRow, Option<AttemptRow>, (Option<BudgetRow>, Option<IdentityRow>, bool))>(
+            connection,
+        )?;
+    let Some((otp, (counted, known, is_heard))) = row::whole(rows)? else { return Ok(None) };
+    let counted: Option<GuessBudget> = maybe(counted)?;
+    Ok(Some(Found { otp, counted: counted.unwrap_or_default(), known: maybe(known)?, is_heard }))
+}

@@ -1,0 +1,97 @@
+use crate::connection::error::Failure;
+use crate::event;
+use crate::otp::row;
+use crate::send_limiter::forgive;
+use crate::wallet::row::{Purse, book, captured, end_hold};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use dwar_kernel::{EntryId, Event, OtpId, ProjectId, Timestamp};
+use dwar_login::{Concluded, Ending, SendReport};
+use dwar_otp::{DeliveryStep, Otp};
+use dwar_ratelimit::SendKey;
+use dwar_sql::schema::{otp_attempts, otps, projects, wallets};
+use dwar_sql::{AttemptRow, Id, OtpRow, WalletRow};
+
+pub(super) fn report(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    otp: OtpId,
+    report: &SendReport,
+    now: Timestamp,
+) -> Result<Option<(Otp, DeliveryStep)>, Failure> {
+    let Some(Found { otp: before, purse, is_heard }) = find(connection, project, otp)? else {
+        return Ok(None);
+    };
+    let mut otp = before.clone();
+    let Concluded { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
+    row::save(connection, &before, &otp)?;
+    let low = match ending {
+        Some(ending) => end(connection, purse, ending, &otp, report.entries, now)?,
+        None => None,
+    };
+    if is_forgiven {
+        let key = SendKey { project, mode: otp.mode, phone: otp.phone };
+        forgive(connection, &key, otp.id)?;
+    }
+    for event in event.iter().chain(&low).filter(|_| is_heard) {
+        event::record(connection, event)?;
+    }
+    Ok(Some((otp, step)))
+}
+
+/// Moves the money of a send that ends, and gives the event that comes of that.
+fn end(
+    connection: &mut SqliteConnection,
+    purse: Purse,
+    ending: Ending,
+    otp: &Otp,
+    entries: [EntryId; 2],
+    now: Timestamp,
+) -> Result<Option<Event>, Failure> {
+    let (held, (captured, refunded)) = match ending {
+        Ending::Settle(_) => (end_hold(connection, otp.project, otp.id)?, (None, false)),
+        Ending::Refund => (None, captured(connection, otp.project, otp.id)?),
+    };
+    let money = (held, captured, refunded);
+    let moved = book(connection, otp.project, purse, |wallet| {
+        ending.book(wallet, otp, money, entries, now)
+    })?;
+    Ok(moved.event)
+}
+
+/// What a report meets on record.
+struct Found {
+    otp: Otp,
+    purse: Purse,
+    /// Whether there is anybody to tell events to.
+    is_heard: bool,
+}
+
+fn find(
+    connection: &mut SqliteConnection,
+    project: ProjectId,
+    otp: OtpId,
+) -> Result<Option<Found>, Failure> {
+    let rows = otps::table
+        .inner_join(projects::table.on(projects::id.eq(otps::project_id)))
+        .left_join(wallets::table.on(wallets::project_id.eq(otps::project_id)))
+        .left_join(otp_attempts::table)
+        .filter(otps::id.eq(Id::from(otp)))
+        .filter(otps::project_id.eq(Id::from(project)))
+        .select((
+            OtpRow::as_select(),
+            Option::<AttemptRow>::as_select(),
+            (
+                Option::<WalletRow>::as_select(),
+                projects::low_balance,
+                exists(event::listeners(project)),
+            ),
+        ))
+        .load::<(OtpRow, Option<AttemptRow>, (Option<WalletRow>, Option<i64>, bool))>(connection)?;
+    let found = row::whole(rows)?;
+    Ok(found.map(|(otp, (wallet, low_balance, is_heard))| Found {
+        otp,
+        purse: Purse::new(project, wallet, low_balance),
+        is_heard,
+    }))
+}
