@@ -40,6 +40,10 @@ pub struct ListSigner(Mutex<HashMap<String, Claims>>);
 
 #[async_trait]
 impl TokenSigner for ListSigner {
+    async fn ready(&self, _: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError> {
         let token = claims.token.to_string();
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -34,9 +34,9 @@ impl Ring {
     }
 
     /// The key that signs at `now`.
-    pub(crate) fn active(&self, now: Timestamp) -> Option<&Key> {
+    pub(crate) fn active(&self, now: Timestamp) -> Option<&Arc<Key>> {
         let kid = &SigningKey::active(&self.records, now)?.kid;
-        self.keys.iter().find(|key| *key.kid == **kid).map(AsRef::as_ref)
+        self.keys.iter().find(|key| *key.kid == **kid)
     }
 
     /// The published key whose tokens begin with `header`.

@@ -105,7 +105,7 @@ async fn a_rotation_is_seen_after_a_second_and_known_keys_are_not_parsed_again()
     let after = cache.ring(at(0)).await.unwrap();
     assert_eq!(after.active(at(0)).unwrap().kid, next.kid.as_str().into());
     let old = before.active(at(0)).unwrap();
-    assert!(std::ptr::eq(old, after.by_header(&old.header, at(0)).unwrap()));
+    assert!(std::ptr::eq(old.as_ref(), after.by_header(&old.header, at(0)).unwrap()));
 }
 
 #[tokio::test(start_paused = true)]

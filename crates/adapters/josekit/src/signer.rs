@@ -69,6 +69,16 @@ impl JosekitSigner {
         Self { ring, vault, issuer: issuer.into(), known, forged }
     }
 
+    /// The key that signs at `instant`.
+    async fn active(&self, instant: Timestamp) -> Result<Arc<Key>, StoreError> {
+        let mut ring = self.ring.ring(instant).await?;
+        if ring.active(instant).is_none() {
+            ring = self.ring.after_miss(instant).await?.unwrap_or(ring);
+        }
+        let none = || StoreError::Failed(format!("no signing key is active at {instant}").into());
+        ring.active(instant).map(Arc::clone).ok_or_else(none)
+    }
+
     fn digest(&self, token: &AccessToken) -> Digest {
         self.vault.digest(Purpose::AccessToken, &[token.expose().as_bytes()])
     }
@@ -107,22 +117,15 @@ impl JosekitSigner {
 
 #[async_trait]
 impl TokenSigner for JosekitSigner {
+    async fn ready(&self, instant: Timestamp) -> Result<(), StoreError> {
+        self.active(instant).await.map(drop)
+    }
+
     async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError> {
-        let instant = claims.issued_at;
-        let mut ring = self.ring.ring(instant).await?;
-        if ring.active(instant).is_none() {
-            ring = self.ring.after_miss(instant).await?.unwrap_or(ring);
-        }
-        match ring.active(instant) {
-            Some(key) => {
-                let token = token::sign(key, &self.issuer, claims)?;
-                self.remember_own(&token, key, instant);
-                Ok(token)
-            }
-            None => {
-                Err(StoreError::Failed(format!("no signing key is active at {instant}").into()))
-            }
-        }
+        let key = self.active(claims.issued_at).await?;
+        let token = token::sign(&key, &self.issuer, claims)?;
+        self.remember_own(&token, &key, claims.issued_at);
+        Ok(token)
     }
 
     fn read(&self, token: AccessToken) -> PresentedToken {

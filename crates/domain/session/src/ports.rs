@@ -80,6 +80,10 @@ pub trait SigningKeyStore: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TokenSigner: Send + Sync {
+    /// Makes sure that the key that is active at `instant` is at hand: signing with it then waits for no
+    /// store, and fails for none.
+    async fn ready(&self, instant: Timestamp) -> Result<(), StoreError>;
+
     /// Signs with the key that is active at `claims.issued_at`.
     async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError>;
 
