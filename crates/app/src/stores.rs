@@ -2,6 +2,7 @@ use dwar_activity::FiguresStore;
 use dwar_event::{CallLog, EventStore};
 use dwar_identity::IdentityStore;
 use dwar_installation::{InstanceStore, QueueStore};
+use dwar_login::LoginStore;
 use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore, SearchStore};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::sandbox::SandboxInbox;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub struct Stores {
     /// Projects and their keys.
     pub projects: Arc<dyn ProjectStore>,
+    /// The steps of a login, over several of the others at once.
+    pub logins: Arc<dyn LoginStore>,
     /// Codes, attempts, and wrong guesses.
     pub otps: Arc<dyn OtpStore>,
     /// What test keys sent.
@@ -76,6 +79,7 @@ impl Stores {
     pub fn of<S>(store: &Arc<S>) -> Self
     where
         S: ProjectStore
+            + LoginStore
             + OtpStore
             + SandboxInbox
             + TestQuotaStore
@@ -106,6 +110,7 @@ impl Stores {
     {
         Self {
             projects: Arc::<S>::clone(store),
+            logins: Arc::<S>::clone(store),
             otps: Arc::<S>::clone(store),
             inbox: Arc::<S>::clone(store),
             test_quota: Arc::<S>::clone(store),
