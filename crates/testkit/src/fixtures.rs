@@ -1,9 +1,10 @@
 use crate::{ClearVault, SeededEntropy};
 use dwar_event::{Endpoint, EndpointCall, EventKind, SendFailure};
 use dwar_kernel::{
-    BlindIndex, Digest, EndpointId, Entropy, EntryId, IdentityId, KeyMode, Phone, ProjectId,
-    Purpose, Sealed, Timestamp, Vault,
+    AttemptId, BlindIndex, Digest, EndpointId, Entropy, EntryId, GuessPolicy, IdentityId, KeyMode,
+    Phone, PriceList, ProjectId, Purpose, Sealed, Timestamp, Vault,
 };
+use dwar_login::{Cost, NewSend, Redemption, SendReport};
 use dwar_operator::{
     Access, Action, Actor, AdminToken, AuditEntry, Client, Link, LinkKind, Operator,
     OperatorSession, PasswordHash,
@@ -15,7 +16,7 @@ use dwar_otp::{
     Route,
 };
 use dwar_project::{ApiKey, KeyRecord, NewProject, ProjectRules};
-use dwar_ratelimit::SendKey;
+use dwar_ratelimit::{Quota, SendKey, SendQuota};
 use dwar_session::{
     Algorithm, CurrentAccess, Login, Presented, Rotations, Session, SigningKey, Successor,
 };
@@ -36,6 +37,8 @@ pub const MS: Duration = Duration::from_millis(1);
 pub const CODE: &str = "123456";
 /// A code that no fixture has.
 pub const WRONG_CODE: &str = "000000";
+/// What messages cost in every report that a fixture makes.
+pub const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };
 
 /// This many seconds.
 pub const fn seconds(count: u64) -> Duration {
@@ -186,6 +189,30 @@ impl Fixtures {
             expires_at: now + minutes(10),
             delivery: Delivery::begin(&self.route(), self.id(), now),
         }
+    }
+
+    /// A send to this phone, as [`Fixtures::new_send_of`].
+    pub fn new_send(&self, line: &Line) -> NewSend {
+        self.new_send_of(self.otp(line))
+    }
+
+    /// A send of this request, free and to a phone whose limit has always room.
+    pub fn new_send_of(&self, otp: Otp) -> NewSend {
+        let places = Quota { limit: 1_000_000, window: minutes(10) };
+        let quota = SendQuota { places, reach: None };
+        NewSend { otp, quota, guesses: GuessPolicy::OFF, cost: Cost::Nothing, entry: self.id() }
+    }
+
+    /// A report on an attempt of [`Fixtures::route`], at [`PRICES`].
+    pub fn send_report(&self, attempt: AttemptId, report: Report) -> SendReport {
+        let (route, next, entries) = (self.route(), self.id(), [self.id(), self.id()]);
+        SendReport { attempt, report, route, next, prices: PRICES, entries }
+    }
+
+    /// A guess at the code of a phone, and a login for the case that it is right.
+    pub fn redemption(&self, line: &Line, code: &str) -> Redemption {
+        let (guess, login) = (self.guess(code), self.login(line));
+        Redemption { guess, policy: GuessPolicy::OFF, login }
     }
 
     /// A guess.

@@ -20,7 +20,7 @@ mod scene;
 
 pub use doubles::{ClearVault, FixedClock, PlainHasher, SeededEntropy};
 pub use fixtures::{
-    CODE, Fixtures, Line, MS, START, WRONG_CODE, any_project, minutes, phone, seconds,
+    CODE, Fixtures, Line, MS, PRICES, START, WRONG_CODE, any_project, minutes, phone, seconds,
 };
 pub use outside::{Carriers, Post, Postbox, management, outside};
 pub use parts::{ListSigner, new_token, parts, policies};

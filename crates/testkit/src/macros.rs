@@ -170,12 +170,11 @@ macro_rules! shared_store_contract_tests {
                 a_key_use_is_noted_once_a_minute
                 a_new_key_was_never_used
                 charges_are_those_of_the_sends
-                the_log_says_what_admit_will_say
+                the_log_says_what_the_next_send_is_told
             }
             otp {
                 issue_keeps_everything
                 which_code_is_in_force_says_the_code
-                a_request_without_its_place_and_hold_is_not_issued
                 find_stays_inside_project_and_mode
                 issue_supersedes_the_present_code
                 issue_works_whatever_became_of_the_last_code
@@ -294,13 +293,13 @@ macro_rules! shared_store_contract_tests {
                 no_refresh_survives_an_end
             }
             sends {
-                admit_answers_as_the_log_does
-                admit_takes_the_quota_of_the_call
+                a_send_is_answered_as_the_log_does
+                a_send_takes_the_quota_of_the_call
                 a_refused_send_takes_no_place
                 wrong_guesses_slow_sends_down
                 sends_stay_inside_project_mode_and_phone
                 forgive_gives_back_one_place
-                forgiven_sends_are_bounded_and_withdrawn_ones_are_not
+                forgiven_sends_are_bounded
                 sends_forgiven_at_once_stay_within_the_reach
                 sends_at_once_are_admitted_up_to_the_quota
             }

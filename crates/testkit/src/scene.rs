@@ -1,7 +1,9 @@
-use crate::{Fixtures, Line};
+use crate::{CODE, Fixtures, Line};
 use dwar_app::Stores;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId};
-use dwar_session::Session;
+use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_login::{Prepared, Redeemed, Redemption};
+use dwar_otp::{DeliveryStep, Otp, Report, Reported, Verdict};
+use dwar_session::{Login, Session};
 use dwar_wallet::{LedgerEntry, LedgerStore, StatementFilter};
 use std::cmp::Reverse;
 
@@ -37,9 +39,41 @@ impl Scene {
         [Line { mode: KeyMode::Test, ..line.clone() }, Line { project, ..line.clone() }]
     }
 
+    /// Puts a request on record, free and whatever its phone was sent before.
+    pub async fn issue(&self, otp: Otp) -> Otp {
+        let (send, now) = (self.make.new_send_of(otp.clone()), otp.created_at);
+        let prepared = self.stores.logins.prepare(send, now).await.unwrap();
+        assert!(matches!(prepared, Prepared::Ready(_)), "{prepared:?}");
+        otp
+    }
+
+    /// Reports on an attempt of a request, by its place.
+    pub async fn reports(
+        &self,
+        otp: &Otp,
+        attempt: usize,
+        report: Report,
+        now: Timestamp,
+    ) -> Option<(Otp, DeliveryStep)> {
+        let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
+        self.stores.logins.report(Reported::Id(otp.project, otp.id), report, now).await.unwrap()
+    }
+
+    /// Guesses the code of a phone; the right one logs somebody in.
+    pub async fn judge(
+        &self,
+        line: &Line,
+        code: &str,
+        policy: GuessPolicy,
+        now: Timestamp,
+    ) -> Verdict {
+        let redemption = Redemption { policy, ..self.make.redemption(line, code) };
+        verdict(self.stores.logins.redeem(redemption, now).await.unwrap())
+    }
+
     /// The identity of a phone that has just logged in.
     pub async fn identity(&self, line: &Line) -> IdentityId {
-        self.stores.sessions.start(self.make.login(line)).await.unwrap()
+        self.session(line).await.identity
     }
 
     /// A session that is on record.
@@ -47,11 +81,31 @@ impl Scene {
         self.log_in(line, self.make.login(line).session).await
     }
 
-    /// Puts this session on record; it becomes one of the phone's identity.
+    /// Puts this session on record, with a code of its own; it becomes one of the phone's identity.
     pub async fn log_in(&self, line: &Line, session: Session) -> Session {
-        let login = self.make.login_of(line, session.clone());
-        let identity = self.stores.sessions.start(login).await.unwrap();
+        let identity = self.log_in_by(line, self.make.login_of(line, session.clone())).await;
         Session { identity, ..session }
+    }
+
+    /// The identity that a login by a code of its own gives.
+    pub async fn log_in_by(&self, line: &Line, login: Login) -> IdentityId {
+        let now = login.session.created_at;
+        self.issue(self.make.otp_with(line, CODE, now)).await;
+        let redemption = Redemption { login, ..self.make.redemption(line, CODE) };
+        match self.stores.logins.redeem(redemption, now).await.unwrap() {
+            Redeemed::LoggedIn(_, identity) => identity,
+            other => panic!("the right code gave {other:?}"),
+        }
+    }
+}
+
+/// What the code said, whoever it logged in.
+pub(crate) const fn verdict(redeemed: Redeemed) -> Verdict {
+    match redeemed {
+        Redeemed::LoggedIn(allowance, _) => Verdict::Accepted(allowance),
+        Redeemed::Wrong(allowance) => Verdict::Wrong(allowance),
+        Redeemed::Locked(allowance) => Verdict::Locked(allowance),
+        Redeemed::NotFound => Verdict::NotFound,
     }
 }
 

@@ -1,9 +1,10 @@
 //! A store in memory fails when it is told to, and changes nothing by it.
 
 use dwar_kernel::{KeyMode, StoreError};
+use dwar_login::Prepared;
 use dwar_memory::{Fault, MemoryStore};
 use dwar_testkit::{Fixtures, START, Stores};
-use dwar_wallet::{Credited, HoldOutcome, Paise};
+use dwar_wallet::{Credited, Paise};
 use std::sync::Arc;
 
 fn open() -> (Arc<MemoryStore>, Stores, Fixtures) {
@@ -37,12 +38,12 @@ async fn every_call_fails_until_the_store_is_mended() {
     stores.projects.create(project, make.keys()).await.unwrap();
     store.faults().every(Some(Fault::Fails));
     let line = make.line(id, KeyMode::Live);
-    assert!(stores.otps.issue(make.otp(&line)).await.is_err());
+    assert!(stores.logins.prepare(make.new_send(&line), START).await.is_err());
     assert!(stores.projects.list().await.is_err());
     assert!(stores.receipts.unknown().await.is_err());
     store.faults().every(None);
-    let held = stores.wallets.hold(id, make.id(), Paise::ZERO, make.id(), START).await.unwrap();
-    assert_eq!(held, HoldOutcome::Held);
+    let prepared = stores.logins.prepare(make.new_send(&line), START).await.unwrap();
+    assert!(matches!(prepared, Prepared::Ready(_)));
 }
 
 #[tokio::test]

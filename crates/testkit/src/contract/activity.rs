@@ -2,10 +2,12 @@
 //! [`dwar_project::KeyUseStore`], [`dwar_wallet::ChargeStore`] and the log of
 //! [`dwar_ratelimit::SendLimiter`].
 
+use super::wallet::hold;
 use crate::scene::Scene;
 use crate::{Line, MS, START, Stores, minutes, policies, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, TallyId, Timestamp};
-use dwar_otp::{Otp, Refusal, RefusedSends, Report, Reported};
+use dwar_login::NewSend;
+use dwar_otp::{Otp, Refusal, RefusedSends, Report};
 use dwar_project::{KeyUse, Used};
 use dwar_wallet::{EntryKind, Reference, Settlement};
 use std::cmp::Reverse;
@@ -34,18 +36,12 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
     for number in 0..7_u32 {
         let mode = if number % 3 == 0 { KeyMode::Test } else { KeyMode::Live };
         let line = scene.make.line(scene.project, mode);
-        let otp = scene.make.otp_with(&line, crate::CODE, START + MS * number);
-        stores.otps.issue(otp.clone()).await.unwrap();
-        let first = otp.delivery.attempts[0].id;
+        let otp = scene.issue(scene.make.otp_with(&line, crate::CODE, START + MS * number)).await;
         let failed = Report::Failed(dwar_otp::Reason::NotOnChannel);
-        let (of, route, next) =
-            (Reported::Id(scene.project, otp.id), scene.make.route(), scene.make.id());
-        let told = stores.otps.report(of, first, failed, route, next, START + seconds(1)).await;
-        issued.push(told.unwrap().unwrap().0);
+        issued.push(scene.reports(&otp, 0, failed, START + seconds(1)).await.unwrap().0);
     }
     let other = scene.another().await;
-    let foreign = scene.make.otp(&scene.make.line(other, KeyMode::Live));
-    stores.otps.issue(foreign.clone()).await.unwrap();
+    let foreign = scene.issued(&scene.make.line(other, KeyMode::Live)).await;
     let (mut pages, mut before) = (Vec::new(), None);
     loop {
         let page = stores.activity.newest(scene.project, before, 3).await.unwrap();
@@ -64,12 +60,10 @@ pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
     let line = scene.line();
     let mut own = Vec::new();
     for _ in 0..4 {
-        let otp = scene.make.otp(&line);
-        stores.otps.issue(otp.clone()).await.unwrap();
-        own.push(otp.id);
+        own.push(scene.issued(&line).await.id);
     }
     for elsewhere in scene.elsewhere(&line).await.iter().chain([&scene.line()]) {
-        stores.otps.issue(scene.make.otp(elsewhere)).await.unwrap();
+        scene.issued(elsewhere).await;
     }
     own.sort_by_key(|id| Reverse(*id));
     let of_phone = |limit| stores.activity.of_phone(line.project, line.mode, line.index, limit);
@@ -217,7 +211,7 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
     let sends: [OtpId; 3] = [make.id(), make.id(), make.id()];
     wallets.credit(project, make.credit(Paise(1_000)), START).await.unwrap();
     for send in sends {
-        wallets.hold(project, send, Paise(30), make.id(), START).await.unwrap();
+        hold(&*stores.logins, scene.holding(send, 30), START).await;
         let (spent, entries) = (Settlement::Capture(Paise(20)), [make.id(), make.id()]);
         wallets.settle(project, send, spent, entries, START).await.unwrap();
     }
@@ -235,7 +229,7 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
 }
 
 /// The log of a phone says of its next send what the next send is then told.
-pub async fn the_log_says_what_admit_will_say(stores: &Stores) {
+pub async fn the_log_says_what_the_next_send_is_told(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let (quota, policy) = (policies().limits.live.send, policies().limits.guesses);
@@ -243,8 +237,10 @@ pub async fn the_log_says_what_admit_will_say(stores: &Stores) {
         let now = START + seconds(60) * number;
         let mut log = stores.sends.log(line.send_key()).await.unwrap();
         let foretold = log.admit(&quota, &policy, now);
-        let send = scene.make.id();
-        let told = stores.sends.admit(line.send_key(), send, quota, policy, now).await.unwrap();
+        let otp = scene.make.otp_with(&line, crate::CODE, now);
+        let send = otp.id;
+        let next = NewSend { quota, guesses: policy, ..scene.make.new_send_of(otp) };
+        let told = scene.admission(next, now).await;
         assert_eq!(foretold, told, "send {number}");
         if number == 1 {
             stores.sends.forgive(line.send_key(), send).await.unwrap();

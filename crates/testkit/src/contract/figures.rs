@@ -4,15 +4,17 @@
 use crate::contract::count;
 use crate::scene::Scene;
 use crate::{
-    CODE, ClearVault, FixedClock, Line, MS, START, SeededEntropy, Stores, minutes, race, seconds,
+    CODE, ClearVault, FixedClock, Line, MS, PRICES, START, SeededEntropy, Stores, minutes, race,
+    seconds,
 };
 use dwar_activity::{
     Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Route, Sent, Span, Window,
 };
 use dwar_app::{Audit, Control, KeepFigures, ReadFigures, Toolbox};
 use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, Timestamp};
+use dwar_login::{Cost, NewSend, Prepared};
 use dwar_operator::By;
-use dwar_otp::{GuessPolicy, Otp, Reason, Report, Reported};
+use dwar_otp::{GuessPolicy, Otp, Reason, Report, Verdict};
 use dwar_wallet::{Credit, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,30 +68,31 @@ struct Drawn {
 
 impl Scene {
     async fn send(&self, line: &Line, at: Timestamp) -> Otp {
-        let otp = self.make.otp_with(line, CODE, at);
-        self.stores.otps.issue(otp.clone()).await.unwrap();
-        otp
+        self.issue(self.make.otp_with(line, CODE, at)).await
     }
 
     async fn tell(&self, otp: &Otp, attempt: usize, report: Report) -> Otp {
-        let (route, next, id) =
-            (self.make.route(), self.make.id(), otp.delivery.attempts[attempt].id);
-        let request = Reported::Id(otp.project, otp.id);
-        let told =
-            self.stores.otps.report(request, id, report, route, next, otp.created_at + seconds(1));
-        told.await.unwrap().unwrap().0
+        self.reports(otp, attempt, report, otp.created_at + seconds(1)).await.unwrap().0
     }
 
     async fn verify(&self, line: &Line, at: Timestamp) {
-        let Line { project, mode, index, .. } = *line;
-        let guess = self.make.guess(CODE);
-        self.stores.otps.judge(project, mode, index, guess, GuessPolicy::OFF, at).await.unwrap();
+        let verdict = self.judge(line, CODE, GuessPolicy::OFF, at).await;
+        assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
     }
 
+    /// As [`Scene::send`], with a hold.
+    async fn send_paid(&self, line: &Line, at: Timestamp) -> Otp {
+        let otp = self.make.otp_with(line, CODE, at);
+        let cost = Cost::Hold(Paise(100));
+        let send = NewSend { cost, ..self.make.new_send_of(otp.clone()) };
+        let prepared = self.stores.logins.prepare(send, at).await.unwrap();
+        assert!(matches!(prepared, Prepared::Ready(_)), "{prepared:?}");
+        otp
+    }
+
+    /// Ends the hold of a request, if no report did.
     async fn charge(&self, otp: &Otp, settlement: Settlement, refund: bool) {
         let (wallets, at) = (&self.stores.wallets, otp.created_at);
-        let held = wallets.hold(otp.project, otp.id, Paise(100), self.make.id(), at).await;
-        held.unwrap();
         let entries = [self.make.id(), self.make.id()];
         wallets.settle(otp.project, otp.id, settlement, entries, at).await.unwrap();
         if refund {
@@ -111,18 +114,21 @@ impl Scene {
         number: u64,
     ) -> Drawn {
         let line = self.make.line(project, mode);
-        let otp = self.send(&line, at).await;
+        let otp = match mode {
+            KeyMode::Live => self.send_paid(&line, at).await,
+            KeyMode::Test => self.send(&line, at).await,
+        };
         let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
         let failed = || Report::Failed(Reason::NotOnChannel);
         let took = seconds(3 + number % 97);
         let kind = number % 5;
         let (mut otp, carrier, settlement) = match kind {
             0 | 2 | 4 => {
-                (self.tell(&otp, 0, accepted).await, "meta", Settlement::Capture(Paise(30)))
+                (self.tell(&otp, 0, accepted).await, "meta", Settlement::Capture(PRICES.whatsapp))
             }
             1 => {
                 let next = self.tell(&otp, 0, failed()).await;
-                (self.tell(&next, 1, accepted).await, "msg91", Settlement::Capture(Paise(20)))
+                (self.tell(&next, 1, accepted).await, "msg91", Settlement::Capture(PRICES.sms))
             }
             _ => {
                 let next = self.tell(&otp, 0, failed()).await;

@@ -2,9 +2,10 @@
 
 use super::{ROUNDS, count};
 use crate::scene::{Scene, stored_session};
-use crate::{Line, START, Stores, WRONG_CODE, minutes, race, seconds};
+use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_identity::{Erased, Identity};
 use dwar_kernel::{IdentityId, KeyMode, Sealed};
+use dwar_login::{LoginStore, NewSend, Prepared, Redeemed, Redemption};
 use dwar_otp::idempotency::{Beginning, Lifetimes};
 use dwar_otp::{GuessPolicy, Report, Reported};
 use dwar_ratelimit::{Quota, SendQuota};
@@ -28,7 +29,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let first = scene.make.login(&line);
-    let id = stores.sessions.start(first.clone()).await.unwrap();
+    let id = scene.log_in_by(&line, first.clone()).await;
     assert_eq!(id, first.session.identity);
     let mut identity = Identity {
         id,
@@ -50,7 +51,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
         let (fresh, named) = (login.session.identity, login.session.id);
         identity.phone = login.sealed_phone.clone();
         identity.last_verified_at = START + last;
-        assert_eq!(stores.sessions.start(login).await.unwrap(), id);
+        assert_eq!(scene.log_in_by(&line, login).await, id);
         assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
         assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
         assert_eq!(by_id(stores, &line, fresh).await, None);
@@ -74,18 +75,46 @@ pub async fn identities_stay_inside_project_and_mode(stores: &Stores) {
     assert_eq!(by_phone(stores, &line).await.map(|identity| identity.id), Some(id));
 }
 
+/// A login from its beginning: a code of its own, and the guess at it.
+#[derive(Clone)]
+struct Entering {
+    send: NewSend,
+    redemption: Redemption,
+}
+
+impl Entering {
+    fn of(scene: &Scene, line: &Line) -> Self {
+        let (send, redemption) = (scene.make.new_send(line), scene.make.redemption(line, CODE));
+        Self { send, redemption }
+    }
+
+    /// The identity that it logs in, unless another code took the place of its own.
+    async fn enter(self, store: &dyn LoginStore) -> Option<IdentityId> {
+        let Self { send, mut redemption } = self;
+        redemption.guess = redemption.guess.meant_for(Some(send.otp.id));
+        assert!(matches!(store.prepare(send, START).await.unwrap(), Prepared::Ready(_)));
+        match store.redeem(redemption, START).await.unwrap() {
+            Redeemed::LoggedIn(_, identity) => Some(identity),
+            Redeemed::NotFound | Redeemed::Locked(_) => None,
+            Redeemed::Wrong(_) => panic!("it was the right code"),
+        }
+    }
+}
+
 /// However many logins of one phone come at once, there is one identity after them.
 pub async fn logins_at_once_make_one_identity(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
         let line = scene.line();
         let answers = race(100, |_| {
-            let (store, login) = (Arc::clone(&stores.sessions), scene.make.login(&line));
-            async move { store.start(login).await.unwrap() }
+            let (store, entering) = (Arc::clone(&stores.logins), Entering::of(&scene, &line));
+            async move { entering.enter(&*store).await }
         })
         .await;
         let id = by_phone(stores, &line).await.unwrap().id;
-        assert_eq!(count(&answers, |answer| *answer == id), answers.len());
+        let logged_in = count(&answers, Option::is_some);
+        assert!(logged_in > 0, "the last code of all was in force");
+        assert_eq!(count(&answers, |answer| *answer == Some(id)), logged_in);
     }
 }
 
@@ -128,29 +157,15 @@ impl Traces {
     async fn leave(scene: &Scene, line: &Line) -> Self {
         let (stores, line) = (&scene.stores, line.clone());
         let (otp, slot) = (scene.make.otp(&line), scene.make.slot(&line));
-        let (project, mode, index) = (line.project, line.mode, line.index);
-        stores.otps.issue(otp.clone()).await.unwrap();
+        scene.issue(otp.clone()).await;
         let accepted =
             Report::Accepted { provider_ref: Some(otp.id.to_string()), awaits_receipt: true };
-        let (first, route, next) =
-            (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
-        stores
-            .otps
-            .report(Reported::Id(project, otp.id), first, accepted, route, next, START)
-            .await
-            .unwrap();
-        let guess = scene.make.guess(WRONG_CODE);
-        let policy = GuessPolicy::OFF;
-        stores.otps.judge(project, mode, index, guess, policy, START).await.unwrap();
-        stores.inbox.deposit(project, scene.make.message(&otp, START)).await.unwrap();
+        scene.reports(&otp, 0, accepted, START).await.unwrap();
+        scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
+        stores.inbox.deposit(line.project, scene.make.message(&otp, START)).await.unwrap();
         let record = scene.make.record(&line);
         stores.idempotency.begin(slot, record, LIFETIMES).await.unwrap();
         stores.idempotency.complete(slot, START, scene.make.sealed()).await.unwrap();
-        stores
-            .sends
-            .admit(line.send_key(), otp.id, ONE_SEND, GuessPolicy::OFF, START)
-            .await
-            .unwrap();
         Self { line, otp, slot }
     }
 
@@ -163,11 +178,11 @@ impl Traces {
         assert_eq!(attempt.unwrap().is_some(), there);
         let inbox = stores.inbox.messages(project, index, 9).await.unwrap();
         assert_eq!(inbox.iter().any(|message| message.otp == otp.id), there);
-        let (send, pace) = (scene.make.id(), minutes(180));
+        let pace = minutes(180);
         let once = GuessPolicy { slow_from: 1, slow_pace: pace, ..GuessPolicy::OFF };
-        let admission = stores.sends.admit(self.line.send_key(), send, ONE_SEND, once, START).await;
+        let next = NewSend { quota: ONE_SEND, guesses: once, ..scene.make.new_send(&self.line) };
         // Both the place and the wrong guess are still counted.
-        let counted = admission.unwrap().counted;
+        let counted = scene.admission(next, START).await.counted;
         assert_eq!((counted.admitted, counted.reset), (false, pace));
         let record = scene.make.record(&self.line);
         let beginning = stores.idempotency.begin(self.slot, record, LIFETIMES).await.unwrap();
@@ -230,7 +245,7 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
         let line = scene.line();
         let present = scene.session(&line).await;
         let id = present.identity;
-        let fresh: Vec<_> = (0..30).map(|_| scene.make.login(&line)).collect();
+        let fresh: Vec<_> = (0..30).map(|_| Entering::of(&scene, &line)).collect();
         let erasing = round % fresh.len();
         race(fresh.len(), |number| {
             let (stores, fresh) = (stores.clone(), fresh[number].clone());
@@ -242,7 +257,7 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
                     let erased = stores.identities.erase(project, mode, id, START).await.unwrap();
                     assert!(erased.is_some());
                 } else if number % 2 == 0 {
-                    stores.sessions.start(fresh).await.unwrap();
+                    fresh.enter(&*stores.logins).await;
                 } else {
                     let sessions = &stores.sessions;
                     sessions.rotate(seen, presented, next, POLICY, START).await.unwrap();
@@ -254,8 +269,8 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
         assert_eq!(find_session(stores, &present).await, None);
         // A login that came later is of somebody new.
         let now = by_phone(stores, &line).await.map(|identity| identity.id);
-        for login in fresh {
-            let left = find_session(stores, &login.session).await;
+        for entering in fresh {
+            let left = find_session(stores, &entering.redemption.login.session).await;
             assert!(left.is_none_or(|left| left.identity != id && Some(left.identity) == now));
         }
     }
@@ -268,14 +283,14 @@ pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &
         let line = scene.line();
         let id = scene.identity(&line).await;
         race(10, |number| {
-            let (stores, login) = (stores.clone(), scene.make.login(&line));
+            let (stores, entering) = (stores.clone(), Entering::of(&scene, &line));
             let (project, mode) = (line.project, line.mode);
             async move {
                 if number == 0 {
                     let erased = stores.identities.erase(project, mode, id, START).await;
                     assert!(erased.unwrap().is_some());
                 } else {
-                    stores.sessions.start(login).await.unwrap();
+                    entering.enter(&*stores.logins).await;
                 }
             }
         })
@@ -291,41 +306,32 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
     for _ in 0..ROUNDS {
         let line = scene.line();
         let id = scene.session(&line).await.identity;
-        let issued = scene.make.otp(&line);
-        stores.otps.issue(issued.clone()).await.unwrap();
+        let first = scene.issued(&line).await;
         race(60, |number| {
-            let (stores, line, first) = (stores.clone(), line.clone(), issued.clone());
-            let (otp, guess) = (scene.make.otp(&line), scene.make.guess(WRONG_CODE));
-            let login = scene.make.login(&line);
-            let (slot, record) = (scene.make.slot(&line), scene.make.record(&line));
-            let (route, next) = (scene.make.route(), scene.make.id());
+            let (stores, line) = (stores.clone(), line.clone());
+            let send = NewSend { quota: ONE_SEND, ..scene.make.new_send(&line) };
+            let (free, entering) = (scene.make.new_send(&line), Entering::of(&scene, &line));
+            let wrong = scene.make.redemption(&line, WRONG_CODE);
+            let failed = Report::Failed(dwar_otp::Reason::Blocked);
+            let report = scene.make.send_report(first.delivery.attempts[0].id, failed);
+            let (about, slot) = (Reported::Id(line.project, first.id), scene.make.slot(&line));
+            let record = scene.make.record(&line);
             async move {
-                let Line { project, mode, index, .. } = line;
-                let (key, attempt) = (line.send_key(), first.delivery.attempts[0].id);
-                let (otps, policy) = (&stores.otps, GuessPolicy::OFF);
-                let failed = Report::Failed(dwar_otp::Reason::Blocked);
+                let logins = &*stores.logins;
                 let step = match number % 8 {
-                    0 => otps.issue(otp).await,
-                    1 => otps.judge(project, mode, index, guess, policy, START).await.map(drop),
-                    2 => {
-                        let report = otps.report(
-                            Reported::Id(project, first.id),
-                            attempt,
-                            failed,
-                            route,
-                            next,
-                            START,
-                        );
-                        report.await.map(drop)
+                    0 => logins.prepare(free, START).await.map(drop),
+                    1 => logins.redeem(wrong, START).await.map(drop),
+                    2 => logins.report(about, report, START).await.map(drop),
+                    3 | 4 => {
+                        entering.enter(logins).await;
+                        Ok(())
                     }
-                    3 | 4 => stores.sessions.start(login).await.map(drop),
                     5 => stores.idempotency.begin(slot, record, LIFETIMES).await.map(drop),
-                    6 => stores
-                        .sends
-                        .admit(key, otp.id, ONE_SEND, GuessPolicy::OFF, START)
-                        .await
-                        .map(drop),
-                    _ => stores.identities.erase(project, mode, id, START).await.map(drop),
+                    6 => logins.prepare(send, START).await.map(drop),
+                    _ => {
+                        let Line { project, mode, .. } = line;
+                        stores.identities.erase(project, mode, id, START).await.map(drop)
+                    }
                 };
                 step.unwrap();
             }

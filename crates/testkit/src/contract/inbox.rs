@@ -19,8 +19,7 @@ impl Scene {
         channel: Channel,
     ) -> (InboxMessage, Sealed) {
         let at = START + seconds(second);
-        let otp = self.make.otp_with(line, crate::CODE, at);
-        self.stores.otps.issue(otp.clone()).await.unwrap();
+        let otp = self.issue(self.make.otp_with(line, crate::CODE, at)).await;
         let message = InboxMessage { channel, ..self.make.message(&otp, at) };
         self.stores.inbox.deposit(line.project, message.clone()).await.unwrap();
         (message, otp.sealed_phone)

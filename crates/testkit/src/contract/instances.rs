@@ -6,7 +6,7 @@ use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::{KeyMode, Timestamp};
-use dwar_otp::{Report, Reported};
+use dwar_otp::Report;
 use std::sync::Arc;
 
 fn instance(scene: &Scene, seen_at: Timestamp) -> Instance {
@@ -89,8 +89,7 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     let longest = stores.queues.queues(later, 1).await.unwrap().events;
     assert_eq!(longest, [(scene.project, two)].into());
 
-    let otp = scene.make.otp(&scene.line());
-    stores.otps.issue(otp.clone()).await.unwrap();
+    let otp = scene.issued(&scene.line()).await;
     let due = otp.delivery.due_at.unwrap();
     assert_eq!(queues(due - MS).await.overdue_sends, Backlog::default());
     assert_eq!(queues(due).await.overdue_sends, Backlog { count: 1, oldest: Some(due) });
@@ -99,11 +98,8 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     assert_eq!(queues(later).await.open_holds, Backlog { count: 1, oldest: Some(START) });
 
     // Receipts about messages of nobody do not wait to be applied.
-    let attempt = otp.delivery.attempts[0].id;
-    let (reference, next) = (Some("ours".to_owned()), scene.make.id());
-    let accepted = Report::Accepted { provider_ref: reference, awaits_receipt: true };
-    let about = Reported::Id(otp.project, otp.id);
-    stores.otps.report(about, attempt, accepted, scene.make.route(), next, START).await.unwrap();
+    let accepted = Report::Accepted { provider_ref: Some("ours".to_owned()), awaits_receipt: true };
+    scene.reports(&otp, 0, accepted, START).await.unwrap();
     let mut receipt = scene.make.receipt(Report::Delivered);
     receipt.receipt.provider = otp.delivery.attempts[0].provider.clone();
     receipt.receipt.provider_ref = "ours".to_owned();

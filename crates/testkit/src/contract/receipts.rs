@@ -66,19 +66,17 @@ impl Scene {
     async fn on_its_way(&self, provider: &str) -> Otp {
         let mut otp = self.make.otp(&self.line());
         provider.clone_into(&mut otp.delivery.attempts[0].provider);
-        self.stores.otps.issue(otp.clone()).await.unwrap();
-        otp
+        self.issue(otp).await
     }
 }
 
 /// The provider's answer is put on record.
 async fn answers(stores: &Stores, otp: &Otp, receipt: &Receipt) {
     let make = crate::Fixtures::random();
-    let (attempt, route, next) = (otp.delivery.attempts[0].id, make.route(), make.id());
     let provider_ref = Some(receipt.provider_ref.clone());
     let report = Report::Accepted { provider_ref, awaits_receipt: true };
-    let reported =
-        stores.otps.report(Reported::Id(otp.project, otp.id), attempt, report, route, next, START);
+    let report = make.send_report(otp.delivery.attempts[0].id, report);
+    let reported = stores.logins.report(Reported::Id(otp.project, otp.id), report, START);
     assert!(reported.await.unwrap().is_some());
 }
 

@@ -4,8 +4,9 @@ use crate::scene::{Scene, stored_session};
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::Room;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_login::NewSend;
 use dwar_otp::idempotency::{Beginning, Lifetimes};
-use dwar_otp::{GuessPolicy, Otp, Report, Reported, TestQuota};
+use dwar_otp::{GuessPolicy, Otp, Report, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::Session;
 use std::sync::Arc;
@@ -33,9 +34,8 @@ impl Scene {
     async fn asks(&self, project: ProjectId, mode: KeyMode, at: &[Timestamp]) -> Vec<Otp> {
         let mut made = Vec::new();
         for at in at {
-            let otp = self.make.otp_with(&self.make.line(project, mode), CODE, *at);
-            self.stores.otps.issue(otp.clone()).await.unwrap();
-            made.push(otp);
+            let line = self.make.line(project, mode);
+            made.push(self.issue(self.make.otp_with(&line, CODE, *at)).await);
         }
         made
     }
@@ -71,37 +71,35 @@ fn at(second: u64) -> Timestamp {
     START + seconds(second)
 }
 
-/// Exactly what is beyond the quota goes, the oldest; once.
+/// Exactly what is beyond the quota goes, the oldest, each with its place; once.
 pub async fn trim_keeps_the_newest_requests(stores: &Stores) {
     let scene = Scene::open(stores).await;
     // Not in the order of their age.
     let made = scene.asks(scene.project, KeyMode::Test, &[at(3), at(0), at(4), at(1), at(2)]).await;
     assert_eq!(scene.trim(TestQuota { kept: 5, ..THREE }, LATER).await, 0);
     assert_eq!(scene.left(&made).await, [true; 5]);
-    assert_eq!(scene.trim(TestQuota { kept: 4, ..THREE }, LATER).await, 1);
+    assert_eq!(scene.trim(TestQuota { kept: 4, ..THREE }, LATER).await, 2);
     assert_eq!(scene.left(&made).await, [true, false, true, true, true]);
-    assert_eq!(scene.trim(THREE, LATER).await, 1);
+    assert_eq!(scene.trim(THREE, LATER).await, 2);
     assert_eq!(scene.left(&made).await, [true, false, true, false, true]);
     assert_eq!(scene.trim(THREE, LATER).await, 0);
-    assert_eq!(scene.trim(TestQuota { kept: 0, ..THREE }, LATER).await, 3);
+    assert_eq!(scene.trim(TestQuota { kept: 0, ..THREE }, LATER).await, 6);
 }
 
 /// A code that has not expired stays whatever the quota, to the exact instant, and still works.
 pub async fn trim_never_drops_a_live_code(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let none = TestQuota { kept: 0, ..THREE };
-    let live = scene.tester();
-    let live = scene.make.otp_with(&live, CODE, START);
-    stores.otps.issue(live.clone()).await.unwrap();
+    let line = scene.tester();
+    let live = scene.issue(scene.make.otp_with(&line, CODE, START)).await;
     let mut made = scene.asks(scene.project, KeyMode::Test, &[at(0), at(1), at(2)]).await;
     made.push(live.clone());
     assert_eq!(scene.trim(none, START + LIFETIME - MS).await, 0);
     assert_eq!(scene.left(&made).await, [true; 4]);
-    let (guess, now) = (scene.make.guess(CODE), START + LIFETIME - MS);
-    let Otp { project, mode, phone, .. } = live;
-    let judged = stores.otps.judge(project, mode, phone, guess, GuessPolicy::OFF, now).await;
-    assert!(matches!(judged.unwrap(), dwar_otp::Verdict::Accepted(_)));
-    assert_eq!(scene.trim(none, START + LIFETIME).await, 2);
+    let judged = scene.judge(&line, CODE, GuessPolicy::OFF, START + LIFETIME - MS).await;
+    assert!(matches!(judged, dwar_otp::Verdict::Accepted(_)));
+    // Two requests with their places, and the login of one of them: a session and an identity.
+    assert_eq!(scene.trim(none, START + LIFETIME).await, 6);
     assert_eq!(scene.left(&made).await, [false, true, true, false]);
 }
 
@@ -116,16 +114,9 @@ pub async fn trim_takes_attempts_and_messages_along(stores: &Stores) {
             provider_ref: Some(format!("reference {number}")),
             awaits_receipt: true,
         };
-        let (first, route, next) =
-            (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
-        let (id, now) = (otp.id, otp.created_at);
-        stores
-            .otps
-            .report(Reported::Id(scene.project, id), first, accepted, route, next, now)
-            .await
-            .unwrap();
+        scene.reports(otp, 0, accepted, otp.created_at).await.unwrap();
     }
-    assert_eq!(scene.trim(TestQuota { kept: 1, ..THREE }, LATER).await, 1);
+    assert_eq!(scene.trim(TestQuota { kept: 1, ..THREE }, LATER).await, 2);
     for (number, kept) in [(0, false), (1, true)] {
         let messages = stores.inbox.messages(scene.project, made[number].phone, 9).await.unwrap();
         assert_eq!(messages.len(), usize::from(kept));
@@ -148,7 +139,7 @@ pub async fn trim_stays_inside_test_mode_and_each_project(stores: &Stores) {
         let line = scene.line();
         sessions.push((scene.logs_in(&line, time).await, line));
     }
-    assert_eq!(scene.trim(THREE, LATER).await, 2);
+    assert_eq!(scene.trim(THREE, LATER).await, 4);
     assert_eq!(scene.left(&live).await, [true; 5]);
     assert_eq!(scene.left(&others).await, [true; 3]);
     assert_eq!(scene.left(&own).await, [false, false, true, true, true]);
@@ -169,8 +160,9 @@ pub async fn trim_bounds_sessions_and_identities(stores: &Stores) {
     // The first phone comes back, so that the second is the longest unseen.
     let (back, again) = scene.logs_in(&lines[0], at(9)).await;
     assert_eq!(back, made[0].0);
-    // Of six sessions the three oldest, and of five identities the two longest unseen.
-    assert_eq!(scene.trim(THREE, START + minutes(20)).await, 5);
+    // Of six sessions, codes and places the three oldest, and of five identities the two longest
+    // unseen.
+    assert_eq!(scene.trim(THREE, START + minutes(20)).await, 3 * 3 + 2);
     let (mut known, mut logged_in) = (Vec::new(), Vec::new());
     for (line, (identity, session)) in lines.iter().zip(&made) {
         known.push(scene.recalls(line, *identity).await);
@@ -194,25 +186,20 @@ pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
         let record = dwar_otp::idempotency::Record { began_at: at(second), ..record };
         stores.idempotency.begin(slot, record.clone(), lifetimes).await.unwrap();
         slots.push((slot, record));
-        stores
-            .sends
-            .admit(line.send_key(), scene.make.id(), year, GuessPolicy::OFF, at(second))
-            .await
-            .unwrap();
+        scene.issue(scene.make.otp_with(&line, CODE, at(second))).await;
     }
     assert_eq!(scene.trim(THREE, START + THREE.in_use - MS).await, 0);
-    assert_eq!(scene.trim(THREE, START + THREE.in_use).await, 2);
-    assert_eq!(scene.trim(THREE, LATER).await, 2);
+    // Each time an answer, a place and its request.
+    assert_eq!(scene.trim(THREE, START + THREE.in_use).await, 3);
+    assert_eq!(scene.trim(THREE, LATER).await, 3);
     for (number, (slot, record)) in slots.into_iter().enumerate() {
         let begun = stores.idempotency.begin(slot, record, lifetimes).await.unwrap();
         let wanted = if number < 2 { Beginning::Fresh } else { Beginning::Running };
         assert_eq!(begun, wanted, "{number}");
     }
-    let next = stores
-        .sends
-        .admit(line.send_key(), scene.make.id(), year, GuessPolicy::OFF, at(9))
-        .await
-        .unwrap();
+    let otp = scene.make.otp_with(&line, CODE, at(9));
+    let next = NewSend { quota: year, ..scene.make.new_send_of(otp) };
+    let next = scene.admission(next, at(9)).await;
     assert_eq!(next.counted.remaining, 100 - 3 - 1);
 }
 
@@ -221,14 +208,10 @@ pub async fn trim_bounds_events(stores: &Stores) {
     let scene = Scene::open(stores).await;
     stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
     for second in 0..5 {
-        let line = scene.tester();
-        let otp = scene.make.otp_with(&line, CODE, at(second));
-        stores.otps.issue(otp).await.unwrap();
-        let Line { project, mode, index, .. } = line;
-        let (guess, policy) = (scene.make.guess(CODE), GuessPolicy::OFF);
-        stores.otps.judge(project, mode, index, guess, policy, at(second)).await.unwrap();
+        scene.logs_in(&scene.tester(), at(second)).await;
     }
-    assert_eq!(scene.trim(THREE, START + LIFETIME - MS).await, 2);
+    // Two events, and the sessions and identities of the logins that they tell of.
+    assert_eq!(scene.trim(THREE, START + LIFETIME - MS).await, 6);
     let told = stores.events.claim_due(LATER, minutes(1), Room::of(9)).await.unwrap();
     let mut told: Vec<_> = told.into_iter().map(|dispatch| dispatch.event.at).collect();
     told.sort_unstable();
@@ -239,11 +222,9 @@ pub async fn trim_bounds_events(stores: &Stores) {
 pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for (line, counted) in [(scene.tester(), 0), (scene.line(), 1)] {
-        let otp = scene.make.otp(&line);
-        stores.otps.issue(otp).await.unwrap();
+        scene.issued(&line).await;
+        scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
         let Line { project, mode, index, .. } = line;
-        let (guess, policy) = (scene.make.guess(WRONG_CODE), GuessPolicy::OFF);
-        stores.otps.judge(project, mode, index, guess, policy, START).await.unwrap();
         assert_eq!(scene.trim(THREE, START).await, 0);
         let left = stores.otps.forget_guesses(project, mode, index).await.unwrap();
         assert_eq!(left.map_or(0, |left| left.wrong), counted);
@@ -260,7 +241,7 @@ pub async fn trims_at_once_drop_what_one_would(stores: &Stores) {
         async move { store.trim(TestQuota { kept: 20, ..THREE }, LATER).await.unwrap() }
     })
     .await;
-    assert_eq!(dropped.iter().sum::<u64>(), 600);
+    assert_eq!(dropped.iter().sum::<u64>(), 600 * 2);
     let left = scene.left(&made).await;
     assert!(left[..600].iter().all(|left| !left) && left[600..].iter().all(|left| *left));
 }

@@ -2,12 +2,14 @@
 //! another's sake.
 
 use crate::scene::Scene;
-use crate::{CODE, Line, START, Stores, WRONG_CODE, any_project, minutes, race, seconds};
+use crate::{CODE, Fixtures, Line, START, Stores, WRONG_CODE, any_project, minutes, race, seconds};
 use dwar_event::{Endpoint, Event, EventKind, NewSecret, Room, Subject, SwitchOff};
 use dwar_kernel::{EntryId, KeyMode, StoreError, Timestamp};
+use dwar_login::{Cost, NewSend, Prepared, Redemption};
 use dwar_otp::idempotency::{Lifetimes, Slot};
 use dwar_otp::{
-    AttemptStatus, GuessPolicy, MAX_UNKNOWN, Otp, Reason, ReceiptRoom, Report, Reported,
+    AttemptStatus, Channel, Charge, DeliveryStep, GuessPolicy, MAX_UNKNOWN, Otp, Reason,
+    ReceiptRoom, Report, Reported,
 };
 use dwar_project::ProjectChange;
 use dwar_ratelimit::{Quota, SendQuota};
@@ -31,11 +33,25 @@ macro_rules! steps {
 }
 
 steps! {
-    Issue, GuessRight, GuessWrong, GuessToTheStop, ForgetGuesses,
-    ReportAccepted, ReportFailed, ReportOverdue, ClaimDueCodes, SweepCodes, Deposit, Erase,
-    Start, Rotate, Revoke, SweepSessions,
-    Credit, Hold, Settle, Refund, Adjust,
-    Admit, Forgive, Withdraw, SweepSends,
+    /// With a hold.
+    Prepare,
+    PrepareFree,
+    /// With the right code.
+    Redeem,
+    RedeemWrong,
+    RedeemToTheStop,
+    ReportAccepted, ReportDelivered,
+    /// Another provider is tried, if the code is still wanted.
+    ReportFailed,
+    /// There is no other provider: nobody was reached.
+    ReportRefused,
+    ReportOverdue,
+    /// What was charged is given back.
+    ReportFailedLate,
+    ForgetGuesses, ClaimDueCodes, SweepCodes, Deposit,
+    Erase, Rotate, Revoke, SweepSessions,
+    Credit, Settle, Refund, Adjust,
+    Forgive, SweepSends,
     Begin, Complete, Abandon, SweepAnswers,
     KeepReceipts, ClaimReceipts, DoneReceipt, ReviewReceipts,
     AddEndpoint, RemoveEndpoint, ReplaceSecret, EnableEndpoint,
@@ -45,16 +61,21 @@ steps! {
 }
 
 impl PortCall {
-    /// Those that hold one lock on the phone, the identity or the wallet while they ask for more.
+    /// Those that hold one lock on the phone, the identity or the wallet while they ask for more, but
+    /// for [`Self::ReportDelivered`], which asks as [`Self::ReportAccepted`] does, and
+    /// [`Self::ReportOverdue`], which asks as [`Self::ReportRefused`] does.
     pub const HOLDING: &'static [Self] = &[
-        Self::Issue,
-        Self::GuessRight,
-        Self::GuessToTheStop,
+        Self::Prepare,
+        Self::PrepareFree,
+        Self::Redeem,
+        Self::RedeemToTheStop,
+        Self::ReportAccepted,
         Self::ReportFailed,
+        Self::ReportRefused,
+        Self::ReportFailedLate,
         Self::SweepCodes,
         Self::Deposit,
         Self::Erase,
-        Self::Start,
         Self::Rotate,
         Self::Revoke,
         Self::Settle,
@@ -63,7 +84,8 @@ impl PortCall {
     ];
 }
 
-/// What is on record when a round begins, all of one phone.
+/// What is on record when a round begins, all of one phone: somebody who is logged in, an old send
+/// that was charged, and one whose provider is being called.
 struct Stage {
     scene: Arc<Scene>,
     line: Line,
@@ -80,7 +102,8 @@ const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440)
 const ROTATION: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
 const RECEIPTS: ReceiptRoom = ReceiptRoom { calling: 50, others: 50 };
 const AT_ONCE: SwitchOff = SwitchOff { after: Duration::ZERO, failures: 1 };
-const QUOTA: SendQuota = SendQuota { places: Quota { limit: 3, window: minutes(10) }, reach: None };
+/// Room for what is on stage and two more, so that some sends of a round are refused.
+const QUOTA: SendQuota = SendQuota { places: Quota { limit: 5, window: minutes(10) }, reach: None };
 /// Twenty thousand rupees: no round ever runs out of them.
 const PLENTY: Paise = Paise(2_000_000);
 
@@ -140,34 +163,20 @@ impl Together {
         let line = scene.line();
         let endpoint = make.endpoint(*project);
         stores.events.add_endpoint(endpoint.clone()).await.unwrap();
-        let (old, otp) = (make.otp(&line), make.otp(&line));
-        for (otp, name) in [(&old, "old"), (&otp, "new")] {
-            stores
-                .sends
-                .admit(line.send_key(), otp.id, QUOTA, GuessPolicy::OFF, NOW)
-                .await
-                .unwrap();
-            let entry = make.id();
-            stores.wallets.hold(*project, otp.id, Paise(20), entry, NOW).await.unwrap();
-            stores.otps.issue(otp.clone()).await.unwrap();
-            let reference = Some(format!("{name} {}", otp.id));
-            let accepted = Report::Accepted { provider_ref: reference, awaits_receipt: true };
-            let (first, route) = (otp.delivery.attempts[0].id, make.route());
-            let next = make.id();
-            let report = stores.otps.report(
-                Reported::Id(*project, otp.id),
-                first,
-                accepted,
-                route,
-                next,
-                NOW,
-            );
-            report.await.unwrap();
-        }
         let session = scene.session(&line).await;
+        let (old, otp) = (make.otp(&line), make.otp(&line));
+        for otp in [&old, &otp] {
+            let send = NewSend { otp: otp.clone(), ..paid(make, &line) };
+            let prepared = stores.logins.prepare(send, NOW).await.unwrap();
+            assert!(matches!(prepared, Prepared::Ready(_)), "{prepared:?}");
+        }
+        let provider_ref = Some(format!("old {}", old.id));
+        let taken = Report::Accepted { provider_ref, awaits_receipt: false };
+        let (_, step) = scene.reports(&old, 0, taken, NOW).await.unwrap();
+        assert_eq!(step, DeliveryStep::Settle(Charge::Channel(Channel::Whatsapp)));
         let slot = make.slot(&line);
         stores.idempotency.begin(slot, make.record(&line), LIFETIMES).await.unwrap();
-        let event = format!("otp_sent_{}", otp.id.uuid().simple());
+        let event = format!("otp_sent_{}", old.id.uuid().simple());
         Stage { line, old, otp, session, slot, endpoint, event, scene }
     }
 }
@@ -188,32 +197,36 @@ pub async fn every_triple_of_locking_steps_gets_along(stores: &Stores) {
     }
 }
 
+/// A send of a phone that sets money aside.
+fn paid(make: &Fixtures, line: &Line) -> NewSend {
+    NewSend { quota: QUOTA, cost: Cost::Hold(Paise(20)), ..make.new_send(line) }
+}
+
 impl Stage {
     async fn run(&self, step: PortCall) -> Result<(), StoreError> {
         match step {
-            PortCall::Issue
-            | PortCall::GuessRight
-            | PortCall::GuessWrong
-            | PortCall::GuessToTheStop
-            | PortCall::ForgetGuesses
+            PortCall::Prepare
+            | PortCall::PrepareFree
+            | PortCall::Redeem
+            | PortCall::RedeemWrong
+            | PortCall::RedeemToTheStop
             | PortCall::ReportAccepted
+            | PortCall::ReportDelivered
             | PortCall::ReportFailed
+            | PortCall::ReportRefused
             | PortCall::ReportOverdue
+            | PortCall::ReportFailedLate => self.of_a_login(step).await,
+            PortCall::ForgetGuesses
             | PortCall::ClaimDueCodes
             | PortCall::SweepCodes
-            | PortCall::Deposit => self.on_the_code(step).await,
-            PortCall::Erase
-            | PortCall::Start
-            | PortCall::Rotate
-            | PortCall::Revoke
-            | PortCall::SweepSessions => self.on_the_identity(step).await,
-            PortCall::Credit
-            | PortCall::Hold
-            | PortCall::Settle
-            | PortCall::Refund
-            | PortCall::Adjust => self.on_the_wallet(step).await,
-            PortCall::Admit | PortCall::Forgive | PortCall::Withdraw | PortCall::SweepSends => {
-                self.on_the_sends(step).await
+            | PortCall::Deposit
+            | PortCall::Forgive
+            | PortCall::SweepSends => self.on_the_sends(step).await,
+            PortCall::Erase | PortCall::Rotate | PortCall::Revoke | PortCall::SweepSessions => {
+                self.on_the_identity(step).await
+            }
+            PortCall::Credit | PortCall::Settle | PortCall::Refund | PortCall::Adjust => {
+                self.on_the_wallet(step).await
             }
             PortCall::Begin | PortCall::Complete | PortCall::Abandon | PortCall::SweepAnswers => {
                 self.on_the_answer(step).await
@@ -222,20 +235,18 @@ impl Stage {
         }
     }
 
-    async fn on_the_code(&self, step: PortCall) -> Result<(), StoreError> {
+    async fn of_a_login(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
-        let Line { project, mode, index, .. } = self.line;
-        let otps = &stores.otps;
-        let guess = async |code: &str, policy| {
-            let guess = make.guess(code);
-            otps.judge(project, mode, index, guess, policy, NOW).await.map(drop)
+        let logins = &stores.logins;
+        let redeem = async |code: &str, policy| {
+            let redemption = Redemption { policy, ..make.redemption(&self.line, code) };
+            logins.redeem(redemption, NOW).await.map(drop)
         };
-        let report = async |report| {
-            let (attempt, id) = (self.otp.delivery.attempts[0].id, self.otp.id);
-            let (route, next) = (make.route(), make.id());
-            otps.report(Reported::Id(project, id), attempt, report, route, next, NOW)
-                .await
-                .map(drop)
+        let report_on = async |otp: &Otp, report, hops| {
+            let mut report = make.send_report(otp.delivery.attempts[0].id, report);
+            report.route.hops.truncate(hops);
+            let request = Reported::Id(otp.project, otp.id);
+            logins.report(request, report, NOW).await.map(drop)
         };
         let stop_at_one = GuessPolicy {
             stop_at: 1,
@@ -243,22 +254,45 @@ impl Stage {
             period: minutes(2),
             ..GuessPolicy::OFF
         };
+        let blocked = Report::Failed(Reason::Blocked);
         match step {
-            PortCall::Issue => otps.issue(make.otp(&self.line)).await,
-            PortCall::GuessRight => guess(CODE, GuessPolicy::OFF).await,
-            PortCall::GuessWrong => guess(WRONG_CODE, GuessPolicy::OFF).await,
-            PortCall::GuessToTheStop => guess(WRONG_CODE, stop_at_one).await,
-            PortCall::ForgetGuesses => otps.forget_guesses(project, mode, index).await.map(drop),
-            PortCall::ReportAccepted => {
-                report(Report::Accepted { provider_ref: None, awaits_receipt: true }).await
+            PortCall::Prepare => logins.prepare(paid(make, &self.line), NOW).await.map(drop),
+            PortCall::PrepareFree => {
+                let free = NewSend { cost: Cost::Nothing, ..paid(make, &self.line) };
+                logins.prepare(free, NOW).await.map(drop)
             }
-            PortCall::ReportFailed => report(Report::Failed(Reason::Blocked)).await,
-            PortCall::ReportOverdue => report(Report::Overdue { seen: AttemptStatus::Sent }).await,
+            PortCall::Redeem => redeem(CODE, GuessPolicy::OFF).await,
+            PortCall::RedeemWrong => redeem(WRONG_CODE, GuessPolicy::OFF).await,
+            PortCall::RedeemToTheStop => redeem(WRONG_CODE, stop_at_one).await,
+            PortCall::ReportAccepted => {
+                let taken = Report::Accepted { provider_ref: None, awaits_receipt: false };
+                report_on(&self.otp, taken, 2).await
+            }
+            PortCall::ReportDelivered => report_on(&self.otp, Report::Delivered, 2).await,
+            PortCall::ReportFailed => report_on(&self.otp, blocked, 2).await,
+            PortCall::ReportRefused => report_on(&self.otp, blocked, 1).await,
+            PortCall::ReportOverdue => {
+                let seen = AttemptStatus::Queued;
+                report_on(&self.otp, Report::Overdue { seen }, 2).await
+            }
+            _ => report_on(&self.old, blocked, 1).await,
+        }
+    }
+
+    async fn on_the_sends(&self, step: PortCall) -> Result<(), StoreError> {
+        let Scene { stores, make, .. } = &*self.scene;
+        let Line { project, mode, index, .. } = self.line;
+        let (otps, sends) = (&stores.otps, &stores.sends);
+        let later = NOW + seconds(1);
+        match step {
+            PortCall::ForgetGuesses => otps.forget_guesses(project, mode, index).await.map(drop),
             PortCall::ClaimDueCodes => {
                 otps.claim_due(NOW + minutes(1), seconds(30), 100).await.map(drop)
             }
-            PortCall::SweepCodes => otps.sweep(NOW + seconds(1), NOW + seconds(1)).await.map(drop),
-            _ => stores.inbox.deposit(project, make.message(&self.otp, NOW)).await,
+            PortCall::SweepCodes => otps.sweep(later, later).await.map(drop),
+            PortCall::Deposit => stores.inbox.deposit(project, make.message(&self.otp, NOW)).await,
+            PortCall::Forgive => sends.forgive(self.line.send_key(), self.otp.id).await,
+            _ => sends.sweep(later).await.map(drop),
         }
     }
 
@@ -269,7 +303,6 @@ impl Stage {
         let (identities, sessions) = (&stores.identities, &stores.sessions);
         match step {
             PortCall::Erase => identities.erase(project, mode, identity, NOW).await.map(drop),
-            PortCall::Start => sessions.start(make.login(&self.line)).await.map(drop),
             PortCall::Rotate => {
                 let (presented, next) =
                     (make.presented(&self.session), make.successor(&self.session, NOW));
@@ -291,14 +324,10 @@ impl Stage {
             PortCall::Credit => {
                 wallets.credit(*project, make.credit(Paise(1)), NOW).await.map(drop)
             }
-            PortCall::Hold => {
-                wallets.hold(*project, make.id(), Paise(20), make.id(), NOW).await.map(drop)
-            }
             PortCall::Settle => {
                 wallets.settle(*project, self.otp.id, paid, entries, NOW).await.map(drop)
             }
             PortCall::Refund => {
-                wallets.settle(*project, self.old.id, paid, entries, NOW).await?;
                 wallets.refund(*project, self.old.id, make.id(), NOW).await.map(drop)
             }
             _ => {
@@ -307,18 +336,6 @@ impl Stage {
                 let adjustment = Adjustment { id, amount, reference };
                 wallets.adjust(*project, adjustment, NOW).await.map(drop)
             }
-        }
-    }
-
-    async fn on_the_sends(&self, step: PortCall) -> Result<(), StoreError> {
-        let (sends, key) = (&self.scene.stores.sends, self.line.send_key());
-        match step {
-            PortCall::Admit => {
-                sends.admit(key, self.scene.make.id(), QUOTA, GuessPolicy::OFF, NOW).await.map(drop)
-            }
-            PortCall::Forgive => sends.forgive(key, self.otp.id).await,
-            PortCall::Withdraw => sends.withdraw(key, self.otp.id).await,
-            _ => sends.sweep(NOW + seconds(1)).await.map(drop),
         }
     }
 

@@ -245,8 +245,8 @@ pub async fn an_erasure_takes_the_phone_from_what_was_told(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await;
     let line = scene.line();
-    let id = scene.identity(&line).await;
-    let mut otp = scene.sending(&line).await;
+    let id = scene.told_session(&line).await.identity;
+    let mut otp = scene.issued(&line).await;
     scene.hears(&mut otp, accepted(), START).await;
     let told = scene.told().await;
     assert_eq!(told.len(), 1);

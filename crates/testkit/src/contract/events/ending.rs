@@ -36,7 +36,7 @@ pub async fn a_logout_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     for mode in [KeyMode::Live, KeyMode::Test] {
-        let session = scene.session(&scene.make.line(scene.project, mode)).await;
+        let session = scene.told_session(&scene.make.line(scene.project, mode)).await;
         let (now, over) = (START + seconds(1), session.access.expires_at);
         assert!(!scene.log_out(&session, over).await);
         assert_eq!(scene.told().await, []);
@@ -52,7 +52,7 @@ pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
     scene.endpoint().await;
     let line = scene.line();
     let now = START + seconds(1);
-    let (one, other) = (scene.session(&line).await, scene.session(&line).await);
+    let (one, other) = (scene.told_session(&line).await, scene.told_session(&line).await);
     let sessions = &stores.identity_sessions;
     let end_one = || sessions.end_one(one.project, one.mode, one.identity, one.id, now);
     assert!(end_one().await.unwrap());
@@ -69,7 +69,7 @@ pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
 pub async fn a_theft_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
-    let session = scene.session(&scene.line()).await;
+    let session = scene.told_session(&scene.line()).await;
     assert_eq!(scene.refresh(&session, START).await, Rotation::Rotated);
     let end = START + POLICY.leeway;
     assert_eq!(scene.refresh(&session, end).await, Rotation::Refused);
@@ -78,7 +78,7 @@ pub async fn a_theft_is_recorded(stores: &Stores) {
     assert_eq!(scene.refresh(&session, end + MS * 2).await, Rotation::Refused);
     assert_eq!(scene.told_events().await, [revoked(&session, end + MS)]);
 
-    let over = scene.session(&scene.line()).await;
+    let over = scene.told_session(&scene.line()).await;
     assert_eq!(scene.refresh(&over, START).await, Rotation::Rotated);
     assert_eq!(scene.refresh(&over, over.expires_at).await, Rotation::Refused);
     assert_eq!(scene.told().await, []);
@@ -89,7 +89,7 @@ pub async fn logouts_at_once_are_recorded_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     for _ in 0..ROUNDS {
-        let mut session = scene.session(&scene.line()).await;
+        let mut session = scene.told_session(&scene.line()).await;
         let (presented, next) =
             (scene.make.presented(&session), scene.make.successor(&session, START));
         let (seen, sessions) = (session.clone(), &stores.sessions);

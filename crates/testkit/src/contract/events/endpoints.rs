@@ -78,7 +78,7 @@ pub async fn an_endpoint_is_removed_once_and_by_its_project(stores: &Stores) {
 pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (kept, removed) = (scene.endpoint().await, scene.endpoint().await);
-    let mut otp = scene.sending(&scene.line()).await;
+    let mut otp = scene.issued(&scene.line()).await;
     scene.hears(&mut otp, accepted(), START + seconds(1)).await;
     let event = otp_event_ids(&scene.claims(START + seconds(1), 9).await);
     assert_eq!(event.len(), 1);
@@ -98,7 +98,7 @@ pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
     assert!(stores.events.remove_endpoint(scene.project, kept.id).await.unwrap());
     let late = scene.endpoint().await;
     assert_eq!(scene.told().await, []);
-    let mut otp = scene.sending(&scene.line()).await;
+    let mut otp = scene.issued(&scene.line()).await;
     scene.hears(&mut otp, accepted(), START + seconds(3)).await;
     let told = scene.told().await;
     assert_eq!(told.len(), 1);
@@ -118,30 +118,23 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
         let mut sent = Vec::new();
         for _ in 0..15 {
             leaving.push(scene.endpoint().await);
-            sent.push(scene.sending(&scene.line()).await);
+            sent.push(scene.issued(&scene.line()).await);
         }
         let now = START + seconds(u64::try_from(round).unwrap());
         race(60, |number| {
             let (stores, project, place) = (stores.clone(), scene.project, number / 4);
-            let (goes, otp) = (leaving[place].clone(), sent[place].clone());
-            let (comes, route, next) =
-                (scene.make.endpoint(project), scene.make.route(), scene.make.id());
+            let (goes, otp) = (leaving[place].clone(), &sent[place]);
+            let comes = scene.make.endpoint(project);
+            let report = scene.make.send_report(otp.delivery.attempts[0].id, accepted());
+            let request = Reported::Id(project, otp.id);
             async move {
-                let first = otp.delivery.attempts[0].id;
-                let (otps, events) = (&stores.otps, &stores.events);
+                let events = &stores.events;
                 match number % 4 {
                     0 => events.add_endpoint(comes).await.unwrap(),
                     1 => assert!(events.remove_endpoint(project, goes.id).await.unwrap()),
                     2 => drop(events.claim_due(now, seconds(0), Room::of(20)).await.unwrap()),
                     _ => {
-                        let report = otps.report(
-                            Reported::Id(project, otp.id),
-                            first,
-                            accepted(),
-                            route,
-                            next,
-                            now,
-                        );
+                        let report = stores.logins.report(request, report, now);
                         assert!(report.await.unwrap().is_some());
                     }
                 }

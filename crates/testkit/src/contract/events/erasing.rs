@@ -27,9 +27,9 @@ pub async fn an_erasure_is_recorded(stores: &Stores) {
     scene.endpoint().await;
     for (mode, alive) in [(KeyMode::Live, 2), (KeyMode::Test, 0)] {
         let line = scene.make.line(scene.project, mode);
-        let id = scene.identity(&line).await;
+        let id = scene.told_session(&line).await.identity;
         for _ in 0..alive {
-            scene.session(&line).await;
+            scene.told_session(&line).await;
         }
         let now = START + seconds(1);
         let [other_mode, _] = scene.elsewhere(&line).await.map(|elsewhere| elsewhere.project);
@@ -48,40 +48,28 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     let line = scene.line();
-    let id = scene.identity(&line).await;
+    let id = scene.told_session(&line).await.identity;
     let mut bystanders: Vec<Line> = scene.elsewhere(&line).await.into();
     scene.endpoint_of(bystanders[1].project).await;
     bystanders.push(scene.line());
-    let mut erased = scene.sending(&line).await;
+    let mut erased = scene.issued(&line).await;
     let now = START + seconds(1);
     scene.hears(&mut erased, accepted(), now).await;
-    let guess = scene.make.guess(CODE);
-    let (otps, policy) = (&stores.otps, GuessPolicy::OFF);
-    otps.judge(line.project, line.mode, line.index, guess, policy, now).await.unwrap();
+    scene.judge(&line, CODE, GuessPolicy::OFF, now).await;
     let mut kept = Vec::new();
     for bystander in &bystanders {
-        let mut otp = scene.sending(bystander).await;
+        let mut otp = scene.issued(bystander).await;
         scene.hears(&mut otp, accepted(), now).await;
         kept.push(of_otp(&otp, EventKind::OtpSent, Channel::Whatsapp, now));
     }
     // Given out, not told: whoever has it tells it, and whoever claims it next has no number.
     assert_eq!(scene.claims(now, 100).await.len(), 5);
     assert!(scene.erase(&line, id, START + seconds(2)).await);
-    let (first, route, next) =
-        (erased.delivery.attempts[0].id, scene.make.route(), scene.make.id());
-    let late = otps.report(
-        Reported::Id(line.project, erased.id),
-        first,
-        Report::Delivered,
-        route,
-        next,
-        now,
-    );
-    assert_eq!(late.await.unwrap(), None);
+    assert_eq!(scene.reports(&erased, 0, Report::Delivered, now).await, None);
 
     let told = scene.told_events().await;
     assert_eq!(told.len(), 6);
-    assert!(told.contains(&deleted(&line, id, 1, START + seconds(2))));
+    assert!(told.contains(&deleted(&line, id, 2, START + seconds(2))));
     assert!(kept.iter().all(|event| told.contains(event)));
     for kind in [EventKind::OtpSent, EventKind::OtpVerified] {
         let wanted = of_otp(&erased, kind, Channel::Whatsapp, now);
@@ -103,28 +91,22 @@ pub async fn nothing_in_flight_keeps_an_erased_phone(stores: &Stores) {
     for round in 0..ROUNDS * 5 {
         let line = scene.line();
         let id = scene.identity(&line).await;
-        let otp = scene.sending(&line).await;
+        let otp = scene.issued(&line).await;
         let now = START + seconds(1);
         race(9, |number| {
-            let (stores, line, otp) = (stores.clone(), line.clone(), otp.clone());
-            let (route, next, guess) =
-                (scene.make.route(), scene.make.id(), scene.make.guess(CODE));
-            let erasing = round % 9;
+            let (stores, project, mode) = (stores.clone(), line.project, line.mode);
+            let right = scene.make.redemption(&line, CODE);
+            let report = if number % 3 == 1 { accepted() } else { Report::Delivered };
+            let report = scene.make.send_report(otp.delivery.attempts[0].id, report);
+            let (request, erasing) = (Reported::Id(project, otp.id), round % 9);
             async move {
-                let Line { project, mode, index, .. } = line;
-                let first = otp.delivery.attempts[0].id;
-                let otps = &stores.otps;
                 if number == erasing {
                     let erased = stores.identities.erase(project, mode, id, now).await.unwrap();
                     assert!(erased.is_some());
                 } else if number % 3 == 0 {
-                    let policy = GuessPolicy::OFF;
-                    otps.judge(project, mode, index, guess, policy, now).await.unwrap();
+                    stores.logins.redeem(right, now).await.unwrap();
                 } else {
-                    let report = if number % 3 == 1 { accepted() } else { Report::Delivered };
-                    otps.report(Reported::Id(project, otp.id), first, report, route, next, now)
-                        .await
-                        .unwrap();
+                    stores.logins.report(request, report, now).await.unwrap();
                 }
             }
         })

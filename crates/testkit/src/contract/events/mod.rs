@@ -25,6 +25,7 @@ use crate::{Line, START, minutes, seconds};
 use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, Room, Subject};
 use dwar_kernel::{ProjectId, Timestamp};
 use dwar_otp::{Channel, Otp, Report, Reported};
+use dwar_session::Session;
 use std::time::Duration;
 
 const LEASE: Duration = seconds(45);
@@ -49,7 +50,7 @@ impl Scene {
 
     /// Something happens of which the project's endpoints have to be told; gives the event's id.
     async fn happens(&self, at: Timestamp) -> String {
-        let mut otp = self.sending(&self.line()).await;
+        let mut otp = self.issued(&self.line()).await;
         self.hears(&mut otp, accepted(), at).await;
         format!("otp_sent_{}", otp.id.uuid().simple())
     }
@@ -80,11 +81,12 @@ impl Scene {
         self.told().await.into_iter().map(|dispatch| dispatch.event).collect()
     }
 
-    /// A request that is on record, its first attempt still open.
-    async fn sending(&self, line: &Line) -> Otp {
-        let otp = self.make.otp(line);
-        self.stores.otps.issue(otp.clone()).await.unwrap();
-        otp
+    /// A session that is on record, and nobody has to be told of its login any more.
+    async fn told_session(&self, line: &Line) -> Session {
+        let session = self.session(line).await;
+        let told = self.told_events().await;
+        assert!(told.iter().all(|event| event.kind == EventKind::OtpVerified), "{told:?}");
+        session
     }
 
     /// Reports on the newest attempt of `otp`, to the store and to `otp` itself.
@@ -94,15 +96,10 @@ impl Scene {
     }
 
     async fn hears_of(&self, otp: &mut Otp, attempt: usize, report: Report, now: Timestamp) {
-        let (route, next) = (self.make.route(), self.make.id());
-        let attempt = otp.delivery.attempts[attempt].id;
-        otp.report(attempt, report.clone(), &route, next, now);
-        let (project, id) = (otp.project, otp.id);
-        let answer = self
-            .stores
-            .otps
-            .report(Reported::Id(project, id), attempt, report, route, next, now)
-            .await;
+        let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
+        report.apply(otp, now);
+        let request = Reported::Id(otp.project, otp.id);
+        let answer = self.stores.logins.report(request, report, now).await;
         assert_eq!(answer.unwrap().map(|(stored, _)| stored).as_ref(), Some(&*otp));
     }
 }

@@ -4,6 +4,7 @@ use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_event::EventKind;
 use dwar_kernel::KeyMode;
+use dwar_login::Redemption;
 use dwar_otp::{AttemptStatus, Channel, GuessPolicy, Otp, Reason, Report, Reported};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint_of(scene.another().await).await;
     let line = scene.line();
-    let mut otp = scene.sending(&line).await;
+    let mut otp = scene.issued(&line).await;
     scene.hears(&mut otp, accepted(), START).await;
     scene.hears(&mut otp, Report::Delivered, START).await;
     scene.guess(&line, CODE).await;
@@ -36,7 +37,7 @@ pub async fn each_endpoint_of_the_project_is_told(stores: &Stores) {
     scene.endpoint_of(scene.another().await).await;
     let mut wanted = vec![scene.endpoint().await, scene.endpoint().await];
     wanted.sort_by_key(|endpoint| endpoint.id);
-    let mut otp = scene.sending(&scene.line()).await;
+    let mut otp = scene.issued(&scene.line()).await;
     scene.hears(&mut otp, accepted(), START + seconds(1)).await;
     scene.endpoint().await;
 
@@ -58,7 +59,7 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     for mode in [KeyMode::Live, KeyMode::Test] {
-        let mut otp = scene.sending(&scene.make.line(scene.project, mode)).await;
+        let mut otp = scene.issued(&scene.make.line(scene.project, mode)).await;
         assert_eq!(scene.told_events().await, []);
         scene.hears(&mut otp, Report::Failed(Reason::NotOnChannel), START + seconds(1)).await;
         assert_eq!(scene.told_events().await, []);
@@ -70,7 +71,7 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
         assert_eq!(scene.told_events().await, [delivered]);
     }
     // The channel is the one that carried the code, though another was tried after it.
-    let mut otp = scene.sending(&scene.line()).await;
+    let mut otp = scene.issued(&scene.line()).await;
     scene.hears(&mut otp, accepted(), START + seconds(1)).await;
     scene.hears(&mut otp, OVERDUE, START + seconds(21)).await;
     scene.hears_of(&mut otp, 0, Report::Delivered, START + seconds(22)).await;
@@ -85,7 +86,7 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
 pub async fn a_code_that_reached_nobody_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
-    let mut otp = scene.sending(&scene.line()).await;
+    let mut otp = scene.issued(&scene.line()).await;
     scene.hears(&mut otp, Report::Failed(Reason::Timeout), START + seconds(1)).await;
     scene.hears(&mut otp, Report::Failed(Reason::Blocked), START + seconds(2)).await;
     let failed = of_otp(&otp, EventKind::OtpFailed, Channel::Sms, START + seconds(2));
@@ -100,7 +101,7 @@ pub async fn a_code_that_reached_nobody_is_recorded(stores: &Stores) {
 pub async fn a_report_that_changes_nothing_is_not_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
-    let mut otp = scene.sending(&scene.line()).await;
+    let mut otp = scene.issued(&scene.line()).await;
     scene.hears(&mut otp, accepted(), START + seconds(1)).await;
     assert_eq!(scene.told().await.len(), 1);
     scene.hears(&mut otp, accepted(), START + seconds(2)).await;
@@ -123,15 +124,13 @@ pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
     scene.endpoint().await;
     scene.endpoint().await;
     for _ in 0..ROUNDS {
-        let otp = scene.sending(&scene.line()).await;
+        let otp = scene.issued(&scene.line()).await;
         race(40, |number| {
-            let (store, project, id) = (Arc::clone(&stores.otps), otp.project, otp.id);
-            let (route, next) = (scene.make.route(), scene.make.id());
-            let (first, now) = (otp.delivery.attempts[0].id, START + seconds(1));
+            let (store, request) = (Arc::clone(&stores.logins), Reported::Id(otp.project, otp.id));
             let report = if number % 2 == 0 { accepted() } else { Report::Delivered };
+            let report = scene.make.send_report(otp.delivery.attempts[0].id, report);
             async move {
-                let answer =
-                    store.report(Reported::Id(project, id), first, report, route, next, now).await;
+                let answer = store.report(request, report, START + seconds(1)).await;
                 assert!(answer.unwrap().is_some());
             }
         })
@@ -151,9 +150,7 @@ pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
 
 impl Scene {
     async fn guess(&self, line: &Line, code: &str) {
-        let (&Line { project, mode, index, .. }, guess) = (line, self.make.guess(code));
-        let (policy, now) = (GuessPolicy::OFF, START + seconds(9));
-        self.stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap();
+        self.judge(line, code, GuessPolicy::OFF, START + seconds(9)).await;
     }
 }
 
@@ -163,7 +160,7 @@ pub async fn an_accepted_code_is_recorded(stores: &Stores) {
     scene.endpoint().await;
     for mode in [KeyMode::Live, KeyMode::Test] {
         let line = scene.make.line(scene.project, mode);
-        let otp: Otp = scene.sending(&line).await;
+        let otp: Otp = scene.issued(&line).await;
         scene.guess(&line, WRONG_CODE).await;
         assert_eq!(scene.told().await, []);
         for code in [CODE, CODE, WRONG_CODE] {
@@ -185,11 +182,11 @@ pub async fn a_stop_is_recorded_once_in_a_period(stores: &Stores) {
     for (period, second) in [(0, 0), (0, 100), (1, 300)] {
         let now = START + seconds(second);
         let otp = scene.make.otp_with(&line, CODE, now);
-        stores.otps.issue(Otp { max_wrong: 50, ..otp.clone() }).await.unwrap();
+        scene.issue(Otp { max_wrong: 50, ..otp.clone() }).await;
         race(30, |_| {
-            let (store, guess) = (Arc::clone(&stores.otps), scene.make.guess(WRONG_CODE));
-            let Line { project, mode, index, .. } = line.clone();
-            async move { store.judge(project, mode, index, guess, policy, now).await.unwrap() }
+            let store = Arc::clone(&stores.logins);
+            let wrong = Redemption { policy, ..scene.make.redemption(&line, WRONG_CODE) };
+            async move { store.redeem(wrong, now).await.unwrap() }
         })
         .await;
         let told = scene.told_events().await;

@@ -2,7 +2,7 @@ use super::{Answer, stored};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
-use dwar_kernel::{AttemptId, OtpId, Timestamp};
+use dwar_kernel::{AttemptId, OtpId};
 use dwar_otp::{
     AttemptStatus, Channel, Charge, Delivery, DeliveryStatus, DeliveryStep, GuessPolicy, Otp,
     OtpState, Reason, ReceiptTarget, Report, Reported,
@@ -25,15 +25,10 @@ impl Scene {
         report: Report,
         second: u64,
     ) -> DeliveryStep {
-        let (route, next, now) = (self.make.route(), self.make.id(), START + seconds(second));
-        let attempt = otp.delivery.attempts[attempt].id;
-        let step = otp.report(attempt, report.clone(), &route, next, now);
-        let (project, id) = (otp.project, otp.id);
-        let answer = self
-            .stores
-            .otps
-            .report(Reported::Id(project, id), attempt, report, route, next, now)
-            .await;
+        let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
+        let (request, now) = (Reported::Id(otp.project, otp.id), START + seconds(second));
+        let step = report.apply(otp, now).step;
+        let answer = self.stores.logins.report(request, report, now).await;
         assert_eq!(answer.unwrap(), Some((otp.clone(), step.clone())));
         assert_eq!(stored(&self.stores, otp).await.as_ref(), Some(&*otp));
         step
@@ -132,13 +127,8 @@ pub async fn a_report_stays_inside_its_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let otp = scene.issued(&scene.line()).await;
     let report = async |project, id: OtpId, attempt: AttemptId| {
-        let (route, next) = (scene.make.route(), scene.make.id());
-        let report = Report::Delivered;
-        stores
-            .otps
-            .report(Reported::Id(project, id), attempt, report, route, next, START)
-            .await
-            .unwrap()
+        let report = scene.make.send_report(attempt, Report::Delivered);
+        stores.logins.report(Reported::Id(project, id), report, START).await.unwrap()
     };
     let attempt = otp.delivery.attempts[0].id;
     assert_eq!(report(scene.another().await, otp.id, attempt).await, None);
@@ -192,11 +182,11 @@ pub async fn a_report_by_an_old_view_loses_nothing(stores: &Stores) {
     let seen = scene.issued(&line).await;
     let mut otp = seen.clone();
     let report = async |report: Report, second| {
-        let (request, route) = (Reported::Seen(Box::new(seen.clone())), scene.make.route());
-        let (next, now) = (scene.make.id(), START + seconds(second));
-        let first = seen.delivery.attempts[0].id;
-        let answer = stores.otps.report(request, first, report.clone(), route.clone(), next, now);
-        (answer.await.unwrap().unwrap(), (first, report, route, next, now))
+        let request = Reported::Seen(Box::new(seen.clone()));
+        let report = scene.make.send_report(seen.delivery.attempts[0].id, report);
+        let now = START + seconds(second);
+        let answer = stores.logins.report(request, report.clone(), now);
+        (answer.await.unwrap().unwrap(), report, now)
     };
     let judged = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START + seconds(1)).await;
     assert!(matches!(judged, dwar_otp::Verdict::Wrong(_)));
@@ -204,8 +194,8 @@ pub async fn a_report_by_an_old_view_loses_nothing(stores: &Stores) {
     for (word, second) in
         [(accepted("h"), 2), (Report::Failed(Reason::Blocked), 3), (accepted("h"), 4)]
     {
-        let (answer, (first, word, route, next, now)) = report(word, second).await;
-        let step = otp.report(first, word, &route, next, now);
+        let (answer, word, now) = report(word, second).await;
+        let step = word.apply(&mut otp, now).step;
         assert_eq!(answer, (otp.clone(), step));
         assert_eq!(stored(stores, &otp).await.as_ref(), Some(&otp));
     }
@@ -218,14 +208,11 @@ pub async fn reports_by_one_view_at_once_are_applied_in_turn(stores: &Stores) {
         let seen = scene.issued(&scene.line()).await;
         let answers = race(50, |number| {
             let (store, request) =
-                (Arc::clone(&stores.otps), Reported::Seen(Box::new(seen.clone())));
-            let (route, next) = (scene.make.route(), scene.make.id());
+                (Arc::clone(&stores.logins), Reported::Seen(Box::new(seen.clone())));
             let report =
                 if number % 2 == 0 { accepted("i") } else { Report::Failed(Reason::Timeout) };
-            let first = seen.delivery.attempts[0].id;
-            async move {
-                store.report(request, first, report, route, next, START).await.unwrap().unwrap()
-            }
+            let report = scene.make.send_report(seen.delivery.attempts[0].id, report);
+            async move { store.report(request, report, START).await.unwrap().unwrap() }
         })
         .await;
         assert_eq!(count(&answers, |(_, step)| matches!(step, DeliveryStep::Try(_))), 1);
@@ -241,17 +228,10 @@ pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
     for _ in 0..ROUNDS {
         let otp = scene.issued(&scene.line()).await;
         let answers = race(50, |_| {
-            let (store, project, id) = (Arc::clone(&stores.otps), otp.project, otp.id);
-            let (route, next) = (scene.make.route(), scene.make.id());
-            let (first, report) = (otp.delivery.attempts[0].id, Report::Failed(Reason::Timeout));
-            async move {
-                let now: Timestamp = START + seconds(1);
-                store
-                    .report(Reported::Id(project, id), first, report, route, next, now)
-                    .await
-                    .unwrap()
-                    .unwrap()
-            }
+            let (store, request) = (Arc::clone(&stores.logins), Reported::Id(otp.project, otp.id));
+            let (first, timeout) = (otp.delivery.attempts[0].id, Report::Failed(Reason::Timeout));
+            let report = scene.make.send_report(first, timeout);
+            async move { store.report(request, report, START + seconds(1)).await.unwrap().unwrap() }
         })
         .await;
         assert_eq!(count(&answers, |(_, step)| matches!(step, DeliveryStep::Try(_))), 1);
@@ -267,20 +247,15 @@ pub async fn guesses_and_reports_at_once_lose_nothing(stores: &Stores) {
         let line = scene.line();
         let otp = scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
         race(20, |number| {
-            let (store, guess) = (Arc::clone(&stores.otps), scene.make.guess(WRONG_CODE));
-            let (project, mode, index, id) = (otp.project, otp.mode, otp.phone, otp.id);
-            let (route, next) = (scene.make.route(), scene.make.id());
-            let (first, now) = (otp.delivery.attempts[0].id, START + seconds(1));
+            let (store, request) = (Arc::clone(&stores.logins), Reported::Id(otp.project, otp.id));
+            let wrong = scene.make.redemption(&line, WRONG_CODE);
+            let report = scene.make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
+            let now = START + seconds(1);
             async move {
                 if number % 2 == 0 {
-                    let policy = GuessPolicy::OFF;
-                    store.judge(project, mode, index, guess, policy, now).await.unwrap();
+                    store.redeem(wrong, now).await.map(drop).unwrap();
                 } else {
-                    let report = Report::Delivered;
-                    store
-                        .report(Reported::Id(project, id), first, report, route, next, now)
-                        .await
-                        .unwrap();
+                    store.report(request, report, now).await.map(drop).unwrap();
                 }
             }
         })

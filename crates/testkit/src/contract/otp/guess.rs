@@ -3,7 +3,8 @@ use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId};
-use dwar_otp::{GuessBudget, GuessPeriod, GuessPolicy, Otp, OtpState, Report, Reported};
+use dwar_login::Redemption;
+use dwar_otp::{GuessBudget, GuessPeriod, GuessPolicy, Otp, OtpState, Report};
 use std::sync::Arc;
 
 const NOW: std::time::Duration = seconds(1);
@@ -66,11 +67,7 @@ pub async fn each_guess_that_was_judged_is_on_record_with_its_instant(stores: &S
     assert_eq!(stored(stores, &otp).await.unwrap().verified_at(), None);
     scene.try_at(&line, CODE, GuessPolicy::OFF, judged[3]).await;
     scene.try_at(&line, CODE, GuessPolicy::OFF, START + seconds(70)).await;
-    let first = otp.delivery.attempts[0].id;
-    let request = Reported::Id(otp.project, otp.id);
-    let (route, next) = (scene.make.route(), scene.make.id());
-    let report = stores.otps.report(request, first, Report::Delivered, route, next, START + NOW);
-    report.await.unwrap();
+    scene.reports(&otp, 0, Report::Delivered, START + NOW).await.unwrap();
     let used = stored(stores, &otp).await.unwrap();
     assert_eq!((used.guesses.as_slice(), used.verified_at()), (&judged[..], Some(judged[3])));
 
@@ -116,12 +113,9 @@ pub async fn guesses_stay_inside_project_mode_and_phone(stores: &Stores) {
 
 async fn guess_at_once(scene: &Scene, line: &Line, code: &str, policy: GuessPolicy) -> Vec<Answer> {
     race(CROWD, |_| {
-        let (store, guess) = (Arc::clone(&scene.stores.otps), scene.make.guess(code));
-        let Line { project, mode, index, .. } = *line;
-        async move {
-            let now = START + NOW;
-            store.judge(project, mode, index, guess, policy, now).await.unwrap().into()
-        }
+        let store = Arc::clone(&scene.stores.logins);
+        let redemption = Redemption { policy, ..scene.make.redemption(line, code) };
+        async move { store.redeem(redemption, START + NOW).await.unwrap().into() }
     })
     .await
 }
@@ -234,14 +228,13 @@ pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores)
         let line = scene.line();
         scene.issue(Otp { max_wrong: 100, ..scene.make.otp(&line) }).await;
         let answers = race(60, |number| {
-            let (store, guess) = (Arc::clone(&stores.otps), scene.make.guess(WRONG_CODE));
+            let (stores, wrong) = (stores.clone(), scene.make.redemption(&line, WRONG_CODE));
             let Line { project, mode, index, .. } = line.clone();
             async move {
                 if number % 3 == 0 {
-                    return store.forget_guesses(project, mode, index).await.unwrap();
+                    return stores.otps.forget_guesses(project, mode, index).await.unwrap();
                 }
-                let (policy, now) = (GuessPolicy::OFF, START + NOW);
-                store.judge(project, mode, index, guess, policy, now).await.unwrap();
+                stores.logins.redeem(wrong, START + NOW).await.unwrap();
                 None
             }
         })
@@ -257,11 +250,10 @@ pub async fn a_guess_is_judged_for_the_request_it_names(stores: &Stores) {
     let line = scene.line();
     let old = scene.issued(&line).await;
     let present = scene.issued(&line).await;
-    let Line { project, mode, index, .. } = line;
     let try_for = async |request: OtpId, code: &str| -> Answer {
         let guess = scene.make.guess(code).meant_for(Some(request));
-        let (policy, now) = (GuessPolicy::OFF, START + NOW);
-        stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap().into()
+        let redemption = Redemption { guess, ..scene.make.redemption(&line, code) };
+        stores.logins.redeem(redemption, START + NOW).await.unwrap().into()
     };
     for code in [WRONG_CODE, CODE] {
         assert_eq!(try_for(old.id, code).await, Answer::NotFound);
@@ -282,15 +274,15 @@ pub async fn a_named_guess_and_a_resend_at_once_never_cross(stores: &Stores) {
         let old = scene.issued(&line).await;
         let new = scene.make.otp(&line);
         race(9, |number| {
-            let (store, new) = (Arc::clone(&stores.otps), new.clone());
+            let (store, new) = (Arc::clone(&stores.logins), scene.make.new_send_of(new.clone()));
             let guess = scene.make.guess(WRONG_CODE).meant_for(Some(old.id));
-            let Line { project, mode, index, .. } = line.clone();
+            let redemption = Redemption { guess, ..scene.make.redemption(&line, WRONG_CODE) };
             async move {
                 if number == 4 {
-                    return store.issue(new).await.unwrap();
+                    store.prepare(new, START).await.map(drop).unwrap();
+                } else {
+                    store.redeem(redemption, START + NOW).await.map(drop).unwrap();
                 }
-                let (policy, now) = (GuessPolicy::OFF, START + NOW);
-                store.judge(project, mode, index, guess, policy, now).await.unwrap();
             }
         })
         .await;

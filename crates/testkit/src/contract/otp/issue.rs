@@ -1,11 +1,9 @@
 use super::{Answer, stored};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
-use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
-use dwar_kernel::{KeyMode, OtpId, StoreError};
+use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
+use dwar_kernel::{KeyMode, OtpId};
 use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, OtpState, Route, Verdict};
-use dwar_ratelimit::{Quota, SendQuota};
-use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
 
 /// A request is found again exactly as it was issued.
@@ -46,49 +44,6 @@ pub async fn which_code_is_in_force_says_the_code(stores: &Stores) {
         scene.issued(&line).await;
         otp.supersede();
         assert_eq!(stored(stores, &otp).await, Some(otp), "{state:?}, expired: {expired}");
-    }
-}
-
-/// Where a place is needed and money has to be held, nothing is issued without them: the present code
-/// stays, and no request is on record.
-pub async fn a_request_without_its_place_and_hold_is_not_issued(stores: &Stores) {
-    let scene = Scene::open(stores).await;
-    let line = scene.line();
-    let present = scene.issued(&line).await;
-    let credit = scene.make.credit(Paise(100));
-    stores.wallets.credit(scene.project, credit, START).await.unwrap();
-    for (placed, held) in [(false, false), (true, false), (false, true)] {
-        let otp = scene.prepared(&line, placed, held).await;
-        let refused = stores.otps.issue_held(otp.clone()).await;
-        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
-        assert_eq!(stored(stores, &otp).await, None);
-        assert_eq!(stored(stores, &present).await.unwrap().state, OtpState::Active);
-    }
-    let good = scene.prepared(&line, true, true).await;
-    stores.otps.issue_held(good.clone()).await.unwrap();
-    assert_eq!(stored(stores, &good).await, Some(good));
-    assert_eq!(stored(stores, &present).await.unwrap().state, OtpState::Superseded);
-}
-
-impl Scene {
-    /// A request that may have a place, and a hold that nobody has taken for abandoned.
-    async fn prepared(&self, line: &Line, placed: bool, held: bool) -> Otp {
-        let (otp, make) = (self.make.otp(line), &self.make);
-        let (sends, wallets) = (&self.stores.sends, &self.stores.wallets);
-        let quota = SendQuota { places: Quota { limit: 10, window: seconds(60) }, reach: None };
-        let admitted = sends.admit(line.send_key(), otp.id, quota, GuessPolicy::OFF, START).await;
-        assert!(admitted.unwrap().counted.admitted);
-        let hold = wallets.hold(self.project, otp.id, Paise(20), make.id(), START).await;
-        assert_eq!(hold.unwrap(), HoldOutcome::Held);
-        if !placed {
-            sends.withdraw(line.send_key(), otp.id).await.unwrap();
-        }
-        if !held {
-            let entries = [make.id(), make.id()];
-            let release = Settlement::Release;
-            assert!(wallets.settle(self.project, otp.id, release, entries, START).await.unwrap());
-        }
-        otp
     }
 }
 
@@ -157,8 +112,9 @@ pub async fn many_issues_leave_one_code_in_force(stores: &Stores) {
         let otp = |number| scene.make.otp_with(&line, &format!("{:06}", 200_000 + number), START);
         let otps: Vec<_> = (0..60).map(otp).collect();
         race(otps.len(), |number| {
-            let (store, otp) = (Arc::clone(&stores.otps), otps[number].clone());
-            async move { store.issue(otp).await.unwrap() }
+            let (store, otp) = (Arc::clone(&stores.logins), otps[number].clone());
+            let send = scene.make.new_send_of(otp);
+            async move { store.prepare(send, START).await.unwrap() }
         })
         .await;
         let mut states = Vec::new();

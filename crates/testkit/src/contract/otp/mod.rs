@@ -1,4 +1,4 @@
-//! What [`dwar_otp::OtpStore`] promises.
+//! What [`dwar_login::LoginStore`] promises of codes, and what [`dwar_otp::OtpStore`] does.
 
 mod delivery;
 mod guess;
@@ -10,9 +10,10 @@ pub use guess::*;
 pub use issue::*;
 pub use upkeep::*;
 
-use crate::scene::Scene;
+use crate::scene::{Scene, verdict};
 use crate::{Line, START, Stores};
 use dwar_kernel::Timestamp;
+use dwar_login::Redeemed;
 use dwar_otp::{GuessBudget, GuessPolicy, Otp, Verdict};
 
 /// What is on record of a request.
@@ -46,14 +47,15 @@ impl From<Verdict> for Answer {
     }
 }
 
-impl Scene {
-    async fn issued(&self, line: &Line) -> Otp {
-        self.issue(self.make.otp(line)).await
+impl From<Redeemed> for Answer {
+    fn from(redeemed: Redeemed) -> Self {
+        verdict(redeemed).into()
     }
+}
 
-    async fn issue(&self, otp: Otp) -> Otp {
-        self.stores.otps.issue(otp.clone()).await.unwrap();
-        otp
+impl Scene {
+    pub(in crate::contract) async fn issued(&self, line: &Line) -> Otp {
+        self.issue(self.make.otp(line)).await
     }
 
     /// A guess a second after [`START`], without a budget.
@@ -63,11 +65,5 @@ impl Scene {
 
     async fn try_at(&self, line: &Line, code: &str, policy: GuessPolicy, now: Timestamp) -> Answer {
         self.judge(line, code, policy, now).await.into()
-    }
-
-    async fn judge(&self, line: &Line, code: &str, policy: GuessPolicy, now: Timestamp) -> Verdict {
-        let Line { project, mode, index, .. } = *line;
-        let guess = self.make.guess(code);
-        self.stores.otps.judge(project, mode, index, guess, policy, now).await.unwrap()
     }
 }

@@ -3,7 +3,7 @@ use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{CODE, MS, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId, Timestamp};
-use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, Report, Reported};
+use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, Report};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -62,13 +62,7 @@ pub async fn a_claimed_request_can_be_worked_on(stores: &Stores) {
     let claimed = stores.otps.claim_due(now, LEASE, 9).await.unwrap();
     let delivery = Delivery { due_at: claimed[0].delivery.due_at, ..otp.delivery.clone() };
     assert_eq!(claimed, [Otp { delivery, ..otp.clone() }]);
-    let (first, route, next) = (otp.delivery.attempts[0].id, scene.make.route(), scene.make.id());
-    let report = Report::Delivered;
-    stores
-        .otps
-        .report(Reported::Id(otp.project, otp.id), first, report, route, next, now)
-        .await
-        .unwrap();
+    scene.reports(&otp, 0, Report::Delivered, now).await.unwrap();
     assert_eq!(scene.claim(now + LEASE, 9).await, []);
     assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
 }

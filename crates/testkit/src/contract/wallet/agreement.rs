@@ -1,6 +1,8 @@
+use super::hold;
 use crate::scene::{Scene, ledger_of};
 use crate::{MS, START, SeededEntropy, Stores, any_project};
 use dwar_kernel::{Entropy, EntryId, Event, OtpId, Timestamp};
+use dwar_login::NewSend;
 use dwar_project::ProjectChange;
 use dwar_wallet::{
     Adjustment, Audit, Balance, Correction, Credit, EntryKind, HoldOutcome, Impossible,
@@ -107,15 +109,17 @@ async fn ask(scene: &Scene, draw: &Draw, books: &mut Books, now: Timestamp) -> (
             both(said, books.enter(wanted))
         }
         2..=5 => {
-            let (send, amount) = (scene.make.id_at(now), Paise(draw.around(free.min(40))));
-            let said = store.hold(project, send, amount, id, now).await;
+            let (send, amount) = (scene.make.id_at(now), draw.around(free.min(40)).max(1));
+            let asked = NewSend { entry: id, ..scene.holding(send, amount) };
+            let said = hold(&*scene.stores.logins, asked, now).await;
+            let amount = Paise(amount);
             let wanted = books.wallet.hold(send, amount, id, now);
             let wanted = books.enter(wanted);
-            if wanted == HoldOutcome::Held && amount != Paise::ZERO {
+            if wanted == HoldOutcome::Held {
                 books.holds.push(OpenHold { project, send, amount, since: now });
             }
             books.sends.push(send);
-            both(said, wanted)
+            (format!("{said:?}"), format!("{wanted:?}"))
         }
         6..=8 => {
             let send = draw.of(&books.sends, scene.make.id());

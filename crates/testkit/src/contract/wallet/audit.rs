@@ -1,10 +1,11 @@
-use super::{corrections_at_once_take_what_no_hold_needs, holds_at_once_never_exceed_the_balance};
+use super::{
+    corrections_at_once_take_what_no_hold_needs, hold, holds_at_once_never_exceed_the_balance,
+};
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race};
 use dwar_kernel::OtpId;
-use dwar_wallet::{Adjusted, Audit, OpenHold, Paise, Refunded, Settlement};
-use std::sync::Arc;
+use dwar_wallet::{Adjusted, Audit, HoldOutcome, OpenHold, Paise, Refunded, Settlement};
 
 /// Fresh: open holds since before the instant come oldest first, of every project, as many as
 /// asked for.
@@ -13,17 +14,18 @@ pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
     for scene in [&one, &two] {
         scene.credit(1_000).await;
     }
-    let hold = async |scene: &Scene, age: u32| {
+    let held = async |scene: &Scene, age: u32| {
         let since = START + MS * age;
         let send: OtpId = scene.make.id_at(since);
-        let (project, amount, entry) = (scene.project, Paise(30), scene.make.id());
-        stores.wallets.hold(project, send, amount, entry, since).await.unwrap();
+        let (project, amount) = (scene.project, Paise(30));
+        let asked = hold(&*stores.logins, scene.holding(send, amount.0), since).await;
+        assert_eq!(asked, HoldOutcome::Held);
         OpenHold { project, send, amount, since }
     };
-    let third = hold(&one, 2).await;
-    let first = hold(&two, 0).await;
-    let second = hold(&one, 1).await;
-    let ended = hold(&one, 0).await;
+    let third = held(&one, 2).await;
+    let first = held(&two, 0).await;
+    let second = held(&one, 1).await;
+    let ended = held(&one, 0).await;
     assert!(one.settle(ended.send, Settlement::Release).await);
 
     let stale = |before, limit| stores.wallets.stale_holds(before, limit);
@@ -70,16 +72,16 @@ pub async fn an_audit_sees_movements_whole(stores: &Stores) {
     let clean = Audit { projects: 1, difference: Paise::ZERO };
     for _ in 0..ROUNDS {
         let answers = race(100, |number| {
-            let (store, project, send) =
-                (Arc::clone(&stores.wallets), scene.project, scene.make.id());
-            let (hold, entries) = (scene.make.id(), [scene.make.id(), scene.make.id()]);
+            let (stores, project, send) = (stores.clone(), scene.project, scene.make.id());
+            let holding = scene.holding(send, 30);
+            let entries = [scene.make.id(), scene.make.id()];
             async move {
                 if number % 4 == 0 {
-                    return store.audit().await.unwrap();
+                    return stores.wallets.audit().await.unwrap();
                 }
-                store.hold(project, send, Paise(30), hold, START).await.unwrap();
+                hold(&*stores.logins, holding, START).await;
                 let capture = Settlement::Capture(Paise(20));
-                store.settle(project, send, capture, entries, START).await.unwrap();
+                stores.wallets.settle(project, send, capture, entries, START).await.unwrap();
                 clean
             }
         })

@@ -1,8 +1,7 @@
-use super::{balance, balance_of, checked_ledger};
+use super::{balance, balance_of, checked_ledger, hold};
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, race, seconds};
-use dwar_kernel::OtpId;
 use dwar_wallet::{
     Adjusted, Adjustment, Amount, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry, Paise,
     Refunded, Settlement,
@@ -165,15 +164,14 @@ pub async fn corrections_at_once_take_what_no_hold_needs(stores: &Stores) {
         let scene = Scene::open(stores).await;
         scene.credit(79).await;
         let answers = race(CROWD, |number| {
-            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
-            let (send, entry) = (scene.make.id::<OtpId>(), scene.make.id());
-            let adjustment = scene.adjustment(-10);
+            let (stores, project) = (stores.clone(), scene.project);
+            let (holding, adjustment) = (scene.holding(scene.make.id(), 10), scene.adjustment(-10));
             async move {
                 if number % 2 == 0 {
-                    let held = store.hold(project, send, Paise(10), entry, START).await.unwrap();
-                    return held == HoldOutcome::Held;
+                    return hold(&*stores.logins, holding, START).await == HoldOutcome::Held;
                 }
-                store.adjust(project, adjustment, START).await.unwrap() == Adjusted::Booked
+                let adjusted = stores.wallets.adjust(project, adjustment, START).await;
+                adjusted.unwrap() == Adjusted::Booked
             }
         })
         .await;

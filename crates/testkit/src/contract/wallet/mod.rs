@@ -1,4 +1,4 @@
-//! What [`dwar_wallet::WalletStore`] promises.
+//! What [`dwar_login::LoginStore`] promises of money, and what [`dwar_wallet::WalletStore`] does.
 
 mod agreement;
 mod audit;
@@ -14,7 +14,9 @@ pub use races::*;
 
 use crate::scene::{Scene, ledger_of};
 use crate::{START, Stores};
-use dwar_kernel::{EntryId, OtpId, ProjectId};
+use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp};
+use dwar_login::{Cost, LoginStore, NewSend, Prepared};
+use dwar_otp::Otp;
 use dwar_wallet::{
     Adjusted, Adjustment, Balance, Credited, HoldOutcome, LedgerEntry, Paise, Refunded, Settlement,
 };
@@ -40,6 +42,15 @@ pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<L
     ledger
 }
 
+/// Whether a send to a phone that may be sent to could set its money aside.
+pub(super) async fn hold(store: &dyn LoginStore, send: NewSend, now: Timestamp) -> HoldOutcome {
+    match store.prepare(send, now).await.unwrap() {
+        Prepared::Ready(_) => HoldOutcome::Held,
+        Prepared::Unaffordable(_) => HoldOutcome::Insufficient,
+        Prepared::Limited(admission) => panic!("{admission:?}"),
+    }
+}
+
 impl Scene {
     pub(super) async fn credit(&self, paise: i64) {
         let credit = self.make.credit(Paise(paise));
@@ -47,9 +58,14 @@ impl Scene {
         assert_eq!(credited, Credited::Booked);
     }
 
+    /// A send of a fresh phone that sets so much aside.
+    pub(super) fn holding(&self, send: OtpId, paise: i64) -> NewSend {
+        let otp = Otp { id: send, ..self.make.otp(&self.line()) };
+        NewSend { cost: Cost::Hold(Paise(paise)), ..self.make.new_send_of(otp) }
+    }
+
     async fn hold(&self, send: OtpId, paise: i64) -> HoldOutcome {
-        let entry = self.make.id();
-        self.stores.wallets.hold(self.project, send, Paise(paise), entry, START).await.unwrap()
+        hold(&*self.stores.logins, self.holding(send, paise), START).await
     }
 
     pub(super) async fn held(&self, paise: i64) -> OtpId {

@@ -1,4 +1,4 @@
-use super::{balance, balance_of, checked_ledger};
+use super::{balance, balance_of, checked_ledger, hold};
 use crate::scene::{Scene, ledger_of};
 use crate::{START, Stores, seconds};
 use dwar_wallet::{
@@ -75,10 +75,11 @@ pub async fn a_hold_needs_the_whole_amount(stores: &Stores) {
 pub async fn a_capture_spends_and_gives_the_rest_back(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
-    let (send, hold, entries) =
-        (scene.make.id(), scene.make.id(), [scene.make.id(), scene.make.id()]);
+    let (send, entries) = (scene.make.id(), [scene.make.id(), scene.make.id()]);
     let wallets = &stores.wallets;
-    wallets.hold(scene.project, send, Paise(50), hold, START + seconds(1)).await.unwrap();
+    let holding = scene.holding(send, 50);
+    let held = holding.entry;
+    hold(&*stores.logins, holding, START + seconds(1)).await;
     let (capture, later) = (Settlement::Capture(Paise(30)), START + seconds(2));
     assert!(wallets.settle(scene.project, send, capture, entries, later).await.unwrap());
     assert_eq!(balance_of(stores, scene.project).await, balance(70, 0));
@@ -96,7 +97,7 @@ pub async fn a_capture_spends_and_gives_the_rest_back(stores: &Stores) {
     let wanted = [
         entry(entries[1], EntryKind::Release, 0, -20, balance(70, 0), later),
         entry(entries[0], EntryKind::Capture, -30, -30, balance(70, 20), later),
-        entry(hold, EntryKind::Hold, 0, 50, balance(100, 50), START + seconds(1)),
+        entry(held, EntryKind::Hold, 0, 50, balance(100, 50), START + seconds(1)),
     ];
     assert_eq!(ledger[..3], wanted);
 }

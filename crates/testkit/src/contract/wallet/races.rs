@@ -1,4 +1,4 @@
-use super::{balance, balance_of, checked_ledger};
+use super::{balance, balance_of, checked_ledger, hold};
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, race};
@@ -14,10 +14,8 @@ pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
         scene.credit(7 * 30 + 29).await;
         let sends: Vec<OtpId> = (0..CROWD).map(|_| scene.make.id()).collect();
         let answers = race(CROWD, |number| {
-            let (store, project, send) =
-                (Arc::clone(&stores.wallets), scene.project, sends[number]);
-            let entry = scene.make.id();
-            async move { store.hold(project, send, Paise(30), entry, START).await.unwrap() }
+            let (store, holding) = (Arc::clone(&stores.logins), scene.holding(sends[number], 30));
+            async move { hold(&*store, holding, START).await }
         })
         .await;
         assert_eq!(count(&answers, |answer| *answer == HoldOutcome::Held), 7);
@@ -86,16 +84,18 @@ pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
         let scene = Scene::open(stores).await;
         scene.credit(300).await;
         let spent = race(60, |number| {
-            let (store, project) = (Arc::clone(&stores.wallets), scene.project);
+            let (stores, project) = (stores.clone(), scene.project);
             let (credit, send) = (scene.make.credit(Paise(10)), scene.make.id());
-            let (hold, entries) = (scene.make.id(), [scene.make.id(), scene.make.id()]);
+            let holding = scene.holding(send, 25);
+            let entries = [scene.make.id(), scene.make.id()];
             async move {
+                let store = &stores.wallets;
                 if number % 3 == 0 {
                     let credited = store.credit(project, credit, START).await.unwrap();
                     assert_eq!(credited, Credited::Booked);
                     return 0;
                 }
-                let held = store.hold(project, send, Paise(25), hold, START).await.unwrap();
+                let held = hold(&*stores.logins, holding, START).await;
                 let capture = Settlement::Capture(Paise(20));
                 let settlement = if number % 3 == 1 { capture } else { Settlement::Release };
                 let ended = store.settle(project, send, settlement, entries, START).await.unwrap();
