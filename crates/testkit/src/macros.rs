@@ -172,6 +172,28 @@ macro_rules! shared_store_contract_tests {
                 charges_are_those_of_the_sends
                 the_log_says_what_the_next_send_is_told
             }
+            login {
+                a_refusal_changes_nothing
+                sends_at_once_are_ready_as_far_as_the_balance_goes
+                sends_to_one_phone_at_once_are_ready_up_to_both_bounds
+                a_send_stays_inside_project_and_mode
+                a_repeated_send_is_done_once
+                a_send_that_calls_nobody_takes_no_place
+                the_answer_that_ends_a_send_charges_its_channel
+                an_answer_that_awaits_a_receipt_leaves_the_hold
+                a_next_attempt_is_on_record_before_the_answer
+                a_send_that_failed_is_undone
+                a_failure_after_the_charge_gives_it_back_once
+                a_receipt_before_the_answer_is_charged_once
+                reports_at_once_end_a_hold_once
+                a_send_that_held_nothing_moves_no_money
+                right_guesses_at_once_log_in_once
+                a_guess_that_is_not_accepted_begins_nothing
+                a_login_stays_inside_project_and_mode
+                a_repeated_login_is_made_once
+                no_code_is_used_in_vain_beside_an_erasure
+                sends_and_logins_at_once_match
+            }
             otp {
                 issue_keeps_everything
                 which_code_is_in_force_says_the_code
@@ -349,6 +371,12 @@ macro_rules! fresh_store_contract_tests {
             }
             activity {
                 sweep_drops_old_counts
+            }
+            login {
+                a_send_that_is_ready_is_on_record_as_a_whole
+                a_send_that_was_taken_over_is_not_answered_for
+                reports_at_once_cross_the_threshold_once
+                every_step_of_a_login_is_what_the_domain_says
             }
             otp {
                 claim_due_is_oldest_first_and_bounded

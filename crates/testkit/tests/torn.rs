@@ -49,6 +49,15 @@ broken_by_a_torn_store! {
         answers_at_once_to_one_challenge_count_once
         a_challenge_adds_one_passkey
     }
+    login {
+        sends_at_once_are_ready_as_far_as_the_balance_goes
+        sends_to_one_phone_at_once_are_ready_up_to_both_bounds
+        reports_at_once_end_a_hold_once
+        reports_at_once_cross_the_threshold_once
+        right_guesses_at_once_log_in_once
+        no_code_is_used_in_vain_beside_an_erasure
+        sends_and_logins_at_once_match
+    }
     otp {
         many_issues_leave_one_code_in_force
         right_codes_at_once_are_accepted_once

@@ -9,6 +9,7 @@ pub mod activity;
 pub mod admin_token;
 pub mod archive;
 pub mod audit;
+mod draw;
 pub mod events;
 pub mod figures;
 pub mod idempotency;
@@ -17,6 +18,7 @@ pub mod identity_sessions;
 pub mod inbox;
 pub mod instances;
 pub mod ledger;
+pub mod login;
 pub mod operator;
 pub mod otp;
 pub mod passkey;
@@ -34,6 +36,8 @@ pub mod wallet;
 
 /// How many come at once where the limits of a phone or a code are at stake.
 const CROWD: usize = 200;
+/// As many of one project as there are.
+const MANY: u32 = 1_000;
 /// How often a race is run: a missing lock that slips through once will not slip through always.
 const ROUNDS: usize = 4;
 

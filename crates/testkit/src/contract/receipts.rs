@@ -1,7 +1,7 @@
 //! What [`dwar_otp::ReceiptStore`] promises. Receipts belong to no tenant, so all of these are for
 //! a fresh store.
 
-use super::ROUNDS;
+use super::{MANY, ROUNDS};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{ReceiptId, Timestamp};
@@ -15,8 +15,6 @@ use std::time::Duration;
 const LEASE: Duration = seconds(45);
 /// How long after [`START`] everything that a test keeps has come in.
 const WAIT: Duration = seconds(1);
-/// As many as there are.
-const MANY: u32 = 1_000;
 
 const fn room(count: u32) -> ReceiptRoom {
     ReceiptRoom { calling: count, others: count }

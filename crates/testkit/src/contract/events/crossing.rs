@@ -20,7 +20,7 @@ const fn low(
 }
 
 impl Scene {
-    async fn low_under(&self, threshold: Option<i64>) {
+    pub(in crate::contract) async fn low_under(&self, threshold: Option<i64>) {
         let change =
             ProjectChange { low_balance: Some(threshold.map(Paise)), ..ProjectChange::default() };
         let changed =

@@ -34,7 +34,7 @@ const MUCH_LATER: Duration = minutes(1_440);
 
 impl Scene {
     /// An endpoint of the project that is on record.
-    async fn endpoint(&self) -> Endpoint {
+    pub(in crate::contract) async fn endpoint(&self) -> Endpoint {
         self.endpoint_of(self.project).await
     }
 

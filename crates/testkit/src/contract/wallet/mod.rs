@@ -2,12 +2,14 @@
 
 mod agreement;
 mod audit;
+mod books;
 mod correction;
 mod movement;
 mod races;
 
 pub use agreement::*;
 pub use audit::*;
+pub(super) use books::Books;
 pub use correction::*;
 pub use movement::*;
 pub use races::*;
@@ -21,11 +23,11 @@ use dwar_wallet::{
     Adjusted, Adjustment, Balance, Credited, HoldOutcome, LedgerEntry, Paise, Refunded, Settlement,
 };
 
-const fn balance(balance: i64, held: i64) -> Balance {
+pub(super) const fn balance(balance: i64, held: i64) -> Balance {
     Balance { balance: Paise(balance), held: Paise(held) }
 }
 
-async fn balance_of(stores: &Stores, project: ProjectId) -> Balance {
+pub(super) async fn balance_of(stores: &Stores, project: ProjectId) -> Balance {
     stores.wallets.balance(project).await.unwrap()
 }
 

@@ -1,0 +1,95 @@
+use crate::Stores;
+use crate::contract::MANY;
+use crate::scene::ledger_of;
+use dwar_kernel::{EntryId, Event, OtpId, ProjectId, Timestamp};
+use dwar_wallet::{
+    Balance, EntryKind, HoldOutcome, Impossible, LedgerEntry, Movement, OpenHold, Paise, Reference,
+    Refunded, Settlement, Wallet,
+};
+
+/// What the aggregate says of everything that was asked of one wallet so far.
+pub(in crate::contract) struct Books {
+    pub wallet: Wallet,
+    pub ledger: Vec<LedgerEntry>,
+    pub holds: Vec<OpenHold>,
+    pub events: Vec<Event>,
+}
+
+impl Books {
+    pub const fn of(project: ProjectId) -> Self {
+        let balance = Balance { balance: Paise::ZERO, held: Paise::ZERO };
+        let wallet = Wallet { project, balance, low_balance: None };
+        Self { wallet, ledger: Vec::new(), holds: Vec::new(), events: Vec::new() }
+    }
+
+    pub fn enter<T>(&mut self, moved: Result<Movement<T>, Impossible>) -> T {
+        let moved = moved.unwrap();
+        self.ledger.extend(moved.entries);
+        self.events.extend(moved.event);
+        moved.outcome
+    }
+
+    /// What the one entry of this kind and reference added to the balance.
+    pub fn amount(&self, kind: EntryKind, reference: &Reference) -> Option<Paise> {
+        let mut known = self.ledger.iter();
+        known.find(|entry| (entry.kind, &entry.reference) == (kind, reference)).map(|e| e.amount)
+    }
+
+    /// The open hold of a send, what it was charged, and whether that was given back.
+    pub fn of_send(&self, send: OtpId) -> (Option<Paise>, Option<Paise>, bool) {
+        let held = self.holds.iter().find(|hold| hold.send == send).map(|hold| hold.amount);
+        let captured = self.amount(EntryKind::Capture, &send.into());
+        let refunded = self.amount(EntryKind::Refund, &send.into()).is_some();
+        (held, captured.map(|amount| Paise(-amount.0)), refunded)
+    }
+
+    pub fn hold(
+        &mut self,
+        send: OtpId,
+        amount: Paise,
+        entry: EntryId,
+        since: Timestamp,
+    ) -> HoldOutcome {
+        let moved = self.wallet.hold(send, amount, entry, since);
+        let held = self.enter(moved);
+        if held == HoldOutcome::Held {
+            let project = self.wallet.project;
+            self.holds.push(OpenHold { project, send, amount, since });
+        }
+        held
+    }
+
+    pub fn settle(
+        &mut self,
+        send: OtpId,
+        settlement: Settlement,
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> bool {
+        let (held, ..) = self.of_send(send);
+        self.holds.retain(|hold| hold.send != send);
+        let moved = self.wallet.settle(send, held, settlement, entries, now);
+        self.enter(moved)
+    }
+
+    pub fn refund(&mut self, send: OtpId, entry: EntryId, now: Timestamp) -> Refunded {
+        let (_, captured, refunded) = self.of_send(send);
+        let moved = self.wallet.refund(send, captured, refunded, entry, now);
+        self.enter(moved)
+    }
+
+    /// The store has the same entries, and the same holds as of an instant.
+    pub async fn check(&self, stores: &Stores, until: Timestamp, case: &str) {
+        let project = self.wallet.project;
+        let mut ledger = ledger_of(&*stores.ledger, project).await;
+        ledger.reverse();
+        assert_eq!(ledger, self.ledger, "{case}");
+        let found = stores.wallets.stale_holds(until, MANY).await.unwrap();
+        let sorted = |mut holds: Vec<OpenHold>| {
+            holds.sort_by_key(|hold| (hold.since, hold.send));
+            holds
+        };
+        let own = found.into_iter().filter(|hold| hold.project == project);
+        assert_eq!(sorted(own.collect()), sorted(self.holds.clone()), "{case}");
+    }
+}
