@@ -114,6 +114,7 @@ impl Parts {
         let Outside { requests, routes, sources, sender } = outside;
         let deliver = Arc::new(Deliver {
             tools: tools.clone(),
+            logins: stores.logins,
             otps: stores.otps,
             projects: stores.projects,
             wallets: stores.wallets,
@@ -191,8 +192,7 @@ impl Parts {
             otp_status: Arc::new(OtpStatus { otps: otps() }),
             verify_otp: Arc::new(VerifyOtp {
                 tools: tools(),
-                otps: otps(),
-                sessions: sessions(),
+                logins: deliver.logins.clone(),
                 tokens: tokens.clone(),
                 codes: codes.clone(),
                 limits,

@@ -17,6 +17,7 @@ mod port;
 mod race;
 mod redis_server;
 mod scene;
+mod steps;
 
 pub use doubles::{ClearVault, FixedClock, PlainHasher, SeededEntropy};
 pub use fixtures::{
@@ -29,5 +30,6 @@ pub use port::reserved_port;
 pub use race::race;
 pub use redis_server::RedisServer;
 pub use scene::ledger_of;
+pub use steps::verdict;
 // What the suites take, so that a test file needs no other crate for it.
 pub use dwar_app::Stores;

@@ -1,7 +1,6 @@
-use crate::{CODE, Fixtures, Line};
+use crate::{Fixtures, Line};
 use dwar_app::Stores;
 use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
-use dwar_login::{Prepared, Redeemed, Redemption};
 use dwar_otp::{DeliveryStep, Otp, Report, Reported, Verdict};
 use dwar_session::{Login, Session};
 use dwar_wallet::{LedgerEntry, LedgerStore, StatementFilter};
@@ -41,10 +40,7 @@ impl Scene {
 
     /// Puts a request on record, free and whatever its phone was sent before.
     pub async fn issue(&self, otp: Otp) -> Otp {
-        let (send, now) = (self.make.new_send_of(otp.clone()), otp.created_at);
-        let prepared = self.stores.logins.prepare(send, now).await.unwrap();
-        assert!(matches!(prepared, Prepared::Ready(_)), "{prepared:?}");
-        otp
+        self.make.issue(self.stores.logins.as_ref(), otp).await
     }
 
     /// Reports on an attempt of a request, by its place.
@@ -67,8 +63,7 @@ impl Scene {
         policy: GuessPolicy,
         now: Timestamp,
     ) -> Verdict {
-        let redemption = Redemption { policy, ..self.make.redemption(line, code) };
-        verdict(self.stores.logins.redeem(redemption, now).await.unwrap())
+        self.make.judge(self.stores.logins.as_ref(), line, code, policy, now).await
     }
 
     /// The identity of a phone that has just logged in.
@@ -89,23 +84,7 @@ impl Scene {
 
     /// The identity that a login by a code of its own gives.
     pub async fn log_in_by(&self, line: &Line, login: Login) -> IdentityId {
-        let now = login.session.created_at;
-        self.issue(self.make.otp_with(line, CODE, now)).await;
-        let redemption = Redemption { login, ..self.make.redemption(line, CODE) };
-        match self.stores.logins.redeem(redemption, now).await.unwrap() {
-            Redeemed::LoggedIn(_, identity) => identity,
-            other => panic!("the right code gave {other:?}"),
-        }
-    }
-}
-
-/// What the code said, whoever it logged in.
-pub(crate) const fn verdict(redeemed: Redeemed) -> Verdict {
-    match redeemed {
-        Redeemed::LoggedIn(allowance, _) => Verdict::Accepted(allowance),
-        Redeemed::Wrong(allowance) => Verdict::Wrong(allowance),
-        Redeemed::Locked(allowance) => Verdict::Locked(allowance),
-        Redeemed::NotFound => Verdict::NotFound,
+        self.make.log_in(self.stores.logins.as_ref(), line, login).await
     }
 }
 

@@ -3,6 +3,7 @@ use crate::{Routes, Toolbox};
 use dwar_kernel::{
     AttemptId, EntryId, KeyMode, OtpId, Phone, PriceList, Purpose, StoreError, Unsealable,
 };
+use dwar_login::{LoginStore, SendReport};
 use dwar_otp::{
     Charge, Code, DeliveryAttempt, DeliveryStep, Message, Otp, OtpStore, Outcome, Reach, Reason,
     Receipt, ReceiptTarget, Report, Reported, Route,
@@ -21,13 +22,15 @@ use zeroize::Zeroizing;
 pub struct Deliver {
     /// Says what is due, and opens phone numbers.
     pub tools: Toolbox,
-    /// Keeps what became of each attempt.
+    /// Begins sends, and keeps what became of each attempt and of the money.
+    pub logins: Arc<dyn LoginStore>,
+    /// Finds requests.
     pub otps: Arc<dyn OtpStore>,
     /// Says how a project's messages go.
     pub projects: Arc<dyn ProjectStore>,
-    /// Holds, captures and releases what sends cost.
+    /// Settles sends whose request is gone.
     pub wallets: Arc<dyn WalletStore>,
-    /// Takes back the place of a send that is certain to have reached nobody.
+    /// Gives their places back.
     pub sends: Arc<dyn SendLimiter>,
     /// Who carries messages.
     pub routes: Routes,
@@ -79,19 +82,14 @@ impl Deliver {
         let route = self.routes.of(&project, mode);
         let way = Way { project: &project, route, contents: None };
         let request = Reported::Id(project.id, otp);
-        let Some((otp, step)) = self.record(&way, request, attempt, report).await? else {
-            return Ok(None);
-        };
-        // A process that applied this report before may have died before the money was settled.
-        let step = match (step, otp.delivery.charge()) {
-            (DeliveryStep::Wait, Some(charge)) => DeliveryStep::Settle(charge),
-            (step, _) => step,
-        };
-        self.follow(&way, otp, step).await.map(Some)
+        match self.record(&way, request, attempt, report).await? {
+            Some((otp, step)) => self.follow(&way, otp, step).await.map(Some),
+            None => Ok(None),
+        }
     }
 
-    /// Ends a send: settles its money, and gives its place back if it is certain to have reached
-    /// nobody.
+    /// Ends a send whose request no report can end any more: settles its money, and gives its place back if
+    /// it is certain to have reached nobody.
     pub async fn conclude(
         &self,
         project: &Project,
@@ -101,14 +99,12 @@ impl Deliver {
         self.settle(project, otp.mode, otp.id, charge).await?;
         let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
         match otp.delivery.reach() {
-            Reach::NoProvider => self.sends.withdraw(key, otp.id).await,
             Reach::Refused => self.sends.forgive(key, otp.id).await,
-            Reach::Possible => Ok(()),
+            Reach::NoProvider | Reach::Possible => Ok(()),
         }
     }
 
-    /// Settles the money of a send; once, however often it is called. What was charged for a send
-    /// that reached nobody after all is given back.
+    /// Settles the money of a send by itself; once, however often it is called.
     pub async fn settle(
         &self,
         project: &Project,
@@ -125,14 +121,18 @@ impl Deliver {
             }
             Charge::Nothing => Settlement::Release,
         };
-        let now = self.tools.now();
-        let entries = [(); 2].map(|()| EntryId::new(now, self.tools.entropy.as_ref()));
+        let (entries, now) = (self.entries(), self.tools.now());
         let ended = self.wallets.settle(project.id, send, settlement, entries, now).await?;
-        // It had been charged when a receipt said that it failed after all, on every channel.
+        // It had been charged before it was erased, and nobody was reached after all.
         if !ended && charge == Charge::Nothing {
             self.wallets.refund(project.id, send, entries[0], now).await?;
         }
         Ok(())
+    }
+
+    /// The ids of what a settlement may write.
+    fn entries(&self) -> [EntryId; 2] {
+        [(); 2].map(|()| EntryId::new(self.tools.now(), self.tools.entropy.as_ref()))
     }
 
     async fn follow(
@@ -141,30 +141,35 @@ impl Deliver {
         mut otp: Otp,
         mut step: DeliveryStep,
     ) -> Result<Otp, StoreError> {
-        loop {
-            let attempt = match step {
-                DeliveryStep::Wait => return Ok(otp),
-                DeliveryStep::Settle(charge) => {
-                    self.conclude(way.project, &otp, charge).await?;
-                    return Ok(otp);
-                }
-                DeliveryStep::Try(attempt) => attempt,
-            };
+        while let DeliveryStep::Try(attempt) = step {
             let report = self.hand_over(way, &otp, &attempt).await;
             let (told, seen) = (report.clone(), Reported::Seen(Box::new(otp.clone())));
             match self.record(way, seen, attempt.id, report).await? {
                 Some((then, next)) => (otp, step) = (then, next),
-                None => step = self.outlive(&mut otp, attempt.id, told),
+                None => {
+                    self.outlive(way.project, &mut otp, attempt.id, told).await?;
+                    break;
+                }
             }
         }
+        Ok(otp)
     }
 
     /// The last step of a request that was erased while its provider was being called: no further
     /// hop, no receipt to wait for, only the money is settled by what the provider said.
-    fn outlive(&self, otp: &mut Otp, attempt: AttemptId, report: Report) -> DeliveryStep {
+    async fn outlive(
+        &self,
+        project: &Project,
+        otp: &mut Otp,
+        attempt: AttemptId,
+        report: Report,
+    ) -> Result<(), StoreError> {
         let lease = self.routes.live.lease;
         let over = Route { hops: Vec::new(), receipt_window: None, lease };
-        otp.report(attempt, report, &over, attempt, self.tools.now())
+        match otp.report(attempt, report, &over, attempt, self.tools.now()) {
+            DeliveryStep::Settle(charge) => self.conclude(project, otp, charge).await,
+            DeliveryStep::Wait | DeliveryStep::Try(_) => Ok(()),
+        }
     }
 
     async fn record(
@@ -176,7 +181,10 @@ impl Deliver {
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let now = self.tools.now();
         let next = AttemptId::new(now, self.tools.entropy.as_ref());
-        self.otps.report(request, attempt, report, way.route.clone(), next, now).await
+        let (route, prices) = (way.route.clone(), way.project.prices.over(self.prices));
+        let entries = self.entries();
+        let report = SendReport { attempt, report, route, next, prices, entries };
+        self.logins.report(request, report, now).await
     }
 
     async fn hand_over(&self, way: &Way<'_>, otp: &Otp, attempt: &DeliveryAttempt) -> Report {

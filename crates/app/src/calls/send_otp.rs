@@ -4,27 +4,25 @@ use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
 use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Tally, Toolbox, dearest};
 use dwar_kernel::{
-    AttemptId, BlindIndex, EntryId, OtpId, Phone, Purpose, StoreError, Timestamp, Unsealable,
+    AttemptId, BlindIndex, EntryId, OtpId, Paise, Phone, Purpose, StoreError, Timestamp, Unsealable,
 };
+use dwar_login::{Cost, NewSend, Prepared};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::sandbox::Scenario;
-use dwar_otp::{
-    Charge, Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
-};
+use dwar_otp::{Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route};
 use dwar_project::Caller;
-use dwar_ratelimit::{SendBound, SendKey};
-use dwar_wallet::{HoldOutcome, Paise};
+use dwar_ratelimit::{SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The word that distinguishes answers of this endpoint from those of others.
 const ROUTE: &str = "otp/send";
 
-/// Sends a code to a phone: limit, hold, issue, deliver, settle (`POST /v1/otp/send`).
+/// Sends a code to a phone: prepare, deliver, report (`POST /v1/otp/send`).
 pub struct SendOtp {
     /// Keeps the first answer to a key.
     pub idempotency: Idempotency,
-    /// Takes the code to the phone, over the ports that hold, issue and settle.
+    /// Takes the code to the phone, and keeps what became of it.
     pub deliver: Arc<Deliver>,
     /// What codes are digested with.
     pub codes: Arc<CodeKeys>,
@@ -94,30 +92,34 @@ impl SendOtp {
         phone: &Phone,
         index: BlindIndex,
     ) -> Result<SentOtp, SendOtpError> {
-        let Deliver { tools, sends, routes, .. } = self.deliver.as_ref();
+        let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
-        let (project, mode) = (caller.project.id, caller.mode);
+        let mode = caller.mode;
         let route = routes.of(&caller.project, mode);
         let id = OtpId::new(now, tools.entropy.as_ref());
         let code = Code::generate(tools.entropy.as_ref());
         let otp = self.compose(caller, (phone, index), (id, &code), &route, now);
 
-        let key = SendKey { project, mode, phone: index };
-        let (quota, guesses) = (self.limits.of(mode).send, self.limits.guesses(mode));
-        let admission = sends.admit(key, otp.id, quota, guesses, now).await?;
-        if let Some(bound) = admission.refused_by {
-            let refusal = SendRefusal { bound, admission: admission.counted };
-            return Err(SendOtpError::RateLimited(refusal));
-        }
-        let price = self.price(caller, &route);
-        if self.hold(caller, phone, price, (otp.id, now)).await? == HoldOutcome::Insufficient {
-            sends.withdraw(key, otp.id).await?;
-            return Err(SendOtpError::InsufficientBalance(Some(admission.withdrawn)));
-        }
-        let contents = Some((phone.clone(), code));
-        let otp = self
-            .deliver_first(Way { project: &caller.project, route, contents }, otp, price)
-            .await?;
+        let cost = self.cost(caller, phone, &route);
+        let entry = EntryId::new(now, tools.entropy.as_ref());
+        let guesses = self.limits.guesses(mode);
+        let quota = self.limits.of(mode).send;
+        let send = NewSend { otp: otp.clone(), quota, guesses, cost, entry };
+        let admission = match logins.prepare(send, now).await? {
+            Prepared::Ready(admission) => admission,
+            Prepared::Limited(SendAdmission { refused_by, counted, .. }) => {
+                let bound = refused_by.unwrap_or(SendBound::Limit);
+                return Err(SendOtpError::RateLimited(SendRefusal { bound, admission: counted }));
+            }
+            Prepared::Unaffordable(admission) => {
+                return Err(SendOtpError::InsufficientBalance(Some(admission.withdrawn)));
+            }
+        };
+        let way = Way { project: &caller.project, route, contents: Some((phone.clone(), code)) };
+        let otp = match otp.delivery.attempts.last().cloned() {
+            Some(first) => self.deliver.attempt(way, otp, first).await?,
+            None => otp,
+        };
         if otp.delivery.status == DeliveryStatus::Failed {
             let allowance = match otp.delivery.reach() {
                 Reach::NoProvider => admission.withdrawn,
@@ -137,54 +139,17 @@ impl SendOtp {
         })
     }
 
-    async fn deliver_first(
-        &self,
-        way: Way<'_>,
-        mut otp: Otp,
-        held: Paise,
-    ) -> Result<Otp, StoreError> {
-        if let Some(first) = otp.delivery.attempts.last().cloned() {
-            match held {
-                Paise::ZERO => self.deliver.otps.issue(otp.clone()).await?,
-                _ => self.deliver.otps.issue_held(otp.clone()).await?,
-            }
-            return self.deliver.attempt(way, otp, first).await;
-        }
-        // Without a provider it supersedes the phone's present code like any other, and leaves no
-        // active one.
-        tracing::error!(project = %otp.project, "no provider is configured");
-        otp.state = OtpState::Void;
-        otp.sealed_code = None;
-        otp.delivery.status = DeliveryStatus::Failed;
-        self.deliver.otps.issue(otp.clone()).await?;
-        self.deliver.conclude(way.project, &otp, Charge::Nothing).await?;
-        Ok(otp)
-    }
-
-    /// What has to be held for a send; nothing with test keys.
-    fn price(&self, caller: &Caller, route: &Route) -> Paise {
-        if caller.mode.is_test() {
-            return Paise::ZERO;
-        }
-        dearest(caller.project.prices.over(self.deliver.prices), route)
-    }
-
-    async fn hold(
-        &self,
-        caller: &Caller,
-        phone: &Phone,
-        price: Paise,
-        (send, now): (OtpId, Timestamp),
-    ) -> Result<HoldOutcome, StoreError> {
+    /// What has to be set aside for a send: the price of the dearest provider it may take. Test keys cost
+    /// nothing, but play an empty wallet for the number that stands for it.
+    fn cost(&self, caller: &Caller, phone: &Phone, route: &Route) -> Cost {
         if caller.mode.is_test() {
             let poor = Scenario::of(phone) == Scenario::InsufficientBalance;
-            return Ok(if poor { HoldOutcome::Insufficient } else { HoldOutcome::Held });
+            return if poor { Cost::Unaffordable } else { Cost::Nothing };
         }
-        if price == Paise::ZERO {
-            return Ok(HoldOutcome::Held);
+        match dearest(caller.project.prices.over(self.deliver.prices), route) {
+            Paise::ZERO => Cost::Nothing,
+            price => Cost::Hold(price),
         }
-        let entry = EntryId::new(now, self.deliver.tools.entropy.as_ref());
-        self.deliver.wallets.hold(caller.project.id, send, price, entry, now).await
     }
 
     fn compose(
@@ -198,7 +163,8 @@ impl SendOtp {
         let Toolbox { entropy, vault, .. } = &self.deliver.tools;
         let (project, mode) = (caller.project.id, caller.mode);
         let digits = code.expose().as_bytes();
-        Otp {
+        let delivery = Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now);
+        let mut otp = Otp {
             id,
             project,
             mode,
@@ -212,8 +178,14 @@ impl SendOtp {
             guesses: Vec::new(),
             created_at: now,
             expires_at: now + self.policy.lifetime,
-            delivery: Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now),
+            delivery,
+        };
+        if otp.delivery.attempts.is_empty() {
+            // It supersedes the phone's present code like any other, and leaves no active one.
+            tracing::error!(%project, "no provider is configured");
+            otp.give_up();
         }
+        otp
     }
 }
 

@@ -96,6 +96,11 @@ impl Tokens {
         }
     }
 
+    /// Makes sure that the first access token of `session` can be signed, without a store from then on.
+    pub(crate) async fn ready(&self, session: &Session) -> Result<(), StoreError> {
+        self.signer.ready(session.access.issued_at).await
+    }
+
     /// Signs the current access token of `session` and pairs it with `refresh`.
     pub(crate) async fn pair(
         &self,

@@ -1,19 +1,18 @@
 use crate::refusals::refusals;
 use crate::{Limits, TokenPair, Tokens, Toolbox};
-use dwar_kernel::{BlindIndex, IdentityId, OtpId, Phone, StoreError, Timestamp};
-use dwar_otp::{Allowance, Code, CodeKeys, Guess, OtpStore, Verdict};
+use dwar_kernel::{IdentityId, OtpId, Phone};
+use dwar_login::{LoginStore, Redeemed, Redemption};
+use dwar_otp::{Allowance, Code, CodeKeys, Guess};
 use dwar_project::Caller;
-use dwar_session::{Login, Session, SessionStore};
+use dwar_session::{Login, Session};
 use std::sync::Arc;
 
-/// Judges a code and opens a session: judge, start (`POST /v1/otp/verify`).
+/// Judges a code and opens a session, in one step (`POST /v1/otp/verify`).
 pub struct VerifyOtp {
     /// Says when a guess was made, and makes ids.
     pub tools: Toolbox,
-    /// Judges guesses, and counts wrong ones.
-    pub otps: Arc<dyn OtpStore>,
-    /// Begins a session if a guess was right.
-    pub sessions: Arc<dyn SessionStore>,
+    /// Judges guesses, counts wrong ones, and begins a session with the right one.
+    pub logins: Arc<dyn LoginStore>,
     /// Makes its tokens.
     pub tokens: Tokens,
     /// What guesses are digested with.
@@ -47,8 +46,9 @@ impl VerifyOtp {
     /// logs in, exactly once.
     ///
     /// # Errors
-    /// Every wrong guess is counted on disk before this answers. If a store fails after the code was
-    /// accepted, the code is used up.
+    /// Every wrong guess is counted on disk before this answers. The right one uses the code up and begins
+    /// the session, both or neither; if a store fails, the code works for the next request, unless its
+    /// answer alone was lost.
     pub async fn verify(
         &self,
         caller: &Caller,
@@ -56,38 +56,30 @@ impl VerifyOtp {
         code: Code,
         request: Option<OtpId>,
     ) -> Result<VerifiedOtp, VerifyOtpError> {
-        let now = self.tools.now();
-        let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
-        let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
-        let policy = self.limits.guesses(caller.mode);
-        let (project, mode) = (caller.project.id, caller.mode);
-        match self.otps.judge(project, mode, index, guess, policy, now).await? {
-            Verdict::Accepted(allowance) => {
-                let tokens = self.log_in(caller, (phone, index), now).await?;
-                Ok(VerifiedOtp { tokens, allowance })
-            }
-            Verdict::Wrong(allowance) => Err(VerifyOtpError::Wrong(allowance)),
-            Verdict::Locked(allowance) => Err(VerifyOtpError::Locked(allowance)),
-            Verdict::NotFound => Err(VerifyOtpError::NotFound),
-        }
-    }
-
-    async fn log_in(
-        &self,
-        caller: &Caller,
-        (phone, index): (&Phone, BlindIndex),
-        now: Timestamp,
-    ) -> Result<TokenPair, StoreError> {
         let Toolbox { entropy, vault, .. } = &self.tools;
-        let (project, mode) = (caller.project.id, caller.mode);
+        let (project, mode, now) = (caller.project.id, caller.mode, self.tools.now());
         let fresh = IdentityId::new(now, entropy.as_ref());
         let (session, refresh) = self.tokens.open(project, mode, fresh, now);
-        let login = Login {
-            session: session.clone(),
-            phone: index,
-            sealed_phone: vault.seal_phone(project, phone),
+        // A login whose token nobody can sign would use the code up for nothing.
+        self.tokens.ready(&session).await?;
+        let redemption = Redemption {
+            guess: Guess::new(code, Arc::clone(&self.codes)).meant_for(request),
+            policy: self.limits.guesses(mode),
+            login: Login {
+                session: session.clone(),
+                phone: vault.phone_index(project, mode, phone),
+                sealed_phone: vault.seal_phone(project, phone),
+            },
         };
-        let identity = self.sessions.start(login).await?;
-        self.tokens.pair(&Session { identity, ..session }, refresh, now).await
+        match self.logins.redeem(redemption, now).await? {
+            Redeemed::LoggedIn(allowance, identity) => {
+                let session = Session { identity, ..session };
+                let tokens = self.tokens.pair(&session, refresh, now).await?;
+                Ok(VerifiedOtp { tokens, allowance })
+            }
+            Redeemed::Wrong(allowance) => Err(VerifyOtpError::Wrong(allowance)),
+            Redeemed::Locked(allowance) => Err(VerifyOtpError::Locked(allowance)),
+            Redeemed::NotFound => Err(VerifyOtpError::NotFound),
+        }
     }
 }

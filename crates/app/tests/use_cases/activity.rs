@@ -115,7 +115,7 @@ async fn a_filter_looks_through_so_many_and_says_where_to_go_on() {
         if number == 3 {
             otp.delivery.attempts[0].channel = Channel::Sms;
         }
-        house.stores.otps.issue(otp).await.unwrap();
+        make.issue(&*house.stores.logins, otp).await;
     }
     let all = RequestFilter::default();
     let first = house.activity.requests(&BY, project, &all, None).await.unwrap();

@@ -1,4 +1,4 @@
-use crate::common::{World, broken, down};
+use crate::common::{World, broken, charged, down};
 use dwar_app::{ApplyReceipts, Chores, ProviderWatch};
 use dwar_event::{EventKind, MockEventStore, Subject};
 use dwar_kernel::{ReceiptId, StoreError};
@@ -7,7 +7,6 @@ use dwar_otp::{
     Reviewed,
 };
 use dwar_testkit::{MS, START, seconds};
-use dwar_wallet::{Paise, Settlement};
 use mockall::predicate::{always, eq};
 use std::sync::{Arc, Mutex};
 
@@ -51,9 +50,9 @@ async fn a_receipt_is_applied_and_then_taken_off_the_record() {
     let mut world = World::live();
     let kept = world.make.receipt(Report::Delivered);
     known(&mut world);
-    world.settles(Settlement::Capture(Paise(30)));
     let receipts = takes_off(&[kept.id]);
     applying(&mut world, receipts).perform(&kept).await.unwrap();
+    assert_eq!(world.ends(), [charged(30)]);
 }
 
 #[tokio::test]
@@ -154,7 +153,6 @@ async fn a_provider_whose_receipts_fail_unlike_its_past_is_told_of_once() {
     let mut world = World::live();
     let otp = known(&mut world);
     // The request was delivered long ago: what comes later changes nothing about it.
-    world.wallets.expect_settle().returning(|_, _, _, _, _| Ok(false));
     let mut receipts = MockReceiptStore::new();
     receipts.expect_done().returning(|_| Ok(()));
     let (told, mut events) = (Arc::new(Mutex::new(Vec::new())), MockEventStore::new());

@@ -40,7 +40,8 @@ impl Walk {
         projects.archive(&by, archived).await.unwrap();
         let (endpoint, _) = office.manage.endpoints.add(&by, project.id, URL, false).await.unwrap();
         let line = office.make.line(project.id, KeyMode::Live);
-        let identity = office.stores.sessions.start(office.make.login(&line)).await.unwrap();
+        let login = office.make.login(&line);
+        let identity = office.make.log_in(&*office.stores.logins, &line, login).await;
         let asha = office.join("Asha", Access::everything()).await;
         let other = office.join("Ravi", Access::everything()).await.operator.id;
         let link = office.invite("Meena", Access::everything()).await.secret.expose().to_owned();

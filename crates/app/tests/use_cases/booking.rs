@@ -1,6 +1,6 @@
 use crate::common::{BY, Office};
 use dwar_app::{Booking, ManageError, Preview};
-use dwar_kernel::{OtpId, ProjectId};
+use dwar_kernel::{KeyMode, OtpId, ProjectId};
 use dwar_operator::{Access, By, Role};
 use dwar_testkit::START;
 use dwar_wallet::{Amount, Correction, Paise, Settlement};
@@ -16,12 +16,13 @@ fn adjustment(paise: i64, reference: &str) -> Booking {
 
 /// A send that holds two rupees and, with a price, was charged that.
 async fn send(office: &Office, project: ProjectId, price: Option<i64>) -> OtpId {
-    let (wallets, send) = (&office.stores.wallets, office.make.id());
-    wallets.hold(project, send, Paise(200), office.make.id(), START).await.unwrap();
+    let (make, stores) = (&office.make, &office.stores);
+    let otp = make.otp(&make.line(project, KeyMode::Live));
+    let send = otp.id;
+    assert!(make.hold(&*stores.logins, otp, Paise(200)).await);
     if let Some(price) = price {
-        let entries = [office.make.id(), office.make.id()];
-        let settlement = Settlement::Capture(Paise(price));
-        assert!(wallets.settle(project, send, settlement, entries, START).await.unwrap());
+        let (entries, settlement) = ([make.id(), make.id()], Settlement::Capture(Paise(price)));
+        assert!(stores.wallets.settle(project, send, settlement, entries, START).await.unwrap());
     }
     send
 }

@@ -3,11 +3,15 @@
 use crate::common::{LIFETIMES, World, accepted, down, refused};
 use dwar_app::{SendOtpError, SentOtp};
 use dwar_kernel::{KeyMode, Sealed};
+use dwar_login::Cost;
 use dwar_otp::idempotency::{Beginning, Record, Slot};
 use dwar_project::Caller;
 use dwar_testkit::{START, phone, seconds};
-use dwar_wallet::{HoldOutcome, Paise, Settlement};
+use dwar_wallet::Paise;
 use std::sync::{Arc, Mutex};
+
+/// What a live send sets aside.
+const HOLD: Cost = Cost::Hold(Paise(30));
 
 type Asked = Arc<Mutex<Vec<(Slot, Record)>>>;
 type Kept = Arc<Mutex<Vec<(Slot, Option<Sealed>)>>>;
@@ -67,13 +71,9 @@ async fn again(mode: KeyMode, kept: Sealed) -> Result<SentOtp, SendOtpError> {
 async fn a_repetition_gets_the_first_answer_and_sends_nothing() {
     for mode in [KeyMode::Live, KeyMode::Test] {
         let mut world = World::of(mode);
-        world.admits().issues();
         match mode {
-            KeyMode::Live => {
-                let paid = Settlement::Capture(Paise(30));
-                world.holds(Paise(30)).whatsapp(accepted()).settles(paid)
-            }
-            KeyMode::Test => world.sandbox(accepted()),
+            KeyMode::Live => world.begins(HOLD).whatsapp(accepted()),
+            KeyMode::Test => world.begins(Cost::Nothing).sandbox(accepted()),
         };
         let (sent, kept) = first(&mut world).await;
         let sent = sent.unwrap();
@@ -86,15 +86,14 @@ async fn a_repetition_gets_the_first_answer_and_sends_nothing() {
 #[tokio::test]
 async fn a_definite_refusal_is_given_again() {
     let mut poor = World::live();
-    poor.admits().hold(Paise(30), HoldOutcome::Insufficient).withdraws();
+    poor.cannot_afford(HOLD);
     let (answer, kept) = first(&mut poor).await;
     assert!(matches!(answer, Err(SendOtpError::InsufficientBalance(Some(_)))));
     let answer = again(KeyMode::Live, kept.unwrap()).await;
     assert!(matches!(answer, Err(SendOtpError::InsufficientBalance(None))));
 
     let mut lost = World::live();
-    lost.admits().holds(Paise(30)).issues().whatsapp(refused()).sms(refused());
-    lost.settles(Settlement::Release).forgives();
+    lost.begins(HOLD).whatsapp(refused()).sms(refused());
     let (answer, kept) = first(&mut lost).await;
     assert!(matches!(answer, Err(SendOtpError::Undeliverable(Some(_)))));
     let answer = again(KeyMode::Live, kept.unwrap()).await;
@@ -104,7 +103,7 @@ async fn a_definite_refusal_is_given_again() {
 #[tokio::test]
 async fn any_other_refusal_frees_the_key() {
     let mut world = World::live();
-    world.sends.expect_admit().returning(|_, _, _, _, _| Err(down()));
+    world.logins.expect_prepare().returning(|_, _| Err(down()));
     let (answer, kept) = first(&mut world).await;
     assert!(matches!(answer, Err(SendOtpError::Store(_))));
     assert_eq!(kept, None);
@@ -113,8 +112,7 @@ async fn any_other_refusal_frees_the_key() {
 #[tokio::test]
 async fn an_answer_that_cannot_be_kept_holds_all_the_same() {
     let mut world = World::live();
-    let paid = Settlement::Capture(Paise(30));
-    world.admits().issues().holds(Paise(30)).whatsapp(accepted()).settles(paid);
+    world.begins(HOLD).whatsapp(accepted());
     begins(&mut world, Beginning::Fresh);
     world.answers.expect_complete().times(1).returning(|_, _, _| Err(down()));
     assert!(send(&mut world).await.is_ok());

@@ -50,7 +50,7 @@ impl House {
             minutes: 10,
             template_id: None,
         };
-        self.stores.otps.issue(otp).await.unwrap();
+        self.make.issue(&*self.stores.logins, otp).await;
         let landed = InboxMessage::seal(self.vault.as_ref(), &message, at);
         self.stores.inbox.deposit(self.project, landed).await.unwrap();
     }

@@ -1,5 +1,6 @@
 //! The use cases, one file each, over mocked ports where a call, its order or its failure is the
-//! point; `states.rs` has them over a store in memory, where what is on record afterwards is.
+//! point; `states.rs` and `half_way.rs` have them over a store in memory, where what is on record
+//! afterwards is.
 //!
 //! A mock that was told to expect nothing fails the test when it is called: a port that a test
 //! does not mention must stay untouched.
@@ -16,6 +17,7 @@ mod common;
 mod crew;
 mod delete_identity;
 mod find_identity;
+mod half_way;
 mod idempotency;
 mod inbox;
 mod logout;

@@ -1,9 +1,9 @@
-use crate::common::{World, accepted, down, refused};
+use crate::common::{FREE, World, accepted, charged, down, refused};
 use dwar_otp::{
     AttemptStatus, Channel, DeliveryStatus, Otp, Reason, Receipt, ReceiptTarget, Report,
 };
-use dwar_testkit::{CODE, START, minutes};
-use dwar_wallet::{Paise, Refunded, Settlement};
+use dwar_testkit::{CODE, minutes};
+use dwar_wallet::{Paise, Settlement};
 use mockall::predicate::eq;
 
 /// Overdue, as found while the receipt was waited for.
@@ -39,8 +39,9 @@ async fn record(world: &mut World, report: Report) -> bool {
 #[tokio::test]
 async fn a_late_failure_sends_the_same_code_by_sms() {
     let (mut world, _) = sent();
-    world.sms(accepted()).settles(Settlement::Capture(Paise(20)));
+    world.sms(accepted());
     assert!(record(&mut world, Report::Failed(Reason::Blocked)).await);
+    assert_eq!(world.ends(), [charged(20)]);
     let message = world.messages().remove(0);
     assert_eq!((message.channel, message.code.expose()), (Channel::Sms, CODE));
 }
@@ -48,53 +49,39 @@ async fn a_late_failure_sends_the_same_code_by_sms() {
 #[tokio::test]
 async fn a_late_failure_everywhere_is_free() {
     let (mut world, _) = sent();
-    world.sms(refused()).settles(Settlement::Release);
+    world.sms(refused());
     assert!(record(&mut world, Report::Failed(Reason::Blocked)).await);
-    assert_eq!(world.stored().delivery.status, DeliveryStatus::Failed);
+    // The first provider had taken it: the place is kept.
+    assert_eq!(
+        (world.stored().delivery.status, world.ends()),
+        (DeliveryStatus::Failed, vec![FREE])
+    );
 }
 
 #[tokio::test]
 async fn a_delivery_is_paid() {
     let (mut world, _) = sent();
-    world.settles(Settlement::Capture(Paise(30)));
     assert!(record(&mut world, Report::Delivered).await);
     assert_eq!(world.stored().delivery.attempts[0].status, AttemptStatus::Delivered);
+    assert_eq!(world.ends(), [charged(30)]);
 }
 
 #[tokio::test]
-async fn a_repeated_receipt_settles_what_the_first_may_not_have_and_nothing_else() {
+async fn a_repeated_receipt_is_known_and_ends_nothing_again() {
     let (mut world, _) = sent();
-    let mut answers = vec![false, true];
-    let settle = world.wallets.expect_settle().times(2);
-    settle
-        .withf(|_, _, settlement, _, _| *settlement == Settlement::Capture(Paise(30)))
-        .returning(move |_, _, _, _, _| Ok(answers.pop().unwrap()));
     let deliver = world.deliver();
     for _ in 0..2 {
         assert!(deliver.receipt(receipt(Report::Delivered)).await.unwrap().is_some());
     }
-}
-
-#[tokio::test]
-async fn a_late_failure_of_a_code_that_was_charged_gives_the_money_back() {
-    let (mut world, otp) = sent();
-    // The first provider had taken it: the place is kept.
-    world.sms(refused());
-    let (project, send) = (otp.project, otp.id);
-    world.wallets.expect_settle().times(1).returning(|_, _, _, _, _| Ok(false));
-    let refund = world.wallets.expect_refund().times(1);
-    refund
-        .withf(move |of, what, _, _| (*of, *what) == (project, send))
-        .returning(|_, _, _, _| Ok(Refunded::Refunded(Paise(30))));
-    assert!(record(&mut world, Report::Failed(Reason::Blocked)).await);
+    assert_eq!(world.ends(), [charged(30)]);
 }
 
 #[tokio::test]
 async fn a_failure_of_a_code_that_is_over_is_not_sent_again() {
     let (mut world, _) = sent();
     world.clock.advance(minutes(10));
-    world.settles(Settlement::Release);
     assert!(record(&mut world, Report::Failed(Reason::Blocked)).await);
+    assert_eq!(world.ends(), [FREE]);
 }
 
 #[tokio::test]
@@ -121,21 +108,8 @@ async fn a_request_that_was_erased_has_no_receipts() {
 
 #[tokio::test]
 async fn a_request_erased_on_its_way_to_sms_pays_for_whatsapp_that_accepted_it() {
-    let (mut world, mut otp) = sent();
-    world.otps.checkpoint();
-    let (route, next) = (world.make.route(), world.make.id());
-    let whatsapp = otp.delivery.attempts[0].id;
-    let target =
-        ReceiptTarget { project: otp.project, mode: otp.mode, otp: otp.id, attempt: whatsapp };
-    world.otps.expect_find_attempt().returning(move |_, _| Ok(Some(target)));
-    let step = otp.report(whatsapp, OVERDUE, &route, next, START);
-    let mut answers = vec![None, Some((otp, step))];
-    world
-        .otps
-        .expect_report()
-        .times(2)
-        .returning(move |_, _, _, _, _, _| Ok(answers.pop().unwrap()));
-    world.sms(refused()).settles(Settlement::Capture(Paise(30)));
+    let (mut world, _) = sent();
+    world.erased_during("msg91", refused()).settles(Settlement::Capture(Paise(30)));
     assert!(record(&mut world, OVERDUE).await);
 }
 
@@ -143,5 +117,9 @@ async fn a_request_erased_on_its_way_to_sms_pays_for_whatsapp_that_accepted_it()
 async fn a_store_failure_is_told() {
     let mut world = World::live();
     world.otps.expect_find_attempt().returning(|_, _| Err(down()));
+    assert!(world.deliver().receipt(receipt(Report::Delivered)).await.is_err());
+    let (mut world, _) = sent();
+    world.logins.checkpoint();
+    world.logins.expect_report().times(1).returning(|_, _, _| Err(down()));
     assert!(world.deliver().receipt(receipt(Report::Delivered)).await.is_err());
 }

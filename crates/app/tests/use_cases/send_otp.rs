@@ -1,14 +1,15 @@
 //! The way of a code to the first provider, and every reason to refuse it.
 
-use crate::common::{World, accepted, down, limits};
+use crate::common::{World, accepted, charged, down, limits, refused};
 use dwar_app::{SendOtpError, SentOtp};
 use dwar_kernel::{KeyMode, PriceList};
-use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy};
-use dwar_ratelimit::{Admission, SendAdmission, SendBound, SendLog, SendQuota};
+use dwar_login::{Cost, Prepared};
+use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy, Otp, Reported};
+use dwar_ratelimit::{Admission, SendAdmission, SendBound, SendLog};
 use dwar_testkit::{START, minutes, phone};
-use dwar_wallet::{HoldOutcome, Paise, Settlement};
+use dwar_wallet::Paise;
 use mockall::Sequence;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
     world.send_otp().send(&world.caller, &world.line.phone, None).await
@@ -17,57 +18,43 @@ async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
 /// Everything goes well over WhatsApp.
 fn smooth(mode: KeyMode) -> World {
     let mut world = World::of(mode);
-    world.admits().issues();
     match mode {
-        KeyMode::Live => {
-            let paid = Settlement::Capture(Paise(30));
-            world.holds(Paise(30)).whatsapp(accepted()).settles(paid)
-        }
-        KeyMode::Test => world.sandbox(accepted()),
+        KeyMode::Live => world.begins(Cost::Hold(Paise(30))).whatsapp(accepted()),
+        KeyMode::Test => world.begins(Cost::Nothing).sandbox(accepted()),
     };
     world
 }
 
 #[tokio::test]
-async fn admits_holds_issues_delivers_reports_and_settles() {
+async fn prepares_once_and_reports_each_answer_before_it_asks_again() {
     let mut world = World::live();
-    let order = &mut Sequence::new();
+    let (order, kept) = (&mut Sequence::new(), Arc::new(Mutex::new(None::<Otp>)));
     let ok = SendLog::default().admit(&limits().live.send, &GuessPolicy::OFF, START);
-    world.sends.expect_admit().times(1).in_sequence(order).returning(move |_, _, _, _, _| Ok(ok));
-    let hold = world.wallets.expect_hold().times(1).in_sequence(order);
-    hold.returning(|_, _, _, _, _| Ok(HoldOutcome::Held));
-    let (issued, row) = (Arc::clone(&world.kept), Arc::clone(&world.kept));
-    world.otps.expect_issue_held().times(1).in_sequence(order).returning(move |otp| {
-        issued.lock().unwrap().push(otp);
-        Ok(())
+    let begun = Arc::clone(&kept);
+    world.logins.expect_prepare().times(1).in_sequence(order).returning(move |send, _| {
+        *begun.lock().unwrap() = Some(send.otp);
+        Ok(Prepared::Ready(ok))
     });
-    world.meta.expect_deliver().times(1).in_sequence(order).returning(|_| accepted());
-    let report = world.otps.expect_report().times(1).in_sequence(order);
-    report.returning(move |_, attempt, report, route, next, now| {
-        let mut otp = row.lock().unwrap().remove(0);
-        let step = otp.report(attempt, report, &route, next, now);
-        Ok(Some((otp, step)))
-    });
-    let settle = world.wallets.expect_settle().times(1).in_sequence(order);
-    settle.returning(|_, _, _, _, _| Ok(true));
+    for (gateway, answer) in [(&mut world.meta, refused()), (&mut world.msg91, accepted())] {
+        let asked = gateway.expect_deliver().times(1).in_sequence(order);
+        asked.return_once(move |_| answer);
+        let kept = Arc::clone(&kept);
+        let report = world.logins.expect_report().times(1).in_sequence(order);
+        report.returning(move |request, report, now| {
+            let mut otp = kept.lock().unwrap().clone().unwrap();
+            // What the caller knows of it, so that a store need not load it.
+            assert_eq!(request, Reported::Seen(Box::new(otp.clone())));
+            let step = report.apply(&mut otp, now).step;
+            *kept.lock().unwrap() = Some(otp.clone());
+            Ok(Some((otp, step)))
+        });
+    }
     assert_eq!(send(&mut world).await.unwrap().admission, Some(ok.counted));
 }
 
 #[tokio::test]
-async fn a_send_is_one_request_from_hold_to_settlement() {
-    let mut world = World::live();
-    world.admits().issues().whatsapp(accepted());
-    let held = Arc::new(std::sync::Mutex::new(None));
-    let settled = Arc::clone(&held);
-    world.wallets.expect_hold().returning(move |_, send, _, _, _| {
-        *held.lock().unwrap() = Some(send);
-        Ok(HoldOutcome::Held)
-    });
-    world.wallets.expect_settle().times(1).returning(move |_, send, _, [one, other], _| {
-        assert_eq!(*settled.lock().unwrap(), Some(send));
-        assert_ne!(one, other);
-        Ok(true)
-    });
+async fn a_send_is_one_request_from_its_code_to_its_message() {
+    let mut world = smooth(KeyMode::Live);
     let sent = send(&mut world).await.unwrap();
     assert_eq!((world.messages()[0].otp, world.stored().id), (sent.otp, sent.otp));
 }
@@ -124,7 +111,7 @@ async fn the_number_without_balance_is_refused_to_a_test_key_and_nothing_is_sent
     world.line.phone = phone(4);
     let tools = world.tools();
     world.line.index = tools.vault.phone_index(world.line.project, KeyMode::Test, &phone(4));
-    world.admits().withdraws();
+    world.cannot_afford(Cost::Unaffordable);
     let refusal = send(&mut world).await;
     assert!(matches!(refusal, Err(SendOtpError::InsufficientBalance(_))));
 }
@@ -135,15 +122,14 @@ async fn the_number_without_balance_is_like_any_other_to_a_live_key() {
     world.line.phone = phone(4);
     let tools = world.tools();
     world.line.index = tools.vault.phone_index(world.line.project, KeyMode::Live, &phone(4));
-    let paid = Settlement::Capture(Paise(30));
-    world.admits().holds(Paise(30)).issues().whatsapp(accepted()).settles(paid);
+    world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
     assert!(send(&mut world).await.is_ok());
 }
 
 #[tokio::test]
-async fn too_low_a_balance_gives_the_place_back_and_sends_nothing() {
+async fn too_low_a_balance_takes_no_place_and_sends_nothing() {
     let mut world = World::live();
-    world.admits().hold(Paise(30), HoldOutcome::Insufficient).withdraws();
+    world.cannot_afford(Cost::Hold(Paise(30)));
     let Err(SendOtpError::InsufficientBalance(Some(admission))) = send(&mut world).await else {
         panic!("the balance was enough");
     };
@@ -151,14 +137,17 @@ async fn too_low_a_balance_gives_the_place_back_and_sends_nothing() {
 }
 
 #[tokio::test]
-async fn the_quota_is_the_modes_and_its_refusal_ends_it() {
-    for mode in [KeyMode::Live, KeyMode::Test] {
+async fn a_refusal_of_the_limit_ends_it_and_says_which_bound_it_was() {
+    for (mode, bound) in [(KeyMode::Live, SendBound::Limit), (KeyMode::Test, SendBound::Pace)] {
         let mut world = World::of(mode);
-        let refusal = refuses(&mut world, limits().of(mode).send, limits().guesses(mode));
-        let answer = send(&mut world).await;
-        assert!(
-            matches!(answer, Err(SendOtpError::RateLimited(told)) if told.admission == refusal)
-        );
+        let limit = limits().of(mode).send.places.limit;
+        let told = Admission { admitted: false, limit, remaining: 0, reset: minutes(3) };
+        let refusal = Prepared::Limited(SendAdmission::refused(bound, told));
+        world.logins.expect_prepare().times(1).return_once(move |_, _| Ok(refusal));
+        let Err(SendOtpError::RateLimited(refused)) = send(&mut world).await else {
+            panic!("there was no place");
+        };
+        assert_eq!((refused.bound, refused.admission), (bound, told));
     }
 }
 
@@ -166,9 +155,9 @@ async fn the_quota_is_the_modes_and_its_refusal_ends_it() {
 async fn the_dearest_price_of_the_route_is_held() {
     let mut world = World::live();
     world.prices = PriceList { whatsapp: Paise(30), sms: Paise(45) };
-    let paid = Settlement::Capture(Paise(30));
-    world.admits().holds(Paise(45)).issues().whatsapp(accepted()).settles(paid);
+    world.begins(Cost::Hold(Paise(45))).whatsapp(accepted());
     assert!(send(&mut world).await.is_ok());
+    assert_eq!(world.ends(), [charged(30)]);
 }
 
 #[tokio::test]
@@ -176,41 +165,34 @@ async fn a_projects_own_prices_come_first() {
     let mut world = World::live();
     world.caller.project.prices.whatsapp = Some(Paise(7));
     world.caller.project.prices.sms = Some(Paise(11));
-    let paid = Settlement::Capture(Paise(7));
-    world.admits().holds(Paise(11)).issues().whatsapp(accepted()).settles(paid);
+    world.begins(Cost::Hold(Paise(11))).whatsapp(accepted());
     assert!(send(&mut world).await.is_ok());
+    assert_eq!(world.ends(), [charged(7)]);
 }
 
 #[tokio::test]
 async fn what_costs_nothing_needs_no_hold() {
     let mut world = World::live();
     world.prices = PriceList { whatsapp: Paise::ZERO, sms: Paise::ZERO };
-    let nothing = Settlement::Capture(Paise::ZERO);
-    world.admits().issues().whatsapp(accepted()).settles(nothing);
+    world.begins(Cost::Nothing).whatsapp(accepted());
     assert!(send(&mut world).await.is_ok());
+    assert_eq!(world.ends(), [charged(0)]);
 }
 
 #[tokio::test]
 async fn a_store_that_fails_early_stops_the_send_before_any_provider() {
-    let mut no_place = World::live();
-    no_place.sends.expect_admit().returning(|_, _, _, _, _| Err(down()));
-    let mut no_hold = World::live();
-    no_hold.admits().wallets.expect_hold().returning(|_, _, _, _, _| Err(down()));
-    let mut no_record = World::live();
-    no_record.admits().holds(Paise(30)).otps.expect_issue_held().returning(|_| Err(down()));
-    for mut world in [no_place, no_hold, no_record] {
-        assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
-    }
+    let mut world = World::live();
+    world.logins.expect_prepare().times(1).returning(|_, _| Err(down()));
+    assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
 }
 
 #[tokio::test]
-async fn a_store_that_fails_after_the_provider_accepted_releases_nothing() {
+async fn a_store_that_fails_after_the_provider_accepted_asks_nobody_else_and_moves_no_money() {
     let mut world = World::live();
-    world.admits().holds(Paise(30)).whatsapp(accepted());
-    world.otps.expect_issue_held().returning(|_| Ok(()));
-    world.otps.expect_report().times(1).returning(|_, _, _, _, _, _| Err(down()));
+    world.logins.expect_report().times(1).returning(|_, _, _| Err(down()));
+    world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
     assert!(matches!(send(&mut world).await, Err(SendOtpError::Store(_))));
-    assert_eq!(world.messages().len(), 1);
+    assert_eq!((world.messages().len(), world.ends()), (1, vec![]));
 }
 
 #[tokio::test]
@@ -229,19 +211,4 @@ async fn nothing_shows_the_code_in_debug() {
         assert!(!shown.contains(&code), "{shown}");
         assert!(!shown.contains(world.line.phone.national()), "{shown}");
     }
-}
-
-/// The limiter is asked with `quota` and refuses; gives the refusal.
-fn refuses(world: &mut World, quota: SendQuota, guesses: GuessPolicy) -> Admission {
-    let (key, limit) = (world.line.send_key(), quota.places.limit);
-    let refusal = Admission { admitted: false, limit, remaining: 0, reset: minutes(3) };
-    world
-        .sends
-        .expect_admit()
-        .withf(move |asked, _, with, policy, now| {
-            (*asked, *with, *policy, *now >= START) == (key, quota, guesses, true)
-        })
-        .times(1)
-        .returning(move |_, _, _, _, _| Ok(SendAdmission::refused(SendBound::Limit, refusal)));
-    refusal
 }

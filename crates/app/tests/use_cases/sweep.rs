@@ -1,4 +1,4 @@
-use crate::common::{World, accepted, broken, down};
+use crate::common::{FREE, World, accepted, broken, charged, down};
 use dwar_app::{Retention, Sweep, Swept};
 use dwar_event::MockCallLog;
 use dwar_kernel::KeyMode;
@@ -9,7 +9,7 @@ use dwar_otp::{
     Reason, RefusedSends, Report, TestQuota,
 };
 use dwar_ratelimit::MockRequestLimiter;
-use dwar_testkit::{START, minutes, seconds};
+use dwar_testkit::{Fixtures, START, minutes, seconds};
 use dwar_wallet::{OpenHold, Paise, Settlement};
 use mockall::predicate::eq;
 use std::mem::take;
@@ -83,9 +83,9 @@ async fn a_message_without_its_receipt_goes_out_by_sms() {
     let mut world = World::live();
     let otp = world.sent_by_whatsapp();
     due(&mut world, vec![otp]);
-    world.sms(accepted()).settles(Settlement::Capture(Paise(20)));
+    world.sms(accepted());
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
-    assert_eq!(world.messages()[0].channel, Channel::Sms);
+    assert_eq!((world.messages()[0].channel, world.ends()), (Channel::Sms, vec![charged(20)]));
 }
 
 #[tokio::test]
@@ -93,9 +93,9 @@ async fn a_call_that_was_lost_is_given_up_and_free() {
     let mut world = World::live();
     let otp = world.on_record();
     due(&mut world, vec![otp]);
-    // Free, but it is unknown whether the phone got it: the place is kept.
-    world.settles(Settlement::Release);
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
+    // It is unknown whether the phone got it: the place is kept.
+    assert_eq!(world.ends(), [FREE]);
     let delivery = world.stored().delivery;
     assert_eq!(delivery.status, DeliveryStatus::Failed);
     assert_eq!(delivery.attempts[0].status, AttemptStatus::Failed);
@@ -108,19 +108,19 @@ async fn a_lost_test_call_leaves_the_wallet_alone() {
     let otp = world.on_record();
     due(&mut world, vec![otp]);
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
+    assert_eq!((world.stored().delivery.status, world.ends()), (DeliveryStatus::Failed, vec![]));
 }
 
 #[tokio::test]
-async fn a_receipt_that_comes_between_claim_and_report_opens_no_attempt() {
+async fn a_receipt_that_comes_between_claim_and_report_opens_no_attempt_and_ends_nothing_again() {
     let mut world = World::live();
     let claimed = world.sent_by_whatsapp();
     due(&mut world, vec![claimed.clone()]);
     // Whatever the sweep was given, the store knows better by now.
     let (first, route) = (claimed.delivery.attempts[0].id, world.make.route());
     world.kept.lock().unwrap()[0].report(first, Report::Delivered, &route, first, START);
-    world.settles(Settlement::Capture(Paise(30)));
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
-    assert_eq!(world.stored().delivery.attempts.len(), 1);
+    assert_eq!((world.stored().delivery.attempts.len(), world.ends()), (1, vec![]));
     assert_eq!(world.stored().delivery.status, DeliveryStatus::Delivered);
 }
 
@@ -129,8 +129,8 @@ async fn every_request_that_is_due_is_followed_up() {
     let mut world = World::live();
     let otps = vec![world.on_record(), world.on_record(), world.on_record()];
     due(&mut world, otps);
-    world.wallets.expect_settle().times(3).returning(|_, _, _, _, _| Ok(true));
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 3);
+    assert_eq!(world.ends(), [FREE; 3]);
     let kept = world.kept.lock().unwrap();
     assert!(kept.iter().all(|otp| otp.delivery.status == DeliveryStatus::Failed));
 }
@@ -169,8 +169,8 @@ async fn a_request_that_cannot_be_followed_up_holds_up_nobody() {
     world.projects.checkpoint();
     let mut answers = vec![Ok(Some(project.clone())), Err(broken()), Ok(Some(project))];
     world.projects.expect_find().times(3).returning(move |_| answers.pop().unwrap());
-    world.wallets.expect_settle().times(2).returning(|_, _, _, _, _| Ok(true));
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 2);
+    assert_eq!(world.ends(), [FREE; 2]);
 }
 
 #[tokio::test]
@@ -211,6 +211,41 @@ async fn a_hold_that_cannot_be_settled_holds_up_nobody() {
 async fn a_store_out_of_reach_leaves_every_hold() {
     let sweep = sweep(&mut two_stale(down));
     assert!(sweep.settle_stale_holds().await.is_err());
+}
+
+/// How the delivery of a request stands when its provider has said this and nobody else is to be asked.
+fn told(report: Option<Report>) -> Delivery {
+    let make = Fixtures::seeded(5);
+    let (route, first) = (make.route(), make.id());
+    let mut delivery = Delivery::begin(&route, first, START);
+    if let Some(report) = report {
+        delivery.report(first, report, false, &route, first, START);
+    }
+    delivery
+}
+
+#[tokio::test]
+async fn a_stale_hold_ends_as_its_request_did() {
+    for (report, settlement, is_forgiven) in [
+        (Report::Delivered, Settlement::Capture(Paise(30)), false),
+        (Report::Failed(Reason::NotOnChannel), Settlement::Release, true),
+        (Report::Failed(Reason::Timeout), Settlement::Release, false),
+    ] {
+        let mut world = stale(Some(told(Some(report))));
+        world.settles(settlement);
+        if is_forgiven {
+            world.forgives();
+        }
+        assert_eq!(settle(&mut world).await, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_stale_hold_whose_request_is_gone_is_released_and_one_on_its_way_is_left_alone() {
+    let mut gone = stale(None);
+    gone.settles(Settlement::Release);
+    assert_eq!(settle(&mut gone).await, 1);
+    assert_eq!(settle(&mut stale(Some(told(None)))).await, 0);
 }
 
 #[tokio::test]

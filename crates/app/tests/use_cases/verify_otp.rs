@@ -1,10 +1,12 @@
 use crate::common::{World, down, limits};
 use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
 use dwar_kernel::{IdentityId, KeyMode, OtpId, Vault};
-use dwar_otp::{Allowance, GuessPolicy, Verdict};
-use dwar_session::{AccessToken, Session};
+use dwar_login::Redeemed;
+use dwar_otp::{Allowance, GuessPolicy};
+use dwar_session::{AccessToken, Login, Session};
 use dwar_testkit::{CODE, ClearVault, START, minutes};
 use mockall::Sequence;
+use mockall::predicate::eq;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
@@ -20,8 +22,7 @@ async fn verify_of(
 ) -> Result<VerifiedOtp, VerifyOtpError> {
     let use_case = VerifyOtp {
         tools: world.tools(),
-        otps: Arc::new(take(&mut world.otps)),
-        sessions: Arc::new(take(&mut world.sessions)),
+        logins: Arc::new(take(&mut world.logins)),
         tokens: world.tokens(),
         codes: Arc::clone(&world.make.codes),
         limits: limits(),
@@ -29,45 +30,41 @@ async fn verify_of(
     use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap(), request).await
 }
 
-/// The store judges one guess for the world's phone this way.
-fn judges(world: &mut World, attempt: Verdict) {
+/// There is a key to sign with, and the store redeems one guess for the world's phone like this, given
+/// the identity that the login offers. Gives the session that it offers.
+fn redeems(world: &mut World, answer: fn(IdentityId) -> Redeemed) -> Arc<Mutex<Vec<Session>>> {
     let (line, policy) = (world.line.clone(), limits().guesses(world.caller.mode));
-    let expected =
-        world.otps.expect_judge().times(1).withf(move |project, mode, phone, _, with, now| {
-            (*project, *mode, *phone) == (line.project, line.mode, line.index)
-                && (*with, *now) == (policy, START)
-        });
-    expected.returning(move |_, _, _, _, _, _| Ok(attempt));
-}
-
-/// The right code, and a signer.
-fn accepted() -> World {
-    let mut world = World::live();
-    judges(&mut world, Verdict::Accepted(LEFT));
-    world.signs();
-    world
-}
-
-/// The store begins a session for the identity that the login offers; gives what was begun.
-fn starts(world: &mut World) -> Arc<Mutex<Vec<Session>>> {
-    let started = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&started);
-    world.sessions.expect_start().times(1).returning(move |login| {
-        let identity = login.session.identity;
-        seen.lock().unwrap().push(login.session);
-        Ok(identity)
+    let issued_at = world.make.access(START).issued_at;
+    let offered = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&offered);
+    world.signer.expect_ready().with(eq(issued_at)).times(1).returning(|_| Ok(()));
+    let expected = world.logins.expect_redeem().times(1).withf(move |redemption, now| {
+        let Session { project, mode, .. } = redemption.login.session;
+        (project, mode, redemption.phone()) == (line.project, line.mode, line.index)
+            && (redemption.policy, *now) == (policy, START)
     });
-    started
+    expected.returning(move |redemption, _| {
+        let session = redemption.login.session;
+        let answer = answer(session.identity);
+        seen.lock().unwrap().push(session);
+        Ok(answer)
+    });
+    offered
+}
+
+/// The right code, and a signer; gives the session that begins.
+fn accepted(world: &mut World) -> Arc<Mutex<Vec<Session>>> {
+    world.signs();
+    redeems(world, |identity| Redeemed::LoggedIn(LEFT, identity))
 }
 
 #[tokio::test]
-async fn the_right_code_is_judged_then_starts_a_session_of_whom_the_store_knows() {
+async fn a_key_is_at_hand_before_the_code_is_used_up_and_signs_for_whom_the_store_knows() {
     let mut world = World::live();
     let (order, known) = (&mut Sequence::new(), world.make.id::<IdentityId>());
-    let attempt = world.otps.expect_judge().times(1).in_sequence(order);
-    attempt.returning(|_, _, _, _, _, _| Ok(Verdict::Accepted(LEFT)));
-    let start = world.sessions.expect_start().times(1).in_sequence(order);
-    start.returning(move |_| Ok(known));
+    world.signer.expect_ready().times(1).in_sequence(order).returning(|_| Ok(()));
+    let redeem = world.logins.expect_redeem().times(1).in_sequence(order);
+    redeem.returning(move |_, _| Ok(Redeemed::LoggedIn(LEFT, known)));
     let sign = world.signer.expect_sign().times(1).in_sequence(order);
     sign.withf(move |claims| claims.identity == known)
         .returning(|claims| Ok(AccessToken::new(claims.token.to_string())));
@@ -76,23 +73,23 @@ async fn the_right_code_is_judged_then_starts_a_session_of_whom_the_store_knows(
 }
 
 #[tokio::test]
-async fn a_login_is_of_the_phone_in_its_project_and_mode() {
-    let mut world = accepted();
+async fn a_login_seals_the_phone_and_begins_now() {
+    let mut world = World::live();
+    world.signs().signer.expect_ready().returning(|_| Ok(()));
     let line = world.line.clone();
-    let start = world.sessions.expect_start().times(1).withf(move |login| {
-        let Session { project, mode, created_at, .. } = login.session;
-        let phone = ClearVault.open_phone(line.project, &login.sealed_phone);
-        (project, mode, login.phone) == (line.project, line.mode, line.index)
-            && (phone, created_at) == (Ok(line.phone.clone()), START)
+    let redeem = world.logins.expect_redeem().times(1).withf(move |redemption, _| {
+        let Login { session, sealed_phone, .. } = &redemption.login;
+        let phone = ClearVault.open_phone(line.project, sealed_phone);
+        (phone, session.created_at) == (Ok(line.phone.clone()), START)
     });
-    start.returning(|login| Ok(login.session.identity));
+    redeem.returning(|asked, _| Ok(Redeemed::LoggedIn(LEFT, asked.login.session.identity)));
     assert!(verify(&mut world).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
-    let mut world = accepted();
-    let started = starts(&mut world);
+    let mut world = World::live();
+    let started = accepted(&mut world);
     let verified = verify(&mut world).await.unwrap();
     let session = started.lock().unwrap().remove(0);
     assert_eq!(session.refresh, verified.tokens.refresh.digest(&ClearVault));
@@ -106,8 +103,8 @@ async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
 
 #[tokio::test]
 async fn a_session_lives_as_long_as_the_contract_says() {
-    let mut world = accepted();
-    let started = starts(&mut world);
+    let mut world = World::live();
+    let started = accepted(&mut world);
     let tokens = verify(&mut world).await.unwrap().tokens;
     let session = started.lock().unwrap().remove(0);
     assert_eq!((tokens.expires_in, tokens.refresh_expires_in), (900, 30 * 86_400));
@@ -117,9 +114,9 @@ async fn a_session_lives_as_long_as_the_contract_says() {
 
 #[tokio::test]
 async fn the_first_refresh_token_ends_with_its_session() {
-    let mut world = accepted();
+    let mut world = World::live();
     world.lifetimes.session = minutes(60);
-    let started = starts(&mut world);
+    let started = accepted(&mut world);
     let tokens = verify(&mut world).await.unwrap().tokens;
     assert_eq!(started.lock().unwrap()[0].refresh_expires_at, START + minutes(60));
     assert_eq!(tokens.refresh_expires_in, 3_600);
@@ -127,9 +124,9 @@ async fn the_first_refresh_token_ends_with_its_session() {
 
 #[tokio::test]
 async fn an_access_token_ends_with_its_session_at_a_whole_second() {
-    let mut world = accepted();
+    let mut world = World::live();
     world.lifetimes.session = minutes(5);
-    let started = starts(&mut world);
+    let started = accepted(&mut world);
     let tokens = verify(&mut world).await.unwrap().tokens;
     let session = started.lock().unwrap().remove(0);
     assert_eq!(session.expires_at, START + minutes(5));
@@ -143,8 +140,8 @@ async fn an_access_token_ends_with_its_session_at_a_whole_second() {
 
 #[tokio::test]
 async fn nothing_shows_the_tokens_in_debug() {
-    let mut world = accepted();
-    starts(&mut world);
+    let mut world = World::live();
+    accepted(&mut world);
     let verified = verify(&mut world).await.unwrap();
     let shown = format!("{verified:?}");
     for secret in [verified.tokens.access.expose(), verified.tokens.refresh.expose(), CODE] {
@@ -156,13 +153,14 @@ async fn nothing_shows_the_tokens_in_debug() {
 async fn a_named_request_is_judged_by_the_store_with_the_code() {
     for named in [true, false] {
         let mut world = World::live();
+        world.signer.expect_ready().returning(|_| Ok(()));
         let (own, other) = (world.make.id::<OtpId>(), world.make.id::<OtpId>());
-        let request = named.then_some(own);
-        let attempt = world.otps.expect_judge().times(1).withf(move |_, _, _, guess, _, _| {
+        let redeem = world.logins.expect_redeem().times(1).withf(move |redemption, _| {
+            let guess = &redemption.guess;
             guess.is_meant_for(own) && guess.is_meant_for(other) != named
         });
-        attempt.returning(|_, _, _, _, _, _| Ok(Verdict::NotFound));
-        let answer = verify_of(&mut world, request).await;
+        redeem.returning(|_, _| Ok(Redeemed::NotFound));
+        let answer = verify_of(&mut world, named.then_some(own)).await;
         assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
     }
 }
@@ -170,7 +168,7 @@ async fn a_named_request_is_judged_by_the_store_with_the_code() {
 #[tokio::test]
 async fn a_wrong_code_opens_nothing() {
     let mut world = World::live();
-    judges(&mut world, Verdict::Wrong(LEFT));
+    redeems(&mut world, |_| Redeemed::Wrong(LEFT));
     let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::Wrong(left)) if left == LEFT));
 }
@@ -178,7 +176,7 @@ async fn a_wrong_code_opens_nothing() {
 #[tokio::test]
 async fn a_locked_code_opens_nothing() {
     let mut world = World::live();
-    judges(&mut world, Verdict::Locked(LEFT));
+    redeems(&mut world, |_| Redeemed::Locked(LEFT));
     let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::Locked(left)) if left == LEFT));
 }
@@ -186,7 +184,7 @@ async fn a_locked_code_opens_nothing() {
 #[tokio::test]
 async fn no_code_opens_nothing() {
     let mut world = World::live();
-    judges(&mut world, Verdict::NotFound);
+    redeems(&mut world, |_| Redeemed::NotFound);
     let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
 }
@@ -194,36 +192,30 @@ async fn no_code_opens_nothing() {
 #[tokio::test]
 async fn a_test_key_has_no_guess_budget() {
     let mut world = World::test();
-    let off =
-        world.otps.expect_judge().times(1).withf(|_, mode, _, _, policy, _| {
-            (*mode, *policy) == (KeyMode::Test, GuessPolicy::OFF)
-        });
-    off.returning(|_, _, _, _, _, _| Ok(Verdict::NotFound));
+    assert_eq!(limits().guesses(world.caller.mode), GuessPolicy::OFF);
+    redeems(&mut world, |_| Redeemed::NotFound);
     let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::NotFound)));
 }
 
 #[tokio::test]
-async fn a_store_failure_at_any_step_is_told_and_opens_nothing() {
-    let mut unjudged = World::live();
-    unjudged.otps.expect_judge().returning(|_, _, _, _, _, _| Err(down()));
-    let answer = verify(&mut unjudged).await;
-    assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
-
-    let mut unsigned = accepted_unsigned();
-    starts(&mut unsigned);
-    unsigned.signer.expect_sign().returning(|_| Err(down()));
-    let answer = verify(&mut unsigned).await;
-    assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
-
-    let mut unstarted = accepted();
-    unstarted.sessions.expect_start().times(1).returning(|_| Err(down()));
-    let answer = verify(&mut unstarted).await;
+async fn without_a_key_to_sign_with_no_code_is_judged() {
+    let mut world = World::live();
+    world.signer.expect_ready().times(1).returning(|_| Err(down()));
+    let answer = verify(&mut world).await;
     assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
 }
 
-fn accepted_unsigned() -> World {
-    let mut world = World::live();
-    judges(&mut world, Verdict::Accepted(LEFT));
-    world
+#[tokio::test]
+async fn a_failure_at_any_later_step_is_told_and_opens_nothing() {
+    let mut unjudged = World::live();
+    unjudged.signer.expect_ready().returning(|_| Ok(()));
+    unjudged.logins.expect_redeem().times(1).returning(|_, _| Err(down()));
+    let mut unsigned = World::live();
+    redeems(&mut unsigned, |identity| Redeemed::LoggedIn(LEFT, identity));
+    unsigned.signer.expect_sign().times(1).returning(|_| Err(down()));
+    for mut world in [unjudged, unsigned] {
+        let answer = verify(&mut world).await;
+        assert!(matches!(answer, Err(VerifyOtpError::Store(_))));
+    }
 }

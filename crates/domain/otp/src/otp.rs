@@ -155,6 +155,13 @@ impl Otp {
         }
     }
 
+    /// Gives up a request that nobody is asked to deliver: there is no active code.
+    pub fn give_up(&mut self) {
+        self.state = OtpState::Void;
+        self.sealed_code = None;
+        self.delivery.status = DeliveryStatus::Failed;
+    }
+
     /// Judges a guess (docs/contract.md, Verify).
     ///
     /// A wrong one is counted here and in `budget`; the last one allowed by either locks the code.

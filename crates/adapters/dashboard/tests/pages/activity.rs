@@ -19,13 +19,13 @@ pub async fn failed_send(house: &House, project: ProjectId) -> (Line, dwar_kerne
     let (make, line) = (Fixtures::random(), line_of(house, project));
     let otp = make.otp(&line);
     let stores = &house.parts.stores;
-    stores.otps.issue(otp.clone()).await.unwrap();
+    make.issue(&*stores.logins, otp.clone()).await;
     for reason in [Reason::NotOnChannel, Reason::Blocked] {
         let found = stores.otps.find(project, line.mode, otp.id).await.unwrap().unwrap();
         let last = found.delivery.attempts.last().unwrap().id;
         let of = Reported::Id(project, otp.id);
-        let report = Report::Failed(reason);
-        stores.otps.report(of, last, report, make.route(), make.id(), START).await.unwrap();
+        let report = make.send_report(last, Report::Failed(reason));
+        stores.logins.report(of, report, START).await.unwrap();
     }
     let refused = RefusedSends {
         project,
@@ -142,10 +142,9 @@ async fn another_project_has_no_activity_here() {
 async fn a_lock_is_lifted_by_who_may_after_a_typed_word() {
     let house = House::new().await;
     let (make, line) = (Fixtures::random(), line_of(&house, house.project));
-    let otps = &house.parts.stores.otps;
-    otps.issue(make.otp(&line)).await.unwrap();
-    let (policy, guess) = (house.parts.policies.limits.guesses, make.guess(WRONG_CODE));
-    otps.judge(line.project, line.mode, line.index, guess, policy, START).await.unwrap();
+    let (logins, policy) = (&*house.parts.stores.logins, house.parts.policies.limits.guesses);
+    make.issue(logins, make.otp(&line)).await;
+    make.judge(logins, &line, WRONG_CODE, policy, START).await;
     let owner = house.with_role(Role::Owner).await;
     let path = house.page("activity/unlock");
     let number = sealed(&search(&house, &owner, NATIONAL).await.body);
@@ -180,20 +179,13 @@ async fn a_row_comes_as_soon_as_its_request_and_again_when_that_changes() {
     assert_eq!(events.header(header::CONTENT_TYPE), "text/event-stream");
     tokio::time::pause();
     let (make, line) = (Fixtures::random(), line_of(&house, house.project));
-    let otp = make.otp(&line);
-    house.parts.stores.otps.issue(otp.clone()).await.unwrap();
+    let logins = &*house.parts.stores.logins;
+    let otp = make.issue(logins, make.otp(&line)).await;
     let row = next(&mut events).await;
     assert!(row.contains(&format!("id: {}\nevent: row\n", otp.id)), "{row}");
     assert!(row.contains("98••••3344") && !row.contains(NATIONAL), "{row}");
-    let first = otp.delivery.attempts[0].id;
-    let (of, report) = (Reported::Id(house.project, otp.id), Report::Delivered);
-    house
-        .parts
-        .stores
-        .otps
-        .report(of, first, report, make.route(), make.id(), START)
-        .await
-        .unwrap();
+    let of = Reported::Id(house.project, otp.id);
+    make.report(logins, of, &otp, Report::Delivered, START).await;
     assert!(next(&mut events).await.contains("Delivered"));
     // Nothing new is a heartbeat.
     assert!(next(&mut events).await.starts_with(':'));
@@ -210,7 +202,7 @@ async fn a_stream_goes_on_where_it_was_cut_and_says_when_it_cannot() {
         let mut otp = make.otp_with(&make.line(house.project, KeyMode::Live), CODE, at);
         otp.id = dwar_kernel::OtpId::new(at, &make.entropy);
         issued.push(otp.id);
-        house.parts.stores.otps.issue(otp).await.unwrap();
+        make.issue(&*house.parts.stores.logins, otp).await;
     }
     let path = house.page("activity/live");
     let mut events = support.events(&path, Some(issued[1])).await;
@@ -221,7 +213,7 @@ async fn a_stream_goes_on_where_it_was_cut_and_says_when_it_cannot() {
         let at = START + minutes(1) + seconds(number);
         let mut otp = make.otp_with(&make.line(house.project, KeyMode::Live), CODE, at);
         otp.id = dwar_kernel::OtpId::new(at, &make.entropy);
-        house.parts.stores.otps.issue(otp).await.unwrap();
+        make.issue(&*house.parts.stores.logins, otp).await;
     }
     drop(events);
     tokio::time::pause();

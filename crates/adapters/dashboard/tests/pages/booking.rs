@@ -1,7 +1,7 @@
 //! Money moved by hand: nothing before it was confirmed, and then once.
 
 use crate::support::House;
-use dwar_kernel::OtpId;
+use dwar_kernel::{KeyMode, OtpId};
 use dwar_operator::{Action, AuditFilter, Role};
 use dwar_testkit::{Fixtures, START};
 use dwar_wallet::{Paise, Settlement};
@@ -15,11 +15,12 @@ impl House {
 
     /// A send that was charged a quarter of a rupee.
     async fn charged(&self) -> OtpId {
-        let (make, wallets) = (Fixtures::random(), &self.parts.stores.wallets);
-        let (send, entries) = (make.id(), [make.id(), make.id()]);
-        wallets.hold(self.project, send, Paise(40), make.id(), START).await.unwrap();
+        let (make, stores) = (Fixtures::random(), &self.parts.stores);
+        let otp = make.otp(&make.line(self.project, KeyMode::Live));
+        let (send, entries) = (otp.id, [make.id(), make.id()]);
+        assert!(make.hold(&*stores.logins, otp, Paise(40)).await);
         let spent = Settlement::Capture(Paise(25));
-        assert!(wallets.settle(self.project, send, spent, entries, START).await.unwrap());
+        assert!(stores.wallets.settle(self.project, send, spent, entries, START).await.unwrap());
         send
     }
 

@@ -109,8 +109,9 @@ async fn an_identity_is_found_by_number_masked_by_id_and_erased_by_a_typed_word(
     let phone: Phone = "9876543210".parse().unwrap();
     let index = house.parts.tools.vault.phone_index(house.project, KeyMode::Live, &phone);
     let line = Line { project: house.project, mode: KeyMode::Live, phone, index };
-    let login = Fixtures::seeded(3).login(&line);
-    let id = house.parts.stores.sessions.start(login).await.unwrap().to_string();
+    let make = Fixtures::seeded(3);
+    let login = make.login(&line);
+    let id = make.log_in(&*house.parts.stores.logins, &line, login).await.to_string();
     let path = house.page("identities");
     let by_number = member.post(&path, &[("mode", "live"), ("wanted", "98765 43210")]).await.body;
     assert!(by_number.contains(&id) && by_number.contains("+919876543210"));

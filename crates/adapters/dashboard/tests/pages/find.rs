@@ -20,7 +20,7 @@ async fn pages_and_projects_are_found_by_name_and_things_by_id() {
     let (_, otp) = failed_send(&house, house.project).await;
     let line = make.line(house.project, KeyMode::Test);
     let login = make.login(&line);
-    let identity = house.parts.stores.sessions.start(login).await.unwrap();
+    let identity = make.log_in(&*house.parts.stores.logins, &line, login).await;
     let by = By::command_line();
     let url = "https://example.com/x";
     let (endpoint, _) = house.manage.endpoints.add(&by, house.project, url, false).await.unwrap();

@@ -17,11 +17,9 @@ async fn done(viewer: &Browser<'_>) -> usize {
 
 async fn verify_one(house: &House, mode: KeyMode) {
     let (make, line) = (Fixtures::random(), Fixtures::random().line(house.project, mode));
-    let otps = &house.parts.stores.otps;
-    otps.issue(make.otp_with(&line, CODE, START)).await.unwrap();
-    let (guess, now) = (make.guess(CODE), START + seconds(8));
-    let policy = GuessPolicy::OFF;
-    otps.judge(line.project, line.mode, line.index, guess, policy, now).await.unwrap();
+    let logins = &*house.parts.stores.logins;
+    make.issue(logins, make.otp(&line)).await;
+    make.judge(logins, &line, CODE, GuessPolicy::OFF, START + seconds(8)).await;
     count(house).await;
 }
 

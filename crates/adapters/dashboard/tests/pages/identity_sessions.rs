@@ -1,7 +1,8 @@
 use crate::support::House;
-use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, OtpId, Phone};
+use dwar_kernel::{IdentityId, KeyMode, OtpId, Phone};
+use dwar_login::Redeemed;
 use dwar_operator::{Action, AuditFilter, Role};
-use dwar_session::{Login, Session};
+use dwar_session::Session;
 use dwar_testkit::{CODE, Fixtures, Line, START};
 
 impl House {
@@ -12,7 +13,7 @@ impl House {
         let logins = [make.login(&line), make.login(&line)];
         let mut sessions = logins.clone().map(|login| login.session);
         for (session, login) in sessions.iter_mut().zip(logins) {
-            session.identity = self.parts.stores.sessions.start(login).await.unwrap();
+            session.identity = make.log_in(&*self.parts.stores.logins, &line, login).await;
         }
         let path = self.page(&format!("identities/live/{}/sessions", sessions[0].identity));
         (sessions, path)
@@ -26,14 +27,12 @@ impl House {
 
     /// A phone that gave the right code: its identity, and the request.
     async fn verified(&self, make: &Fixtures, mode: KeyMode, number: &str) -> (IdentityId, OtpId) {
-        let (line, stores) = (self.line(make, mode, number), &self.parts.stores);
-        let mut otp = make.otp(&line);
-        otp.sealed_phone = self.parts.tools.vault.seal_phone(self.project, &line.phone);
-        stores.otps.issue(otp.clone()).await.unwrap();
-        let (guess, policy) = (make.guess(CODE), GuessPolicy::OFF);
-        stores.otps.judge(self.project, mode, line.index, guess, policy, START).await.unwrap();
-        let login = Login { sealed_phone: otp.sealed_phone, ..make.login(&line) };
-        (stores.sessions.start(login).await.unwrap(), otp.id)
+        let (line, logins) = (self.line(make, mode, number), &*self.parts.stores.logins);
+        let otp = make.issue(logins, make.otp(&line)).await;
+        match logins.redeem(make.redemption(&line, CODE), START).await.unwrap() {
+            Redeemed::LoggedIn(_, identity) => (identity, otp.id),
+            other => panic!("the right code gave {other:?}"),
+        }
     }
 
     pub async fn alive(&self, of: &Session) -> Vec<bool> {
@@ -102,7 +101,7 @@ async fn whoever_verified_lately_is_listed_and_a_story_leads_to_them() {
     let (identity, otp) = house.verified(&make, KeyMode::Live, "9876543210").await;
     let (other, _) = house.verified(&make, KeyMode::Test, "9123456789").await;
     let unverified = house.line(&make, KeyMode::Live, "9111111111");
-    house.parts.stores.otps.issue(make.otp(&unverified)).await.unwrap();
+    make.issue(&*house.parts.stores.logins, make.otp(&unverified)).await;
 
     let page = member.get(&house.page("identities")).await.body;
     let sessions = house.page(&format!("identities/live/{identity}/sessions"));

@@ -29,7 +29,7 @@ async fn land(house: &House, make: &Fixtures, number: &str, text: &str) -> Strin
         template_id: None,
     };
     let id = otp.id.to_string();
-    house.parts.stores.otps.issue(otp).await.unwrap();
+    make.issue(&*house.parts.stores.logins, otp).await;
     let landed = InboxMessage::seal(vault.as_ref(), &message, at);
     house.parts.stores.inbox.deposit(house.project, landed).await.unwrap();
     house.clock.advance(seconds(1));

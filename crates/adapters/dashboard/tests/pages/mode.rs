@@ -68,7 +68,7 @@ async fn activity_lists_and_streams_the_requests_of_the_mode_alone() {
     let live = make.otp(&make.line(house.project, KeyMode::Live));
     let test = make.otp(&make.line(house.project, KeyMode::Test));
     for otp in [&live, &test] {
-        house.parts.stores.otps.issue(otp.clone()).await.unwrap();
+        make.issue(&*house.parts.stores.logins, otp.clone()).await;
     }
     let support = house.with_role(Role::Support).await;
     for (mode, shown, hidden) in [("live", &live, &test), ("test", &test, &live)] {

@@ -10,28 +10,16 @@ use std::time::Duration;
 /// seconds. They are counted half a minute later.
 pub async fn with_sends() -> House {
     let (house, make) = (House::new().await, Fixtures::random());
-    let stores = &house.parts.stores;
+    let logins = &*house.parts.stores.logins;
     for number in 0..3 {
         let line = make.line(house.project, KeyMode::Live);
-        let otp = make.otp_with(&line, CODE, START);
-        stores.otps.issue(otp.clone()).await.unwrap();
+        let otp = make.issue(logins, make.otp(&line)).await;
         if number < 2 {
-            let (request, first) = (Reported::Id(otp.project, otp.id), otp.delivery.attempts[0].id);
-            let (route, next, now) = (make.route(), make.id(), START + seconds(1));
-            let told = stores.otps.report(request, first, Report::Delivered, route, next, now);
-            told.await.unwrap();
+            let (request, now) = (Reported::Id(otp.project, otp.id), START + seconds(1));
+            make.report(logins, request, &otp, Report::Delivered, now).await;
         }
         if number == 0 {
-            let (guess, now) = (make.guess(CODE), START + seconds(8));
-            let judged = stores.otps.judge(
-                line.project,
-                line.mode,
-                line.index,
-                guess,
-                GuessPolicy::OFF,
-                now,
-            );
-            judged.await.unwrap();
+            make.judge(logins, &line, CODE, GuessPolicy::OFF, START + seconds(8)).await;
         }
     }
     count(&house).await;
@@ -79,15 +67,14 @@ async fn what_was_sent_is_shown_as_figures_chart_and_tables() {
 #[actix_web::test]
 async fn a_percentage_needs_cases_and_deliveries_need_receipts() {
     let (house, make) = (House::new().await, Fixtures::random());
-    let stores = &house.parts.stores;
+    let logins = &*house.parts.stores.logins;
     for number in 0..40 {
-        let otp = make.otp_with(&make.line(house.project, KeyMode::Live), CODE, START);
-        stores.otps.issue(otp.clone()).await.unwrap();
-        let (request, attempt) = (Reported::Id(otp.project, otp.id), otp.delivery.attempts[0].id);
-        let (route, next) = (make.route(), make.id());
+        let line = make.line(house.project, KeyMode::Live);
+        let otp = make.issue(logins, make.otp(&line)).await;
+        let request = Reported::Id(otp.project, otp.id);
         let outcome = Report::Accepted { provider_ref: None, awaits_receipt: false };
         if number < 30 {
-            stores.otps.report(request, attempt, outcome, route, next, START).await.unwrap();
+            make.report(logins, request, &otp, outcome, START).await;
         }
     }
     count(&house).await;

@@ -85,7 +85,8 @@ async fn an_unreadable_path_is_an_invalid_request() {
 async fn a_panic_costs_one_request_and_nothing_else() {
     let app = TestApp::with(|ports| {
         ports.otps.expect_find().returning(|_, _, _| panic!("a bug"));
-        ports.otps.expect_judge().returning(|_, _, _, _, _, _| panic!("a bug in a task"));
+        ports.sign_anything();
+        ports.logins.expect_redeem().returning(|_, _| panic!("a bug in a task"));
     });
     let path = "/v1/otp/status/00000000-0000-7000-8000-000000000000";
     assert_snapshot!(app.get(path).await.text(), @r#"

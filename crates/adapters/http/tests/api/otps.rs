@@ -2,8 +2,9 @@ use crate::ports::Ports;
 use crate::support::{Reply, TestApp};
 use actix_web::http::Method;
 use dwar_kernel::{KeyMode, StoreError};
+use dwar_login::{Prepared, Redeemed};
 use dwar_otp::{Allowance, Outcome, Reason, Verdict};
-use dwar_ratelimit::{Admission, SendAdmission, SendBound};
+use dwar_ratelimit::{Admission, SendAdmission, SendBound, SendLog};
 use dwar_testkit::{minutes, seconds};
 use dwar_wallet::HoldOutcome;
 use insta::assert_snapshot;
@@ -62,17 +63,19 @@ async fn send_refuses_as_specified() {
     // Nothing of the phone's allowance was used up.
     assert_eq!(failed.header("ratelimit-remaining"), Some("3"));
     let poor = TestApp::with(|ports| {
-        ports.wallets.expect_hold().returning(|_, _, _, _, _| Ok(HoldOutcome::Insufficient));
-        ports.send_through(ACCEPTED);
+        ports.logins.expect_prepare().returning(|send, now| {
+            let empty = |_| Ok(HoldOutcome::Insufficient);
+            send.judge(&mut SendLog::default(), empty, now)
+        });
     });
     let poor = poor.post(SEND, PHONE).await;
     assert_eq!((poor.status, poor.code().as_str()), (402, "INSUFFICIENT_BALANCE"));
     assert_eq!(poor.header("ratelimit-remaining"), Some("3"));
     let often = TestApp::with(|ports| {
-        ports.sends.expect_admit().returning(|_, _, _, _, _| {
+        ports.logins.expect_prepare().returning(|_, _| {
             let reset = Duration::from_millis(597_001);
             let counted = Admission { admitted: false, limit: 3, remaining: 0, reset };
-            Ok(SendAdmission::refused(SendBound::Limit, counted))
+            Ok(Prepared::Limited(SendAdmission::refused(SendBound::Limit, counted)))
         });
     });
     assert_snapshot!(often.post(SEND, PHONE).await.text(), @r#"
@@ -131,7 +134,7 @@ async fn a_definite_failure_is_replayed_under_the_present_request_id() {
 async fn any_other_refusal_frees_the_key() {
     let app = TestApp::with(|ports: &mut Ports| {
         let down = || StoreError::Unavailable("down".to_owned());
-        ports.sends.expect_admit().times(1).returning(move |_, _, _, _, _| Err(down()));
+        ports.logins.expect_prepare().times(1).returning(move |_, _| Err(down()));
         ports.send_through(ACCEPTED);
     });
     assert_eq!(send_with_key(&app, "k", PHONE).await.code(), "SERVICE_UNAVAILABLE");
@@ -142,7 +145,7 @@ async fn any_other_refusal_frees_the_key() {
 #[actix_web::test]
 async fn while_the_first_is_unfinished_the_key_is_taken() {
     let app = TestApp::with(|ports| {
-        ports.sends.expect_admit().returning(|_, _, _, _, _| panic!("a bug in the middle"));
+        ports.logins.expect_prepare().returning(|_, _| panic!("a bug in the middle"));
     });
     assert_eq!(send_with_key(&app, "k", PHONE).await.code(), "INTERNAL_ERROR");
     let again = send_with_key(&app, "k", PHONE).await;
@@ -161,10 +164,11 @@ async fn a_malformed_idempotency_key_is_an_invalid_request() {
     assert_eq!(app.send(twice).await.code(), "INVALID_REQUEST");
 }
 
-fn judging(attempt: Verdict) -> TestApp {
+fn judging(verdict: Verdict) -> TestApp {
     TestApp::with(|ports| {
-        ports.otps.expect_judge().returning(move |_, _, _, _, _, _| Ok(attempt));
-        ports.sessions.expect_start().returning(|login| Ok(login.session.identity));
+        ports.logins.expect_redeem().returning(move |redemption, _| {
+            Ok(Redeemed::of(verdict, redemption.login.session.identity))
+        });
         ports.sign_anything();
     })
 }
@@ -220,11 +224,12 @@ async fn verify_judges_the_code_for_the_request_it_names() {
     const ID: &str = "01920000-0000-7000-8000-000000000000";
     // A store in which no request has this id, and a guess that names none is judged wrong.
     let app = TestApp::with(|ports| {
-        ports.otps.expect_judge().returning(|_, _, _, guess, _, _| {
+        ports.sign_anything();
+        ports.logins.expect_redeem().returning(|redemption, _| {
             let other = "01920000-0000-7000-8000-000000000001".parse().unwrap();
-            let named = !guess.is_meant_for(other);
-            assert!(guess.is_meant_for(ID.parse().unwrap()));
-            Ok(if named { Verdict::NotFound } else { Verdict::Wrong(left(3)) })
+            let named = !redemption.guess.is_meant_for(other);
+            assert!(redemption.guess.is_meant_for(ID.parse().unwrap()));
+            Ok(if named { Redeemed::NotFound } else { Redeemed::Wrong(left(3)) })
         });
     });
     let verify = async |id: &str| {

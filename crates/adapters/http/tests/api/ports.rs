@@ -4,6 +4,7 @@ use dwar_event::MockWebhookSender;
 use dwar_http::{Api, Readiness, Settings};
 use dwar_identity::MockIdentityStore;
 use dwar_kernel::{ApiKeyId, Digest, KeyMode, StoreError, Timestamp};
+use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
 use dwar_otp::sandbox::MockSandboxInbox;
 use dwar_otp::{
@@ -11,14 +12,13 @@ use dwar_otp::{
 };
 use dwar_project::{ApiKey, Caller, MockProjectStore, Project};
 use dwar_ratelimit::{
-    Admission, MockSendLimiter, Quota, RequestKey, RequestLimiter, RequestScope, SendLog,
-    SendQuota, Window,
+    Admission, Quota, RequestKey, RequestLimiter, RequestScope, SendLog, SendQuota, Window,
 };
 use dwar_session::{
     AccessToken, MockSessionStore, MockTokenSigner, PresentedToken, Session, Sought,
 };
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, START, minutes, parts, policies};
-use dwar_wallet::{HoldOutcome, MockWalletStore};
+use dwar_wallet::HoldOutcome;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -32,9 +32,8 @@ pub struct Ports {
     pub live: ApiKey,
     pub test: ApiKey,
     pub projects: MockProjectStore,
+    pub logins: MockLoginStore,
     pub otps: MockOtpStore,
-    pub sends: MockSendLimiter,
-    pub wallets: MockWalletStore,
     pub gateway: MockGateway,
     pub identities: MockIdentityStore,
     pub sessions: MockSessionStore,
@@ -64,9 +63,8 @@ impl Ports {
             live,
             test,
             projects: MockProjectStore::new(),
+            logins: MockLoginStore::new(),
             otps: MockOtpStore::new(),
-            sends: MockSendLimiter::new(),
-            wallets: MockWalletStore::new(),
             gateway: MockGateway::new(),
             identities: MockIdentityStore::new(),
             sessions: MockSessionStore::new(),
@@ -120,26 +118,18 @@ impl Ports {
     /// Every send goes through over the first channel that `outcomes` lets it.
     pub fn send_through(&mut self, outcomes: &'static [Outcome]) {
         let stored: Arc<Mutex<Option<Otp>>> = Arc::default();
-        let issued = Arc::clone(&stored);
-        let issue = move |otp| {
-            *issued.lock().unwrap() = Some(otp);
-            Ok(())
-        };
-        self.otps.expect_issue().returning(issue.clone());
-        self.otps.expect_issue_held().returning(issue);
-        self.otps.expect_report().returning(move |_, attempt, report, route, next, now| {
+        let begun = Arc::clone(&stored);
+        self.logins.expect_prepare().returning(move |send, now| {
+            let prepared = send.judge(&mut SendLog::default(), |_| Ok(HoldOutcome::Held), now);
+            *begun.lock().unwrap() = Some(send.otp);
+            prepared
+        });
+        self.logins.expect_report().returning(move |_, report, now| {
             let mut stored = stored.lock().unwrap();
-            let otp = stored.as_mut().expect("issued before");
-            let step = otp.report(attempt, report, &route, next, now);
+            let otp = stored.as_mut().expect("begun before");
+            let step = report.apply(otp, now).step;
             Ok(Some((otp.clone(), step)))
         });
-        self.sends.expect_admit().returning(|_, _, quota, guesses, _| {
-            Ok(SendLog::default().admit(&quota, &guesses, START))
-        });
-        self.sends.expect_forgive().returning(|_, _| Ok(()));
-        self.sends.expect_withdraw().returning(|_, _| Ok(()));
-        self.wallets.expect_hold().returning(|_, _, _, _, _| Ok(HoldOutcome::Held));
-        self.wallets.expect_settle().returning(|_, _, _, _, _| Ok(true));
         let mut calls = outcomes.iter().cycle();
         self.gateway
             .expect_deliver()
@@ -148,6 +138,7 @@ impl Ports {
 
     /// Every token that is asked for is signed as `access-token`.
     pub fn sign_anything(&mut self) {
+        self.signer.expect_ready().returning(|_| Ok(()));
         self.signer.expect_sign().returning(|_| Ok(AccessToken::new("access-token")));
     }
 
@@ -173,9 +164,8 @@ impl Ports {
         };
         let stores = Stores {
             projects: Arc::new(self.projects),
+            logins: Arc::new(self.logins),
             otps: Arc::new(self.otps),
-            sends: Arc::new(self.sends),
-            wallets: Arc::new(self.wallets),
             identities: Arc::new(self.identities),
             sessions: Arc::new(self.sessions),
             inbox: Arc::new(self.inbox),

@@ -3,8 +3,9 @@
 use crate::ports::Ports;
 use crate::support::settings;
 use dwar_http::{Server, Settings, StopHandle};
-use dwar_otp::{MockOtpStore, Verdict};
-use dwar_session::JwkSet;
+use dwar_login::Redeemed;
+use dwar_otp::Allowance;
+use dwar_session::{AccessToken, JwkSet};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
@@ -203,13 +204,12 @@ fn stopping_finishes_what_is_in_flight_and_refuses_what_is_new() {
     let (release, released) = mpsc::channel::<()>();
     let released = std::sync::Mutex::new(released);
     let server = start(|ports| {
-        let mut otps = MockOtpStore::new();
-        otps.expect_judge().returning(move |_, _, _, _, _, _| {
+        ports.sign_anything();
+        ports.logins.expect_redeem().returning(move |_, _| {
             entered.send(()).unwrap();
             released.lock().unwrap().recv().unwrap();
-            Ok(Verdict::NotFound)
+            Ok(Redeemed::NotFound)
         });
-        ports.otps = otps;
     });
     let body = r#"{"phone":"9876543210","code":"123456"}"#;
     let rest = format!("Content-Length: {}\r\n\r\n{body}", body.len());
@@ -235,17 +235,19 @@ fn stopping_finishes_what_is_in_flight_and_refuses_what_is_new() {
 fn a_client_that_hangs_up_does_not_stop_what_it_began() {
     let (entered, entering) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
-    let (recognised, recognising) = mpsc::channel();
+    let (signed, signing) = mpsc::channel();
     let released = std::sync::Mutex::new(released);
     let server = start(|ports| {
-        ports.otps.expect_judge().returning(move |_, _, _, _, _, _| {
+        ports.signer.expect_ready().returning(|_| Ok(()));
+        ports.logins.expect_redeem().returning(move |redemption, _| {
             entered.send(()).unwrap();
             released.lock().unwrap().recv().unwrap();
-            Ok(Verdict::Accepted(dwar_otp::Allowance { limit: 5, remaining: 5, reset: PATIENCE }))
+            let allowance = Allowance { limit: 5, remaining: 5, reset: PATIENCE };
+            Ok(Redeemed::LoggedIn(allowance, redemption.login.session.identity))
         });
-        ports.sessions.expect_start().returning(move |login| {
-            recognised.send(()).unwrap();
-            Ok(login.session.identity)
+        ports.signer.expect_sign().returning(move |_| {
+            signed.send(()).unwrap();
+            Ok(AccessToken::new("access-token"))
         });
     });
     let body = r#"{"phone":"9876543210","code":"123456"}"#;
@@ -256,5 +258,5 @@ fn a_client_that_hangs_up_does_not_stop_what_it_began() {
     drop(stream);
     std::thread::sleep(PATIENCE);
     release.send(()).unwrap();
-    recognising.recv_timeout(Duration::from_secs(5)).unwrap();
+    signing.recv_timeout(Duration::from_secs(5)).unwrap();
 }

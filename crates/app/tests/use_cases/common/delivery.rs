@@ -1,5 +1,6 @@
 use super::{World, limits};
 use dwar_app::{Deliver, Idempotency, OtpPolicy, Routes, SendOtp};
+use dwar_login::{Concluded, Cost, Ending, Prepared};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, Outcome, Reason, Report, Route};
 use dwar_ratelimit::SendLog;
@@ -27,35 +28,70 @@ pub fn refused() -> Outcome {
     Outcome::Refused(Reason::NotOnChannel)
 }
 
+/// How a report ended a send: what became of its money, and whether its place was given back.
+pub type End = (Option<Ending>, bool);
+
+/// It costs this much.
+pub const fn charged(paise: i64) -> End {
+    (Some(Ending::Settle(Settlement::Capture(Paise(paise)))), false)
+}
+
+/// It costs nothing, but the phone may have got it.
+pub const FREE: End = (Some(Ending::Settle(Settlement::Release)), false);
+
+/// It costs nothing, and for certain the phone got nothing.
+pub const FORGIVEN: End = (Some(Ending::Settle(Settlement::Release)), true);
+
 /// What the ports of a send are told to expect, each exactly once unless it says otherwise.
 impl World {
-    /// The phone has room for one more code.
-    pub fn admits(&mut self) -> &mut Self {
+    /// A send of this cost begins: the phone has room for it, and the wallet covers it.
+    pub fn begins(&mut self, cost: Cost) -> &mut Self {
+        self.prepares(cost, HoldOutcome::Held).applies_reports()
+    }
+
+    /// A send of this cost is refused, since the wallet does not cover it.
+    pub fn cannot_afford(&mut self, cost: Cost) -> &mut Self {
+        self.prepares(cost, HoldOutcome::Insufficient)
+    }
+
+    fn prepares(&mut self, cost: Cost, wallet: HoldOutcome) -> &mut Self {
         let (mode, key) = (self.caller.mode, self.line.send_key());
-        let asked = (key, limits().of(mode).send, limits().guesses(mode));
-        self.sends
-            .expect_admit()
-            .withf(move |key, _, quota, guesses, _| (*key, *quota, *guesses) == asked)
+        let asked = (key, limits().of(mode).send, limits().guesses(mode), cost);
+        let kept = Arc::clone(&self.kept);
+        self.logins
+            .expect_prepare()
+            .withf(move |send, _| (send.key(), send.quota, send.guesses, send.cost) == asked)
             .times(1)
-            .returning(|_, _, quota, guesses, _| {
-                Ok(SendLog::default().admit(&quota, &guesses, START))
+            .returning(move |send, now| {
+                let prepared = send.judge(&mut SendLog::default(), |_| Ok(wallet), now);
+                if matches!(prepared, Ok(Prepared::Ready(_))) {
+                    kept.lock().unwrap().push(send.otp);
+                }
+                prepared
             });
         self
     }
 
-    pub fn holds(&mut self, amount: Paise) -> &mut Self {
-        self.hold(amount, HoldOutcome::Held)
-    }
-
-    pub fn hold(&mut self, amount: Paise, outcome: HoldOutcome) -> &mut Self {
-        self.wallets
-            .expect_hold()
-            .with(eq(self.line.project), always(), eq(amount), always(), always())
-            .times(1)
-            .returning(move |_, _, _, _, _| Ok(outcome));
+    /// The store applies reports to what it keeps, by the rule of [`SendReport::apply`].
+    ///
+    /// [`SendReport::apply`]: dwar_login::SendReport::apply
+    pub fn applies_reports(&mut self) -> &mut Self {
+        let (kept, ends) = (Arc::clone(&self.kept), Arc::clone(&self.ends));
+        self.logins.expect_report().returning(move |request, report, now| {
+            let mut kept = kept.lock().unwrap();
+            let row = kept.iter_mut().find(|row| (row.project, row.id) == request.key());
+            Ok(row.map(|row| {
+                let Concluded { step, ending, is_forgiven, .. } = report.apply(row, now);
+                if ending.is_some() || is_forgiven {
+                    ends.lock().unwrap().push((ending, is_forgiven));
+                }
+                (row.clone(), step)
+            }))
+        });
         self
     }
 
+    /// The money of a send whose request is gone ends like this.
     pub fn settles(&mut self, settlement: Settlement) -> &mut Self {
         self.wallets
             .expect_settle()
@@ -65,19 +101,10 @@ impl World {
         self
     }
 
+    /// Its place is given back.
     pub fn forgives(&mut self) -> &mut Self {
         self.sends
             .expect_forgive()
-            .with(eq(self.line.send_key()), always())
-            .times(1)
-            .returning(|_, _| Ok(()));
-        self
-    }
-
-    /// The place is taken off the record.
-    pub fn withdraws(&mut self) -> &mut Self {
-        self.sends
-            .expect_withdraw()
             .with(eq(self.line.send_key()), always())
             .times(1)
             .returning(|_, _| Ok(()));
@@ -101,39 +128,6 @@ impl World {
         row.clone()
     }
 
-    /// The store takes one new request and applies reports to it.
-    pub fn issues(&mut self) -> &mut Self {
-        let kept = Arc::clone(&self.kept);
-        let issue = move |otp| {
-            kept.lock().unwrap().push(otp);
-            Ok(())
-        };
-        self.otps.expect_issue().times(0..=1).returning(issue.clone());
-        self.otps.expect_issue_held().times(0..=1).returning(issue);
-        self.applies_reports()
-    }
-
-    /// The store applies reports to what it keeps, by the rule of [`Otp::report`].
-    pub fn applies_reports(&mut self) -> &mut Self {
-        let kept = Arc::clone(&self.kept);
-        self.otps.expect_report().returning(move |request, attempt, report, route, next, now| {
-            let mut kept = kept.lock().unwrap();
-            let row = kept.iter_mut().find(|row| (row.project, row.id) == request.key());
-            Ok(row.map(|row| {
-                let step = row.report(attempt, report, &route, next, now);
-                (row.clone(), step)
-            }))
-        });
-        self
-    }
-
-    /// The request is erased before the provider has answered.
-    pub fn issues_and_loses(&mut self) -> &mut Self {
-        self.otps.expect_issue_held().times(1).returning(|_| Ok(()));
-        self.otps.expect_report().times(1).returning(|_, _, _, _, _, _| Ok(None));
-        self
-    }
-
     pub fn whatsapp(&mut self, outcome: Outcome) -> &mut Self {
         answer(&mut self.meta, &self.messages, outcome);
         self
@@ -149,9 +143,29 @@ impl World {
         self
     }
 
+    /// The request is erased while this provider is called.
+    pub fn erased_during(&mut self, provider: &str, outcome: Outcome) -> &mut Self {
+        let gateway = match provider {
+            "meta" => &mut self.meta,
+            "msg91" => &mut self.msg91,
+            _ => &mut self.sandbox,
+        };
+        let kept = Arc::clone(&self.kept);
+        gateway.expect_deliver().times(1).returning(move |_| {
+            kept.lock().unwrap().clear();
+            outcome.clone()
+        });
+        self
+    }
+
     /// Every message that a gateway was given, oldest first.
     pub fn messages(&self) -> Vec<Message> {
         self.messages.lock().unwrap().clone()
+    }
+
+    /// How reports ended sends, oldest first.
+    pub fn ends(&self) -> Vec<End> {
+        self.ends.lock().unwrap().clone()
     }
 
     /// The newest request as the store keeps it.
@@ -179,6 +193,7 @@ impl World {
     pub fn deliver(&mut self) -> Arc<Deliver> {
         Arc::new(Deliver {
             tools: self.tools(),
+            logins: Arc::new(take(&mut self.logins)),
             otps: Arc::new(take(&mut self.otps)),
             projects: Arc::new(take(&mut self.projects)),
             wallets: Arc::new(take(&mut self.wallets)),

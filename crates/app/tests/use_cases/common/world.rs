@@ -1,5 +1,7 @@
+use super::End;
 use dwar_app::{Audit, Control, Limits, SessionPolicy, Tally, Tokens, Toolbox};
 use dwar_kernel::{KeyMode, PriceList, StoreError};
+use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
 use dwar_operator::By;
 use dwar_otp::idempotency::MockIdempotencyStore;
@@ -25,6 +27,7 @@ pub struct World {
     pub caller: Caller,
     /// The phone that calls are about.
     pub line: Line,
+    pub logins: MockLoginStore,
     pub otps: MockOtpStore,
     pub sends: MockSendLimiter,
     pub answers: MockIdempotencyStore,
@@ -41,6 +44,8 @@ pub struct World {
     pub messages: Arc<Mutex<Vec<Message>>>,
     /// The requests that the mocked store keeps.
     pub kept: Arc<Mutex<Vec<Otp>>>,
+    /// How reports to it ended sends.
+    pub ends: Arc<Mutex<Vec<End>>>,
 }
 
 impl World {
@@ -62,6 +67,7 @@ impl World {
             caller: Caller { project, mode, key: make.id() },
             line,
             make,
+            logins: MockLoginStore::new(),
             otps: MockOtpStore::new(),
             sends: MockSendLimiter::new(),
             answers: MockIdempotencyStore::new(),
@@ -77,6 +83,7 @@ impl World {
             lifetimes: policies().session,
             messages: Arc::default(),
             kept: Arc::default(),
+            ends: Arc::default(),
         }
     }
 

@@ -163,6 +163,24 @@ pub async fn a_failure_after_the_charge_gives_it_back_once(stores: &Stores) {
     assert_eq!(OnRecord::of(stores, &line).await.log, log);
 }
 
+/// The same where another channel is tried in between, and fails as well.
+pub async fn a_fallback_that_fails_after_the_charge_gives_it_back_once(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(100).await;
+    let otp = begun(&scene, &scene.line()).await;
+    scene.hears_back(&otp, 0, accepted(false)).await;
+    let (otp, step) = scene.hears_back(&otp, 0, Report::Failed(Reason::Blocked)).await;
+    assert!(matches!(step, DeliveryStep::Try(_)), "{step:?}");
+    assert_eq!(balance_of(stores, scene.project).await, balance(70, 0));
+    for _ in 0..2 {
+        scene.hears_back(&otp, 1, Report::Failed(Reason::ProviderUnavailable)).await;
+        assert_eq!(balance_of(stores, scene.project).await, balance(100, 0));
+    }
+    let kinds = [EntryKind::Credit, EntryKind::Hold, EntryKind::Capture, EntryKind::Release];
+    let kinds: Vec<_> = kinds.into_iter().chain([EntryKind::Refund]).collect();
+    assert_eq!(booked(stores, &scene).await, kinds);
+}
+
 /// A receipt that overtook the provider's answer ends the send, and the answer of whoever called, who
 /// knows nothing of it, charges nothing again: what is on record decides.
 pub async fn a_receipt_before_the_answer_is_charged_once(stores: &Stores) {

@@ -10,7 +10,8 @@ pub use guess::*;
 pub use issue::*;
 pub use upkeep::*;
 
-use crate::scene::{Scene, verdict};
+use crate::scene::Scene;
+use crate::verdict;
 use crate::{Line, START, Stores};
 use dwar_kernel::Timestamp;
 use dwar_login::Redeemed;

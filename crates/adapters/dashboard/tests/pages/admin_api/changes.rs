@@ -100,7 +100,9 @@ async fn an_identity_is_found_by_number_in_a_body_masked_by_id_and_erased() {
     let phone: Phone = "9876543210".parse().unwrap();
     let index = house.parts.tools.vault.phone_index(house.project, KeyMode::Live, &phone);
     let line = Line { project: house.project, mode: KeyMode::Live, phone, index };
-    let id = house.parts.stores.sessions.start(Fixtures::seeded(3).login(&line)).await.unwrap();
+    let make = Fixtures::seeded(3);
+    let login = make.login(&line);
+    let id = make.log_in(&*house.parts.stores.logins, &line, login).await;
     let found =
         member.post(&member.own("/identities/live/find"), json!({"phone": "9876543210"})).await;
     assert_eq!(json_of(&found)["identity_id"], id.to_string());
