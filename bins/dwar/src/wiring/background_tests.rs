@@ -2,6 +2,7 @@ use super::*;
 use async_trait::async_trait;
 use dwar_app::{About, Management, Parts, Scope, Stores};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
+use dwar_login::SendReport;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_operator::By;
 use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
@@ -219,31 +220,27 @@ async fn the_work_of_loops_that_panicked_is_done() {
     stores.projects.create(project, make.keys()).await.unwrap();
     let (line, other) = (make.line(id, KeyMode::Live), make.line(id, KeyMode::Live));
     // A provider was called, and the process died.
-    let lost = make.otp(&line);
-    stores.otps.issue(lost.clone()).await.unwrap();
+    let logins = stores.logins.as_ref();
+    let lost = make.issue(logins, make.otp(&line)).await;
     // A message that was taken, and its receipt.
     let receipt = make.receipt(Report::Delivered);
-    let sent = make.otp(&other);
-    stores.otps.issue(sent.clone()).await.unwrap();
+    let sent = make.issue(logins, make.otp(&other)).await;
     let provider_ref = Some(receipt.receipt.provider_ref.clone());
     let taken = Report::Accepted { provider_ref, awaits_receipt: true };
-    let (first, route) =
-        (sent.delivery.attempts[0].id, Route { receipt_window: None, ..make.route() });
-    let sent_id = Reported::Id(id, sent.id);
-    let report = stores.otps.report(sent_id, first, taken, route, make.id(), START);
-    report.await.unwrap();
+    let route = Route { receipt_window: None, ..make.route() };
+    let report = make.send_report(sent.delivery.attempts[0].id, taken);
+    let report = SendReport { route, ..report };
+    logins.report(Reported::Id(id, sent.id), report, START).await.unwrap();
     stores.receipts.keep(vec![receipt]).await.unwrap();
     // A receipt about nothing of ours, ten minutes ago.
     let mut unknown = make.receipt(Report::Delivered);
     unknown.received_at = START - minutes(10);
     stores.receipts.keep(vec![unknown]).await.unwrap();
-    // Money on hold for a send that is not on record.
+    // A request of two days ago, and money on hold for it.
     stores.wallets.credit(id, make.credit(Paise(100)), START).await.unwrap();
-    stores.wallets.hold(id, make.id(), Paise(30), make.id(), START).await.unwrap();
-    // A request of two days ago.
     let mut old = make.otp_with(&make.line(id, KeyMode::Live), CODE, START - minutes(2 * 24 * 60));
     old.delivery.due_at = None;
-    stores.otps.issue(old.clone()).await.unwrap();
+    assert!(make.hold(logins, old.clone(), Paise(30)).await);
 
     // An endpoint that has to be told of a login.
     scene
@@ -253,7 +250,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
         .await
         .unwrap();
     let third = make.line(id, KeyMode::Live);
-    let identity = stores.sessions.start(make.login(&third)).await.unwrap();
+    let identity = make.log_in(logins, &third, make.login(&third)).await;
     stores.identities.erase(id, KeyMode::Live, identity, START).await.unwrap().unwrap();
 
     scene.kill_each_once();

@@ -1,11 +1,8 @@
 use crate::receipt::attempts_of;
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_otp::{
-    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported,
-    Route, Verdict,
-};
+use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget};
 use std::time::Duration;
 
 /// Whether it is the open code of the phone.
@@ -22,44 +19,6 @@ pub(crate) fn supersede(otps: &mut Vec<Otp>, otp: Otp) {
 
 #[async_trait]
 impl OtpStore for MemoryStore {
-    async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        supersede(&mut self.step("OtpStore::issue").await?.otps, otp);
-        Ok(())
-    }
-
-    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
-        let state = &mut *self.step("OtpStore::issue_held").await?;
-        let held = state.holds.iter().any(|hold| hold.send == otp.id);
-        if !held || !state.places.iter().any(|(_, send, _)| *send == otp.id) {
-            let gone = "the hold or the rate-limit place of a send is gone".to_owned();
-            return Err(StoreError::Unavailable(gone));
-        }
-        supersede(&mut state.otps, otp);
-        Ok(())
-    }
-
-    async fn judge(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-        guess: Guess,
-        policy: GuessPolicy,
-        now: Timestamp,
-    ) -> Result<Verdict, StoreError> {
-        let state = &mut *self.step("OtpStore::judge").await?;
-        let line = (project, mode, phone);
-        let Some(otp) = state.otps.iter_mut().find(|otp| is_open(otp, line)) else {
-            return Ok(Verdict::NotFound);
-        };
-        let budget = state.budgets.entry(line).or_default();
-        let (before, counted) = (otp.clone(), *budget);
-        let verdict = otp.judge(&guess, budget, &policy, now);
-        let told = otp.judged_since((&before, &counted), budget, now);
-        state.record(told);
-        Ok(verdict)
-    }
-
     async fn forget_guesses(
         &self,
         project: ProjectId,
@@ -69,28 +28,6 @@ impl OtpStore for MemoryStore {
         let state = &mut *self.step("OtpStore::forget_guesses").await?;
         let counted = state.budgets.remove(&(project, mode, phone));
         Ok(counted.filter(|counted| *counted != GuessBudget::default()))
-    }
-
-    async fn report(
-        &self,
-        request: Reported,
-        attempt: AttemptId,
-        report: Report,
-        route: Route,
-        next: AttemptId,
-        now: Timestamp,
-    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
-        let state = &mut *self.step("OtpStore::report").await?;
-        let mut otps = state.otps.iter_mut();
-        let Some(found) = otps.find(|found| (found.project, found.id) == request.key()) else {
-            return Ok(None);
-        };
-        let before = found.clone();
-        let step = found.report(attempt, report, &route, next, now);
-        let otp = found.clone();
-        state.record(otp.reported_since(&before, now));
-        state.wake_receipts();
-        Ok(Some((otp, step)))
     }
 
     async fn find(

@@ -1,7 +1,7 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
-use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
+use dwar_kernel::{OtpId, StoreError, Timestamp};
+use dwar_ratelimit::{SendKey, SendLimiter, SendLog, SendSlot};
 
 impl State {
     /// What a send is judged by: the other sends of its phone, and the wrong guesses.
@@ -24,22 +24,6 @@ impl State {
 
 #[async_trait]
 impl SendLimiter for MemoryStore {
-    async fn admit(
-        &self,
-        key: SendKey,
-        send: OtpId,
-        quota: SendQuota,
-        guesses: GuessPolicy,
-        now: Timestamp,
-    ) -> Result<SendAdmission, StoreError> {
-        let state = &mut *self.step("SendLimiter::admit").await?;
-        let admission = state.send_log(&key, None).admit(&quota, &guesses, now);
-        if admission.counted.admitted {
-            state.take_place(key, send, now);
-        }
-        Ok(admission)
-    }
-
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
         let state = &*self.step("SendLimiter::log").await?;
         Ok(state.send_log(&key, None))
@@ -47,12 +31,6 @@ impl SendLimiter for MemoryStore {
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.step("SendLimiter::forgive").await?.forgive(key, send);
-        Ok(())
-    }
-
-    async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        let state = &mut *self.step("SendLimiter::withdraw").await?;
-        state.places.retain(|(k, s, _)| (*k, *s) != (key, send));
         Ok(())
     }
 

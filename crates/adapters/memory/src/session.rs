@@ -1,34 +1,10 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_identity::Identity;
-use dwar_kernel::{
-    BlindIndex, Digest, IdentityId, KeyMode, ProjectId, Sealed, SessionId, StoreError, Timestamp,
-    TokenId,
-};
+use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
 use dwar_project::Caller;
-use dwar_session::{
-    Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
-};
+use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 
 impl State {
-    /// The identity of the phone, as just verified; a new one if there is none.
-    fn recognise(&mut self, session: &Session, phone: BlindIndex, sealed: Sealed) -> IdentityId {
-        let Session { project, mode, identity: id, created_at, .. } = *session;
-        let mut known = self.identities.iter_mut();
-        if let Some((_, known)) =
-            known.find(|(i, k)| (k.project, k.mode, *i) == (project, mode, phone))
-        {
-            known.last_verified_at = known.last_verified_at.max(created_at);
-            known.phone = sealed;
-            return known.id;
-        }
-        let (phone_sealed, last_verified_at) = (sealed, created_at);
-        let fresh =
-            Identity { id, project, mode, phone: phone_sealed, created_at, last_verified_at };
-        self.identities.push((phone, fresh));
-        id
-    }
-
     fn session(&mut self, wanted: (ProjectId, KeyMode, SessionId)) -> Option<&mut Session> {
         self.sessions.iter_mut().find(|found| (found.project, found.mode, found.id) == wanted)
     }
@@ -50,17 +26,6 @@ impl State {
 
 #[async_trait]
 impl SessionStore for MemoryStore {
-    async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
-        let state = &mut *self.step("SessionStore::start").await?;
-        let Login { mut session, phone, sealed_phone } = login;
-        session.identity = state.recognise(&session, phone, sealed_phone);
-        let identity = session.identity;
-        if state.sessions.iter().all(|known| known.id != session.id) {
-            state.sessions.push(session);
-        }
-        Ok(identity)
-    }
-
     async fn rotate(
         &self,
         seen: Session,

@@ -80,18 +80,6 @@ impl WalletStore for MemoryStore {
         state.apply(project, |wallet| wallet.credit(&credit, known, now))
     }
 
-    async fn hold(
-        &self,
-        project: ProjectId,
-        send: OtpId,
-        amount: Paise,
-        entry: EntryId,
-        now: Timestamp,
-    ) -> Result<HoldOutcome, StoreError> {
-        let state = &mut *self.step("WalletStore::hold").await?;
-        state.hold(project, send, amount, entry, now)
-    }
-
     async fn settle(
         &self,
         project: ProjectId,

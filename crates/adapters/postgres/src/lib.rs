@@ -56,16 +56,13 @@ pub use connection::settings::Settings;
 use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
-use dwar_session::Login;
 
 use connection::look_up::LookUps;
 use connection::pool::Pool;
 use connection::project_queue::ProjectQueue;
 use login::{GuessStep, ReportStep, SendStep};
-use otp::report::ReportUpdate;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use wallet::step::WalletStep;
 
 /// As the ports that are said once call it.
 use PostgresStore as Store;
@@ -76,12 +73,9 @@ pub struct PostgresStore {
     pool: Pool,
     callers: Arc<LookUps<CallerOf>>,
     seekers: Arc<LookUps<SoughtWith>>,
-    wallets: ProjectQueue<WalletStep>,
     sends: ProjectQueue<SendStep>,
     reports: ProjectQueue<ReportStep>,
     guesses: ProjectQueue<GuessStep>,
-    otp_reports: ProjectQueue<ReportUpdate>,
-    logins: ProjectQueue<Login>,
     /// How many instances there were at the last heartbeat of this one, which is among them.
     instances: Arc<AtomicU32>,
     /// Where migrations are run.
@@ -103,23 +97,17 @@ impl PostgresStore {
         let callers = Arc::new(LookUps::start(&settings, &url, doubts, Arc::clone(&all)));
         let seekers = Arc::new(LookUps::start(&settings, &url, doubts, all));
         let patience = settings.acquire_timeout + settings.call_timeout;
-        let wallets = ProjectQueue::new(pool.clone(), patience);
         let sends = ProjectQueue::new(pool.clone(), patience);
         let reports = ProjectQueue::new(pool.clone(), patience);
         let guesses = ProjectQueue::new(pool.clone(), patience);
-        let otp_reports = ProjectQueue::new(pool.clone(), patience);
-        let logins = ProjectQueue::new(pool.clone(), patience);
         let expected = settings.expected().into();
         Ok(Self {
             pool,
             callers,
             seekers,
-            wallets,
             sends,
             reports,
             guesses,
-            otp_reports,
-            logins,
             instances,
             direct_url,
             expected,

@@ -10,11 +10,12 @@ use dwar_event::{
 };
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, ProjectId, StoreError};
-use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
+use dwar_login::LoginStore;
+use dwar_otp::{Otp, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
-use dwar_testkit::{CODE, Fixtures, Line, START, any_project, race, seconds};
+use dwar_testkit::{CODE, Fixtures, Line, START, any_project, race, seconds, verdict};
 use dwar_wallet::{Paise, Settlement, WalletStore};
 use std::sync::Arc;
 use support::{Database, project};
@@ -49,7 +50,7 @@ impl Scene {
     async fn issued(&self) -> (Line, Otp) {
         let line = self.make.line(self.project, KeyMode::Live);
         let otp = self.make.otp(&line);
-        self.store.issue(otp.clone()).await.unwrap();
+        self.make.issue(&self.store, otp.clone()).await;
         (line, otp)
     }
 
@@ -80,8 +81,7 @@ async fn verify(
     make: &Fixtures,
     line: &Line,
 ) -> Result<Verdict, StoreError> {
-    let guess = make.guess(CODE);
-    store.judge(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START).await
+    store.redeem(make.redemption(line, CODE), START).await.map(verdict)
 }
 
 async fn due(store: &PostgresStore) -> Vec<Dispatch> {
@@ -239,8 +239,9 @@ async fn an_erasure_holds_no_event_while_it_waits_for_an_endpoint() {
     let scene = Scene::open().await;
     let (store, project) = (patient(&scene.database), scene.project);
     let endpoint = scene.endpoint().await.id;
-    let (line, _) = scene.issued().await;
-    let identity = store.start(scene.make.login(&line)).await.unwrap();
+    let line = scene.make.line(project, KeyMode::Live);
+    let identity = scene.make.log_in(&store, &line, scene.make.login(&line)).await;
+    scene.make.issue(&store, scene.make.otp(&line)).await;
     verify(&store, &scene.make, &line).await.unwrap();
     let (_, other) = scene.issued().await;
     report(&store, &scene.make, &other, Report::Delivered).await.unwrap();
@@ -296,14 +297,15 @@ async fn all_that_records_and_all_that_tells_get_along() {
     store.change(project, low, any_project()).await.unwrap();
     let kept = scene.endpoint().await;
     for _ in 0..20 {
-        let (line, otp) = scene.issued().await;
+        let line = make.line(project, KeyMode::Live);
         let login = make.login(&line);
         let session = login.session.clone();
-        let identity = store.start(login).await.unwrap();
+        let identity = make.log_in(&store, &line, login).await;
         store.credit(project, make.credit(Paise(1_000_100)), START).await.unwrap();
         let owned = store.balance(project).await.unwrap().balance;
         let spent = Paise(owned.0 - 999_999);
-        store.hold(project, otp.id, spent, make.id(), START).await.unwrap();
+        let otp = make.otp(&line);
+        assert!(make.hold(&store, otp.clone(), spent).await);
         let leaving = scene.endpoint().await;
         // Both endpoints have something to be told already, of this phone among others.
         report(&store, &make, &otp, accepted(&otp)).await.unwrap();
@@ -355,11 +357,8 @@ async fn report(
     otp: &Otp,
     report: Report,
 ) -> Result<(), StoreError> {
-    let (first, route, next) = (otp.delivery.attempts[0].id, make.route(), make.id());
-    store
-        .report(Reported::Id(otp.project, otp.id), first, report, route, next, START)
-        .await
-        .map(drop)
+    let report = make.send_report(otp.delivery.attempts[0].id, report);
+    store.report(Reported::Id(otp.project, otp.id), report, START).await.map(drop)
 }
 
 /// Tells a few endpoints, and cannot reach a few others.
@@ -385,10 +384,10 @@ async fn tell_some(
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn what_an_erasure_waits_for_is_forgotten_too() {
     let scene = Scene::open().await;
+    let (store, line) = (scene.store.clone(), scene.make.line(scene.project, KeyMode::Live));
+    let identity = scene.make.log_in(&store, &line, scene.make.login(&line)).await;
     scene.endpoint().await;
-    let (line, otp) = scene.issued().await;
-    let identity = scene.store.start(scene.make.login(&line)).await.unwrap();
-    let (store, line) = (scene.store.clone(), line.clone());
+    let otp = scene.make.issue(&store, scene.make.otp(&line)).await;
 
     // The report has its request and waits to record, since somebody else is about to record an event
     // of the same id; the erasure waits for the request.
@@ -403,14 +402,9 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
     held.batch_execute(&taken).unwrap();
     let reporting = tokio::spawn({
         let (store, otp) = (store.clone(), otp.clone());
-        let (next, route) = (scene.make.id(), scene.make.route());
-        async move {
-            let (first, report) = (otp.delivery.attempts[0].id, accepted(&otp));
-            store
-                .report(Reported::Id(otp.project, otp.id), first, report, route, next, START)
-                .await
-                .unwrap()
-        }
+        let report = scene.make.send_report(otp.delivery.attempts[0].id, accepted(&otp));
+        let request = Reported::Id(otp.project, otp.id);
+        async move { store.report(request, report, START).await.unwrap() }
     });
     scene.database.until_blocked(1).await;
     let erasing = tokio::spawn({

@@ -7,8 +7,11 @@ mod support;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
+use dwar_kernel::KeyMode;
+use dwar_login::{Cost, LoginStore, NewSend, Prepared, SendReport};
+use dwar_otp::{Reason, Report, Reported, Route};
 use dwar_testkit::{Fixtures, START, ledger_of, race};
-use dwar_wallet::{Balance, EntryKind, HoldOutcome, Paise, Settlement, WalletStore};
+use dwar_wallet::{Balance, EntryKind, Paise, Settlement, WalletStore};
 use support::{Database, project};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,10 +44,10 @@ async fn a_send_under_way_locks_nothing() {
     let store = database.store().await;
     let make = Fixtures::random();
     let id = project(&store, &make).await.id;
-    let (send, other) = (make.id(), make.id());
+    let otp = || make.otp(&make.line(id, KeyMode::Live));
+    let (send, other) = (otp(), otp());
     store.credit(id, make.credit(Paise(500)), START).await.unwrap();
-    let hold = |send| store.hold(id, send, Paise(100), make.id(), START);
-    assert_eq!(hold(send).await.unwrap(), HoldOutcome::Held);
+    assert!(make.hold(&store, send.clone(), Paise(100)).await);
 
     // The provider is being called now: nobody has to wait for its answer.
     let mut conn = database.connection();
@@ -53,11 +56,11 @@ async fn a_send_under_way_locks_nothing() {
     )
     .unwrap();
     assert_eq!(database.in_transaction(), 0);
-    assert_eq!(hold(other).await.unwrap(), HoldOutcome::Held);
+    assert!(make.hold(&store, other, Paise(100)).await);
 
     let entries = [make.id(), make.id()];
     let capture = Settlement::Capture(Paise(100));
-    assert!(store.settle(id, send, capture, entries, START).await.unwrap());
+    assert!(store.settle(id, send.id, capture, entries, START).await.unwrap());
     let left = Balance { balance: Paise(400), held: Paise(100) };
     assert_eq!(store.balance(id).await.unwrap(), left);
 }
@@ -70,13 +73,15 @@ async fn a_hold_and_a_settlement_that_are_sent_again_happen_once() {
     let make = Fixtures::random();
     let id = project(&store, &make).await.id;
     store.credit(id, make.credit(Paise(100)), START).await.unwrap();
-    let (send, hold, entries) = (make.id(), make.id(), [make.id(), make.id()]);
+    let otp = make.otp(&make.line(id, KeyMode::Live));
+    let (send, entries) = (otp.id, [make.id(), make.id()]);
+    let held = NewSend { cost: Cost::Hold(Paise(60)), ..make.new_send_of(otp) };
     let answers = race(32, |_| {
-        let store = store.clone();
-        async move { store.hold(id, send, Paise(60), hold, START).await.unwrap() }
+        let (store, held) = (store.clone(), held.clone());
+        async move { store.prepare(held, START).await.unwrap() }
     })
     .await;
-    assert!(answers.iter().all(|answer| *answer == HoldOutcome::Held), "{answers:?}");
+    assert!(answers.iter().all(|answer| matches!(answer, Prepared::Ready(_))), "{answers:?}");
     assert_eq!(store.balance(id).await.unwrap(), Balance { balance: Paise(100), held: Paise(60) });
 
     let capture = Settlement::Capture(Paise(25));
@@ -85,10 +90,10 @@ async fn a_hold_and_a_settlement_that_are_sent_again_happen_once() {
         async move { store.settle(id, send, capture, entries, START).await.unwrap() }
     })
     .await;
-    assert!(answers.iter().all(|settled| *settled), "{answers:?}");
+    assert_eq!(answers.iter().filter(|settled| **settled).count(), 1, "{answers:?}");
     assert!(!store.settle(id, send, capture, [make.id(), make.id()], START).await.unwrap());
     // Still its own, though there is no hold any more.
-    assert_eq!(store.hold(id, send, Paise(60), hold, START).await.unwrap(), HoldOutcome::Held);
+    assert!(matches!(store.prepare(held, START).await.unwrap(), Prepared::Ready(_)));
     let kinds: Vec<_> = ledger_of(&store, id).await.iter().map(|e| e.kind).collect();
     let wanted = [EntryKind::Release, EntryKind::Capture, EntryKind::Hold, EntryKind::Credit];
     assert_eq!(kinds, wanted);
@@ -103,7 +108,7 @@ struct NotedCommit {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
-async fn a_hold_and_a_settlement_change_the_wallet_once_each_and_the_settlement_is_on_disk() {
+async fn a_send_and_its_end_change_the_wallet_once_each_and_are_on_disk() {
     let database = Database::create();
     let store = database.store().await;
     let make = Fixtures::random();
@@ -125,11 +130,14 @@ async fn a_hold_and_a_settlement_change_the_wallet_once_each_and_the_settlement_
         let noted: Vec<NotedCommit> = noted.load(&mut conn).unwrap();
         noted.into_iter().map(|change| change.waited).collect::<Vec<_>>()
     };
-    for settlement in [Settlement::Capture(Paise(20)), Settlement::Release] {
-        let (send, entries) = (make.id(), [make.id(), make.id()]);
-        store.hold(id, send, Paise(60), make.id(), START).await.unwrap();
-        assert_eq!(changes(), ["off"]);
-        assert!(store.settle(id, send, settlement, entries, START).await.unwrap());
+    for settled in [Report::Delivered, Report::Failed(Reason::Blocked)] {
+        let otp = make.otp(&make.line(id, KeyMode::Live));
+        assert!(make.hold(&store, otp.clone(), Paise(60)).await);
+        assert_eq!(changes(), ["on"]);
+        let (attempt, request) = (otp.delivery.attempts[0].id, Reported::Id(id, otp.id));
+        let route = Route { hops: Vec::new(), ..make.route() };
+        let report = SendReport { route, ..make.send_report(attempt, settled) };
+        store.report(request, report, START).await.unwrap().unwrap();
         assert_eq!(changes(), ["on"]);
         // On the same connections, and waited for.
         for _ in 0..8 {

@@ -7,13 +7,13 @@ mod support;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use dwar_identity::IdentityStore;
-use dwar_kernel::{IdentityId, KeyMode, OtpId, Paise};
-use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
+use dwar_kernel::{IdentityId, KeyMode, Paise};
+use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
+use dwar_otp::{Otp, Report, Reported};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
-use dwar_session::SessionStore;
 use dwar_testkit::{Fixtures, Line, START, WRONG_CODE, any_project};
-use dwar_wallet::{HoldOutcome, Settlement, WalletStore};
+use dwar_wallet::WalletStore;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
@@ -135,7 +135,7 @@ async fn an_erasure_does_not_count_a_session_that_ends_meanwhile() {
 }
 
 async fn logged_in(store: &PostgresStore, make: &Fixtures, line: &Line) -> IdentityId {
-    store.start(make.login(line)).await.unwrap()
+    make.log_in(store, line, make.login(line)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,27 +145,26 @@ async fn a_guess_that_waits_for_a_resend_is_judged_against_the_new_code() {
     let store = database.store().await;
     let make = Fixtures::random();
     let line = make.line(project(&store, &make).await.id, KeyMode::Live);
-    store.issue(make.otp(&line)).await.unwrap();
+    make.issue(&store, make.otp(&line)).await;
 
     let mut held = database.connection();
     held.batch_execute("BEGIN; SELECT * FROM otps FOR UPDATE").unwrap();
     // Queues first, so that its new code is there when the guess gets the old one's lock.
     let resend = tokio::spawn({
-        let (store, otp) = (store.clone(), make.otp(&line));
-        async move { store.issue(otp).await.unwrap() }
+        let (store, send) = (store.clone(), make.new_send(&line));
+        async move { store.prepare(send, START).await.unwrap() }
     });
     database.until_blocked(1).await;
     let guess = tokio::spawn({
-        let (store, guess, line) = (store.clone(), make.guess(WRONG_CODE), line.clone());
-        let (project, mode, phone) = (line.project, line.mode, line.index);
-        async move { store.judge(project, mode, phone, guess, GuessPolicy::OFF, START).await }
+        let (store, redemption) = (store.clone(), make.redemption(&line, WRONG_CODE));
+        async move { store.redeem(redemption, START).await }
     });
     database.until_blocked(2).await;
     drop(held);
 
     resend.await.unwrap();
     let judged = guess.await.unwrap().unwrap();
-    assert!(matches!(judged, Verdict::Wrong(_)), "{judged:?}");
+    assert!(matches!(judged, Redeemed::Wrong(_)), "{judged:?}");
 }
 
 /// Whoever has the wallet of one project to himself takes no connection from the others.
@@ -184,18 +183,20 @@ async fn a_wallet_that_many_wait_for_leaves_connections_to_others() {
         .batch_execute(&format!("SELECT * FROM wallets WHERE project_id = '{busy}' FOR UPDATE"))
         .unwrap();
     let hold = |project| {
-        let (store, send, entry) = (store.clone(), make.id(), make.id());
-        async move { store.hold(project, send, Paise(100), entry, START).await.unwrap() }
+        let line = make.line(project, KeyMode::Live);
+        let send = NewSend { cost: Cost::Hold(Paise(100)), ..make.new_send(&line) };
+        let store = store.clone();
+        async move { matches!(store.prepare(send, START).await.unwrap(), Prepared::Ready(_)) }
     };
     let waiting: Vec<_> = (0..40).map(|_| tokio::spawn(hold(busy))).collect();
     database.until_blocked(1).await;
     for _ in 0..10 {
-        assert_eq!(hold(other).await, HoldOutcome::Held);
+        assert!(hold(other).await);
     }
     assert_eq!(database.blocked(), 1);
     rival.batch_execute("COMMIT").unwrap();
     for waiting in waiting {
-        assert_eq!(waiting.await.unwrap(), HoldOutcome::Held);
+        assert!(waiting.await.unwrap());
     }
     assert_eq!(store.balance(busy).await.unwrap().held, Paise(4_000));
 }
@@ -237,17 +238,11 @@ async fn joined_reports_lock_codes_in_the_order_of_their_ids() {
     otps.sort_by_key(|otp| otp.id);
     let mut steps = Vec::new();
     for otp in otps {
-        store.issue(otp.clone()).await.unwrap();
-        let (store, route, next) = (store.clone(), make.route(), make.id());
-        let (row, attempt) = (format!("otps WHERE id = '{}'", otp.id), otp.delivery.attempts[0].id);
+        make.issue(&store, otp.clone()).await;
+        let (store, row) = (store.clone(), format!("otps WHERE id = '{}'", otp.id));
+        let report = make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
         let seen = Reported::Seen(Box::new(otp));
-        steps.push((row, async move {
-            store
-                .report(seen, attempt, Report::Delivered, route, next, START)
-                .await
-                .unwrap()
-                .unwrap()
-        }));
+        steps.push((row, async move { store.report(seen, report, START).await.unwrap().unwrap() }));
     }
     lock_in_order(&database, steps.try_into().ok().unwrap()).await;
 }
@@ -259,17 +254,15 @@ async fn joined_settlements_lock_holds_in_the_order_of_their_sends() {
     let (store, make) = (database.store().await, Fixtures::random());
     let project = project(&store, &make).await.id;
     store.credit(project, make.credit(Paise(1_000)), START).await.unwrap();
-    let mut sends: Vec<OtpId> = (0..3).map(|_| make.id()).collect();
-    sends.sort();
+    let mut otps: Vec<Otp> = (0..3).map(|_| make.otp(&make.line(project, KeyMode::Live))).collect();
+    otps.sort_by_key(|otp| otp.id);
     let mut steps = Vec::new();
-    for send in sends {
-        store.hold(project, send, Paise(10), make.id(), START).await.unwrap();
-        let (store, entries) = (store.clone(), [make.id(), make.id()]);
-        let row = format!("wallet_holds WHERE send_id = '{send}'");
-        let capture = Settlement::Capture(Paise(10));
-        steps.push((row, async move {
-            assert!(store.settle(project, send, capture, entries, START).await.unwrap());
-        }));
+    for otp in otps {
+        assert!(make.hold(&store, otp.clone(), Paise(10)).await);
+        let (store, row) = (store.clone(), format!("wallet_holds WHERE send_id = '{}'", otp.id));
+        let report = make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
+        let seen = Reported::Seen(Box::new(otp));
+        steps.push((row, async move { store.report(seen, report, START).await.unwrap().unwrap() }));
     }
     lock_in_order(&database, steps.try_into().ok().unwrap()).await;
 }

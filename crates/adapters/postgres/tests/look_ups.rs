@@ -19,8 +19,9 @@ use support::{Database, assert_unavailable};
 async fn a_session(store: &PostgresStore, make: &Fixtures) -> (Session, KeyRecord, KeyRecord) {
     let (new, keys) = (make.project(), make.keys());
     store.create(new.clone(), keys.clone()).await.unwrap();
-    let login = make.login(&make.line(new.id, KeyMode::Live));
-    let identity = store.start(login.clone()).await.unwrap();
+    let line = make.line(new.id, KeyMode::Live);
+    let login = make.login(&line);
+    let identity = make.log_in(store, &line, login.clone()).await;
     let of = |mode| keys.iter().find(|key| key.mode == mode).unwrap().clone();
     (Session { identity, ..login.session }, of(KeyMode::Live), of(KeyMode::Test))
 }

@@ -4,10 +4,11 @@
 
 mod support;
 
-use dwar_kernel::{GuessPolicy, KeyMode, OtpId};
+use dwar_kernel::{GuessPolicy, KeyMode};
+use dwar_login::{LoginStore, NewSend};
 use dwar_otp::{AttemptStatus, Otp, OtpStore, Report, Reported};
 use dwar_postgres::{PostgresStore, Settings};
-use dwar_ratelimit::{Quota, SendLimiter, SendQuota};
+use dwar_ratelimit::{Quota, SendQuota};
 use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -90,72 +91,63 @@ impl Scene {
     }
 
     async fn issued(&self) -> Otp {
-        let otp = self.make.otp(&self.line);
-        self.store.issue(otp.clone()).await.unwrap();
-        otp
+        self.make.issue(&self.store, self.make.otp(&self.line)).await
     }
 
-    async fn judge(&self, code: &str) {
-        let Line { project, mode, index, .. } = self.line;
-        let guess = self.make.guess(code);
-        self.store.judge(project, mode, index, guess, GuessPolicy::OFF, START).await.unwrap();
+    /// The same for a phone that nothing is known of.
+    async fn issued_first(&self) -> Otp {
+        let line = self.make.line(self.line.project, KeyMode::Live);
+        self.make.issue(&self.store, self.make.otp(&line)).await
     }
 
     async fn report(&self, request: Reported, otp: &Otp) {
-        let (first, report) = (otp.delivery.attempts[0].id, Report::Delivered);
-        let (route, next) = (self.make.route(), self.make.id());
-        self.store.report(request, first, report, route, next, START).await.unwrap().unwrap();
+        let reported = self.make.report(&self.store, request, otp, Report::Delivered, START);
+        reported.await.unwrap();
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
-async fn each_step_of_a_send_and_a_verification_takes_as_few_trips_as_it_says() {
+async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
     let scene = Scene::open().await;
-    let key = scene.line.send_key();
-    let admit = async |limit| {
-        let quota = SendQuota { places: Quota { limit, window: minutes(10) }, reach: None };
-        let send: OtpId = scene.make.id();
-        scene.store.admit(key, send, quota, GuessPolicy::OFF, START).await.unwrap()
-    };
-    // A look and a place; a refusal is the look alone.
-    assert_eq!(scene.trips(async || admit(99).await).await, 2, "admitted");
-    assert_eq!(scene.trips(async || admit(0).await).await, 1, "refused");
-
+    let first = scene.trips(async || scene.issued_first().await).await;
+    assert_eq!(first, 1, "a send to a phone that nothing is known of");
     let issue = scene.trips(async || scene.issued().await).await;
-    assert_eq!(issue, 1, "issue");
+    assert_eq!(issue, 2, "a send to another one");
+    let none = SendQuota { places: Quota { limit: 0, window: minutes(10) }, reach: None };
+    let refused = async || {
+        let send = NewSend { quota: none, ..scene.make.new_send(&scene.line) };
+        scene.store.prepare(send, START).await.unwrap()
+    };
+    assert_eq!(scene.trips(refused).await, 1, "a send that is refused");
     let sent = async || {
-        let otp = scene.issued().await;
+        let otp = scene.issued_first().await;
         scene.report(Reported::Seen(Box::new(otp.clone())), &otp).await;
     };
-    assert_eq!(scene.trips(sent).await - issue, 1, "the report of whoever has just issued");
+    assert_eq!(scene.trips(sent).await - first, 1, "the report of whoever has just begun it");
     let reported = async || {
-        let otp = scene.issued().await;
+        let otp = scene.issued_first().await;
         scene.report(Reported::Id(otp.project, otp.id), &otp).await;
     };
-    assert_eq!(scene.trips(reported).await - issue, 2, "the report of a receipt");
+    assert_eq!(scene.trips(reported).await - first, 2, "the report of a receipt");
     let otp = scene.issued().await;
     let late = async || {
-        let (first, seen) = (otp.delivery.attempts[0].id, AttemptStatus::Sent);
-        let (route, next) = (scene.make.route(), scene.make.id());
+        let overdue = Report::Overdue { seen: AttemptStatus::Sent };
         let request = Reported::Id(otp.project, otp.id);
-        let overdue = Report::Overdue { seen };
-        scene.store.report(request, first, overdue, route, next, START).await.unwrap()
+        scene.make.report(&scene.store, request, &otp, overdue, START).await.unwrap()
     };
     assert_eq!(scene.trips(late).await, 1, "a report that changes nothing");
 
     for code in [CODE, WRONG_CODE] {
         let judged = async || {
             scene.issued().await;
-            scene.judge(code).await;
+            scene.make.judge(&scene.store, &scene.line, code, GuessPolicy::OFF, START).await
         };
         assert_eq!(scene.trips(judged).await - issue, 2, "{code}");
     }
-    let nothing = async || {
-        let Line { project, mode, index, .. } = scene.make.line(otp.project, KeyMode::Live);
-        let guess = scene.make.guess(CODE);
-        scene.store.judge(project, mode, index, guess, GuessPolicy::OFF, START).await.unwrap()
-    };
+    let nobody = scene.make.line(otp.project, KeyMode::Live);
+    let nothing =
+        async || scene.make.judge(&scene.store, &nobody, CODE, GuessPolicy::OFF, START).await;
     assert_eq!(scene.trips(nothing).await, 1, "a guess at no code");
     let found = async || scene.store.find(otp.project, otp.mode, otp.id).await.unwrap();
     assert_eq!(scene.trips(found).await, 1, "the status of a request");

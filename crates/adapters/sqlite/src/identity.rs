@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
-use dwar_session::{Login, Session};
+use dwar_session::Session;
 use dwar_sql::schema::{events, idempotency_records, identities, otps, sessions};
 use dwar_sql::{Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_one};
 
@@ -81,24 +81,6 @@ fn erase_traces(
         .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
         .execute(connection)
         .map(|_| ())
-}
-
-/// The identity of the phone that logs in, as just verified; a new one if there is none.
-pub(crate) fn recognise(
-    connection: &mut SqliteConnection,
-    login: &Login,
-) -> Result<IdentityId, Failure> {
-    let Session { project, mode, identity: id, created_at: at, .. } = login.session;
-    let phone = login.sealed_phone.clone();
-    let identity = match by_phone(connection, project, mode, login.phone)? {
-        Some(known) => {
-            let last_verified_at = at.max(known.last_verified_at);
-            Identity { phone, last_verified_at, ..known }
-        }
-        None => Identity { id, project, mode, phone, created_at: at, last_verified_at: at },
-    };
-    save(connection, &identity, login.phone)?;
-    Ok(identity.id)
 }
 
 /// Puts the identity of a phone on record, new or as just verified.

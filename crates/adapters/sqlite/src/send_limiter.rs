@@ -5,33 +5,13 @@ use crate::connection::remembered::Changes;
 use crate::connection::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{GuessBudget, GuessPolicy, OtpId, StoreError, Timestamp};
-use dwar_ratelimit::{SendAdmission, SendKey, SendLimiter, SendLog, SendQuota, SendSlot};
+use dwar_kernel::{GuessBudget, OtpId, StoreError, Timestamp};
+use dwar_ratelimit::{SendKey, SendLimiter, SendLog, SendSlot};
 use dwar_sql::schema::{guess_budgets, send_slots};
 use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 
 #[async_trait]
 impl SendLimiter for SqliteStore {
-    async fn admit(
-        &self,
-        key: SendKey,
-        send: OtpId,
-        quota: SendQuota,
-        guesses: GuessPolicy,
-        now: Timestamp,
-    ) -> Result<SendAdmission, StoreError> {
-        // The request that is issued next takes it to the disk; a refusal writes nothing.
-        self.of(key.project)
-            .write_ahead_of_disk(move |connection| {
-                let admission = read_log(connection, &key)?.admit(&quota, &guesses, now);
-                if admission.counted.admitted {
-                    take_place(connection, &key, send, now)?;
-                }
-                Ok(admission)
-            })
-            .await
-    }
-
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
         self.of(key.project)
             .read(move |connection| snapshot(connection, |connection| read_log(connection, &key)))
@@ -41,18 +21,6 @@ impl SendLimiter for SqliteStore {
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.of(key.project)
             .write_that(Changes::NoLookUp, move |connection| Ok(forgive(connection, &key, send)?))
-            .await
-    }
-
-    async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.of(key.project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                let phone = key.phone.0.as_slice();
-                let slot = of_phone!(send_slots of key.project, key.mode, phone)
-                    .filter(send_slots::send_id.eq(Id::from(send)));
-                diesel::delete(slot).execute(connection)?;
-                Ok(())
-            })
             .await
     }
 

@@ -4,15 +4,10 @@ use crate::connection::pool::{SWEEP, SqliteStore};
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::statement;
 use crate::event;
-use crate::identity;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{
-    Digest, IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId,
-};
-use dwar_session::{
-    Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
-};
+use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 use dwar_sql::schema::{api_keys, projects, sessions};
 use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
 
@@ -21,17 +16,6 @@ const FOUND_AT_ONCE: i64 = 20 * SWEEP as i64;
 
 #[async_trait]
 impl SessionStore for SqliteStore {
-    async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
-        self.of(login.session.project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                let identity = identity::recognise(connection, &login)?;
-                let session = Session { identity, ..login.session };
-                begin(connection, &session)?;
-                Ok(identity)
-            })
-            .await
-    }
-
     async fn rotate(
         &self,
         seen: Session,

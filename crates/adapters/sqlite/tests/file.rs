@@ -4,13 +4,14 @@
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
+use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, StoreError};
+use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
 use dwar_otp::{GuessPolicy, OtpStore, Verdict};
 use dwar_project::ProjectStore;
-use dwar_session::SessionStore;
 use dwar_sqlite::{OpenError, Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, race};
-use dwar_wallet::{Credited, HoldOutcome, Paise, WalletStore};
+use dwar_wallet::{Credited, Paise, WalletStore};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -46,10 +47,9 @@ async fn what_was_answered_is_there_after_a_reopening() {
     {
         let store = open(&database(&folder)).await;
         store.create(project.clone(), keys.clone()).await.unwrap();
-        store.issue(otp.clone()).await.unwrap();
-        let guess = make.guess(WRONG_CODE);
-        let judged = store.judge(id, KeyMode::Live, line.index, guess, GuessPolicy::OFF, START);
-        assert!(matches!(judged.await.unwrap(), Verdict::Wrong(_)));
+        make.issue(&store, otp.clone()).await;
+        let judged = make.judge(&store, &line, WRONG_CODE, GuessPolicy::OFF, START).await;
+        assert!(matches!(judged, Verdict::Wrong(_)));
     }
     let store = open(&database(&folder)).await;
     assert_eq!(ProjectStore::find(&store, id).await.unwrap(), Some(project.into_project()));
@@ -67,10 +67,9 @@ async fn a_success_leaves_no_count_of_guesses_behind() {
     let project = make.project();
     let line = make.line(project.id, KeyMode::Live);
     store.create(project, make.keys()).await.unwrap();
-    store.issue(make.otp(&line)).await.unwrap();
+    make.issue(&store, make.otp(&line)).await;
     for (code, counts) in [(WRONG_CODE, 1), (CODE, 0)] {
-        let (guess, policy) = (make.guess(code), GuessPolicy::OFF);
-        store.judge(line.project, line.mode, line.index, guess, policy, START).await.unwrap();
+        make.judge(&store, &line, code, GuessPolicy::OFF, START).await;
         let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
         let rows: i64 = tables::guess_budgets::table.count().get_result(&mut other).unwrap();
         assert_eq!(rows, counts, "after {code}");
@@ -147,11 +146,13 @@ async fn two_stores_on_one_file_hold_exactly_what_the_balance_covers() {
     let credited = stores[1].credit(id, make.credit(Paise(1_000)), START).await.unwrap();
     assert_eq!(credited, Credited::Booked);
     let outcomes = race(40, |number| {
-        let (store, send, entry) = (stores[number % 2].clone(), make.id(), make.id());
-        async move { store.hold(id, send, Paise(100), entry, START).await.unwrap() }
+        let store = stores[number % 2].clone();
+        let line = make.line(id, KeyMode::Live);
+        let send = NewSend { cost: Cost::Hold(Paise(100)), ..make.new_send(&line) };
+        async move { store.prepare(send, START).await.unwrap() }
     })
     .await;
-    let held = outcomes.iter().filter(|outcome| **outcome == HoldOutcome::Held).count();
+    let held = outcomes.iter().filter(|outcome| matches!(outcome, Prepared::Ready(_))).count();
     assert_eq!(held, 10);
     assert_eq!(stores[0].audit().await.unwrap().difference, Paise::ZERO);
 }
@@ -166,20 +167,21 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
     let id = project.id;
     stores[0].create(project, make.keys()).await.unwrap();
     let line = make.line(id, KeyMode::Live);
-    stores[1].issue(make.otp(&line)).await.unwrap();
+    make.issue(&stores[1], make.otp(&line)).await;
     let answers = race(20, |number| {
-        let (store, line) = (stores[number % 2].clone(), line.clone());
-        let (guess, login) = (make.guess(CODE), make.login(&line));
-        async move {
-            let policy = GuessPolicy::OFF;
-            let judged = store.judge(id, line.mode, line.index, guess, policy, START).await;
-            (judged.unwrap(), store.start(login).await.unwrap())
-        }
+        let (store, redemption) = (stores[number % 2].clone(), make.redemption(&line, CODE));
+        async move { store.redeem(redemption, START).await.unwrap() }
     })
     .await;
-    let accepted = answers.iter().filter(|(judged, _)| matches!(judged, Verdict::Accepted(_)));
+    let accepted = answers.iter().filter(|answer| matches!(answer, Redeemed::LoggedIn(..)));
     assert_eq!(accepted.count(), 1);
-    assert!(answers.iter().all(|(_, identity)| *identity == answers[0].1));
+    let known = stores[0].find_by_phone(id, line.mode, line.index).await.unwrap().unwrap();
+    assert!(answers.iter().all(|answer| match answer {
+        Redeemed::LoggedIn(_, identity) => *identity == known.id,
+        _ => true,
+    }));
+    // Another login by way of the other store is of the same one.
+    assert_eq!(make.log_in(&stores[1], &line, make.login(&line)).await, known.id);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

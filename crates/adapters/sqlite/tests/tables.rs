@@ -12,12 +12,12 @@ use dwar_event::{CallLog, Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_operator::{AuditFilter, AuditStore};
-use dwar_otp::{GuessPolicy, Otp, OtpStore, Report, Reported, Verdict};
+use dwar_otp::{GuessPolicy, Otp, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, Line, START, any_project, ledger_of, seconds};
-use dwar_wallet::{Adjusted, Adjustment, Credited, HoldOutcome, Paise, WalletStore};
+use dwar_wallet::{Adjusted, Adjustment, Credited, Paise, WalletStore};
 use tempfile::TempDir;
 
 struct Scene {
@@ -68,26 +68,15 @@ impl Scene {
     /// A code that was sent, delivered and used.
     async fn verified(&self) -> (Line, Otp) {
         let line = self.make.line(self.project, KeyMode::Live);
-        let otp = self.make.otp(&line);
-        self.store.issue(otp.clone()).await.unwrap();
+        let otp = self.make.issue(&self.store, self.make.otp(&line)).await;
         let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
         for report in [accepted, Report::Delivered] {
-            let (attempt, route, next) =
-                (otp.delivery.attempts[0].id, self.make.route(), self.make.id());
-            let applied = self.store.report(
-                Reported::Id(self.project, otp.id),
-                attempt,
-                report,
-                route,
-                next,
-                START,
-            );
-            assert!(applied.await.unwrap().is_some());
+            let request = Reported::Id(self.project, otp.id);
+            let applied = self.make.report(&self.store, request, &otp, report, START).await;
+            assert!(applied.is_some());
         }
-        let guess = self.make.guess(CODE);
-        let judged =
-            self.store.judge(line.project, line.mode, line.index, guess, GuessPolicy::OFF, START);
-        assert!(matches!(judged.await.unwrap(), Verdict::Accepted(_)));
+        let judged = self.make.judge(&self.store, &line, CODE, GuessPolicy::OFF, START).await;
+        assert!(matches!(judged, Verdict::Accepted(_)));
         (line, otp)
     }
 
@@ -95,7 +84,7 @@ impl Scene {
     async fn end(&self, line: &Line) {
         let login = self.make.login(line);
         let (session, token) = (login.session.clone(), login.session.access.token);
-        let identity = self.store.start(login).await.unwrap();
+        let identity = self.make.log_in(&self.store, line, login).await;
         assert!(self.store.revoke(session, token, START).await.unwrap());
         self.store.erase(self.project, line.mode, identity, START).await.unwrap().unwrap();
     }
@@ -142,9 +131,8 @@ async fn lines_of_the_audit_log_cannot_be_changed() {
 async fn ledger_entries_can_be_neither_changed_nor_deleted() {
     let mut scene = Scene::open().await;
     scene.credit(1_000).await;
-    let send = scene.make.id();
-    let held = scene.store.hold(scene.project, send, Paise(40), scene.make.id(), START);
-    assert_eq!(held.await.unwrap(), HoldOutcome::Held);
+    let otp = scene.make.otp(&scene.make.line(scene.project, KeyMode::Live));
+    assert!(scene.make.hold(&scene.store, otp, Paise(40)).await);
     let before = ledger_of(&scene.store, scene.project).await;
     for forbidden in [
         "UPDATE ledger_entries SET amount = 1",

@@ -1,6 +1,6 @@
 use crate::{
-    Channel, Code, DeliveryStep, Guess, GuessBudget, GuessPolicy, KeptReceipt, Otp, Reason,
-    ReceiptRoom, ReceiptTarget, Report, Reviewed, Route, UnknownReceipts, Verdict,
+    Channel, Code, GuessBudget, KeptReceipt, Otp, Reason, ReceiptRoom, ReceiptTarget, Reviewed,
+    UnknownReceipts,
 };
 use async_trait::async_trait;
 use derive_more::Debug;
@@ -13,35 +13,6 @@ use std::time::Duration;
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OtpStore: Send + Sync {
-    /// Stores a new code with its first attempt and supersedes the phone's present one.
-    ///
-    /// However many calls come at once for one phone of one project and mode, exactly one code MUST
-    /// be in force after them.
-    async fn issue(&self, otp: Otp) -> Result<(), StoreError>;
-
-    /// As [`OtpStore::issue`], for a send that has a place and money held for it.
-    ///
-    /// If one of them is gone, nothing is stored and this is [`StoreError::Unavailable`]: the send
-    /// was taken for abandoned while it was stalled, or a crash of the database undid what it had not
-    /// waited for. No code may be sent that could not be charged for, or that no limit counts.
-    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError>;
-
-    /// Judges a guess at the code in force for a phone, by [`Otp::judge`].
-    ///
-    /// The count of wrong guesses MUST be on disk before this answers, and no two guesses may be
-    /// judged against the same count: of any number of right ones at once exactly one is accepted,
-    /// of wrong ones exactly `max_wrong` are judged. The one that reaches the stop
-    /// ([`GuessBudget::stops_after`]) records `otp.under_attack` in the same step.
-    async fn judge(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-        guess: Guess,
-        policy: GuessPolicy,
-        now: Timestamp,
-    ) -> Result<Verdict, StoreError>;
-
     /// Forgets the wrong guesses counted for a phone and gives them, or `None` if there were none.
     ///
     /// No guess that was counted before this may be counted again after it.
@@ -51,20 +22,6 @@ pub trait OtpStore: Send + Sync {
         mode: KeyMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError>;
-
-    /// Applies a report on an attempt, by [`Otp::report`]; `None` if there is no such request.
-    ///
-    /// A next attempt that the step asks for is on disk before this answers. However much of the
-    /// request the caller knows, what is on record decides.
-    async fn report(
-        &self,
-        request: Reported,
-        attempt: AttemptId,
-        report: Report,
-        route: Route,
-        next: AttemptId,
-        now: Timestamp,
-    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError>;
 
     /// The request with this id in this project and mode, or `None`.
     async fn find(

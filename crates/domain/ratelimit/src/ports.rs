@@ -1,8 +1,6 @@
-use crate::{
-    Admission, Grant, Quota, RequestKey, SendAdmission, SendKey, SendLog, SendQuota, Wish,
-};
+use crate::{Admission, Grant, Quota, RequestKey, SendKey, SendLog, Wish};
 use async_trait::async_trait;
-use dwar_kernel::{GuessPolicy, OtpId, StoreError, Timestamp};
+use dwar_kernel::{OtpId, StoreError, Timestamp};
 
 /// Counts requests per API key (docs/contract.md, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -72,30 +70,12 @@ pub trait QuotaLeases: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SendLimiter: Send + Sync {
-    /// Judges a send by [`crate::SendLog::admit`] and, if admitted, records it, as one atomic step.
-    /// The log is that of the phone's sends and of the wrong guesses counted for it.
-    ///
-    /// However many come at once, at most as many as both bounds of `quota` allow MUST be admitted
-    /// in any window, and as many as that MUST be. A refusal is not recorded. Deleting an identity
-    /// MUST NOT take a send off the record.
-    async fn admit(
-        &self,
-        key: SendKey,
-        send: OtpId,
-        quota: SendQuota,
-        guesses: GuessPolicy,
-        now: Timestamp,
-    ) -> Result<SendAdmission, StoreError>;
-
     /// What the next send of a phone is judged by; changes nothing.
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError>;
 
     /// Gives back the place of `send`, since every provider refused it; it still counts as one
     /// that reached a provider. Repetition is harmless.
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
-
-    /// Takes `send` off the record, since no provider was called; repetition is harmless.
-    async fn withdraw(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
 
     /// Drops places taken before `before`, by the ids of their sends; that is the longest window in
     /// force ago. Gives their number.

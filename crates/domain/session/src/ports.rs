@@ -1,22 +1,14 @@
 use crate::{
-    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Login, Presented, PresentedToken,
-    Rotation, RotationPolicy, Session, SigningKey, Sought, Successor,
+    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Presented, PresentedToken, Rotation,
+    RotationPolicy, Session, SigningKey, Sought, Successor,
 };
 use async_trait::async_trait;
-use dwar_kernel::{Digest, IdentityId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{Digest, SessionId, StoreError, Timestamp, TokenId};
 
 /// Keeps sessions, one record each.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Records a login as one step, and gives its identity: the one that the phone has in this project
-    /// and mode, or a new one with the id that the session names.
-    ///
-    /// A known identity keeps the phone as sealed by this login, so that a new master key takes over as
-    /// people log in, and the later of both dates. However many logins of one phone come at once, there
-    /// MUST be one identity after them. A session that is on record already is left as it is.
-    async fn start(&self, login: Login) -> Result<IdentityId, StoreError>;
-
     /// Exchanges a refresh token of the session, by [`Session::rotate`]; `None` if it is gone.
     ///
     /// `seen` is the session as [`SessionStore::seek`] gave it to this very request, which saves a

@@ -1,6 +1,6 @@
 use crate::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, HoldOutcome, LedgerEntry, OpenHold,
-    Paise, Refunded, Settlement,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, LedgerEntry, OpenHold, Refunded,
+    Settlement,
 };
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
@@ -22,19 +22,6 @@ pub trait WalletStore: Send + Sync {
         credit: Credit,
         now: Timestamp,
     ) -> Result<Credited, StoreError>;
-
-    /// Sets `amount` aside for `send`, which has no hold yet and never had, see
-    /// [`crate::Wallet::hold`].
-    ///
-    /// Of any number of calls at once, exactly as many MUST succeed as the balance covers.
-    async fn hold(
-        &self,
-        project: ProjectId,
-        send: OtpId,
-        amount: Paise,
-        entry: EntryId,
-        now: Timestamp,
-    ) -> Result<HoldOutcome, StoreError>;
 
     /// Ends the hold made for `send`, see [`crate::Wallet::settle`]; `entries` name the capture and
     /// the release it may write.

@@ -37,7 +37,7 @@ impl LoginStore for PostgresStore {
                     return Ok(prepared);
                 }
                 let key = send.key();
-                let log = self.pool.of(project).run(move |conn| read_log(conn, &key, None)).await?;
+                let log = self.pool.of(project).run(move |conn| read_log(conn, &key)).await?;
                 seen = Some(Arc::new(log));
                 continue;
             };

@@ -1,11 +1,9 @@
 #[macro_use]
 pub(crate) mod row;
-pub(crate) mod report;
 
 use crate::PostgresStore;
-use crate::connection::error::{Failure, unavailable};
-use crate::otp::report::ReportUpdate;
-use crate::otp::row::{Found, Issued};
+use crate::connection::error::Failure;
+use crate::otp::row::Found;
 use async_trait::async_trait;
 use diesel::dsl::AsSelect;
 use diesel::expression::ValidGrouping;
@@ -13,11 +11,8 @@ use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
-use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_otp::{
-    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported,
-    Route, Verdict,
-};
+use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget, Reported};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::{At, AttemptRow, BudgetRow, Id, OtpRow, Row, maybe, of_phone};
 use std::collections::HashMap;
@@ -52,73 +47,8 @@ impl QueryFragment<Pg> for InForce {
     }
 }
 
-fn issue(conn: &mut PgConnection, otp: &Otp, held: bool) -> Result<(), Failure> {
-    for _ in 0..TRIES {
-        match row::issue(conn, otp, held)? {
-            Issued { done: true, .. } => return Ok(()),
-            Issued { lacking: true, .. } => {
-                return Err(
-                    unavailable("the hold or the rate-limit place of a send is gone").into()
-                );
-            }
-            Issued { .. } => {}
-        }
-    }
-    Err(unavailable("a code keeps being replaced").into())
-}
-
 #[async_trait]
 impl OtpStore for PostgresStore {
-    async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.pool.of(otp.project).run(move |conn| issue(conn, &otp, false)).await
-    }
-
-    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
-        self.pool.of(otp.project).run(move |conn| issue(conn, &otp, true)).await
-    }
-
-    async fn judge(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-        guess: Guess,
-        policy: GuessPolicy,
-        now: Timestamp,
-    ) -> Result<Verdict, StoreError> {
-        let mut written: Option<Written> = None;
-        self.pool
-            .of(project)
-            .run(move |conn| {
-                // The connection was lost: what was written last may be there or not.
-                let in_doubt = written.is_some();
-                for _ in 0..TRIES {
-                    let target = target(conn, (project, mode, phone))?;
-                    if let Some(written) = &written
-                        && let Some(verdict) = written.verdict(conn, target.as_ref(), in_doubt)?
-                    {
-                        return Ok(verdict);
-                    }
-                    let Some(Target { found, counted, fresh }) = target else {
-                        return Ok(Verdict::NotFound);
-                    };
-                    let (mut otp, mut budget) = (found.otp.clone(), counted);
-                    let verdict = otp.judge(&guess, &mut budget, &policy, now);
-                    if otp == found.otp && budget == counted {
-                        return Ok(verdict);
-                    }
-                    let version = written.as_ref().map_or(fresh, |written| written.version);
-                    let (otp_id, before) = (otp.id, found.version);
-                    written = Some(Written { otp: otp_id, before, version, verdict });
-                    if row::judge(conn, (&found, &counted), (&otp, &budget), version, now)? {
-                        return Ok(verdict);
-                    }
-                }
-                Err(unavailable("a code keeps changing").into())
-            })
-            .await
-    }
-
     async fn forget_guesses(
         &self,
         project: ProjectId,
@@ -139,44 +69,6 @@ impl OtpStore for PostgresStore {
                 Ok(maybe(row)?)
             })
             .await
-    }
-
-    async fn report(
-        &self,
-        request: Reported,
-        attempt: AttemptId,
-        report: Report,
-        route: Route,
-        next: AttemptId,
-        now: Timestamp,
-    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
-        let (project, id) = request.key();
-        let mut seen = as_seen(request);
-        let mut written = None;
-        for _ in 0..TRIES {
-            let by_view = seen.is_some();
-            let found = match seen.take() {
-                Some(seen) => Some(seen),
-                None => self.pool.of(project).run(move |conn| find(conn, project, id)).await?,
-            };
-            let Some(found) = found else { return Ok(None) };
-            // Written, and the answer was lost with the connection.
-            if found.version == next.into() && written.is_some() {
-                return Ok(written.take());
-            }
-            let mut otp = found.otp.clone();
-            let step = otp.report(attempt, report.clone(), &route, next, now);
-            if otp != found.otp {
-                let change = ReportUpdate::of(&found, &otp, next.into(), now);
-                written = Some((otp, step));
-                if self.otp_reports.done(project, change).await? {
-                    return Ok(written.take());
-                }
-            } else if !by_view {
-                return Ok(Some((otp, step)));
-            }
-        }
-        Err(unavailable("a request keeps changing"))
     }
 
     async fn find(
@@ -266,43 +158,6 @@ pub(crate) struct Target {
     pub(crate) counted: GuessBudget,
     /// What the step may write as its version.
     pub(crate) fresh: Id,
-}
-
-/// What a guess wrote, or tried to.
-struct Written {
-    otp: OtpId,
-    before: Id,
-    version: Id,
-    verdict: Verdict,
-}
-
-impl Written {
-    /// The verdict, if it is on record; `None` if the guess has to be judged anew.
-    ///
-    /// # Errors
-    /// If the answer was lost and others have written since: nobody knows whether it was counted.
-    fn verdict(
-        &self,
-        conn: &mut PgConnection,
-        target: Option<&Target>,
-        in_doubt: bool,
-    ) -> Result<Option<Verdict>, Failure> {
-        let same = target.filter(|target| target.found.otp.id == self.otp);
-        let version = match same {
-            Some(target) => Some(target.found.version),
-            None => {
-                let row = otps::table.find(Id::from(self.otp)).select(otps::version);
-                row.get_result(conn).optional()?
-            }
-        };
-        match version {
-            Some(version) if version == self.version => Ok(Some(self.verdict)),
-            Some(version) if in_doubt && version != self.before => {
-                Err(unavailable("the connection was lost while a guess was counted").into())
-            }
-            _ => Ok(None),
-        }
-    }
 }
 
 /// The request as whoever reports saw it. The attempt that was opened last has the id of the step

@@ -1,5 +1,3 @@
-pub(crate) mod start;
-
 use crate::PostgresStore;
 use crate::caller::SoughtWith;
 use crate::connection::error::{Failure, unavailable};
@@ -10,9 +8,7 @@ use diesel::sql_types::{Binary, Text};
 use dwar_kernel::{
     Digest, IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId,
 };
-use dwar_session::{
-    Login, Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor,
-};
+use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 use dwar_sql::schema::sessions;
 use dwar_sql::{At, Id, SessionRow, in_world, read_all, read_one};
 
@@ -121,10 +117,6 @@ fn by_id(
 
 #[async_trait]
 impl SessionStore for PostgresStore {
-    async fn start(&self, login: Login) -> Result<IdentityId, StoreError> {
-        self.logins.done(login.session.project, login).await
-    }
-
     async fn rotate(
         &self,
         seen: Session,

@@ -1,18 +1,16 @@
 pub(crate) mod row;
-pub(crate) mod step;
 
 use crate::PostgresStore;
 use crate::connection::error::Failure;
 use crate::wallet::row::{amount_of, apply};
-use crate::wallet::step::{Hold, Settle, WalletStep};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{wallet_holds, wallets};
 use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balance, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, OpenHold,
-    Paise, Refunded, Settlement, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, OpenHold, Paise, Refunded,
+    Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
 
@@ -52,22 +50,6 @@ impl WalletStore for PostgresStore {
             .await
     }
 
-    async fn hold(
-        &self,
-        project: ProjectId,
-        send: OtpId,
-        amount: Paise,
-        entry: EntryId,
-        now: Timestamp,
-    ) -> Result<HoldOutcome, StoreError> {
-        if amount == Paise::ZERO {
-            return Ok(HoldOutcome::Held);
-        }
-        let held =
-            self.wallets.done(project, WalletStep::Hold(Hold { send, amount, entry, now })).await?;
-        Ok(if held { HoldOutcome::Held } else { HoldOutcome::Insufficient })
-    }
-
     async fn settle(
         &self,
         project: ProjectId,
@@ -76,8 +58,20 @@ impl WalletStore for PostgresStore {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.wallets
-            .done(project, WalletStep::Settle(Settle { send, settlement, entries, now }))
+        self.pool
+            .of(project)
+            .transaction(move |conn| {
+                let hold = wallet_holds::table
+                    .filter(wallet_holds::send_id.eq(Id::from(send)))
+                    .filter(wallet_holds::project_id.eq(Id::from(project)));
+                let held: Option<i64> = diesel::delete(hold)
+                    .returning(wallet_holds::amount)
+                    .get_result(conn)
+                    .optional()?;
+                apply(conn, project, |_, wallet| {
+                    Ok(wallet.settle(send, held.map(Paise), settlement, entries, now))
+                })
+            })
             .await
     }
 

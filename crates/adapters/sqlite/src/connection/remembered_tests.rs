@@ -2,7 +2,6 @@
 
 use crate::{Settings, SqliteStore, Synchronous};
 use dwar_kernel::{KeyMode, SessionId, TokenId};
-use dwar_otp::OtpStore;
 use dwar_project::{KeyRecord, ProjectStore};
 use dwar_session::{Session, SessionStore};
 use dwar_testkit::{Fixtures, START};
@@ -32,21 +31,23 @@ impl Scene {
         let make = Fixtures::random();
         let (project, keys) = (make.project(), make.keys());
         ours.create(project.clone(), keys.clone()).await.unwrap();
-        let login = make.login(&make.line(project.id, KeyMode::Live));
-        let identity = ours.start(login.clone()).await.unwrap();
+        let line = make.line(project.id, KeyMode::Live);
+        let login = make.login(&line);
+        let identity = make.log_in(&ours, &line, login.clone()).await;
         let session = Session { identity, ..login.session };
         Self { ours, theirs, make, keys, session, _folder: folder }
     }
 
     async fn another_session(&self) -> Session {
-        let login = self.make.login(&self.make.line(self.session.project, KeyMode::Live));
-        let identity = self.ours.start(login.clone()).await.unwrap();
+        let line = self.make.line(self.session.project, KeyMode::Live);
+        let login = self.make.login(&line);
+        let identity = self.make.log_in(&self.ours, &line, login.clone()).await;
         Session { identity, ..login.session }
     }
 
     async fn issue(&self, store: &SqliteStore) {
         let line = self.make.line(self.session.project, KeyMode::Live);
-        store.issue(self.make.otp(&line)).await.unwrap();
+        self.make.issue(store, self.make.otp(&line)).await;
     }
 
     /// Whether our process answers from memory now.

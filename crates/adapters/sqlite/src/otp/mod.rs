@@ -1,77 +1,18 @@
 pub(crate) mod row;
 
 use crate::connection::command::snapshot;
-use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
-use crate::event;
 use async_trait::async_trait;
-use diesel::dsl::exists;
 use diesel::prelude::*;
-use dwar_kernel::{AttemptId, BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_otp::{
-    DeliveryStep, Guess, GuessBudget, GuessPolicy, Otp, OtpStore, ReceiptTarget, Report, Reported,
-    Route, Verdict,
-};
-use dwar_sql::schema::{guess_budgets, otp_attempts, otps, send_slots, wallet_holds};
-use dwar_sql::{At, Id, OtpRow, Row, in_world, of_phone};
+use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget};
+use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
+use dwar_sql::{At, Id, OtpRow, Row, in_world};
 use std::time::Duration;
 
 #[async_trait]
 impl OtpStore for SqliteStore {
-    async fn issue(&self, otp: Otp) -> Result<(), StoreError> {
-        self.of(otp.project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                row::supersede(connection, &otp)?;
-                Ok(row::insert(connection, &otp)?)
-            })
-            .await
-    }
-
-    async fn issue_held(&self, otp: Otp) -> Result<(), StoreError> {
-        self.of(otp.project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                let hold = exists(wallet_holds::table.find(Id::from(otp.id)));
-                let place = exists(send_slots::table.find(Id::from(otp.id)));
-                if !diesel::select(hold.and(place)).get_result::<bool>(connection)? {
-                    let gone = "the hold or the rate-limit place of a send is gone".to_owned();
-                    return Err(StoreError::Unavailable(gone).into());
-                }
-                row::supersede(connection, &otp)?;
-                Ok(row::insert(connection, &otp)?)
-            })
-            .await
-    }
-
-    async fn judge(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        phone: BlindIndex,
-        guess: Guess,
-        policy: GuessPolicy,
-        now: Timestamp,
-    ) -> Result<Verdict, StoreError> {
-        self.of(project)
-            .write_that(Changes::NoLookUp, move |connection| {
-                let Some(before) = open(connection, project, mode, phone)? else {
-                    return Ok(Verdict::NotFound);
-                };
-                let counted = row::budget(connection, project, mode, phone)?;
-                let (mut otp, mut budget) = (before.clone(), counted);
-                let verdict = otp.judge(&guess, &mut budget, &policy, now);
-                row::save(connection, &before, &otp)?;
-                if budget != counted {
-                    row::save_budget(connection, &otp, budget)?;
-                }
-                if let Some(told) = otp.judged_since((&before, &counted), &budget, now) {
-                    event::record(connection, &told)?;
-                }
-                Ok(verdict)
-            })
-            .await
-    }
-
     async fn forget_guesses(
         &self,
         project: ProjectId,
@@ -84,30 +25,6 @@ impl OtpStore for SqliteStore {
                 let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
                 diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
                 Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
-            })
-            .await
-    }
-
-    async fn report(
-        &self,
-        request: Reported,
-        attempt: AttemptId,
-        report: Report,
-        route: Route,
-        next: AttemptId,
-        now: Timestamp,
-    ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
-        self.of(request.key().0)
-            .write_that(Changes::NoLookUp, move |connection| {
-                let (project, otp) = request.key();
-                let Some(before) = row::by_id(connection, project, otp)? else { return Ok(None) };
-                let mut otp = before.clone();
-                let step = otp.report(attempt, report, &route, next, now);
-                row::save(connection, &before, &otp)?;
-                if let Some(told) = otp.reported_since(&before, now) {
-                    event::record(connection, &told)?;
-                }
-                Ok(Some((otp, step)))
             })
             .await
     }
@@ -213,19 +130,4 @@ impl OtpStore for SqliteStore {
         })
         .await
     }
-}
-
-/// The phone's open code, expired or not; the schema allows one.
-fn open(
-    connection: &mut SqliteConnection,
-    project: ProjectId,
-    mode: KeyMode,
-    phone: BlindIndex,
-) -> Result<Option<Otp>, Failure> {
-    let found = of_phone!(otps of project, mode, phone.0.as_slice())
-        .filter(row::is_open())
-        .select(OtpRow::as_select())
-        .get_result(connection)
-        .optional()?;
-    row::load(connection, found)
 }

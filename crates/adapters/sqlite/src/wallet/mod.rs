@@ -2,15 +2,15 @@ pub(crate) mod row;
 
 use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
-use crate::wallet::row::{Purse, amount_of, apply, captured, end_hold};
+use crate::wallet::row::{amount_of, apply, captured, end_hold};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{wallet_holds, wallets};
 use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, OpenHold,
-    Paise, Refunded, Settlement, Wallet, WalletStore,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, OpenHold, Refunded,
+    Settlement, Wallet, WalletStore,
 };
 use std::collections::BTreeMap;
 
@@ -31,24 +31,6 @@ impl WalletStore for SqliteStore {
             .await
     }
 
-    async fn hold(
-        &self,
-        project: ProjectId,
-        send: OtpId,
-        amount: Paise,
-        entry: EntryId,
-        now: Timestamp,
-    ) -> Result<HoldOutcome, StoreError> {
-        // The request that is issued next takes it to the disk.
-        self.of(project)
-            .write_ahead_of_disk(move |connection| {
-                let purse = Purse::read(connection, project)?;
-                let hold = OpenHold { project, send, amount, since: now };
-                row::hold(connection, purse, hold, entry)
-            })
-            .await
-    }
-
     async fn settle(
         &self,
         project: ProjectId,
@@ -57,9 +39,8 @@ impl WalletStore for SqliteStore {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        // If a loss of power takes it back, the hold is open again, and the sweep settles it.
         self.of(project)
-            .write_ahead_of_disk(move |connection| {
+            .write_that(Changes::NoLookUp, move |connection| {
                 let held = end_hold(connection, project, send)?;
                 let rule =
                     |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
