@@ -44,7 +44,9 @@ impl LoginStore for PostgresStore {
             let step = SendStep { send: Arc::clone(&send), seen: seen.clone(), now };
             match self.sends.done(project, step).await? {
                 SendOutcome::Ready => return Ok(prepared),
-                SendOutcome::Known(log) => return Ok(judge(&send, Some(&log), now)),
+                SendOutcome::Known(LogSnapshot { mut log, .. }) => {
+                    return Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now)));
+                }
                 SendOutcome::Changed => {
                     return Err(unavailable("a send that was repeated has been changed since"));
                 }
