@@ -56,6 +56,9 @@ impl LogSnapshot {
     }
 }
 
+/// The wrong guesses of a phone, and one of its sends.
+type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>);
+
 /// What a send is judged by, in one statement.
 pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnapshot, Failure> {
     let (mode, phone) = (key.mode.as_str(), key.phone.0.to_vec());
@@ -67,7 +70,7 @@ pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnap
         .eq(projects::id)
         .and(send_slots::mode.eq(mode))
         .and(send_slots::phone_index.eq(phone));
-    let rows: Vec<(Option<BudgetRow>, Option<(Id, At, bool)>)> = projects::table
+    let rows: Vec<LogRow> = projects::table
         .find(Id::from(key.project))
         .left_join(guess_budgets::table.on(counted))
         .left_join(send_slots::table.on(taken))
