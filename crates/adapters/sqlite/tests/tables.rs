@@ -222,7 +222,7 @@ async fn no_event_knows_an_erased_phone() {
     let (line, otp) = scene.verified().await;
     scene.verified().await;
     scene.end(&line).await;
-    assert_eq!(scene.count("events"), 8);
+    assert_eq!(scene.count("events"), 9);
     let of_erased = format!("events WHERE subject_id = x'{}'", otp.id.uuid().simple());
     assert_eq!(scene.count(&of_erased), 3);
     let known = "phone_index IS NOT NULL OR phone_sealed IS NOT NULL";
