@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
-# Checks the promises of the service over what concurrent clients of three instances were told, while
-# instances are killed and stopped, the database is restarted, and connections are cut and frozen.
+# Checks the promises of the service over what concurrent clients were told, while instances are killed and
+# stopped, the database is restarted, and connections are cut and frozen: three instances on PostgreSQL, or
+# with --sqlite one on a file that the command line writes as well.
 #
-#   scripts/check-history.sh [--seconds N] [--seed S] [--clients N] [--redis] [--release | --binary DWAR]
+#   scripts/check-history.sh [--sqlite | --redis] [--seconds N] [--seed S] [--clients N]
+#                            [--release | --binary DWAR]
 #   scripts/check-history.sh --mutants [NAME...]
 #
 # The seed is printed; the same one draws the same operations and faults, though not the same races.
 # With --mutants every patch in tests/history/mutants, or those named, is applied to a copy of HEAD, and
 # the check has to fail on it with one of three seeds, by the check that the patch's first line names.
-# With --redis requests are counted with a Redis, which is emptied and stopped as well; a mutant whose patch
-# has the line «with: redis» gets one in any case.
-# With --binary the service is not built. PostgreSQL has to be installed; it is run in a temporary folder.
+# With --sqlite the command line changes keys and switches and tops up while the instance runs, and while it
+# is killed or stopped. What only several instances have in common is not seen then.
+# With --redis requests are counted with a Redis, which is emptied and stopped as well.
+# A mutant whose patch has the line «with: sqlite» or «with: redis» gets that in any case.
+# With --binary the service is not built. Except with --sqlite, PostgreSQL has to be installed; it is run in a
+# temporary folder.
 # docs/adr/0038 says why all this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,7 +26,7 @@ seed=""
 clients=12
 profile=debug
 binary=""
-redis=""
+with=""
 mutants=""
 names=()
 while [ $# -gt 0 ]; do
@@ -29,7 +34,7 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=$2; shift 2 ;;
     --seed) seed=$2; shift 2 ;;
     --clients) clients=$2; shift 2 ;;
-    --redis) redis=1; shift ;;
+    --sqlite | --redis) with=${1#--}; shift ;;
     --release) profile=release; shift ;;
     --binary) binary=$(realpath "$2"); shift 2 ;;
     --mutants) mutants=1; shift ;;
@@ -42,8 +47,9 @@ done
 scratch=$(mktemp -d)
 chmod 755 "$scratch"
 postgres=$(find_postgres)
-[ -n "$postgres" ] || { echo "check-history.sh: PostgreSQL is not installed"; exit 1; }
-[ -z "$redis$mutants" ] || command -v redis-server >/dev/null ||
+[ "$with$mutants" = sqlite ] || [ -n "$postgres" ] ||
+    { echo "check-history.sh: PostgreSQL is not installed"; exit 1; }
+[ "$with" != redis ] && [ -z "$mutants" ] || command -v redis-server >/dev/null ||
     { echo "check-history.sh: redis-server is not installed"; exit 1; }
 
 running=""
@@ -56,20 +62,23 @@ stop() {
 }
 trap stop EXIT
 
-# check BINARY NAME [REDIS]: one run on a server of its own; fails as the checker does.
+# check BINARY NAME [sqlite|redis]: one run on a database of its own; fails as the checker does.
 check() {
-    local folder=$scratch/$2 port status=0 counter=()
-    [ -z "${3:-}" ] || counter=(--redis "$(command -v redis-server)")
-    port=$(free_port)
+    local folder=$scratch/$2 with=${3:-} port status=0 given=()
     mkdir "$folder" "$folder/services"
-    running=$folder/pg
-    # An immediate stop of the server loses nothing without fsync: the system goes on.
-    start_postgres "$postgres" "$running" "$port" "-c fsync=off"
-    "$target/$profile/history" --binary "$1" --folder "$folder/services" --postgres "$port" \
-        --pg-ctl "${as_postgres[*]} $postgres/pg_ctl -D $running/data -l $running/log" \
-        --seconds "$seconds" --seed "$seed" --clients "$clients" "${counter[@]}" \
+    [ "$with" != redis ] || given=(--redis "$(command -v redis-server)")
+    if [ "$with" != sqlite ]; then
+        port=$(free_port)
+        running=$folder/pg
+        # An immediate stop of the server loses nothing without fsync: the system goes on.
+        start_postgres "$postgres" "$running" "$port" "-c fsync=off"
+        given+=(--postgres "$port"
+            --pg-ctl "${as_postgres[*]} $postgres/pg_ctl -D $running/data -l $running/log")
+    fi
+    "$target/$profile/history" --binary "$1" --folder "$folder/services" "${given[@]}" \
+        --seconds "$seconds" --seed "$seed" --clients "$clients" \
         --history "${TMPDIR:-/tmp}/dwar-history-$seed.jsonl" || status=$?
-    stop_postgres "$postgres" "$running"
+    [ -z "$running" ] || stop_postgres "$postgres" "$running"
     running=""
     return "$status"
 }
@@ -81,7 +90,7 @@ cargo build --locked "${release[@]}" -p dwar-history
 
 if [ -z "$mutants" ]; then
     [ -n "$binary" ] || cargo build --locked "${release[@]}" -p dwar
-    check "${binary:-$target/$profile/dwar}" service "$redis"
+    check "${binary:-$target/$profile/dwar}" service "$with"
     exit
 fi
 
@@ -101,14 +110,13 @@ for patch in "${patches[@]}"; do
     name=$(basename "$patch" .patch)
     # The first line says which check has to fail.
     wanted=$(sed -n '1s/^check: //p' "$patch")
-    counter=$redis
-    ! grep -qx "with: redis" "$patch" || counter=1
+    own=$(sed -n 's/^with: //p' "$patch")
     git -C "$copy" apply "$patch" || { echo "check-history.sh: $name no longer applies"; exit 1; }
     CARGO_TARGET_DIR=$built cargo build --locked "${release[@]}" --manifest-path "$copy/Cargo.toml" -p dwar
     # What a seed draws may leave a mutant no occasion to show itself.
     status=0
     for ((try = 0; try < 3 && status == 0; try++)); do
-        check "$built/$profile/dwar" "$name-$try" "$counter" >"$scratch/$name.out" 2>&1 || status=$?
+        check "$built/$profile/dwar" "$name-$try" "${own:-$with}" >"$scratch/$name.out" 2>&1 || status=$?
         seed=$((seed + 1))
     done
     if [ "$status" = 0 ]; then

@@ -159,15 +159,16 @@ browser_tests() {
     fi
 }
 
-# What clients of three instances are told while things go wrong, for a short time; the long run is by
-# hand. It restarts its database, so it starts one of its own.
+# What clients of three instances, and of one on SQLite, are told while things go wrong, for a short time; the
+# long run is by hand. It restarts its database, so it starts one of its own.
 history_check() {
+    local dwar=${CARGO_TARGET_DIR:-target}/debug/dwar
+    ./scripts/check-history.sh --sqlite --seconds 30 --seed 3 --binary "$dwar"
     if [ -n "$(find_postgres)" ]; then
-        local dwar=${CARGO_TARGET_DIR:-target}/debug/dwar
         ./scripts/check-history.sh --seconds 40 --seed 1 --binary "$dwar"
         ! has_redis || ./scripts/check-history.sh --seconds 40 --seed 2 --redis --binary "$dwar"
     else
-        echo "test.sh: !!! LEFT OUT: the history checker; it wants the programs of PostgreSQL !!!"
+        echo "test.sh: !!! LEFT OUT: the history checker on PostgreSQL; it wants its programs !!!"
         [ -z "${CI:-}" ]
     fi
 }

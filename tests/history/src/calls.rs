@@ -130,7 +130,7 @@ impl Calls {
     }
 
     fn call(&self, at: &At, method: Method, path: &str) -> RequestBuilder {
-        let port = self.cluster.instances[at.instance].port;
+        let port = self.cluster.instances[at.instance].way.clients;
         let url = format!("http://127.0.0.1:{port}{path}");
         self.http.request(method, url).header("X-Api-Key", &at.key.1).timeout(PATIENCE)
     }

@@ -81,11 +81,11 @@ impl Client {
         self.calls.at(instance, project)
     }
 
-    /// All instances, in some order.
+    /// All instances, in some order; three places in any case.
     fn everywhere(&mut self, project: usize) -> Vec<At> {
         let count = self.calls.cluster.instances.len();
         let first = self.draw.place(count);
-        (0..count).map(|step| self.calls.at((first + step) % count, project)).collect()
+        (0..count.max(3)).map(|step| self.calls.at((first + step) % count, project)).collect()
     }
 
     fn project(&mut self) -> usize {

@@ -1,8 +1,9 @@
-//! Three instances of the service on one database, and its command line.
+//! Instances of the service on one database, and its command line.
 
 use crate::Outcome;
+use crate::database::{Database, Way};
 use crate::history::Settings;
-use crate::process::{self, free_port};
+use crate::process;
 use crate::proxy::Proxy;
 use crate::redis::Redis;
 use rustix::process::Signal;
@@ -15,7 +16,6 @@ use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
-const INSTANCES: usize = 3;
 /// A debug build on a slow machine, on a database that is coming back.
 const START: Duration = Duration::from_secs(120);
 const COMMAND: Duration = Duration::from_secs(60);
@@ -27,11 +27,7 @@ pub struct ClusterSetup {
     pub binary: PathBuf,
     /// Where its files are.
     pub folder: PathBuf,
-    /// The port of PostgreSQL, and a database there.
-    pub postgres: u16,
-    pub database: String,
-    /// Stops and starts PostgreSQL: words of a command that lacks only `-m MODE restart`.
-    pub pg_ctl: Vec<String>,
+    pub database: Database,
     /// The program of Redis, if requests are counted with it.
     pub redis: Option<PathBuf>,
     pub settings: Settings,
@@ -44,10 +40,9 @@ pub struct Cluster {
     pub instances: Vec<Instance>,
 }
 
-/// One process and the proxy in front of its database.
+/// One process, and what leads to it.
 pub struct Instance {
-    pub port: u16,
-    pub proxy: Proxy,
+    pub way: Way,
     child: Mutex<Option<Child>>,
 }
 
@@ -59,17 +54,15 @@ impl Cluster {
         std::fs::write(&file, description)?;
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
         let mut instances = Vec::new();
-        for _ in 0..INSTANCES {
-            let port = free_port()?;
-            let proxy = Proxy::start(setup.postgres).await?;
-            instances.push(Instance { port, proxy, child: Mutex::default() });
+        for _ in 0..setup.database.instances() {
+            instances.push(Instance { way: setup.database.way().await?, child: Mutex::default() });
         }
         let redis = match &setup.redis {
-            Some(program) => Some(Redis::start(program.clone(), INSTANCES).await?),
+            Some(program) => Some(Redis::start(program.clone(), instances.len()).await?),
             None => None,
         };
         let cluster = Self { setup, redis, instances };
-        for number in 0..INSTANCES {
+        for number in 0..cluster.instances.len() {
             cluster.run(number).await?;
             if !cluster.is_ready(number, START).await {
                 return Err(
@@ -81,14 +74,14 @@ impl Cluster {
     }
 
     /// The program with our settings and nothing else of this process.
-    fn command(&self, postgres: u16) -> Command {
+    fn command(&self, proxy: Option<&Proxy>) -> Command {
         let ClusterSetup { binary, folder, database, settings, .. } = &self.setup;
         let mut command = Command::new(binary);
         command
             .current_dir(folder)
             .env_clear()
             .envs([
-                ("DWAR__DATABASE__URL", format!("postgres://dwar@127.0.0.1:{postgres}/{database}")),
+                ("DWAR__DATABASE__URL", database.url(proxy)),
                 ("DWAR__LIMITS__LIVE__SEND", settings.sends.to_string()),
                 ("DWAR__LIMITS__LIVE__VERIFY_ATTEMPTS", settings.max_wrong.to_string()),
                 ("DWAR__LIMITS__GUESSES__STOP_AT", settings.stop_at.to_string()),
@@ -139,8 +132,9 @@ impl Cluster {
             .create(true)
             .append(true)
             .open(self.setup.folder.join(format!("instance-{number}.log")))?;
-        let mut command = self.command(instance.proxy.port);
-        command.arg("serve").env("DWAR__HTTP__ADDRESS", format!("127.0.0.1:{}", instance.port));
+        let Way { instance: port, proxy, .. } = &instance.way;
+        let mut command = self.command(Some(proxy));
+        command.arg("serve").env("DWAR__HTTP__ADDRESS", format!("127.0.0.1:{port}"));
         if let Some(redis) = &self.redis {
             let url = format!("redis://127.0.0.1:{}", redis.proxies[number].port);
             command.env("DWAR__REDIS__URL", url);
@@ -163,7 +157,7 @@ impl Cluster {
 
     /// Whether an instance is ready within `patience`; one that has ended by itself is started again.
     pub async fn is_ready(&self, number: usize, patience: Duration) -> bool {
-        let url = format!("http://127.0.0.1:{}/readyz", self.instances[number].port);
+        let url = format!("http://127.0.0.1:{}/readyz", self.instances[number].way.instance);
         let until = Instant::now() + patience;
         let client = reqwest::Client::new();
         while Instant::now() < until {
@@ -184,26 +178,13 @@ impl Cluster {
 
     /// What a command of the service answers as JSON; `Err` if it fails, also for being too slow.
     pub async fn cli(&self, arguments: &[&str]) -> Outcome<Value> {
-        let mut command = self.command(self.setup.postgres);
+        let mut command = self.command(None);
         let output = timeout(COMMAND, command.args(arguments).arg("--json").output()).await??;
         if !output.status.success() {
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(format!("{arguments:?}: {error}").into());
         }
         Ok(serde_json::from_slice(&output.stdout)?)
-    }
-
-    /// Restarts PostgreSQL, `fast` or `immediate`.
-    pub async fn restart_database(&self, mode: &str) -> Outcome<()> {
-        let (program, arguments) = self.setup.pg_ctl.split_first().ok_or("no pg_ctl")?;
-        let mut command = Command::new(program);
-        command.args(arguments).args(["-m", mode, "-w", "-t", "60", "restart"]);
-        let done =
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        match done.await? {
-            status if status.success() => Ok(()),
-            status => Err(format!("pg_ctl -m {mode} restart: {status}").into()),
-        }
     }
 
     /// Lets everything run again and waits until it does.
@@ -213,7 +194,7 @@ impl Cluster {
             redis.signal(Signal::CONT).await;
         }
         for (number, instance) in self.instances.iter().enumerate() {
-            instance.proxy.freeze(false);
+            instance.way.proxy.freeze(false);
             self.signal(number, Signal::CONT).await;
             if !self.is_ready(number, START).await {
                 return Err(format!("instance {number} is not back: {}", self.log(number)).into());

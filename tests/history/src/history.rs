@@ -40,6 +40,8 @@ pub struct Settings {
     pub validates: usize,
     /// And how many of the requests that share the general limit.
     pub requests: usize,
+    /// Whether these two are counted from the start of the one instance on.
+    pub is_count_of_one_start: bool,
     pub code_lifetime: Micros,
     pub access_lifetime: Micros,
     /// Up to this long after its exchange a spent refresh token revokes nothing.
@@ -60,6 +62,7 @@ impl Default for Settings {
             counted: usize::MAX,
             validates: 300,
             requests: 100,
+            is_count_of_one_start: false,
             code_lifetime: 600 * SECOND,
             access_lifetime: 900 * SECOND,
             leeway: 2 * SECOND,

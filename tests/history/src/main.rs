@@ -1,4 +1,4 @@
-//! Runs clients against three instances while things go wrong, and checks what they were told.
+//! Runs clients against instances while things go wrong, and checks what they were told.
 //!
 //! `scripts/check-history.sh` builds and starts what this needs.
 
@@ -9,6 +9,7 @@ mod checks;
 mod clients;
 mod cluster;
 mod crowd;
+mod database;
 mod draw;
 mod history;
 mod nemesis;
@@ -23,6 +24,7 @@ mod run;
 mod world;
 
 use clap::Parser;
+use database::Database;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,17 +41,18 @@ pub struct Arguments {
     /// A folder of its own
     #[arg(long)]
     folder: PathBuf,
-    /// The port of a PostgreSQL on loopback that may be restarted
-    #[arg(long)]
-    postgres: u16,
-    /// The command that restarts it, less `-m MODE restart`; words at blanks
-    #[arg(long)]
-    pg_ctl: String,
-    /// A database of the user dwar, empty
+    /// The port of a PostgreSQL on loopback that may be restarted; without it there is one instance, on a
+    /// SQLite file in the folder
+    #[arg(long, requires = "pg_ctl")]
+    postgres: Option<u16>,
+    /// The command that restarts PostgreSQL, less `-m MODE restart`; words at blanks
+    #[arg(long, requires = "postgres")]
+    pg_ctl: Option<String>,
+    /// A database of the user dwar there, empty
     #[arg(long, default_value = "postgres")]
     database: String,
     /// The program redis-server; without it the instances share limits out through PostgreSQL
-    #[arg(long)]
+    #[arg(long, requires = "postgres")]
     redis: Option<PathBuf>,
     /// How long clients call
     #[arg(long, default_value_t = 60)]
@@ -70,7 +73,11 @@ async fn main() -> Outcome<ExitCode> {
     let arguments = Arguments::parse();
     let (seed, seconds) = (arguments.seed, arguments.seconds);
     println!("history: seed {seed}, {seconds} s, {} clients", arguments.clients);
-    let history = run::run(&arguments).await?;
+    let database = Database::of(&arguments);
+    if let Some(left_out) = database.leaves_out() {
+        println!("history: {left_out}");
+    }
+    let history = run::run(&arguments, database).await?;
     let violations = checks::all(&history);
     println!("{}", report::summary(&history));
     // One cause has many effects; the first few say enough.

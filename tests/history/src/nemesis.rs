@@ -1,6 +1,7 @@
 //! What goes wrong: drawn, done, undone and put on record.
 
 use crate::cluster::Cluster;
+use crate::database::Trouble;
 use crate::draw::Draw;
 use crate::proxy::Proxy;
 use crate::recorder::Recorder;
@@ -24,7 +25,7 @@ impl Nemesis {
         while self.pause(until).await {
             let number = self.draw.place(self.cluster.instances.len());
             let began = self.recorder.now();
-            let kind = match self.draw.percent(35) {
+            let kind = match self.draw.percent(self.cluster.setup.database.kills()) {
                 true => self.kill(number).await,
                 false => self.stop(number).await,
             };
@@ -32,27 +33,22 @@ impl Nemesis {
         }
     }
 
-    /// Restarts the database, cuts and freezes connections, until `until`.
+    /// Does to the database, and on the way of the proxies, what may happen there, until `until`.
     pub async fn trouble_database(mut self, until: Instant) {
         let cluster = Arc::clone(&self.cluster);
         while self.pause(until).await {
             let one = self.draw.place(cluster.instances.len());
             let target = Some(one).filter(|_| self.draw.percent(60));
-            let proxies = chosen(cluster.instances.iter().map(|one| &one.proxy), target);
+            let proxies = chosen(cluster.instances.iter().map(|one| &one.way.proxy), target);
+            let troubles = cluster.setup.database.troubles();
+            let Some((trouble, kind)) = self.draw.weighted(troubles) else { return };
             let began = self.recorder.now();
-            let kind = match self.draw.below(10) {
-                0..2 => self.restart("fast").await,
-                2..4 => self.restart("immediate").await,
-                4..7 => {
-                    cut(&proxies);
-                    "connections cut"
-                }
-                _ => {
-                    self.freeze(&proxies).await;
-                    "connections frozen"
-                }
-            };
-            let target = if kind.starts_with("database") { None } else { target };
+            match trouble {
+                Trouble::Restart(mode) => self.restart(mode).await,
+                Trouble::Cut => cut(&proxies),
+                Trouble::Freeze => self.freeze(&proxies).await,
+            }
+            let target = target.filter(|_| !matches!(trouble, Trouble::Restart(_)));
             self.recorder.fault(kind, target, began);
         }
     }
@@ -124,12 +120,11 @@ impl Nemesis {
         if long { "SIGSTOP for longer than time-outs" } else { "SIGSTOP" }
     }
 
-    async fn restart(&self, mode: &str) -> &'static str {
+    async fn restart(&self, mode: &str) {
         // One that fails leaves the database down: try until it is back.
-        while self.cluster.restart_database(mode).await.is_err() {
+        while self.cluster.setup.database.restart(mode).await.is_err() {
             sleep(Duration::from_millis(500)).await;
         }
-        if mode == "fast" { "database restart, fast" } else { "database restart, immediate" }
     }
 
     /// Holds back what goes through these for a while, and sometimes breaks it then.

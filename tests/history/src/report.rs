@@ -1,7 +1,7 @@
 //! What people are told at the end.
 
 use crate::checks::Violation;
-use crate::history::{History, SECOND};
+use crate::history::{History, Op, SECOND};
 use std::collections::BTreeMap;
 
 /// A history without a violation, or the summary of one with some.
@@ -19,6 +19,10 @@ pub fn summary(history: &History) -> String {
         *faults.entry(fault.kind).or_default() += 1;
     }
     lines.extend(faults.iter().map(|(kind, count)| format!("  {kind:<34} {count:>5}")));
+    let [all, down, stopped] = ["", "kill", "SIGSTOP"].map(|kind| commands(history, kind));
+    lines.push(format!(
+        "  {all} commands, {down} while an instance was down, {stopped} while one was stopped"
+    ));
     for ledger in &history.ledgers {
         let (project, entries) = (ledger.project, ledger.entries.len());
         lines.push(format!(
@@ -28,6 +32,14 @@ pub fn summary(history: &History) -> String {
     }
     lines.push(format!("  longest stall of the checker: {} ms", history.stall / 1_000));
     lines.join("\n")
+}
+
+/// How many commands there were; of a kind of fault, how many of them met one.
+fn commands(history: &History, kind: &str) -> usize {
+    let faults: Vec<_> = history.faults.iter().filter(|it| it.kind.starts_with(kind)).collect();
+    let meets = |op: &&Op| faults.iter().any(|it| it.began < op.ended && op.began < it.ended);
+    let commands = history.ops.iter().filter(|op| op.instance.is_none());
+    commands.filter(|op| kind.is_empty() || meets(op)).count()
 }
 
 /// A violation with the operations concerned, in order.

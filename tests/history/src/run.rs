@@ -4,6 +4,7 @@ use crate::calls::Calls;
 use crate::clients::Client;
 use crate::cluster::{Cluster, ClusterSetup};
 use crate::crowd::Crowd;
+use crate::database::Database;
 use crate::draw::Draw;
 use crate::history::{Entry, History, Ledger, Settings};
 use crate::nemesis::Nemesis;
@@ -29,16 +30,14 @@ const RUPEES: [&str; 2] = ["100000", "2"];
 const RECOVERY: Duration = Duration::from_secs(120);
 
 /// Runs clients and nemesis for as long as was asked for, and gives the history.
-pub async fn run(arguments: &Arguments) -> Outcome<History> {
-    let settings = Settings { counted: RUPEES.len(), ..Settings::default() };
+pub async fn run(arguments: &Arguments, database: Database) -> Outcome<History> {
+    let settings = Settings { counted: RUPEES.len(), ..database.settings() };
     let recorder = Arc::new(Recorder::new());
     let provider = provider::start(Arc::clone(&recorder)).await?;
     let setup = ClusterSetup {
         binary: std::fs::canonicalize(&arguments.binary)?,
         folder: std::fs::canonicalize(&arguments.folder)?,
-        postgres: arguments.postgres,
-        database: arguments.database.clone(),
-        pg_ctl: arguments.pg_ctl.split_whitespace().map(str::to_owned).collect(),
+        database,
         redis: arguments.redis.clone(),
         settings,
     };

@@ -2,31 +2,27 @@
 
 use super::Finding;
 use crate::history::{Action, Fault, History, Lost, Op, Outcome};
-use std::collections::HashMap;
 
 pub fn check(history: &History) -> Vec<Finding> {
-    let mut faults: HashMap<Option<usize>, Vec<&Fault>> = HashMap::new();
-    for fault in &history.faults {
-        let stops = fault.kind.starts_with("SIGSTOP") || fault.kind.starts_with("kill");
-        if stops {
-            faults.entry(fault.instance).or_default().push(fault);
-        }
-    }
+    let faults: Vec<_> = history.faults.iter().filter(|fault| keeps_waiting(fault)).collect();
     // Whoever cannot run the clients in time does not run the service in time either.
     let soon = history.settings.soon + 4 * history.stall;
-    let none = Vec::new();
     let judge = |(number, op): (usize, &Op)| {
-        let down = faults.get(&op.instance).unwrap_or(&none);
         let counted = op.project == history.settings.counted;
         if counted && op.refusal() == Some("RATE_LIMITED") {
             return None;
         }
-        Some((wrong(op, soon, down)?, vec![number]))
+        Some((wrong(op, soon, &faults)?, vec![number]))
     };
     history.numbered().filter(|(_, op)| op.instance.is_some()).filter_map(judge).collect()
 }
 
-fn wrong(op: &Op, soon: u64, down: &[&Fault]) -> Option<String> {
+/// Whether an answer may be late for it, whatever the service does: it could not run, or was not heard.
+fn keeps_waiting(fault: &Fault) -> bool {
+    ["SIGSTOP", "kill", "clients frozen"].iter().any(|kind| fault.kind.starts_with(kind))
+}
+
+fn wrong(op: &Op, soon: u64, faults: &[&Fault]) -> Option<String> {
     match &op.outcome {
         Outcome::Refused { code, .. } => {
             let expected = expected(&op.action).contains(&code.as_str());
@@ -34,8 +30,12 @@ fn wrong(op: &Op, soon: u64, down: &[&Fault]) -> Option<String> {
         }
         Outcome::Failed { status: 503, .. } | Outcome::Lost { why: Lost::TimedOut } => {
             let took = op.ended - op.began;
-            let hit = down.iter().any(|fault| fault.began < op.ended && op.began < fault.ended);
-            (took > soon && !hit).then(|| format!("unavailable only after {} ms", took / 1_000))
+            let hit = |fault: &&Fault| {
+                let here = fault.instance.is_none() || fault.instance == op.instance;
+                here && fault.began < op.ended && op.began < fault.ended
+            };
+            (took > soon && !faults.iter().any(hit))
+                .then(|| format!("unavailable only after {} ms", took / 1_000))
         }
         Outcome::Failed { status, code } => Some(format!("answered {status} {code}")),
         _ => None,
@@ -78,6 +78,15 @@ mod tests {
         assert_eq!(check(&history(slow.clone())).len(), 2);
         let stopped = history(slow).hit([fault("SIGSTOP", 0, 1, 3)]);
         assert_eq!(check(&stopped), []);
+    }
+
+    #[test]
+    fn only_what_keeps_this_instance_waiting_excuses_it() {
+        let slow = || history([validate("a", 0, 11).failed(503)]);
+        assert_eq!(check(&slow().hit([fault("SIGSTOP", 1, 1, 3)])).len(), 1);
+        assert_eq!(check(&slow().hit([fault("connections frozen", 0, 1, 3)])).len(), 1);
+        let everybody = Fault { instance: None, ..fault("clients frozen", 0, 1, 3) };
+        assert_eq!(check(&slow().hit([everybody])), []);
     }
 
     #[test]

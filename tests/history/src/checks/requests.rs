@@ -1,7 +1,8 @@
-//! Requests of one API key: no more than its limit in any minute, on all instances together.
+//! Requests of one API key: no more than its limit in any minute, on all instances together; where one
+//! instance counts by itself, in any minute since its start.
 
 use super::Finding;
-use crate::history::{Action, History, Micros, Op, Outcome, SECOND};
+use crate::history::{Action, Fault, History, Micros, Op, Outcome, SECOND};
 
 const MINUTE: Micros = 60 * SECOND;
 /// Instances judge by the clock of the wall, in milliseconds; this history goes by a steady one.
@@ -12,15 +13,38 @@ pub fn check(history: &History) -> Vec<Finding> {
     let of = |wanted: fn(&Action) -> bool| {
         let counted =
             move |(_, op): &(usize, &Op)| op.project == settings.counted && wanted(&op.action);
-        history.numbered().filter(counted).filter(|(_, op)| was_admitted(op)).collect::<Vec<_>>()
+        let admitted = history.numbered().filter(counted).filter(|(_, op)| was_admitted(op));
+        counts(history, admitted)
     };
     let validates = of(|action| matches!(action, Action::Validate { .. }));
     let others = of(|action| matches!(action, Action::Status { .. }));
     let found = [
-        crowded("validations", &validates, settings.validates),
-        crowded("other requests", &others, settings.requests),
+        validates.iter().find_map(|ops| crowded("validations", ops, settings.validates)),
+        others.iter().find_map(|ops| crowded("other requests", ops, settings.requests)),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// What is counted together: all of them, or those of each start of the instance. Of one that ran into a
+/// kill nobody can say which start admitted it.
+fn counts<'a>(
+    history: &History,
+    ops: impl Iterator<Item = (usize, &'a Op)>,
+) -> Vec<Vec<(usize, &'a Op)>> {
+    let forgets = |fault: &&Fault| fault.kind.starts_with("kill");
+    let kills: Vec<_> = match history.settings.is_count_of_one_start {
+        true => history.faults.iter().filter(forgets).collect(),
+        false => Vec::new(),
+    };
+    let mut counts = vec![Vec::new(); kills.len() + 1];
+    for (number, op) in ops {
+        let before = kills.iter().filter(|kill| kill.ended <= op.began).count();
+        let after = kills.iter().filter(|kill| op.ended <= kill.began).count();
+        if before + after == kills.len() {
+            counts[before].push((number, op));
+        }
+    }
+    counts
 }
 
 /// Whoever has no answer may not have been admitted.
@@ -72,6 +96,24 @@ mod tests {
             history.ops[2].outcome = outcome.outcome;
             assert_eq!(check(&history), []);
         }
+    }
+
+    #[test]
+    fn a_killed_instance_counts_anew_where_it_counts_by_itself() {
+        let of_start = |kill: Fault| {
+            let mut history = asked([5, 20, 40, 50]).hit([kill]);
+            history.settings.is_count_of_one_start = true;
+            check(&history).len()
+        };
+        assert_eq!(of_start(fault("kill -9 and restart", 0, 30, 32)), 0);
+        // Before the first, after the last, and in the middle of one.
+        assert_eq!(of_start(fault("kill -9 and restart", 0, 1, 5)), 1);
+        assert_eq!(of_start(fault("kill -9 and restart", 0, 51, 53)), 1);
+        assert_eq!(of_start(fault("kill -9 and restart", 0, 50, 52)), 0);
+        assert_eq!(of_start(fault("SIGSTOP", 0, 30, 32)), 1);
+        // Several instances share the count.
+        let kill = fault("kill -9 and restart", 0, 30, 32);
+        assert_eq!(check(&asked([5, 20, 40, 50]).hit([kill])).len(), 1);
     }
 
     #[test]
