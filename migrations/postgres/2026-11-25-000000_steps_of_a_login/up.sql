@@ -19,7 +19,9 @@ CREATE FUNCTION prepare_sends(
     place bigint, outcome text, slots uuid[], slot_times timestamptz[], slots_forgiven boolean[],
     wrong integer, last_wrong_at timestamptz, period_began_at timestamptz, period_wrong integer,
     stopped_at timestamptz
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql
+-- A plan that was made while the tables were small would be kept as they grow: each call plans anew.
+SET plan_cache_mode = force_custom_plan AS $$
 #variable_conflict use_column
 DECLARE
     outcomes text[];
