@@ -11,6 +11,10 @@
 -- Each statement of a function sees what was committed before it, so what follows the lock of the phones
 -- sees all that was recorded under it. Locks: phones, by key; codes, by id; the wallet. The function
 -- take_place stays for instances of the version before.
+--
+-- Plans are kept while the tables grow. So each look-up is a subquery with OFFSET 0, which no plan joins
+-- otherwise than by one look at an index for each send, and codes in force, which few phones have, are
+-- locked and written one by one; a join might read the whole table.
 CREATE FUNCTION prepare_sends(
     owner uuid, sends uuid[], worlds text[], phones bytea[], versions uuid[], moments timestamptz[],
     placed boolean[], unguessed boolean[], costs bigint[], entry_ids uuid[],
@@ -19,13 +23,12 @@ CREATE FUNCTION prepare_sends(
     place bigint, outcome text, slots uuid[], slot_times timestamptz[], slots_forgiven boolean[],
     wrong integer, last_wrong_at timestamptz, period_began_at timestamptz, period_wrong integer,
     stopped_at timestamptz
-) LANGUAGE plpgsql
--- A plan that was made while the tables were small would be kept as they grow: each call plans anew.
-SET plan_cache_mode = force_custom_plan AS $$
+) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     outcomes text[];
     present uuid[];
+    followed_by bigint[];
     owned bigint;
     reserved bigint;
     counted bigint;
@@ -46,26 +49,34 @@ BEGIN
                         SELECT FROM unnest(seen_by, seen) AS v (step, send)
                         WHERE v.step = s.place AND v.send = t.send_id
                     )
+                OFFSET 0
             ) OR s.unguessed AND EXISTS (
                 SELECT FROM guess_budgets b
                 WHERE b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+                OFFSET 0
             ) THEN 'unseen'
             ELSE 'ready'
         END
         FROM unnest(sends, worlds, phones, versions, unguessed)
             WITH ORDINALITY AS s (send, world, phone, version, unguessed, place)
-        LEFT JOIN otps o ON o.id = s.send
+        LEFT JOIN LATERAL (
+            SELECT o.id, o.version FROM otps o WHERE o.id = s.send OFFSET 0
+        ) AS o ON true
         ORDER BY s.place
     );
 
-    present := ARRAY(
-        SELECT o.id
-        FROM unnest(worlds, phones, outcomes) AS s (world, phone, outcome)
-        JOIN otps o ON o.project_id = owner AND o.mode = s.world AND o.phone_index = s.phone
+    SELECT array_agg(o.id ORDER BY o.id), array_agg(s.place ORDER BY o.id) INTO present, followed_by
+    FROM unnest(worlds, phones, outcomes) WITH ORDINALITY AS s (world, phone, outcome, place)
+    CROSS JOIN LATERAL (
+        SELECT o.id FROM otps o
+        WHERE o.project_id = owner AND o.mode = s.world AND o.phone_index = s.phone
             AND o.state IN ('active', 'locked')
-        WHERE s.outcome = 'ready'
-        ORDER BY o.id FOR UPDATE OF o
-    );
+        OFFSET 0
+    ) AS o
+    WHERE s.outcome = 'ready';
+    FOR code IN 1 .. coalesce(cardinality(present), 0) LOOP
+        PERFORM FROM otps o WHERE o.id = present[code] FOR UPDATE;
+    END LOOP;
 
     IF EXISTS (
         SELECT FROM unnest(outcomes, costs) AS s (outcome, cost)
@@ -104,12 +115,11 @@ BEGIN
         WHERE w.project_id = owner AND h.number > 0;
     END IF;
 
-    IF cardinality(present) > 0 THEN
+    FOR code IN 1 .. coalesce(cardinality(present), 0) LOOP
+        CONTINUE WHEN outcomes[followed_by[code]] <> 'ready';
         UPDATE otps o SET state = 'superseded', version = gen_random_uuid()
-        FROM unnest(worlds, phones, outcomes) AS s (world, phone, outcome)
-        WHERE o.id = ANY (present) AND o.mode = s.world AND o.phone_index = s.phone
-            AND s.outcome = 'ready';
-    END IF;
+        WHERE o.id = present[code] AND o.state IN ('active', 'locked');
+    END LOOP;
 
     INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at, forgiven)
     SELECT s.send, owner, s.world, s.phone, s.moment, false
@@ -132,8 +142,12 @@ BEGIN
             ORDER BY t.taken_at
         ) AS l
     ) AS t ON true
-    LEFT JOIN guess_budgets b ON s.outcome IN ('unseen', 'known')
-        AND b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+    LEFT JOIN LATERAL (
+        SELECT b.* FROM guess_budgets b
+        WHERE s.outcome IN ('unseen', 'known')
+            AND b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+        OFFSET 0
+    ) AS b ON true
     ORDER BY s.place;
 END
 $$;
