@@ -152,3 +152,19 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
     let found = async || scene.store.find(otp.project, otp.mode, otp.id).await.unwrap();
     assert_eq!(scene.trips(found).await, 1, "the status of a request");
 }
+
+/// Else a plan that suited a new service would be kept for as long as the connection is open.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn plans_are_made_anew_each_time_a_connection_was_used_twice_as_often() {
+    let scene = Scene::open().await;
+    let otp = scene.issued().await;
+    let found = async || scene.store.find(otp.project, otp.mode, otp.id).await.unwrap();
+    scene.trips(found).await;
+    let before = scene.wire.trips.load(Ordering::SeqCst);
+    for _ in 0..500 {
+        found().await;
+    }
+    let more = scene.wire.trips.load(Ordering::SeqCst) - before - 500;
+    assert_eq!(more, 3, "one each at 64, 128 and 256 uses");
+}

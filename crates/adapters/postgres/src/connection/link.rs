@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// An unused connection is trusted for this long.
 const TRUSTED: Duration = Duration::from_secs(10);
 
+/// From this use of a connection on, its plans are made anew whenever the number of its uses has doubled.
+const NEW_PLANS: u32 = 64;
+
 /// Errors that diesel has no word for are told by their text, and only a server may choose its
 /// language: by its own settings, or by `GRANT SET ON PARAMETER lc_messages`. One that lets us not
 /// stays as it is.
@@ -23,6 +26,7 @@ pub(crate) type Links = r2d2::Pool<Manager>;
 pub(crate) struct Link {
     conn: PgConnection,
     proved_at: Instant,
+    uses: u32,
     lost: bool,
 }
 
@@ -71,7 +75,7 @@ impl ManageConnection for Manager {
         let mut conn = PgConnection::establish(&self.url).map_err(LinkError::Connect)?;
         // A connection that fails at this will tell whoever uses it.
         let _ = conn.batch_execute(SPEAK_ENGLISH);
-        Ok(Link { conn, proved_at: Instant::now(), lost: false })
+        Ok(Link { conn, proved_at: Instant::now(), uses: 0, lost: false })
     }
 
     fn is_valid(&self, link: &mut Link) -> Result<(), LinkError> {
@@ -81,6 +85,12 @@ impl ManageConnection for Manager {
                 LinkError::Ping(cause)
             })?;
             link.proved_at = Instant::now();
+        }
+        link.uses = link.uses.saturating_add(1);
+        // Between indexes the server chooses by the size of the tables, which is soon out of date where a
+        // service is new: its own look at them comes once a minute.
+        if link.uses >= NEW_PLANS && link.uses.is_power_of_two() {
+            link.conn.batch_execute("DISCARD PLANS").map_err(LinkError::Ping)?;
         }
         Ok(())
     }
