@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
 pub mod contract;
+#[cfg(feature = "openapi")]
+mod documented;
 mod doubles;
 mod fixtures;
 mod macros;
@@ -19,6 +21,8 @@ mod redis_server;
 mod scene;
 mod steps;
 
+#[cfg(feature = "openapi")]
+pub use documented::{Documented, SeenAnswer};
 pub use doubles::{ClearVault, FixedClock, PlainHasher, SeededEntropy};
 pub use fixtures::{
     CODE, Fixtures, Line, MS, PRICES, START, WRONG_CODE, any_project, minutes, phone, seconds,

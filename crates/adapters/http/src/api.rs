@@ -7,6 +7,7 @@ use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use utoipa::ToSchema;
 
 /// Tells whether the process can do its work.
 #[async_trait]
@@ -26,12 +27,16 @@ pub trait Readiness: Send + Sync {
 }
 
 /// A background loop that ended when it should not have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LoopHealth {
+    /// What it is called in the log.
+    #[schema(max_length = 64, example = "figures")]
     pub name: &'static str,
     /// How often it was started again since the process began.
+    #[schema(minimum = 0, example = 1)]
     pub restarts: u64,
     /// `false` while it waits to be started again.
+    #[schema(example = true)]
     pub running: bool,
 }
 

@@ -112,7 +112,7 @@ pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
     /// The limit it was measured against.
     pub(crate) rate: Option<RateLimit>,
-    allow: Option<&'static str>,
+    allow: Option<String>,
     replayed: bool,
     cause: Option<Box<StoreError>>,
 }
@@ -124,8 +124,8 @@ impl ApiError {
     }
 
     /// A method that the resource does not have; `allow` lists those it has.
-    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
-        Self { allow: Some(allow), ..ErrorCode::MethodNotAllowed.into() }
+    pub(crate) fn method_not_allowed(allow: impl Into<String>) -> Self {
+        Self { allow: Some(allow.into()), ..ErrorCode::MethodNotAllowed.into() }
     }
 
     /// A refusal with the allowance it left; without one, it was kept as the first answer to an
@@ -172,8 +172,10 @@ impl ResponseError for ApiError {
         let headers = response.headers_mut();
         let mut fixed = |name, value| headers.insert(name, HeaderValue::from_static(value));
         self.code.challenge().map(|value| fixed(header::WWW_AUTHENTICATE, value));
-        self.allow.map(|value| fixed(header::ALLOW, value));
         self.replayed.then(|| fixed(REPLAYED, "true"));
+        if let Some(allow) = self.allow.as_deref().and_then(|allow| allow.parse().ok()) {
+            headers.insert(header::ALLOW, allow);
+        }
         self.retry_after().map(|value| headers.insert(header::RETRY_AFTER, value.into()));
         response
     }

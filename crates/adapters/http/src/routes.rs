@@ -1,15 +1,17 @@
 use crate::api::Api;
-use crate::call::{Answer, ApiCall};
+use crate::call::{Answer, ApiCall, JSON};
+use crate::document::document;
 use crate::error::{ApiError, ErrorCode};
-use crate::handlers::{health, identity, jwks, otp, sandbox, session, webhooks};
+use crate::handlers::{self, webhooks};
+use crate::operation::{Operation, get};
 use crate::request_id::identify;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::{App, Error, Handler, Resource};
-
-const GET: &str = "GET, HEAD";
+use actix_web::{App, Error, HttpResponse, Resource};
+use dwar_wire::allow;
 
 /// The whole API as an actix application, with its one middleware.
 pub fn app(
@@ -31,63 +33,61 @@ pub fn app(
 }
 
 fn routes(config: &mut ServiceConfig) {
-    let v1 = web::scope("/v1")
-        // They are tried in this order, and a pattern costs more than a fixed path.
-        .service(post("/session/validate", session::validate))
-        .service(post("/otp/send", otp::send))
-        .service(post("/otp/verify", otp::verify))
-        .service(post("/session/refresh", session::refresh))
-        .service(post("/session/logout", session::logout))
-        .service(get("/identity", identity::by_phone))
-        .service(get("/otp/status/{otp_id}", otp::status))
-        .service(
-            resource("/identity/{id}", "GET, HEAD, DELETE")
-                .route(web::get().to(identity::by_id))
-                .route(web::head().to(identity::by_id))
-                .route(web::delete().to(identity::delete)),
-        )
-        .service(get("/sandbox/messages", sandbox::messages))
-        .default_service(web::to(nowhere_in_v1));
-    config
-        .service(v1)
-        .service(
-            web::resource("/webhooks/{provider}")
-                .route(web::get().to(webhooks::handshake))
-                .route(web::post().to(webhooks::receive))
-                .default_service(web::to(|_: ApiCall| async {
-                    Answer::Err(ApiError::method_not_allowed("GET, POST"))
-                })),
-        )
-        .service(open("/.well-known/jwks.json", jwks::publish))
-        .service(open("/healthz", health::alive))
-        .service(open("/readyz", health::ready));
+    let mut paths: Vec<(&'static str, Vec<Operation>)> = Vec::new();
+    for operation in handlers::operations() {
+        match paths.iter_mut().find(|(path, _)| *path == operation.path) {
+            Some((_, there)) => there.push(operation),
+            None => paths.push((operation.path, vec![operation])),
+        }
+    }
+    let (of_v1, open): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|(_, all)| all[0].needs_key());
+    let v1 = of_v1.iter().fold(web::scope("/v1"), |v1, (path, operations)| {
+        let path = path.strip_prefix("/v1").unwrap_or(path);
+        let refused = move |call: ApiCall, allow: String| async move {
+            call.general_caller().await?;
+            Answer::Err(ApiError::method_not_allowed(allow))
+        };
+        v1.service(resource(path, operations, refused))
+    });
+    config.service(v1.default_service(web::to(nowhere_in_v1)));
+    let refused =
+        |_: ApiCall, allow: String| async { Answer::Err(ApiError::method_not_allowed(allow)) };
+    for (path, operations) in &open {
+        config.service(resource(path, operations, refused));
+    }
+    let text = document();
+    let shown = move |_: ApiCall| {
+        let answer = HttpResponse::Ok().content_type(JSON).body(text.clone());
+        async { Answer::Ok(answer) }
+    };
+    config.service(resource("/openapi.json", &[get("/openapi.json", "", shown)], refused));
+    config.service(
+        web::resource("/webhooks/{provider}")
+            .route(web::get().to(webhooks::handshake))
+            .route(web::post().to(webhooks::receive))
+            .default_service(web::to(|_: ApiCall| async {
+                Answer::Err(ApiError::method_not_allowed("GET, POST"))
+            })),
+    );
 }
 
-/// A resource under `/v1/`: a wrong method is reported only after the key has been asked for.
-fn resource(path: &str, allow: &'static str) -> Resource {
-    web::resource(path).default_service(web::to(move |call: ApiCall| async move {
-        call.general_caller().await?;
-        Answer::Err(ApiError::method_not_allowed(allow))
-    }))
-}
-
-fn post<H: Handler<(ApiCall,), Output = Answer>>(path: &str, handler: H) -> Resource {
-    resource(path, "POST").route(web::post().to(handler))
-}
-
-fn get<H: Handler<(ApiCall,), Output = Answer>>(path: &str, handler: H) -> Resource {
-    let head = web::head().to(handler.clone());
-    resource(path, GET).route(web::get().to(handler)).route(head)
-}
-
-/// A resource that needs no key.
-fn open<H: Handler<(ApiCall,), Output = Answer>>(path: &str, handler: H) -> Resource {
-    web::resource(path)
-        .route(web::get().to(handler.clone()))
-        .route(web::head().to(handler))
-        .default_service(web::to(|_: ApiCall| async {
-            Answer::Err(ApiError::method_not_allowed(GET))
-        }))
+/// What there is at a path; `refused` answers a method that it does not have.
+fn resource<R: Future<Output = Answer> + 'static>(
+    path: &str,
+    operations: &[Operation],
+    refused: impl Fn(ApiCall, String) -> R + Clone + 'static,
+) -> Resource {
+    let allow = allow(operations.iter().map(|operation| &operation.method));
+    let resource = web::resource(path)
+        .default_service(web::to(move |call: ApiCall| refused(call, allow.clone())));
+    operations.iter().fold(resource, |resource, operation| {
+        let resource = resource.route((operation.route)(operation.method.clone()));
+        match operation.method {
+            Method::GET => resource.route((operation.route)(Method::HEAD)),
+            _ => resource,
+        }
+    })
 }
 
 async fn nowhere(call: ApiCall) -> Answer {

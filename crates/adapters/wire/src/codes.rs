@@ -49,7 +49,8 @@ macro_rules! codes {
                 self.status_code().as_u16()
             }
 
-            const fn status_code(self) -> $crate::StatusCode {
+            /// The same, typed.
+            pub const fn status_code(self) -> $crate::StatusCode {
                 match self { $(Self::$variant => $crate::StatusCode::$status,)+ }
             }
         }

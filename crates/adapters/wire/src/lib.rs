@@ -2,17 +2,20 @@
 //! the body of a refusal and the form of their tables, the id of a request and the address it comes from,
 //! answers that are read from a store as they are sent, and which bodies count as JSON.
 
+mod allow;
 mod body;
 mod client;
 mod codes;
 mod connection;
 mod failure;
+pub mod openapi;
 mod refused;
 mod request_id;
 mod serve;
 mod streamed;
 
 pub use actix_web::http::StatusCode;
+pub use allow::allow;
 pub use body::{declared_length, declares_json};
 pub use client::client_address;
 pub use codes::RETRY_AN_OUTAGE;

@@ -1,15 +1,28 @@
 use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
-use crate::json::response;
+use crate::json::response::{Alive, Ready};
+use crate::operation::{Operation, get};
 use std::time::Duration;
 use tokio::time::timeout;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get("/healthz", "getHealth", alive)
+            .says("Tells that the process lives", "Asks no store.")
+            .gives::<Alive>("It lives."),
+        get("/readyz", "getReadiness", ready)
+            .says("Tells whether requests can be answered", "Asks every store.")
+            .gives::<Ready<'_>>("They can.")
+            .refuses([ErrorCode::ServiceUnavailable]),
+    ]
+}
 
 /// A store that is silent for this long counts as down.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process lives.
 pub(crate) async fn alive(_: ApiCall) -> Answer {
-    ok(response::alive())
+    ok(Alive { status: "ok" })
 }
 
 /// `GET /readyz`: the stores answer and the process has not been asked to stop. Loops that had to
@@ -17,7 +30,7 @@ pub(crate) async fn alive(_: ApiCall) -> Answer {
 pub(crate) async fn ready(call: ApiCall) -> Answer {
     let stores = timeout(PATIENCE, call.api.ready.ready());
     if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {
-        ok(response::ready(&call.api.ready.restarted()))
+        ok(Ready { status: "ready", loops: &call.api.ready.restarted() })
     } else {
         Err(ErrorCode::ServiceUnavailable.into())
     }

@@ -1,13 +1,41 @@
+use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
-use crate::json::response;
+use crate::json::response::{DeletedIdentity, Identity};
+use crate::json::schema;
+use crate::operation::{Operation, delete, get};
 use std::sync::Arc;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    use ErrorCode::{
+        IdentityDeleteDisabled, IdentityLookupDisabled, IdentityNotFound, InvalidPhone,
+    };
+    let by_phone = get("/v1/identity", "findIdentity", by_phone)
+        .says("Finds an identity by its phone", "Off until the project switches look-up on.")
+        .reads("query", "phone", "The whole number.", schema::given_phone())
+        .gives::<Identity>("The identity.")
+        .refuses([InvalidPhone, IdentityLookupDisabled, IdentityNotFound]);
+    let by_id = get("/v1/identity/{id}", "getIdentity", by_id)
+        .says("Finds an identity by its id", "Off until the project switches look-up on.")
+        .reads("path", "id", "The `identity_id` of a session.", schema::id())
+        .gives::<Identity>("The identity.")
+        .refuses([IdentityLookupDisabled, IdentityNotFound]);
+    let erase = delete("/v1/identity/{id}", "deleteIdentity", erase)
+        .says(
+            "Deletes an identity for good",
+            "Ends its sessions and removes the phone. Off until the project switches deletion on.",
+        )
+        .reads("path", "id", "The `identity_id` of a session.", schema::id())
+        .gives::<DeletedIdentity>("It is gone.")
+        .refuses([IdentityDeleteDisabled, IdentityNotFound]);
+    vec![by_phone, by_id, erase]
+}
 
 /// `GET /v1/identity/{id}`.
 pub(crate) async fn by_id(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
     let found = call.use_cases()?.find_identity.by_id(&caller, &id).await?;
-    ok(response::identity(&found))
+    ok(Identity::from(&found))
 }
 
 /// `GET /v1/identity?phone=…`.
@@ -15,15 +43,15 @@ pub(crate) async fn by_phone(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let phone = call.phone_in_query()?;
     let found = call.use_cases()?.find_identity.by_phone(&caller, &phone).await?;
-    ok(response::identity(&found))
+    ok(Identity::from(&found))
 }
 
 /// `DELETE /v1/identity/{id}`.
-pub(crate) async fn delete(call: ApiCall) -> Answer {
+pub(crate) async fn erase(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?.into_owned();
     let identities = Arc::clone(&call.use_cases()?.delete_identity);
     let erased = async move { identities.delete(&caller, &id).await };
     let (id, erased) = call.api.tasks.finish(erased).await?;
-    ok(response::deleted(id, erased))
+    ok(DeletedIdentity::new(id, erased))
 }

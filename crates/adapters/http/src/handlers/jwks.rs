@@ -1,6 +1,28 @@
+use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, JSON};
+use crate::json::response::PublicKeys;
+use crate::json::schema;
+use crate::operation::{Operation, get};
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let of_a_set = [StatusCode::OK, StatusCode::NOT_MODIFIED];
+    vec![
+        get("/.well-known/jwks.json", "getPublicKeys", publish)
+            .says(
+                "Gives the public keys",
+                "With these, access tokens can be verified without a request; whether the session has \
+                 ended, only `validateSession` tells.",
+            )
+            .reads("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
+            .gives::<PublicKeys>("The set.")
+            .gives_nothing(StatusCode::NOT_MODIFIED, "It is still that version.")
+            .refuses([ErrorCode::InternalError, ErrorCode::ServiceUnavailable])
+            .tells("ETag", of_a_set),
+    ]
+}
 
 /// `GET /.well-known/jwks.json`.
 pub(crate) async fn publish(call: ApiCall) -> Answer {

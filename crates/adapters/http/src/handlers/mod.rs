@@ -7,3 +7,22 @@ pub(crate) mod otp;
 pub(crate) mod sandbox;
 pub(crate) mod session;
 pub(crate) mod webhooks;
+
+use crate::operation::Operation;
+
+/// Every operation of the public API. Paths are tried in this order, and a pattern costs more than a
+/// fixed path.
+pub(crate) fn operations() -> Vec<Operation> {
+    let of = [
+        ("Sessions", session::operations()),
+        ("Codes", otp::operations()),
+        ("Identities", identity::operations()),
+        ("Sandbox", sandbox::operations()),
+        ("Public keys", jwks::operations()),
+        ("Health", health::operations()),
+    ];
+    let tagged = |(tag, all): (&'static str, Vec<Operation>)| {
+        all.into_iter().map(move |operation| Operation { tag, ..operation })
+    };
+    of.into_iter().flat_map(tagged).collect()
+}

@@ -1,12 +1,37 @@
+use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
-use crate::json::response;
-use dwar_app::SandboxMessages;
+use crate::json::response::SandboxMessages;
+use crate::json::schema;
+use crate::operation::{Operation, get};
+use serde_json::json;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let verify = json!({
+        "requestBody": {
+            "phone": "$response.body#/messages/0/phone",
+            "code": "$response.body#/messages/0/code",
+            "otp_id": "$response.body#/messages/0/otp_id",
+        },
+    });
+    vec![
+        get("/v1/sandbox/messages", "listSandboxMessages", messages)
+            .says(
+                "Lists what a test key has sent to a phone",
+                "Nothing is sent with a test key; this is where its messages go. With a live key there is \
+                 no such path.",
+            )
+            .reads("query", "phone", "The whole number.", schema::given_phone())
+            .gives::<SandboxMessages<'_>>("The messages, newest first.")
+            .refuses([ErrorCode::NotFound, ErrorCode::InvalidPhone])
+            .leads_to("verify", "verifyOtp", verify),
+    ]
+}
 
 /// `GET /v1/sandbox/messages?phone=…`.
 pub(crate) async fn messages(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
-    SandboxMessages::allow(&caller)?;
+    dwar_app::SandboxMessages::allow(&caller)?;
     let phone = call.phone_in_query()?;
     let messages = call.use_cases()?.sandbox_messages.list(&caller, &phone).await?;
-    ok(response::messages(&messages, &phone))
+    ok(SandboxMessages::new(&messages, &phone))
 }

@@ -2,5 +2,6 @@
 
 mod request;
 pub(crate) mod response;
+pub(crate) mod schema;
 
 pub(crate) use request::{AccessBody, RefreshBody, SendBody, Token, VerifyBody};

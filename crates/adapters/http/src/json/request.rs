@@ -1,4 +1,5 @@
 use crate::error::{ApiError, ErrorCode};
+use crate::json::schema;
 use dwar_kernel::{OtpId, Phone};
 use dwar_otp::Code;
 use dwar_session::AccessToken;
@@ -6,32 +7,43 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
+use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-#[derive(Default, serde::Deserialize)]
+/// Whom to send a code to.
+#[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]
 pub(crate) struct SendBody {
+    #[schema(schema_with = schema::given_phone, required = true)]
     pub(crate) phone: Field<Phone>,
 }
 
-#[derive(Default, serde::Deserialize)]
+/// A code as somebody entered it.
+#[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]
 pub(crate) struct VerifyBody {
+    #[schema(schema_with = schema::given_phone, required = true)]
     pub(crate) phone: Field<Phone>,
+    #[schema(schema_with = schema::code, required = true)]
     pub(crate) code: Field<Code>,
-    /// Absent and `null` mean the same, and name no request.
+    /// The request that the code has to be of. Absent and `null` mean the same, and name no request.
+    #[schema(schema_with = schema::id_or_null)]
     pub(crate) otp_id: Option<Field<OtpId>>,
 }
 
-#[derive(Default, serde::Deserialize)]
+/// An access token.
+#[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]
 pub(crate) struct AccessBody {
+    #[schema(schema_with = schema::token, required = true)]
     pub(crate) access_token: Field<Token>,
 }
 
-#[derive(Default, serde::Deserialize)]
+/// A refresh token.
+#[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]
 pub(crate) struct RefreshBody {
+    #[schema(schema_with = schema::token, required = true)]
     pub(crate) refresh_token: Field<Token>,
 }
 

@@ -1,24 +1,13 @@
-#![expect(non_camel_case_types, reason = "type parameters of `object!` are named after members")]
-
 use crate::LoopHealth;
+use crate::json::schema;
 use chrono::SecondsFormat;
 use dwar_app::{FoundIdentity, SandboxMessage, SentOtp, TokenPair, ValidSession};
 use dwar_identity::Erased;
-use dwar_kernel::{IdentityId, KeyMode, Phone, Timestamp};
+use dwar_kernel::{IdentityId, KeyMode, OtpId, Phone, SessionId, Timestamp};
 use dwar_otp::{Channel, DeliveryAttempt, Otp, Reason};
 use serde::{Serialize, Serializer};
 use std::fmt::Display;
-
-/// A JSON object of these members, in this order, written without a tree in between.
-macro_rules! object {
-    ($($name:ident: $value:expr),+ $(,)?) => {{
-        #[derive(Serialize)]
-        struct Object<$($name),+> {
-            $($name: $name),+
-        }
-        Object { $($name: $value),+ }
-    }};
-}
+use utoipa::ToSchema;
 
 /// Writes an id straight into the answer.
 struct Text<T>(T);
@@ -39,102 +28,308 @@ fn channel(mode: KeyMode, channel: Option<Channel>) -> Option<&'static str> {
     if mode.is_test() { Some("sandbox") } else { channel.map(Channel::as_str) }
 }
 
-pub(crate) fn sent(sent: &SentOtp) -> impl Serialize {
-    object! {
-        otp_id: Text(sent.otp),
-        status: sent.status.as_str(),
-        channel: channel(sent.mode, sent.channel),
-        expires_at: instant(sent.expires_at),
-        expires_in: sent.expires_in,
+/// A code on its way.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SentCode {
+    /// Names this request when its status is asked for, and when its code is verified.
+    #[schema(schema_with = schema::id)]
+    otp_id: Text<OtpId>,
+    #[schema(schema_with = schema::status)]
+    status: &'static str,
+    #[schema(schema_with = schema::carrier)]
+    channel: Option<&'static str>,
+    #[schema(schema_with = schema::instant)]
+    expires_at: String,
+    /// Seconds until the code expires.
+    #[schema(minimum = 0, maximum = 600, example = 600)]
+    expires_in: i64,
+}
+
+impl From<&SentOtp> for SentCode {
+    fn from(sent: &SentOtp) -> Self {
+        Self {
+            otp_id: Text(sent.otp),
+            status: sent.status.as_str(),
+            channel: channel(sent.mode, sent.channel),
+            expires_at: instant(sent.expires_at),
+            expires_in: sent.expires_in,
+        }
     }
 }
 
-pub(crate) fn status(otp: &Otp) -> impl Serialize {
-    object! {
-        otp_id: Text(otp.id),
-        status: otp.delivery.status.as_str(),
-        channel: channel(otp.mode, otp.delivery.channel()),
-        created_at: instant(otp.created_at),
-        expires_at: instant(otp.expires_at),
-        attempts: otp.delivery.attempts.iter().map(attempt).collect::<Vec<_>>(),
+/// What became of a send so far.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CodeStatus<'a> {
+    #[schema(schema_with = schema::id)]
+    otp_id: Text<OtpId>,
+    #[schema(schema_with = schema::status)]
+    status: &'static str,
+    #[schema(schema_with = schema::carrier)]
+    channel: Option<&'static str>,
+    #[schema(schema_with = schema::instant)]
+    created_at: String,
+    #[schema(schema_with = schema::instant)]
+    expires_at: String,
+    /// In the order in which they were made.
+    #[schema(max_items = 16)]
+    attempts: Vec<DeliveryTry<'a>>,
+}
+
+impl<'a> From<&'a Otp> for CodeStatus<'a> {
+    fn from(otp: &'a Otp) -> Self {
+        Self {
+            otp_id: Text(otp.id),
+            status: otp.delivery.status.as_str(),
+            channel: channel(otp.mode, otp.delivery.channel()),
+            created_at: instant(otp.created_at),
+            expires_at: instant(otp.expires_at),
+            attempts: otp.delivery.attempts.iter().map(Into::into).collect(),
+        }
     }
 }
 
-fn attempt(attempt: &DeliveryAttempt) -> impl Serialize {
-    object! {
-        channel: attempt.channel.as_str(),
-        provider: &attempt.provider,
-        status: attempt.status.as_str(),
-        reason: attempt.reason.map(Reason::as_str),
-        at: instant(attempt.at),
+/// An attempt to deliver a code over one channel.
+#[derive(Serialize, ToSchema)]
+struct DeliveryTry<'a> {
+    #[schema(schema_with = schema::channel)]
+    channel: &'static str,
+    /// The configured name of who was asked to deliver it.
+    #[schema(min_length = 1, max_length = 64, example = "meta")]
+    provider: &'a str,
+    #[schema(schema_with = schema::attempt_status)]
+    status: &'static str,
+    #[schema(schema_with = schema::reason)]
+    reason: Option<&'static str>,
+    #[schema(schema_with = schema::instant)]
+    at: String,
+}
+
+impl<'a> From<&'a DeliveryAttempt> for DeliveryTry<'a> {
+    fn from(attempt: &'a DeliveryAttempt) -> Self {
+        Self {
+            channel: attempt.channel.as_str(),
+            provider: &attempt.provider,
+            status: attempt.status.as_str(),
+            reason: attempt.reason.map(Reason::as_str),
+            at: instant(attempt.at),
+        }
     }
 }
 
-pub(crate) fn pair(pair: &TokenPair) -> impl Serialize {
-    object! {
-        access_token: pair.access.expose(),
-        refresh_token: pair.refresh.expose(),
-        token_type: "Bearer",
-        expires_in: pair.expires_in,
-        refresh_expires_in: pair.refresh_expires_in,
-        session_id: Text(pair.session),
-        identity_id: Text(pair.identity),
+/// The tokens of a session.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Tokens<'a> {
+    /// A JWT as in RFC 9068.
+    #[schema(min_length = 1, max_length = 4096, example = "eyJhbGciOiJFUzI1NiIs…")]
+    access_token: &'a str,
+    /// Good once; the next pair holds the next one.
+    #[schema(min_length = 1, max_length = 4096, example = "svc_rt_…")]
+    refresh_token: &'a str,
+    #[schema(schema_with = schema::bearer)]
+    token_type: &'static str,
+    /// Seconds until the access token expires.
+    #[schema(minimum = 0, example = 900)]
+    expires_in: i64,
+    /// Seconds until the refresh token expires.
+    #[schema(minimum = 0, example = 2_592_000)]
+    refresh_expires_in: i64,
+    #[schema(schema_with = schema::id)]
+    session_id: Text<SessionId>,
+    /// The same for a phone at every login, until the identity is deleted.
+    #[schema(schema_with = schema::id)]
+    identity_id: Text<IdentityId>,
+}
+
+impl<'a> From<&'a TokenPair> for Tokens<'a> {
+    fn from(pair: &'a TokenPair) -> Self {
+        Self {
+            access_token: pair.access.expose(),
+            refresh_token: pair.refresh.expose(),
+            token_type: "Bearer",
+            expires_in: pair.expires_in,
+            refresh_expires_in: pair.refresh_expires_in,
+            session_id: Text(pair.session),
+            identity_id: Text(pair.identity),
+        }
     }
 }
 
-pub(crate) fn valid(session: &ValidSession) -> impl Serialize {
-    object! {
-        valid: true,
-        session_id: Text(session.session),
-        identity_id: Text(session.identity),
-        issued_at: instant(session.issued_at),
-        expires_at: instant(session.expires_at),
-        expires_in: session.expires_in,
+/// The session of a valid access token.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LiveSession {
+    #[schema(schema_with = schema::yes)]
+    valid: bool,
+    #[schema(schema_with = schema::id)]
+    session_id: Text<SessionId>,
+    #[schema(schema_with = schema::id)]
+    identity_id: Text<IdentityId>,
+    #[schema(schema_with = schema::instant)]
+    issued_at: String,
+    #[schema(schema_with = schema::instant)]
+    expires_at: String,
+    /// Seconds until the access token expires.
+    #[schema(minimum = 0, example = 874)]
+    expires_in: i64,
+}
+
+impl From<&ValidSession> for LiveSession {
+    fn from(session: &ValidSession) -> Self {
+        Self {
+            valid: true,
+            session_id: Text(session.session),
+            identity_id: Text(session.identity),
+            issued_at: instant(session.issued_at),
+            expires_at: instant(session.expires_at),
+            expires_in: session.expires_in,
+        }
     }
 }
 
-pub(crate) fn identity(found: &FoundIdentity) -> impl Serialize {
-    object! {
-        id: Text(found.id),
-        phone: found.phone.e164(),
-        created_at: instant(found.created_at),
-        last_verified_at: instant(found.last_verified_at),
+/// Somebody who has logged in by phone.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Identity {
+    #[schema(schema_with = schema::id)]
+    id: Text<IdentityId>,
+    #[schema(schema_with = schema::phone)]
+    phone: String,
+    #[schema(schema_with = schema::instant)]
+    created_at: String,
+    #[schema(schema_with = schema::instant)]
+    last_verified_at: String,
+}
+
+impl From<&FoundIdentity> for Identity {
+    fn from(found: &FoundIdentity) -> Self {
+        Self {
+            id: Text(found.id),
+            phone: found.phone.e164(),
+            created_at: instant(found.created_at),
+            last_verified_at: instant(found.last_verified_at),
+        }
     }
 }
 
-pub(crate) fn deleted(id: IdentityId, erased: Erased) -> impl Serialize {
-    object! { id: Text(id), deleted: true, sessions_revoked: erased.sessions_revoked }
+/// An identity that is gone, and its sessions with it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DeletedIdentity {
+    #[schema(schema_with = schema::id)]
+    id: Text<IdentityId>,
+    #[schema(schema_with = schema::yes)]
+    deleted: bool,
+    /// How many sessions it had.
+    #[schema(minimum = 0, example = 2)]
+    sessions_revoked: u64,
 }
 
-pub(crate) fn messages(messages: &[SandboxMessage], phone: &Phone) -> impl Serialize {
-    object! { messages: messages.iter().map(|it| message(it, phone)).collect::<Vec<_>>() }
-}
-
-fn message(message: &SandboxMessage, phone: &Phone) -> impl Serialize {
-    object! {
-        otp_id: Text(message.otp),
-        phone: phone.e164(),
-        channel: message.channel.as_str(),
-        text: &message.text,
-        code: message.code.expose(),
-        at: instant(message.at),
+impl DeletedIdentity {
+    pub(crate) const fn new(id: IdentityId, erased: Erased) -> Self {
+        Self { id: Text(id), deleted: true, sessions_revoked: erased.sessions_revoked }
     }
 }
 
-pub(crate) fn revoked() -> impl Serialize {
-    object! { revoked: true }
+/// What would have been sent to a phone, newest first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SandboxMessages<'a> {
+    #[schema(max_items = 100)]
+    messages: Vec<SandboxText<'a>>,
 }
 
-pub(crate) fn alive() -> impl Serialize {
-    object! { status: "ok" }
-}
-
-pub(crate) fn ready(loops: &[LoopHealth]) -> impl Serialize {
-    #[derive(Serialize)]
-    struct Ready<'a> {
-        status: &'static str,
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        loops: &'a [LoopHealth],
+impl<'a> SandboxMessages<'a> {
+    pub(crate) fn new(messages: &'a [SandboxMessage], phone: &Phone) -> Self {
+        Self { messages: messages.iter().map(|it| SandboxText::new(it, phone)).collect() }
     }
-    Ready { status: "ready", loops }
+}
+
+/// A message that a test key sent.
+#[derive(Serialize, ToSchema)]
+struct SandboxText<'a> {
+    #[schema(schema_with = schema::id)]
+    otp_id: Text<OtpId>,
+    #[schema(schema_with = schema::phone)]
+    phone: String,
+    #[schema(schema_with = schema::channel)]
+    channel: &'static str,
+    /// As the phone would show it.
+    #[schema(max_length = 1000, example = "482913 is your verification code.")]
+    text: &'a str,
+    #[schema(schema_with = schema::code)]
+    code: &'a str,
+    #[schema(schema_with = schema::instant)]
+    at: String,
+}
+
+impl<'a> SandboxText<'a> {
+    fn new(message: &'a SandboxMessage, phone: &Phone) -> Self {
+        Self {
+            otp_id: Text(message.otp),
+            phone: phone.e164(),
+            channel: message.channel.as_str(),
+            text: &message.text,
+            code: message.code.expose(),
+            at: instant(message.at),
+        }
+    }
+}
+
+/// A session that has ended.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EndedSession {
+    #[schema(schema_with = schema::yes)]
+    pub(crate) revoked: bool,
+}
+
+/// A process that lives.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Alive {
+    #[schema(schema_with = schema::ok)]
+    pub(crate) status: &'static str,
+}
+
+/// A process that can do its work.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Ready<'a> {
+    #[schema(schema_with = schema::ready)]
+    pub(crate) status: &'static str,
+    /// Background loops that had to be started again; absent if there are none.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<LoopHealth>, required = false, max_items = 32)]
+    pub(crate) loops: &'a [LoopHealth],
+}
+
+/// The public keys, as RFC 7517 has them. Only the document needs it: the set is kept as text.
+#[derive(ToSchema)]
+pub(crate) struct PublicKeys {
+    #[expect(dead_code, reason = "read by nothing but the document")]
+    #[schema(max_items = 32)]
+    keys: Vec<PublicKey>,
+}
+
+/// A public key (RFC 7517); `ES256` unless the service was told otherwise.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "read by nothing but the document")]
+struct PublicKey {
+    #[schema(schema_with = schema::key_type)]
+    kty: String,
+    #[schema(schema_with = schema::signature_use)]
+    r#use: String,
+    #[schema(min_length = 2, max_length = 10, example = "ES256")]
+    alg: String,
+    /// The header of a token names it.
+    #[schema(min_length = 1, max_length = 100, example = "3dKr9…")]
+    kid: String,
+    /// Of `EC` and `OKP` keys.
+    #[schema(max_length = 20, example = "P-256")]
+    crv: Option<String>,
+    /// Of `EC` and `OKP` keys.
+    #[schema(max_length = 100, example = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU")]
+    x: Option<String>,
+    /// Of `EC` keys.
+    #[schema(max_length = 100, example = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")]
+    y: Option<String>,
+    /// Of `RSA` keys.
+    #[schema(max_length = 1_000, example = "0vx7agoebGcQ…")]
+    n: Option<String>,
+    /// Of `RSA` keys.
+    #[schema(max_length = 10, example = "AQAB")]
+    e: Option<String>,
 }

@@ -4,12 +4,14 @@
 
 mod bodies;
 mod callers;
+mod document;
 mod frame;
 mod identities;
 mod in_process;
 mod limits;
 mod otps;
 mod ports;
+mod provoked;
 mod sandbox;
 mod sessions;
 mod sockets;

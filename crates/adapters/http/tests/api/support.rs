@@ -5,7 +5,8 @@ use actix_web::http::Method;
 use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, init_service, try_call_service};
 use actix_web::web::Data;
-use dwar_http::{Api, Settings, app};
+use dwar_http::{Api, Settings, app, document};
+use dwar_testkit::{Documented, SeenAnswer};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
@@ -14,6 +15,7 @@ pub struct TestApp {
     pub api: Data<Api>,
     pub live: String,
     pub test: String,
+    documented: Documented,
 }
 
 /// A whole answer.
@@ -41,16 +43,38 @@ impl TestApp {
         ports.know_the_keys();
         let (live, test) = (ports.live.expose().to_owned(), ports.test.expose().to_owned());
         let api = ports.api(&settings(), Handle::current());
-        Self { api: Data::from(Arc::new(api)), live, test }
+        Self::over(Data::from(Arc::new(api)), &live, &test)
     }
 
-    /// Sends a request; a request that panicked answers as it does on the wire.
+    /// Another API, with these keys.
+    pub fn over(api: Data<Api>, live: &str, test: &str) -> Self {
+        let documented = Documented::new(&document());
+        Self { api, live: live.to_owned(), test: test.to_owned(), documented }
+    }
+
+    /// Sends a request; a request that panicked answers as it does on the wire. Each answer has to be one
+    /// that the document promises.
     pub async fn send(&self, request: TestRequest) -> Reply {
         let service = init_service(app(self.api.clone())).await;
-        match try_call_service(&service, request.to_request()).await {
+        let request = request.to_request();
+        let (method, path) = (request.method().to_string(), request.path().to_owned());
+        let reply = match try_call_service(&service, request).await {
             Ok(response) => Reply::of(response).await,
             Err(error) => Reply::from_parts(error.error_response()).await,
-        }
+        };
+        let headers: Vec<(String, String)> = reply
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
+        self.documented.hold(SeenAnswer {
+            method: &method,
+            path: &path,
+            status: reply.status,
+            headers: &headers,
+            body: reply.body.as_bytes(),
+        });
+        reply
     }
 
     pub async fn post(&self, path: &str, body: &str) -> Reply {

@@ -1,0 +1,130 @@
+//! What members of bodies have in common, for the document.
+
+use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, Reason};
+use dwar_wire::openapi::EXAMPLE_ID;
+use serde_json::json;
+use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::{KnownFormat, Object};
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+/// One of these, and nothing else.
+fn word(words: &[&str]) -> ObjectBuilder {
+    text().enum_values(Some(words.to_vec())).examples([json!(words.first())])
+}
+
+/// The same, or null.
+fn word_or_null(words: &[&str]) -> ObjectBuilder {
+    let all = words.iter().map(|word| json!(word)).chain([json!(null)]);
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .enum_values(Some(all))
+        .examples([json!(words.first())])
+}
+
+pub(crate) fn id() -> Object {
+    let format = SchemaFormat::Custom("uuid".to_owned());
+    text().format(Some(format)).examples([json!(EXAMPLE_ID)]).build()
+}
+
+pub(crate) fn id_or_null() -> Object {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .format(Some(SchemaFormat::Custom("uuid".to_owned())))
+        .description(Some("The request that the code has to be of; null and absent name none."))
+        .examples([json!(EXAMPLE_ID)])
+        .build()
+}
+
+pub(crate) fn instant() -> Object {
+    text()
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .description(Some("RFC 3339, UTC, whole milliseconds."))
+        .examples([json!("2027-01-15T08:10:00.123Z")])
+        .build()
+}
+
+pub(crate) fn phone() -> Object {
+    text()
+        .description(Some("In E.164."))
+        .pattern(Some(r"^\+91[6-9][0-9]{9}$"))
+        .examples([json!("+919876543210")])
+        .build()
+}
+
+pub(crate) fn given_phone() -> Object {
+    text()
+        .description(Some("An Indian mobile number: ten digits, with or without +91."))
+        .pattern(Some(r"^(\+91)?[6-9][0-9]{9}$"))
+        .examples([json!("+919876543210")])
+        .build()
+}
+
+pub(crate) fn code() -> Object {
+    let six = Some("^[0-9]{6}$");
+    text().description(Some("Six digits.")).pattern(six).examples([json!("482913")]).build()
+}
+
+pub(crate) fn token() -> Object {
+    let example = [json!("eyJhbGciOiJFUzI1NiIs…")];
+    text().min_length(Some(1)).max_length(Some(4_096)).examples(example).build()
+}
+
+pub(crate) fn any_text() -> Object {
+    text().max_length(Some(4_096)).build()
+}
+
+/// The form of a header that names something: visible ASCII.
+pub(crate) fn visible(longest: usize) -> Object {
+    text().pattern(Some(format!("^[!-~]{{1,{longest}}}$"))).build()
+}
+
+pub(crate) fn status() -> Object {
+    let said = "Grows from left to right: it never moves back.";
+    word(&DeliveryStatus::ALL.map(DeliveryStatus::as_str)).description(Some(said)).build()
+}
+
+pub(crate) fn attempt_status() -> Object {
+    word(&AttemptStatus::ALL.map(AttemptStatus::as_str)).build()
+}
+
+pub(crate) fn channel() -> Object {
+    word(&Channel::ALL.map(Channel::as_str)).build()
+}
+
+pub(crate) fn carrier() -> Object {
+    let words: Vec<_> = Channel::ALL.map(Channel::as_str).into_iter().chain(["sandbox"]).collect();
+    let said = "What carried it; null while nothing did. Test keys send into the sandbox.";
+    word_or_null(&words).description(Some(said)).build()
+}
+
+pub(crate) fn reason() -> Object {
+    let said = "Why it failed; null if it did not.";
+    word_or_null(&Reason::ALL.map(Reason::as_str)).description(Some(said)).build()
+}
+
+pub(crate) fn bearer() -> Object {
+    word(&["Bearer"]).build()
+}
+
+pub(crate) fn ok() -> Object {
+    word(&["ok"]).build()
+}
+
+pub(crate) fn ready() -> Object {
+    word(&["ready"]).build()
+}
+
+pub(crate) fn key_type() -> Object {
+    word(&["EC", "OKP", "RSA"]).build()
+}
+
+pub(crate) fn signature_use() -> Object {
+    word(&["sig"]).build()
+}
+
+pub(crate) fn yes() -> Object {
+    ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([true])).build()
+}

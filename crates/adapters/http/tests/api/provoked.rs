@@ -1,0 +1,303 @@
+//! Everything that the document says of the API, made to happen over a store in memory.
+
+use crate::ports::{Ports, Ready};
+use crate::support::{Reply, TestApp, settings};
+use actix_web::http::Method;
+use actix_web::test::TestRequest;
+use actix_web::web::Data;
+use dwar_app::{Parts, Stores};
+use dwar_http::{Api, Readiness, document};
+use dwar_kernel::{KeyMode, PriceList, StoreError};
+use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
+use dwar_otp::{Outcome, Reason};
+use dwar_project::{ApiKey, KeyRecord, ProjectChange, ProjectStore};
+use dwar_testkit::{
+    ClearVault, Documented, FixedClock, Fixtures, Post, Postbox, START, any_project, outside, parts,
+};
+use dwar_wallet::{Paise, WalletStore};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tokio::runtime::Handle;
+
+const PHONE: &str = "+919876543210";
+const NOWHERE: &str = "01920000-0000-7000-8000-000000000000";
+
+/// A service whose stores are in memory, with one project that has money.
+struct Whole {
+    app: TestApp,
+    store: Arc<MemoryStore>,
+    postbox: Arc<Postbox>,
+}
+
+impl Whole {
+    async fn open() -> Self {
+        Self::with(true, |_| ()).await
+    }
+
+    /// With look-up and deletion `allowed`, and parts that differ.
+    async fn with(allowed: bool, change: impl FnOnce(&mut Parts)) -> Self {
+        let make = Fixtures::seeded(7);
+        let store = Arc::new(MemoryStore::default());
+        let [live, test] =
+            [KeyMode::Live, KeyMode::Test].map(|mode| ApiKey::generate(mode, &make.entropy));
+        let project = make.project();
+        let keys = [&live, &test]
+            .map(|key| KeyRecord { digest: key.digest(&ClearVault), ..make.key(key.mode()) });
+        store.create(project.clone(), keys).await.unwrap();
+        let switches = ProjectChange {
+            identity_lookup: Some(allowed),
+            identity_delete: Some(allowed),
+            ..ProjectChange::default()
+        };
+        store.change(project.id, switches, any_project()).await.unwrap();
+        store.credit(project.id, make.credit(Paise(1_000_000)), START).await.unwrap();
+        let clock = Arc::new(FixedClock::at(START));
+        let mut parts = parts(Stores::of(&store), &clock);
+        change(&mut parts);
+        let postbox = Arc::new(Postbox::default());
+        let limiter = Arc::new(MemoryRequestLimiter::default());
+        let outside = outside(limiter, &postbox, &Arc::new(Post::default()));
+        let ready = Arc::new(Ready(AtomicBool::new(true)));
+        let use_cases = parts.service(outside).use_cases;
+        let api = Api::new(&settings(), use_cases, ready, Handle::current());
+        let app = TestApp::over(Data::new(api), live.expose(), test.expose());
+        Self { app, store, postbox }
+    }
+
+    async fn send(&self) -> Reply {
+        self.app.post("/v1/otp/send", &json!({ "phone": PHONE }).to_string()).await
+    }
+
+    async fn send_again(&self, phone: &str) -> Reply {
+        let request = self.app.request(Method::POST, "/v1/otp/send");
+        let request = request.insert_header(("Idempotency-Key", "k"));
+        self.app.send(request.set_payload(json!({ "phone": phone }).to_string())).await
+    }
+
+    async fn verify(&self, code: &str) -> Reply {
+        let body = json!({ "phone": PHONE, "code": code });
+        self.app.post("/v1/otp/verify", &body.to_string()).await
+    }
+
+    /// The code that was sent last, and one that is wrong.
+    fn codes(&self) -> (String, &'static str) {
+        let right = self.postbox.messages().last().unwrap().code.expose().to_owned();
+        let wrong = if right == "000000" { "000001" } else { "000000" };
+        (right, wrong)
+    }
+}
+
+/// Not ready, and not prepared.
+struct Starting;
+
+#[async_trait::async_trait]
+impl Readiness for Starting {
+    fn prepared(&self) -> bool {
+        false
+    }
+
+    async fn ready(&self) -> bool {
+        false
+    }
+}
+
+/// A call of an operation: method, path with query, body.
+fn call(operation: &str) -> (Method, String, Option<Value>) {
+    let post = |path: &str, body| (Method::POST, path.to_owned(), Some(body));
+    let get = |path: String| (Method::GET, path, None);
+    match operation {
+        "sendOtp" => post("/v1/otp/send", json!({ "phone": PHONE })),
+        "verifyOtp" => post("/v1/otp/verify", json!({ "phone": PHONE, "code": "123456" })),
+        "getOtpStatus" => get(format!("/v1/otp/status/{NOWHERE}")),
+        "validateSession" => post("/v1/session/validate", json!({ "access_token": "a.b.c" })),
+        "refreshSession" => post("/v1/session/refresh", json!({ "refresh_token": "nonsense" })),
+        "logoutSession" => post("/v1/session/logout", json!({ "access_token": "a.b.c" })),
+        "getIdentity" => get(format!("/v1/identity/{NOWHERE}")),
+        "deleteIdentity" => (Method::DELETE, format!("/v1/identity/{NOWHERE}"), None),
+        "findIdentity" => get("/v1/identity?phone=9876543210".to_owned()),
+        "listSandboxMessages" => get("/v1/sandbox/messages?phone=9876543210".to_owned()),
+        "getPublicKeys" => get("/.well-known/jwks.json".to_owned()),
+        "getReadiness" => get("/readyz".to_owned()),
+        other => panic!("no call of {other} is known"),
+    }
+}
+
+/// Makes an operation answer with a code.
+async fn provoke(operation: &str, code: &str) -> Reply {
+    let (method, path, body) = call(operation);
+    let payload = body.as_ref().map(ToString::to_string).unwrap_or_default();
+    let request = |whole: &Whole, path: &str| whole.app.request(method.clone(), path);
+    let plain = |whole: &Whole| request(whole, &path).set_payload(payload.clone());
+    let with_body = |text: String| async {
+        let whole = Whole::open().await;
+        let request = request(&whole, &path).set_payload(text);
+        whole.app.send(request).await
+    };
+    match code {
+        "MISSING_API_KEY" => {
+            let bare = TestRequest::with_uri(&path).method(method.clone());
+            Whole::open().await.app.send(bare).await
+        }
+        "INVALID_API_KEY" => {
+            let bare = TestRequest::with_uri(&path).method(method.clone());
+            let bare = bare.insert_header(("X-Api-Key", "svc_live_nobody"));
+            Whole::open().await.app.send(bare).await
+        }
+        "RATE_LIMITED" => {
+            let whole = Whole::with(true, |parts| {
+                let live = &mut parts.policies.limits.live;
+                (live.general.limit, live.validate.limit) = (0, 0);
+                live.sends.iter_mut().chain(&mut live.verifies).for_each(|all| all.limit = 0);
+            });
+            let whole = whole.await;
+            whole.app.send(plain(&whole)).await
+        }
+        "INVALID_REQUEST" if body.is_some() => with_body("[]".to_owned()).await,
+        "INVALID_REQUEST" => {
+            let unreadable = path.replace(NOWHERE, "%zz").replace("9876543210", "%zz");
+            let whole = Whole::open().await;
+            let request = request(&whole, &unreadable);
+            let key = whole.app.test.clone();
+            whole.app.send(request.insert_header(("X-Api-Key", key))).await
+        }
+        "PAYLOAD_TOO_LARGE" => with_body(" ".repeat(17 * 1_024)).await,
+        "UNSUPPORTED_MEDIA_TYPE" => {
+            let whole = Whole::open().await;
+            let text = plain(&whole).insert_header(("Content-Type", "text/plain"));
+            whole.app.send(text).await
+        }
+        "SERVICE_UNAVAILABLE" if path.starts_with("/v1/") => {
+            let whole = Whole::open().await;
+            whole.store.faults().every(Some(Fault::Fails));
+            whole.app.send(plain(&whole)).await
+        }
+        "INTERNAL_ERROR" if path.starts_with("/v1/") => {
+            let whole = Whole::open().await;
+            whole.store.faults().every(Some(Fault::Panics));
+            whole.app.send(plain(&whole)).await
+        }
+        "SERVICE_UNAVAILABLE" => {
+            let starting = TestApp::with(|ports| ports.ready = Arc::new(Starting));
+            starting.get(&path).await
+        }
+        "INTERNAL_ERROR" => {
+            let broken = |_| Err(StoreError::Failed("broken".into()));
+            let app = TestApp::with(|ports: &mut Ports| {
+                ports.signer.expect_public_keys().returning(broken);
+            });
+            app.get(&path).await
+        }
+        _ => provoke_the_rule(operation, code).await,
+    }
+}
+
+/// The same for a code that only some operations have.
+async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
+    let whole = Whole::with(!code.ends_with("_DISABLED"), |_| ()).await;
+    let (method, path, _) = call(operation);
+    let app = &whole.app;
+    let get = |path: String| {
+        let request = TestRequest::with_uri(&path).method(method.clone());
+        request.insert_header(("X-Api-Key", app.test.clone()))
+    };
+    match code {
+        "INVALID_PHONE" if method == Method::GET => {
+            app.send(get(path.replace("9876543210", "12"))).await
+        }
+        "INVALID_PHONE" | "MISSING_ACCESS_TOKEN" | "MISSING_REFRESH_TOKEN" => {
+            app.post(&path, "{}").await
+        }
+        "INVALID_OTP_CODE" => whole.verify("12").await,
+        "OTP_RATE_LIMITED" => {
+            for _ in 0..3 {
+                assert_eq!(whole.send().await.status, 200);
+            }
+            whole.send().await
+        }
+        "INSUFFICIENT_BALANCE" => {
+            let price = Paise(10_000_000);
+            let dear = Whole::with(true, |parts| {
+                parts.policies.prices = PriceList { whatsapp: price, sms: price };
+            });
+            dear.await.send().await
+        }
+        "SMS_FAILED" => {
+            for _ in 0..2 {
+                whole.postbox.answer(Outcome::Refused(Reason::Blocked));
+            }
+            whole.send().await
+        }
+        "IDEMPOTENCY_KEY_REUSED" => {
+            assert_eq!(whole.send_again(PHONE).await.status, 200);
+            whole.send_again("+919876543211").await
+        }
+        "IDEMPOTENCY_CONFLICT" => {
+            whole.store.faults().next("LoginStore::prepare", Fault::Panics);
+            assert_eq!(whole.send_again(PHONE).await.status, 500);
+            whole.send_again(PHONE).await
+        }
+        "OTP_NOT_FOUND" => whole.verify("123456").await,
+        "INVALID_OTP" | "VERIFY_RATE_LIMITED" => {
+            assert_eq!(whole.send().await.status, 200);
+            let mut last = whole.verify(whole.codes().1).await;
+            while last.code() != code {
+                last = whole.verify(whole.codes().1).await;
+            }
+            last
+        }
+        "OTP_REQUEST_NOT_FOUND"
+        | "IDENTITY_NOT_FOUND"
+        | "IDENTITY_LOOKUP_DISABLED"
+        | "IDENTITY_DELETE_DISABLED"
+        | "NOT_FOUND" => app.send(app.request(method.clone(), &path)).await,
+        "INVALID_ACCESS_TOKEN" | "SESSION_EXPIRED" => {
+            let body = call(operation).2.unwrap_or_default();
+            app.post(&path, &body.to_string()).await
+        }
+        other => panic!("{operation}: nobody knows how {other} comes about"),
+    }
+}
+
+#[actix_web::test]
+async fn every_code_of_every_operation_comes_about() {
+    let documented = Documented::new(&document());
+    let promised = documented.refusals();
+    assert!(promised.len() > 80, "{}", promised.len());
+    for (operation, code) in promised {
+        let reply = provoke(&operation, &code).await;
+        assert_eq!(reply.code(), code, "{operation}: {}", reply.body);
+    }
+}
+
+#[actix_web::test]
+async fn every_operation_does_what_it_is_for() {
+    let whole = Whole::open().await;
+    let app = &whole.app;
+    let of = |reply: &Reply, name: &str| {
+        let body: Value = serde_json::from_str(&reply.body).unwrap();
+        body[name].as_str().unwrap_or_else(|| panic!("{}", reply.body)).to_owned()
+    };
+    let sent = whole.send().await;
+    let id = of(&sent, "otp_id");
+    assert_eq!(app.get(&format!("/v1/otp/status/{id}")).await.status, 200);
+    let pair = whole.verify(&whole.codes().0).await;
+    let access = json!({ "access_token": of(&pair, "access_token") }).to_string();
+    assert_eq!(app.post("/v1/session/validate", &access).await.status, 200);
+    let refresh = json!({ "refresh_token": of(&pair, "refresh_token") }).to_string();
+    let next = app.post("/v1/session/refresh", &refresh).await;
+    let access = json!({ "access_token": of(&next, "access_token") }).to_string();
+    let identity = format!("/v1/identity/{}", of(&pair, "identity_id"));
+    assert_eq!(app.get(&identity).await.status, 200);
+    assert_eq!(app.get("/v1/identity?phone=9876543210").await.status, 200);
+    assert_eq!(app.post("/v1/session/logout", &access).await.status, 200);
+    assert_eq!(app.send(app.request(Method::DELETE, &identity)).await.status, 200);
+    assert_eq!(app.get_in_test_mode("/v1/sandbox/messages?phone=9876543210").await.status, 200);
+    let keys = app.get("/.well-known/jwks.json").await;
+    let etag = keys.header("etag").unwrap().to_owned();
+    let known = app.request(Method::GET, "/.well-known/jwks.json");
+    assert_eq!(app.send(known.insert_header(("If-None-Match", etag))).await.status, 304);
+    for path in ["/healthz", "/readyz", "/openapi.json"] {
+        assert_eq!(app.get(path).await.status, 200, "{path}");
+    }
+}

@@ -1,0 +1,193 @@
+//! Holds answers of an HTTP API to its OpenAPI document.
+
+use jsonschema::{Draft, Validator};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Headers of HTTP itself, and of what browsers may do with an answer, which no document lists.
+const OF_HTTP: [&str; 15] = [
+    "content-type",
+    "content-length",
+    "date",
+    "connection",
+    "transfer-encoding",
+    "vary",
+    "content-disposition",
+    "server",
+    "content-security-policy",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "permissions-policy",
+    "referrer-policy",
+    "strict-transport-security",
+    "x-frame-options",
+];
+
+/// An OpenAPI 3.1 document, and which of its refusals were seen so far.
+pub struct Documented {
+    document: Value,
+    seen: Mutex<BTreeSet<(String, String)>>,
+}
+
+/// An answer as it came.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenAnswer<'a> {
+    /// In capitals.
+    pub method: &'a str,
+    /// Without the query.
+    pub path: &'a str,
+    /// The number alone.
+    pub status: u16,
+    /// Names in small letters.
+    pub headers: &'a [(String, String)],
+    /// Of `HEAD`, nothing.
+    pub body: &'a [u8],
+}
+
+impl Documented {
+    /// A document as it is served.
+    ///
+    /// # Panics
+    /// If it is not JSON.
+    pub fn new(text: &str) -> Self {
+        let mut document: Value = serde_json::from_str(text).expect("a document");
+        close(&mut document["components"]["schemas"]);
+        Self { document, seen: Mutex::default() }
+    }
+
+    /// Every operation with each of its codes, as (operation id, code).
+    pub fn refusals(&self) -> BTreeSet<(String, String)> {
+        let mut all = BTreeSet::new();
+        for operation in self.operations() {
+            for answer in members(&operation["responses"]) {
+                let codes = &answer.1["content"]["application/json"]["schema"]["properties"];
+                for code in codes["code"]["enum"].as_array().into_iter().flatten() {
+                    all.insert((text(&operation["operationId"]), text(code)));
+                }
+            }
+        }
+        all
+    }
+
+    /// Those that [`Documented::hold`] has met.
+    pub fn seen(&self) -> BTreeSet<(String, String)> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Checks an answer: its status, its headers and its body have to be those of the document. What the
+    /// document has no operation for is left alone.
+    ///
+    /// # Panics
+    /// If it is another answer than the document promises, saying how.
+    pub fn hold(&self, answer: SeenAnswer<'_>) {
+        let Some(operation) = self.operation(answer.method, answer.path) else { return };
+        let id = text(&operation["operationId"]);
+        let found = &operation["responses"][answer.status.to_string()];
+        let told = String::from_utf8_lossy(answer.body);
+        assert!(found.is_object(), "{id} answers {} {told}", answer.status);
+        self.hold_headers(&id, found, answer);
+        if answer.method == "HEAD" {
+            return;
+        }
+        let Some((kind, media)) = members(&found["content"]).next() else {
+            assert!(answer.body.is_empty(), "{id} has no body for {}: {told}", answer.status);
+            return;
+        };
+        let given = header(answer, "content-type").unwrap_or_default();
+        assert!(given.starts_with(kind.as_str()), "{id} {} is {given:?}", answer.status);
+        if kind == "application/json" {
+            let body = serde_json::from_slice(answer.body).expect("JSON");
+            self.hold_value(&format!("{id} {}", answer.status), &media["schema"], &body);
+            if let Some(code) = body["code"].as_str() {
+                let pair = (id, code.to_owned());
+                self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(pair);
+            }
+        }
+    }
+
+    fn hold_headers(&self, id: &str, found: &Value, answer: SeenAnswer<'_>) {
+        let status = answer.status;
+        let known: Vec<(String, &Value)> = members(&found["headers"])
+            .map(|(name, header)| (name.to_lowercase(), self.resolved(header)))
+            .collect();
+        for (name, described) in &known {
+            let Some(value) = header(answer, name) else {
+                assert!(described["required"] != json!(true), "{id} {status} lacks {name}");
+                continue;
+            };
+            let number = || value.parse::<i64>().map(Value::from).unwrap_or_default();
+            let value = match &described["schema"]["type"] {
+                Value::String(kind) if kind == "integer" => number(),
+                _ => json!(value),
+            };
+            self.hold_value(&format!("{id} {status} {name}"), &described["schema"], &value);
+        }
+        for (name, _) in answer.headers {
+            let listed = known.iter().any(|(known, _)| known == name);
+            assert!(listed || OF_HTTP.contains(&name.as_str()), "{id} {status} has {name} too");
+        }
+    }
+
+    fn hold_value(&self, what: &str, schema: &Value, value: &Value) {
+        let problems: Vec<String> =
+            self.validator(schema).iter_errors(value).map(|problem| problem.to_string()).collect();
+        assert!(problems.is_empty(), "{what}: {}\n{value}", problems.join("; "));
+    }
+
+    fn validator(&self, schema: &Value) -> Validator {
+        let mut whole = schema.clone();
+        whole["components"] = self.document["components"].clone();
+        let options = jsonschema::options().with_draft(Draft::Draft202012);
+        options.should_validate_formats(true).build(&whole).expect("a schema")
+    }
+
+    /// What a reference refers to.
+    fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
+        let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        pointer.and_then(|pointer| self.document.pointer(pointer)).unwrap_or(value)
+    }
+
+    fn operations(&self) -> Vec<&Value> {
+        let paths = members(&self.document["paths"]);
+        paths.flat_map(|(_, path)| members(path).map(|(_, operation)| operation)).collect()
+    }
+
+    /// The operation of a request; a fixed path goes before a pattern.
+    fn operation(&self, method: &str, path: &str) -> Option<&Value> {
+        let method = if method == "HEAD" { "get".to_owned() } else { method.to_lowercase() };
+        let fits = |(pattern, _): &(&String, &Value)| {
+            let mut parts = pattern.split('/').zip(path.split('/'));
+            pattern.split('/').count() == path.split('/').count()
+                && parts.all(|(wanted, given)| wanted.starts_with('{') || wanted == given)
+        };
+        let found = members(&self.document["paths"]).filter(fits);
+        found.min_by_key(|(pattern, _)| pattern.matches('{').count())?.1.get(&method)
+    }
+}
+
+/// Lets no object have members that its schema does not name, however deep it is.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.contains_key("properties") && !members.contains_key("additionalProperties") {
+                members.insert("additionalProperties".to_owned(), json!(false));
+            }
+            members.values_mut().for_each(close);
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn header<'a>(answer: SeenAnswer<'a>, name: &str) -> Option<&'a str> {
+    answer.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
