@@ -47,6 +47,7 @@ fn main() -> Outcome<()> {
 fn compare() -> Outcome<()> {
     let rounds = setting("COMPARE_ROUNDS", 5)?;
     let mut load = Load {
+        clients: setting("COMPARE_CLIENTS", 32)?,
         time: Duration::from_secs(setting("COMPARE_SECONDS", 5)?),
         warm_up: HALF_A_MINUTE,
         sessions: setting("COMPARE_SESSIONS", 10_000)?,

@@ -9,9 +9,6 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many connections ask at once.
-const CONNECTIONS: usize = 32;
-
 /// One kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
@@ -34,6 +31,8 @@ pub enum Phase {
 /// How much is asked.
 #[derive(Clone, Copy)]
 pub struct Load {
+    /// How many connections ask at once.
+    pub clients: usize,
     /// For how long each phase is measured, once it is warm.
     pub time: Duration,
     /// For how long each phase is warmed at least.
@@ -98,29 +97,30 @@ impl Phase {
         if (self.is_ours_alone() && running.is_peer()) || (!real && !self.has_floor()) {
             return Ok(None);
         }
-        let many = || 0..CONNECTIONS;
+        let clients = load.clients;
+        let many = || 0..clients;
         match self {
             Self::KeySet => {
                 let request = users.key_set().ok_or("no key set")?;
                 self.run(running, load, || many().map(|_| Readers(request.clone())).collect())
             }
-            Self::Login => self.run(running, load, || log_ins(users, usize::MAX)),
+            Self::Login => self.run(running, load, || log_ins(users, usize::MAX, clients)),
             Self::Send => self.run(running, load, || many().map(|_| Senders::new(users)).collect()),
             Self::Verify => {
                 self.run(running, load, || many().map(|_| Verifiers(Arc::clone(users))).collect())
             }
             Self::ValidateOne => {
-                self.run(running, load, || Validators::new(users, 1, CONNECTIONS, real))
+                self.run(running, load, || Validators::new(users, 1, clients, real))
             }
             Self::ValidateMany => {
                 if real {
                     let hour = Duration::from_secs(3_600);
-                    drive(running.addresses(), log_ins(users, load.sessions), hour)?;
+                    drive(running.addresses(), log_ins(users, load.sessions, clients), hour)?;
                 }
                 let most = load.sessions.max(1);
-                self.run(running, load, || Validators::new(users, most, CONNECTIONS, real))
+                self.run(running, load, || Validators::new(users, most, clients, real))
             }
-            Self::Refresh => self.run(running, load, || Refreshers::new(users, CONNECTIONS)),
+            Self::Refresh => self.run(running, load, || Refreshers::new(users, clients)),
         }
         .map(Some)
     }
@@ -170,6 +170,6 @@ impl Phase {
     }
 }
 
-fn log_ins(users: &Arc<Users>, most: usize) -> Vec<LogIns> {
-    (0..CONNECTIONS).map(|_| LogIns::new(users, most)).collect()
+fn log_ins(users: &Arc<Users>, most: usize, clients: usize) -> Vec<LogIns> {
+    (0..clients).map(|_| LogIns::new(users, most)).collect()
 }
