@@ -1,13 +1,30 @@
 use crate::endpoint::operation::{Head, Operation};
 use crate::endpoint::refusal::AdminCode;
 use crate::{BASE, resources};
+use actix_web::http::StatusCode;
 use dwar_operator::Need;
+use dwar_wire::openapi::{Refusal, common_headers, examples, header_references, refusals, refused};
 use serde_json::{Map, Value, json};
+
+/// Which answer names what a part of a path stands for: operation, part, where in the answer. Other parts are
+/// those of the request.
+const NAMED_BY: [(&str, &str, &str); 9] = [
+    ("list_projects", "project", "/items/0/project_id"),
+    ("create_project", "project", "/project_id"),
+    ("list_webhooks", "webhook", "/items/0/webhook_id"),
+    ("add_webhook", "webhook", "/webhook/webhook_id"),
+    ("list_requests", "request", "/items/0/request_id"),
+    ("list_operators", "operator", "/items/0/operator_id"),
+    ("list_tokens", "token", "/items/0/token_id"),
+    ("find_identity", "identity", "/identity_id"),
+    ("list_sessions", "session", "/items/0/session_id"),
+];
 
 /// The admin API as OpenAPI 3.1, from the same table that its routes are made from.
 pub fn document() -> String {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
-    schemas.insert("Refused".to_owned(), refused());
+    let codes: Vec<&str> = AdminCode::ALL.iter().map(|code| code.as_str()).collect();
+    schemas.insert("Refused".to_owned(), refused(&codes));
     for (tag, of_resource) in resources::all() {
         for operation in of_resource {
             let path = paths.entry(format!("{BASE}{}", operation.head.path)).or_insert(json!({}));
@@ -28,6 +45,8 @@ pub fn document() -> String {
         "security": [{ "admin_token": [] }],
         "paths": paths,
         "components": {
+            "headers": common_headers(),
+            "examples": examples(AdminCode::ALL.iter().copied().map(row)),
             "securitySchemes": {
                 "admin_token": {
                     "type": "http",
@@ -49,6 +68,18 @@ fn described(tag: &str, operation: &Operation) -> Value {
     let (media_type, schema) = &operation.answer;
     let parameters: Vec<Value> =
         parts(path).map(parameter).chain(operation.query.iter().cloned()).collect();
+    let codes = operation.all_codes().into_iter().map(row);
+    let mut responses = refusals(codes, |status| headers_of(operation, status));
+    let done = json!({
+        "description": "Done",
+        "headers": headers_of(operation, *status),
+        "content": { *media_type: { "schema": schema } },
+    });
+    responses.insert(status.as_str().to_owned(), done);
+    let links = links(command.as_str(), path);
+    if !links.is_empty() {
+        responses[status.as_str()]["links"] = links.into();
+    }
     let mut described = json!({
         "operationId": command.as_str(),
         "summary": summary,
@@ -56,26 +87,39 @@ fn described(tag: &str, operation: &Operation) -> Value {
         "tags": [tag],
         "x-right": command.needs().to_string(),
         "parameters": parameters,
-        "responses": {
-            status.as_str(): {
-                "description": "Done",
-                "content": { *media_type: { "schema": schema } },
-            },
-            "4XX": {
-                "description": "Refused",
-                "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Refused" } } },
-            },
-            "5XX": {
-                "description": "Failed",
-                "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Refused" } } },
-            },
-        },
+        "responses": responses,
     });
     if let Some(schema) = &operation.body {
         described["requestBody"] =
             json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
     described
+}
+
+/// From an answer to every operation whose path ends with what it names.
+fn links(from: &str, own: &'static str) -> Map<String, Value> {
+    let mut links = Map::new();
+    for (_, named, pointer) in NAMED_BY.iter().filter(|(operation, _, _)| *operation == from) {
+        for operation in resources::all().into_iter().flat_map(|(_, all)| all) {
+            let Head { path, command, .. } = operation.head;
+            if parts(path).last() != Some(named) {
+                continue;
+            }
+            let known = |part: &&str| part == named || parts(own).any(|given| given == *part);
+            let parameters: Map<String, Value> = parts(path)
+                .filter(known)
+                .map(|part| {
+                    let of_answer = format!("$response.body#{pointer}");
+                    let of_request = format!("$request.path.{part}");
+                    let value = if part == *named { of_answer } else { of_request };
+                    (part.to_owned(), json!(value))
+                })
+                .collect();
+            let link = json!({ "operationId": command.as_str(), "parameters": parameters });
+            links.insert(command.as_str().to_owned(), link);
+        }
+    }
+    links
 }
 
 /// The names between braces.
@@ -102,17 +146,24 @@ fn needs(need: Need) -> String {
     }
 }
 
-fn refused() -> Value {
-    let codes: Vec<&str> = AdminCode::ALL.iter().map(|code| code.as_str()).collect();
-    json!({
-        "type": "object",
-        "required": ["error", "code", "request_id"],
-        "properties": {
-            "error": { "type": "string", "description": "A sentence for people." },
-            "code": { "type": "string", "enum": codes, "description": "Stable; switch on it." },
-            "request_id": { "type": "string", "description": "Also in X-Request-Id, and in the log." },
-        },
-    })
+fn row(code: AdminCode) -> Refusal {
+    (code.as_str(), code.status_code(), code.message())
+}
+
+/// The headers of the answers with this status.
+fn headers_of(operation: &Operation, status: StatusCode) -> Value {
+    let mut names = vec!["X-Request-Id", "X-Content-Type-Options", "Cache-Control"];
+    match status {
+        StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            names.push("Retry-After")
+        }
+        _ => {}
+    }
+    if operation.codes.contains(&AdminCode::SearchRateLimited) && status == operation.head.status {
+        names.extend(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]);
+    }
+    header_references(&names)
 }
 
 #[cfg(test)]

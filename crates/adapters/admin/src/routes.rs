@@ -6,6 +6,7 @@ use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Resource, Route};
+use dwar_wire::allow;
 use std::collections::BTreeMap;
 
 /// Below [`BASE`].
@@ -42,11 +43,7 @@ fn route(operation: Operation) -> Route {
 }
 
 fn resource(path: &str, routes: Vec<(Method, Route)>) -> Resource {
-    let methods = routes.iter().flat_map(|(method, _)| match method.as_str() {
-        "GET" => vec!["GET", "HEAD"],
-        other => vec![other],
-    });
-    let allow = methods.collect::<Vec<_>>().join(", ");
+    let allow = allow(routes.iter().map(|(method, _)| method));
     let other = move || {
         let refusal = ApiRefusal::method_not_allowed(allow.clone());
         async { Err::<HttpResponse, _>(refusal) }

@@ -7,6 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Fault {
     /// Answers [`StoreError::Unavailable`] and changes nothing.
     Fails,
+    /// Answers [`StoreError::Failed`] and changes nothing.
+    Breaks,
     /// Panics and changes nothing.
     Panics,
     /// Forgets the lock between reading and writing, as a store without transactions would.
@@ -62,6 +64,9 @@ impl Faults {
             None => Ok(false),
             Some(Fault::Tears) => Ok(true),
             Some(Fault::Fails) => Err(StoreError::Unavailable(format!("{step} was told to fail"))),
+            Some(Fault::Breaks) => {
+                Err(StoreError::Failed(format!("{step} was told to break").into()))
+            }
             Some(Fault::Panics) => panic!("{step} was told to panic"),
         }
     }

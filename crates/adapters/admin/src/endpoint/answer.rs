@@ -1,5 +1,3 @@
-use crate::endpoint::body::reference;
-use crate::endpoint::operation::Schemas;
 use crate::endpoint::query::{Paging, limit, no_cursor};
 use crate::endpoint::refusal::ApiRefusal;
 use crate::views::Page;
@@ -9,10 +7,11 @@ use actix_web::http::header::HeaderName;
 use actix_web::web::Bytes;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_operator::SearchAllowance;
+use dwar_wire::openapi::{Schemas, reference};
 use dwar_wire::{seconds_until, streamed};
 use futures_util::Stream;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Display;
 use std::pin::Pin;
 use std::str::FromStr;
@@ -65,7 +64,9 @@ impl<T: ToSchema + 'static> Answer for Lines<T> {
     }
 
     fn describe(schemas: &mut Schemas) -> (&'static str, Value) {
-        ("application/x-ndjson", reference::<T>(schemas))
+        let items = reference::<T>(schemas);
+        let lines = "One object a line.";
+        ("application/x-ndjson", json!({ "type": "array", "items": items, "description": lines }))
     }
 }
 
@@ -78,7 +79,7 @@ impl Answer for Csv {
     }
 
     fn describe(_: &mut Schemas) -> (&'static str, Value) {
-        ("text/csv", serde_json::json!({ "type": "string" }))
+        ("text/csv", json!({ "type": "string" }))
     }
 }
 

@@ -1,7 +1,7 @@
-use crate::endpoint::operation::Schemas;
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
+use dwar_wire::openapi::{Schemas, reference};
 use dwar_wire::{declared_length, declares_json};
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
@@ -111,15 +111,6 @@ pub(crate) fn told(cause: &str) -> String {
         Some((_, expected)) => format!("expected {expected}"),
         None => "not of the form that it has to have".to_owned(),
     }
-}
-
-/// A reference to a schema, which goes into `schemas` with all that it refers to.
-pub(crate) fn reference<T: ToSchema>(schemas: &mut Schemas) -> Value {
-    let mut found = vec![(T::name().into_owned(), T::schema())];
-    T::schemas(&mut found);
-    let json = |schema| serde_json::to_value(schema).unwrap_or_default();
-    schemas.extend(found.into_iter().map(|(name, schema)| (name, json(schema))));
-    serde_json::json!({ "$ref": format!("#/components/schemas/{}", T::name()) })
 }
 
 /// A value that is written as text: an id, a number, a word.

@@ -2,17 +2,15 @@ use crate::endpoint::admin_request::{AdminRequest, Scope};
 use crate::endpoint::answer::Answer;
 use crate::endpoint::body::Body;
 use crate::endpoint::query::Query;
-use crate::endpoint::refusal::ApiRefusal;
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::dev::Payload;
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
-use dwar_operator::Command;
+use dwar_operator::{Command, Need, Role};
+use dwar_wire::openapi::Schemas;
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
 use std::rc::Rc;
-
-/// Schemas by name, as they go into the document.
-pub(crate) type Schemas = Vec<(String, Value)>;
 
 type Handled = LocalBoxFuture<'static, Result<HttpResponse, ApiRefusal>>;
 
@@ -25,6 +23,8 @@ pub(crate) struct Operation {
     pub(crate) body: Option<Value>,
     /// The media type of its answer, and the schema.
     pub(crate) answer: (&'static str, Value),
+    /// What it refuses with beside what follows from its parts.
+    pub(crate) codes: Vec<AdminCode>,
     /// The schemas that those refer to.
     pub(crate) schemas: Schemas,
     pub(crate) run: Rc<dyn Fn(HttpRequest, Payload) -> Handled>,
@@ -100,8 +100,46 @@ impl Head {
             query: Q::describe(),
             body: B::describe(&mut schemas),
             answer: A::describe(&mut schemas),
+            codes: Vec::new(),
             schemas,
             run: Rc::new(run),
         }
+    }
+}
+
+impl Operation {
+    /// What it can refuse with for a rule of its own.
+    pub(crate) fn refuses(mut self, code: AdminCode) -> Self {
+        self.codes.push(code);
+        self
+    }
+
+    /// Every code that it can answer with.
+    pub(crate) fn all_codes(&self) -> Vec<AdminCode> {
+        use AdminCode::{
+            Forbidden, ForeignOrigin, InternalError, InvalidAdminToken, InvalidField,
+            InvalidRequest, MisdirectedRequest, MissingAdminToken, NotFound, PayloadTooLarge,
+            ServiceUnavailable, TokenRateLimited, UnsupportedMediaType,
+        };
+        let asks = !self.query.is_empty() || self.body.is_some();
+        let follows = [
+            (true, &[MissingAdminToken, InvalidAdminToken, TokenRateLimited][..]),
+            (true, &[ForeignOrigin, MisdirectedRequest, InternalError, ServiceUnavailable]),
+            (may_be_forbidden(self.head.command.needs()), &[Forbidden]),
+            (self.head.path.contains('{'), &[NotFound]),
+            (asks, &[InvalidRequest, InvalidField]),
+            (self.body.is_some(), &[PayloadTooLarge, UnsupportedMediaType]),
+        ];
+        let held = follows.into_iter().filter(|(holds, _)| *holds);
+        held.flat_map(|(_, codes)| codes).chain(&self.codes).copied().collect()
+    }
+}
+
+/// Whether there is a token that may not do it although it knows of what it is about.
+fn may_be_forbidden(need: Need) -> bool {
+    match need {
+        Need::Any => false,
+        Need::Project(permission) => Role::ALL.iter().any(|role| !role.may(permission)),
+        _ => true,
     }
 }

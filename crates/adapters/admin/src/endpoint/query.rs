@@ -59,6 +59,7 @@ pub(crate) struct Paging {
     #[param(minimum = 1, maximum = 500)]
     pub(crate) limit: Option<u32>,
     /// The `next_cursor` of the answer before.
+    #[param(min_length = 1, max_length = 200)]
     pub(crate) cursor: Option<String>,
 }
 

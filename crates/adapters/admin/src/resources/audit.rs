@@ -12,6 +12,8 @@ use dwar_operator::{Action, AuditCursor, AuditEntry, AuditFilter, Command, Inval
 use futures_util::stream::try_unfold;
 use serde::Deserialize;
 use utoipa::IntoParams;
+use utoipa::openapi::Object;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 /// Lines of an export that are read at a time.
 const PAGE: u32 = 500;
@@ -41,8 +43,10 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct AuditQuery {
     /// `command_line`, or the id of an operator or a token.
+    #[param(min_length = 1, max_length = 200)]
     actor: Option<String>,
     /// Such as `key.regenerated`.
+    #[param(schema_with = actions)]
     action: Option<String>,
     /// From this instant on.
     #[param(format = "date-time")]
@@ -54,7 +58,13 @@ struct AuditQuery {
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
     /// The `next_cursor` of the answer before.
+    #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
+}
+
+fn actions() -> Object {
+    let words = Action::ALL.map(Action::as_str);
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build()
 }
 
 async fn all(call: AdminRequest, query: AuditQuery, _: Nothing) -> Answered<Page<AuditLine>> {
@@ -108,7 +118,8 @@ async fn export(
     project: Option<ProjectId>,
     query: &AuditQuery,
 ) -> Answered<Lines<AuditLine>> {
-    let (filter, after) = (query.filter(project)?, query.after()?);
+    // It has no limit; one that could not be is refused all the same.
+    let (filter, after, _) = (query.filter(project)?, query.after()?, limit(query.limit)?);
     let (api, by) = (call.api.clone(), call.by.clone());
     let first = api.manage.audit_log.page(&by, filter, after, PAGE).await?;
     let start = Some((api, by, Rest::Page(first)));

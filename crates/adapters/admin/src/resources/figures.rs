@@ -26,8 +26,10 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct FiguresQuery {
     /// `hour`, `day` or `month` (30 days); a day without.
+    #[param(pattern = r"^(hour|day|month)$")]
     period: Option<String>,
     /// `live` or `test`; live without.
+    #[param(pattern = r"^(live|test)$")]
     mode: Option<String>,
 }
 

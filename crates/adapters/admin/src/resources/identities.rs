@@ -2,6 +2,7 @@ use crate::endpoint::admin_request::ProjectRequest;
 use crate::endpoint::answer::{Answered, Limited};
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, delete, get, post};
+use crate::endpoint::refusal::AdminCode;
 use crate::views::{id, instant};
 use dwar_app::FoundIdentity;
 use dwar_kernel::{KeyMode, Phone};
@@ -22,7 +23,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             Command::FindIdentity,
             "The identity behind a phone number",
         )
-        .to(find),
+        .to(find)
+        .refuses(AdminCode::SearchRateLimited),
         delete(
             "/projects/{project}/identities/{mode}/{identity}",
             Command::EraseIdentity,
@@ -37,7 +39,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct PhoneToFind {
     /// An Indian mobile number.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, pattern = r"^(\+91)?[6-9][0-9]{9}$", example = "+919876543210")]
     phone: Parsed<Phone>,
 }
 

@@ -3,6 +3,7 @@ use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::Paging;
+use crate::endpoint::refusal::AdminCode;
 use crate::views::{Key, NewKey, Page};
 use dwar_kernel::{ApiKeyId, KeyMode};
 use dwar_operator::Command;
@@ -18,7 +19,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             "A new key in the place of the present one, which ends at once",
         )
         .makes()
-        .to(regenerate),
+        .to(regenerate)
+        .refuses(AdminCode::Conflict),
     ]
 }
 

@@ -20,14 +20,16 @@ pub(crate) fn operations() -> Vec<Operation> {
             "Somebody new; the link by which they choose a password is in this one answer",
         )
         .makes()
-        .to(invite),
+        .to(invite)
+        .refuses(AdminCode::Conflict),
         post(
             "/operators/{operator}/invitation",
             Command::RenewInvitation,
             "Another link for somebody who has not signed in yet; the one before stops working",
         )
         .makes()
-        .to(renew),
+        .to(renew)
+        .refuses(AdminCode::Conflict),
         put(
             "/operators/{operator}/access",
             Command::ChangeOperator,
@@ -48,6 +50,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct Invitation {
     /// What they sign in with.
+    #[schema(min_length = 1, max_length = 60)]
     name: String,
     access: views::Access,
 }

@@ -59,6 +59,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct NewProject {
     /// 1 to 60 visible characters on one line.
+    #[schema(min_length = 1, max_length = 60)]
     name: String,
     /// What it has to begin with.
     #[serde(default)]
@@ -71,6 +72,7 @@ struct NewProject {
 #[serde(deny_unknown_fields)]
 #[schema(as = ProjectChange)]
 struct Settings {
+    #[schema(min_length = 1, max_length = 60)]
     name: Option<String>,
     identity_lookup: Option<bool>,
     identity_delete: Option<bool>,
@@ -124,7 +126,7 @@ struct PriceChange {
 #[serde(deny_unknown_fields)]
 struct PhoneToUnlock {
     /// An Indian mobile number.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, pattern = r"^(\+91)?[6-9][0-9]{9}$", example = "+919876543210")]
     phone: Parsed<Phone>,
 }
 

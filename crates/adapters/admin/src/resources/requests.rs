@@ -4,6 +4,7 @@ use crate::endpoint::answer::{Answered, Limited};
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::{no_cursor, word};
+use crate::endpoint::refusal::AdminCode;
 use crate::views::{id, instant};
 use dwar_app::explain;
 use dwar_app::{RequestFilter, RequestLine};
@@ -32,7 +33,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             Command::SearchRequests,
             "Why codes did or did not arrive at a number, which is masked in the answer",
         )
-        .to(search),
+        .to(search)
+        .refuses(AdminCode::SearchRateLimited),
         get(
             "/projects/{project}/requests/{request}",
             Command::ShowRequest,
@@ -53,14 +55,19 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct RequestsQuery {
     /// `live` or `test`.
+    #[param(pattern = r"^(live|test)$")]
     mode: Option<String>,
     /// `queued`, `sent`, `delivered` or `failed`.
+    #[param(pattern = r"^(queued|sent|delivered|failed)$")]
     status: Option<String>,
     /// One that was tried: `whatsapp` or `sms`.
+    #[param(pattern = r"^(whatsapp|sms)$")]
     channel: Option<String>,
     /// One that was tried, by its name.
+    #[param(min_length = 1, max_length = 200)]
     provider: Option<String>,
     /// The `next_cursor` of the answer before.
+    #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 
@@ -125,7 +132,7 @@ struct PhoneToSearch {
     #[schema(value_type = Option<String>)]
     mode: Option<Parsed<KeyMode>>,
     /// An Indian mobile number.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, pattern = r"^(\+91)?[6-9][0-9]{9}$", example = "+919876543210")]
     phone: Parsed<Phone>,
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct NewToken {
     /// 1 to 60 letters, digits, single blanks and . - _ @ +
+    #[schema(min_length = 1, max_length = 60)]
     name: String,
     access: Access,
     /// From now on.

@@ -2,7 +2,7 @@ use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
 use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::refusal::ApiRefusal;
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use crate::views::{MovedWallet, Wallet, WalletProof};
 use dwar_kernel::OtpId;
 use dwar_operator::Command;
@@ -18,19 +18,22 @@ pub(crate) fn operations() -> Vec<Operation> {
             Command::CreditWallet,
             "Pays in, once per reference",
         )
-        .to(credit),
+        .to(credit)
+        .refuses(AdminCode::Conflict),
         post(
             "/projects/{project}/wallet/refunds",
             Command::RefundSend,
             "Gives back what was charged for a send, once",
         )
-        .to(refund),
+        .to(refund)
+        .refuses(AdminCode::Conflict),
         post(
             "/projects/{project}/wallet/adjustments",
             Command::AdjustWallet,
             "Corrects the balance, once per reference",
         )
-        .to(adjust),
+        .to(adjust)
+        .refuses(AdminCode::Conflict),
         post("/wallets/proof", Command::ProveWallets, "Recomputes every wallet from its ledger")
             .to(prove),
     ]

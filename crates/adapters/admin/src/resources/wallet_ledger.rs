@@ -4,7 +4,7 @@ use crate::endpoint::answer::{Answered, Csv};
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::{instant_of, limit, place, word};
-use crate::endpoint::refusal::ApiRefusal;
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use crate::views::{BegunProof, LedgerProofs, Page, WalletEntry};
 use dwar_app::Scope;
 use dwar_operator::Command;
@@ -38,7 +38,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             Command::BeginWalletProof,
             "Begins a proof, unless one is being made",
         )
-        .to(begin),
+        .to(begin)
+        .refuses(AdminCode::Conflict),
     ]
 }
 
@@ -53,13 +54,16 @@ struct EntriesQuery {
     #[param(format = "date-time")]
     until: Option<String>,
     /// `credit`, `hold`, `capture`, `release`, `refund` or `adjustment`.
+    #[param(pattern = r"^(credit|hold|capture|release|refund|adjustment)$")]
     kind: Option<String>,
     /// Exactly this one.
+    #[param(min_length = 1, max_length = 200)]
     reference: Option<String>,
     /// Entries at most, 1 to 500; 50 without. A download has no limit.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
     /// The `next_cursor` of the answer before. A download has none.
+    #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 

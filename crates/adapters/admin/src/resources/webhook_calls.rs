@@ -3,6 +3,7 @@ use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
 use crate::endpoint::query::{limit, no_cursor};
+use crate::endpoint::refusal::AdminCode;
 use crate::views::{LoggedWebhookCall, Page, ResentEvent, WebhookCall};
 use dwar_event::{CallFilter, EventId};
 use dwar_kernel::{CallId, EndpointId};
@@ -23,13 +24,15 @@ pub(crate) fn operations() -> Vec<Operation> {
             Command::TestWebhook,
             "Calls an address once, now, and says what came of it",
         )
-        .to(test),
+        .to(test)
+        .refuses(AdminCode::Conflict),
         post(
             "/projects/{project}/webhooks/{webhook}/resend",
             Command::ResendEvent,
             "Sends an event again to an address that was called with it",
         )
-        .to(resend),
+        .to(resend)
+        .refuses(AdminCode::Conflict),
     ]
 }
 
@@ -45,6 +48,7 @@ struct CallsQuery {
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
     /// The `next_cursor` of the answer before.
+    #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 
