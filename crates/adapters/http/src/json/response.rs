@@ -36,7 +36,7 @@ pub(crate) struct SentCode {
     otp_id: Text<OtpId>,
     #[schema(schema_with = schema::status)]
     status: &'static str,
-    #[schema(schema_with = schema::carrier)]
+    #[schema(schema_with = schema::carrier, required = true)]
     channel: Option<&'static str>,
     #[schema(schema_with = schema::instant)]
     expires_at: String,
@@ -64,7 +64,7 @@ pub(crate) struct CodeStatus<'a> {
     otp_id: Text<OtpId>,
     #[schema(schema_with = schema::status)]
     status: &'static str,
-    #[schema(schema_with = schema::carrier)]
+    #[schema(schema_with = schema::carrier, required = true)]
     channel: Option<&'static str>,
     #[schema(schema_with = schema::instant)]
     created_at: String,
@@ -98,7 +98,7 @@ struct DeliveryTry<'a> {
     provider: &'a str,
     #[schema(schema_with = schema::attempt_status)]
     status: &'static str,
-    #[schema(schema_with = schema::reason)]
+    #[schema(schema_with = schema::reason, required = true)]
     reason: Option<&'static str>,
     #[schema(schema_with = schema::instant)]
     at: String,

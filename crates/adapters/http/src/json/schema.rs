@@ -73,7 +73,7 @@ pub(crate) fn token() -> Object {
 }
 
 pub(crate) fn any_text() -> Object {
-    text().max_length(Some(4_096)).build()
+    text().build()
 }
 
 /// The form of a header that names something: visible ASCII.
