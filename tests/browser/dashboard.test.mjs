@@ -699,7 +699,7 @@ test("every page is fit for everybody, in both themes and at 360 pixels", async 
   const all = [
     ...PAGES.map((name) => [page, `${project}/${name}`]),
     ...OWN_PAGES.map((path) => [page, house.base + path]),
-    ...["/sign-in", "/invite", "/start"].map((path) => [strangers, house.base + path]),
+    ...["/sign-in", "/invite", "/start", "/reference"].map((path) => [strangers, house.base + path]),
   ];
   for (const [tab, url] of all) {
     await tab.goto(url);

@@ -87,7 +87,7 @@ export const LOOK = {
 };
 
 /** The pages of a project, then those of the installation. */
-export const OWN_PAGES = ["/projects", "/operations", "/team", "/audit", "/tokens", "/account"];
+export const OWN_PAGES = ["/projects", "/operations", "/team", "/audit", "/tokens", "/reference", "/account"];
 export const PAGES = [
   "overview",
   "playground",

@@ -11,7 +11,7 @@ use dwar_admin::AdminApi;
 use dwar_app::{ManageOperators, Management};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Listener, Live, Names, NoAnswer,
-    StopHandle,
+    Reference, StopHandle,
 };
 use dwar_http::{InProcess, InProcessRequest, Server};
 use dwar_kernel::{ProjectId, StoreError};
@@ -95,6 +95,7 @@ pub fn build(
         live: Live::new(&manage, admin.sign_in.clone()),
         manage: manage.clone(),
         api: Arc::new(OwnApi(server.in_process().map_err(refused)?)),
+        reference: Reference::of(&dwar_http::document()),
         api_url: base_of(&public_api(core), server.addresses()),
         base_url: base_url.clone(),
         prices: parts.policies.prices,

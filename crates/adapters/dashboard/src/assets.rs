@@ -20,6 +20,11 @@ const PLAYGROUND_CSS: Asset = Asset {
     kind: "text/css; charset=utf-8",
     content: include_str!("assets/playground.css"),
 };
+const REFERENCE_CSS: Asset = Asset {
+    name: "reference.css",
+    kind: "text/css; charset=utf-8",
+    content: include_str!("assets/reference.css"),
+};
 const SCRIPT: Asset = Asset {
     name: "dwar.js",
     kind: "text/javascript; charset=utf-8",
@@ -90,6 +95,11 @@ pub(crate) fn playground_css() -> String {
     PLAYGROUND_CSS.path()
 }
 
+/// Where the style sheet of the API reference is.
+pub(crate) fn reference_css() -> String {
+    REFERENCE_CSS.path()
+}
+
 /// Where the playground's script is.
 pub(crate) fn playground() -> String {
     PLAYGROUND.path()
@@ -116,8 +126,17 @@ pub(crate) fn icon() -> String {
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {
-    const ALL: [&Asset; 8] =
-        [&CSS, &PLAYGROUND_CSS, &SCRIPT, &PLAYGROUND, &ACTIVITY, &INBOX, &PASSKEYS, &ICON];
+    const ALL: [&Asset; 9] = [
+        &CSS,
+        &PLAYGROUND_CSS,
+        &REFERENCE_CSS,
+        &SCRIPT,
+        &PLAYGROUND,
+        &ACTIVITY,
+        &INBOX,
+        &PASSKEYS,
+        &ICON,
+    ];
     for asset in ALL {
         config.service(asset.resource());
     }

@@ -1,6 +1,7 @@
 use crate::api_routes::ApiRoutes;
 use crate::live::Live;
 use crate::names::Names;
+use crate::reference::Reference;
 use dwar_app::operations::Operations;
 use dwar_app::{Administration, Management, Passkeys, Toolbox};
 use dwar_kernel::PriceList;
@@ -26,6 +27,8 @@ pub struct Console {
     pub operations: Arc<dyn Operations>,
     /// The playground's way to the API.
     pub api: Arc<dyn ApiRoutes>,
+    /// What the API offers.
+    pub reference: Reference,
     /// Where clients reach the API, for the examples.
     pub api_url: String,
     /// Where browsers reach these pages, for links to be sent.

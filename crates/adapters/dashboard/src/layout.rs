@@ -5,7 +5,7 @@ use crate::icons::{icon, mark};
 use crate::language::Language;
 use crate::navigation::{installation_entries, list, project_entries};
 use crate::refusal::Refusal;
-use crate::texts::{find, nav, settings_project as texts};
+use crate::texts::{find, nav, refusals, settings_project as texts};
 use crate::visit::{Theme, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -96,6 +96,7 @@ impl<'a> Frame<'a> {
             (self.palette())
         };
         let extra = html! {
+            script type="module" src=(assets::script()) {}
             meta name="csrf-token" content=(self.visit.csrf);
             @if let Some(style) = &self.style { link rel="stylesheet" href=(style); }
             @if let Some(script) = &self.script { script type="module" src=(script) {} }
@@ -243,7 +244,6 @@ fn document(
                 title { (title) }
                 link rel="icon" type="image/svg+xml" href=(assets::icon());
                 link rel="stylesheet" href=(assets::css());
-                script type="module" src=(assets::script()) {}
                 (extra)
             }
             body class=(kind) { (body) }
@@ -260,7 +260,31 @@ pub(crate) fn card(title: &str, look: (Theme, Language), content: &Markup) -> Ma
         }
     };
     let kind = (look.0, look.1, "bare");
-    document(&format!("{title} · Dwar"), kind, &html! {}, &body)
+    let extra = html! { script type="module" src=(assets::script()) {} };
+    document(&format!("{title} · Dwar"), kind, &extra, &body)
+}
+
+/// A page for everybody, as somebody sees it who is not signed in: no navigation and no script, and a link
+/// to sign in.
+pub(crate) fn open(
+    (title, lead): (&str, &str),
+    (theme, style): (Theme, &str),
+    sign_in: &str,
+    content: &Markup,
+) -> Markup {
+    let body = html! {
+        a.skip href="#content" { (nav::SKIP) }
+        header.top {
+            a.brand href="/" { (mark()) span { "Dwar" } }
+            a.button href=(sign_in) { (refusals::SIGN_IN.0) }
+        }
+        main #content tabindex="-1" {
+            header.head { h1 { (title) } p.lead { (lead) } }
+            (content)
+        }
+    };
+    let extra = html! { link rel="stylesheet" href=(style); };
+    document(&format!("{title} · Dwar"), (theme, Language::English, "bare open"), &extra, &body)
 }
 
 /// A card that says one thing and leads on by one link.

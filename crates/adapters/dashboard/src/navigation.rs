@@ -65,6 +65,7 @@ pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
         ("/operations", nav::OPERATIONS, "pulse", may(Command::ShowOperations)),
         ("/audit", nav::AUDIT_ALL, "log", may(Command::ListAudit)),
         ("/tokens", nav::TOKENS, "key", may(Command::ListTokens)),
+        ("/reference", nav::REFERENCE, "book", true),
     ];
     let seen = pages.into_iter().filter(|page| page.3);
     seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()

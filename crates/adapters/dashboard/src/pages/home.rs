@@ -23,16 +23,26 @@ use serde::Deserialize;
 /// `GET /`: the only project in use, or the list of them. On a first start, with `?start`, the playground,
 /// where there is something to do.
 pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
+    let starts = request.query_string() == "start";
+    inside(&visit, &request, starts).await
+}
+
+/// `GET /playground`: that of the only project in use, or the list of projects.
+pub(crate) async fn playground(visit: Visit, request: HttpRequest) -> Page {
+    inside(&visit, &request, true).await
+}
+
+/// On to the first page of the only project in use, or to its playground.
+async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> Page {
     let mut projects = visit.projects().await?;
     projects.retain(|project| project.archived_at.is_none());
     let only = projects.first().filter(|_| projects.len() == 1);
-    let starts = request.query_string() == "start";
     let Some(project) = only else { return Ok(go("/projects")) };
-    if !starts || !visit.may(project, Command::Play) {
-        return Ok(go(first_page(&visit, project).as_deref().unwrap_or("/projects")));
+    if !plays || !visit.may(project, Command::Play) {
+        return Ok(go(first_page(visit, project).as_deref().unwrap_or("/projects")));
     }
     let mut answer = go(&format!("/p/{}/playground", project.id));
-    if mode::chosen(&request).is_none() {
+    if mode::chosen(request).is_none() {
         // What is done there is in test mode, and the other pages show it.
         let cookie = mode::cookie(KeyMode::Test, &visit.console);
         answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;

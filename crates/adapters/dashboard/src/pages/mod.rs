@@ -19,6 +19,7 @@ mod overview;
 pub(crate) mod parts;
 mod passkeys;
 mod playground;
+mod reference;
 mod settings;
 mod settings_messages;
 mod settings_project;
@@ -78,6 +79,8 @@ macro_rules! pages {
 pages! { pages_of_installation, OF_INSTALLATION:
     "/" => home::home,
     "/projects" => home::projects,
+    "/playground" => home::playground,
+    "/reference" => reference::show,
     "/find" => find::show,
     "/account" => account::show,
     "/team" => team::show,

@@ -2,6 +2,7 @@ use crate::api_routes::{ApiAnswer, ApiRequest};
 use crate::assets;
 use crate::icons::icon;
 use crate::layout::{Frame, Page, csrf};
+use crate::reference::Reference;
 use crate::refusal::Refusal;
 use crate::texts::playground::{ORDINARY, Playground, STEPS};
 use crate::visit::{Posted, Visit};
@@ -44,7 +45,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
                 (numbers(texts))
                 ol.step-list {
                     @for index in 0..STEPS.len() {
-                        (card(texts, index))
+                        (card(texts, index, &visit.console.reference))
                         @if STEPS[index].0 == "verify" { (next(texts, &visit, &project)) }
                     }
                 }
@@ -98,7 +99,7 @@ fn numbers(texts: &Playground) -> Markup {
 }
 
 /// A step. Its script folds it to its head when it is done, and opens the next one.
-fn card(texts: &Playground, index: usize) -> Markup {
+fn card(texts: &Playground, index: usize, reference: &Reference) -> Markup {
     let ((name, path), words) = (STEPS[index], &texts.steps[index]);
     let run = html! { button.primary.run type="button" { (words.button) } };
     html! {
@@ -129,25 +130,31 @@ fn card(texts: &Playground, index: usize) -> Markup {
                     (run)
                 }
             }
-            div.step-body id={ (name) "-body" } hidden { (exchange(texts, index)) }
+            div.step-body id={ (name) "-body" } hidden { (exchange(texts, index, reference)) }
         }
     }
 }
 
 /// What a step asks and is answered, also as code.
-fn exchange(texts: &Playground, index: usize) -> Markup {
-    let (name, words) = (STEPS[index].0, &texts.steps[index]);
+fn exchange(texts: &Playground, index: usize, reference: &Reference) -> Markup {
+    let ((name, path), words) = (STEPS[index], &texts.steps[index]);
     let languages =
         [("curl", "curl"), ("javascript", "JavaScript"), ("python", "Python"), ("rust", "Rust")];
     let tabs = [("request", texts.request), ("answer", texts.answer)].into_iter().chain(languages);
     html! {
         div.limit { meter hidden min="0" max="1" value="1" {} span {} }
-        div.tabs role="tablist" aria-label=(words.title) {
-            @for (tab, (shown, label)) in tabs.enumerate() {
-                button type="button" role="tab" id={ (name) "-tab-" (shown) } data-tab=(shown)
-                    aria-controls={ (name) "-panel" }
-                    aria-selected=(if tab == 0 { "true" } else { "false" })
-                    tabindex=(if tab == 0 { "0" } else { "-1" }) { (label) }
+        div.tab-line {
+            div.tabs role="tablist" aria-label=(words.title) {
+                @for (tab, (shown, label)) in tabs.enumerate() {
+                    button type="button" role="tab" id={ (name) "-tab-" (shown) } data-tab=(shown)
+                        aria-controls={ (name) "-panel" }
+                        aria-selected=(if tab == 0 { "true" } else { "false" })
+                        tabindex=(if tab == 0 { "0" } else { "-1" }) { (label) }
+                }
+            }
+            @if let Some(address) = reference.address("POST", path) {
+                a.described href=(address) target="_blank"
+                    aria-label={ (texts.reference) ": " (words.title) } { (texts.reference) }
             }
         }
         div.panel role="tabpanel" id={ (name) "-panel" }
@@ -167,6 +174,7 @@ fn next(texts: &Playground, visit: &Visit, project: &Project) -> Markup {
                 @if visit.may(project, Command::ListKeys) {
                     a.button href={ "/p/" (project.id) "/keys" } { (texts.next_keys) }
                 }
+                a.button href="/reference" target="_blank" { (texts.reference) }
                 a.button href={ (visit.console.api_url) "/openapi.json" } target="_blank" {
                     (texts.next_api)
                 }

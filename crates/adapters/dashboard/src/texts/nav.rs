@@ -20,6 +20,7 @@ pub(crate) const AUDIT: &str = "Audit log";
 pub(crate) const AUDIT_ALL: &str = "Full audit log";
 pub(crate) const TOKENS: &str = "Admin tokens";
 pub(crate) const OPERATIONS: &str = "Operations";
+pub(crate) const REFERENCE: &str = "API reference";
 pub(crate) const TEAM: &str = "Team";
 pub(crate) const ACCOUNT: &str = "Your account";
 pub(crate) const PROJECTS: &str = "Projects";

@@ -36,6 +36,8 @@ pub(crate) struct Playground {
     pub(crate) next: &'static str,
     pub(crate) next_keys: &'static str,
     pub(crate) next_api: &'static str,
+    /// What leads to the description of an operation.
+    pub(crate) reference: &'static str,
     pub(crate) key: &'static str,
     pub(crate) key_hint: &'static str,
     pub(crate) phone_title: &'static str,
@@ -108,6 +110,7 @@ const ENGLISH: Playground = Playground {
     next: "Your user is signed in, with an access token and a refresh token. Next, validate the access token below, as your backend does on each request. Or call the API from your own code:",
     next_keys: "API keys",
     next_api: "API description (OpenAPI)",
+    reference: "API reference",
     key: "Your test key (optional)",
     key_hint: "Fills in the code examples. It stays in this page.",
     phone_title: "The user's phone",

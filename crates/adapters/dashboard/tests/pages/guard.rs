@@ -2,6 +2,7 @@ use crate::support::{HOST, House, ORIGIN, Reply};
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 
+const OPEN: [&str; 3] = ["/account", "/audit", "/reference"];
 const PAGES: [&str; 7] = ["/sign-in", "/start", "/invite", "/", "/projects", "/nowhere", "/team"];
 
 #[actix_web::test]
@@ -33,7 +34,7 @@ async fn every_answer_keeps_scripts_frames_and_caches_out() {
     let own = pages.map(|page| house.page(page));
     let misdirected = TestRequest::with_uri("/").insert_header(("Host", "evil.example"));
     let mut replies = vec![house.send(misdirected).await];
-    for path in own.iter().map(String::as_str).chain(PAGES).chain(["/account", "/audit"]) {
+    for path in own.iter().map(String::as_str).chain(PAGES).chain(OPEN) {
         replies.push(owner.get(path).await);
         replies.push(house.stranger().get(path).await);
         replies.push(owner.post(path, &[]).await);
@@ -154,7 +155,8 @@ async fn head_of_every_page_answers_as_get_does_without_the_body() {
         "activity",
         "audit",
     ];
-    let elsewhere = ["/account", "/audit", "/tokens", "/operations", "/admin/v1/openapi.json"];
+    let elsewhere =
+        ["/account", "/audit", "/tokens", "/operations", "/reference", "/admin/v1/openapi.json"];
     let mut paths: Vec<String> = of_project.map(|page| house.page(page)).to_vec();
     paths.extend(PAGES.into_iter().chain(elsewhere).map(str::to_owned));
     paths.push(script);

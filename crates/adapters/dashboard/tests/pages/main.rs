@@ -19,6 +19,7 @@ mod overview;
 mod passkeys;
 mod playground;
 mod projects;
+mod reference;
 mod roles;
 mod sessions;
 mod sign_in;

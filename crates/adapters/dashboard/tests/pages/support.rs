@@ -7,10 +7,10 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::test::{TestRequest, init_service};
 use actix_web::web::Data;
 use async_trait::async_trait;
-use dwar_admin::AdminApi;
+use dwar_admin::{AdminApi, document};
 use dwar_app::{Administration, Management, SignedIn, Stores};
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Settings, app,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Reference, Settings, app,
 };
 use dwar_kernel::{Clock, OtpId, PriceList, ProjectId, Timestamp};
 use dwar_memory::MemoryStore;
@@ -19,7 +19,9 @@ use dwar_operator::{
     PasskeySite, PasskeyVerifier, PasswordHasher, Role,
 };
 use dwar_project::{ApiKey, KeyRecord};
-use dwar_testkit::{Carriers, FixedClock, PlainHasher, Post, START, management, parts};
+use dwar_testkit::{
+    Carriers, Documented, FixedClock, PlainHasher, Post, START, SeenAnswer, management, parts,
+};
 use dwar_wallet::{Amount, Paise};
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
@@ -29,6 +31,12 @@ use tokio::sync::SetOnce;
 pub const HOST: &str = "127.0.0.1:8081";
 pub const ORIGIN: &str = "http://127.0.0.1:8081";
 pub const PASSWORD: &str = "nine yellow kites at noon";
+
+/// The API as docs/openapi.json describes it.
+pub fn api_document() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/openapi.json");
+    std::fs::read_to_string(path).unwrap()
+}
 
 /// A dashboard with one project, Acme.
 pub struct House {
@@ -45,6 +53,7 @@ pub struct House {
     pub store: Arc<MemoryStore>,
     console: Data<Console>,
     admin_api: Data<AdminApi>,
+    documented: Documented,
 }
 
 /// What the playground asked the API.
@@ -132,6 +141,7 @@ impl House {
             providers: Arc::new(Carriers),
             operations: Arc::new(Ailing),
             api: asked.clone(),
+            reference: Reference::of(&api_document()),
             api_url: "http://127.0.0.1:8080".to_owned(),
             base_url: ORIGIN.to_owned(),
             prices: PriceList { whatsapp: Paise(20), sms: Paise(25) },
@@ -152,6 +162,7 @@ impl House {
             post,
             console,
             admin_api,
+            documented: Documented::new(&document()),
             store,
         }
     }
@@ -209,12 +220,26 @@ impl House {
         let service = init_service(app(self.console.clone(), self.admin_api.clone())).await;
         let mut replies = Vec::new();
         for request in requests {
-            replies.push(match service.call(request.to_request()).await {
+            let request = request.to_request();
+            let (method, path) = (request.method().to_string(), request.path().to_owned());
+            let reply = match service.call(request).await {
                 Ok(response) => Reply::of(response).await,
                 Err(error) => Reply::from_parts(error.error_response()).await,
-            });
+            };
+            self.hold(&method, &path, &reply);
+            replies.push(reply);
         }
         replies
+    }
+
+    /// Each answer of the admin API has to be one that its document promises.
+    fn hold(&self, method: &str, path: &str, reply: &Reply) {
+        let pairs = reply.headers.iter();
+        let headers: Vec<(String, String)> = pairs
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
+        let (status, body) = (reply.status, reply.body.as_bytes());
+        self.documented.hold(SeenAnswer { method, path, status, headers: &headers, body });
     }
 
     /// Sends a request, and takes its answer piece by piece.

@@ -4,6 +4,7 @@ mod audit;
 mod changes;
 mod entry;
 mod money;
+mod provoked;
 mod reads;
 mod walk;
 

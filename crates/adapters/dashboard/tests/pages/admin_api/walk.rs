@@ -57,7 +57,7 @@ impl Listed {
     }
 
     /// Whether a role in a project, by the table of roles, opens this.
-    fn opens_to(&self, role: Role) -> bool {
+    pub fn opens_to(&self, role: Role) -> bool {
         match self.right.as_str() {
             "any" => true,
             "team" => role.may(Permission::See(Area::Team)),
@@ -89,7 +89,7 @@ impl House {
     }
 }
 
-fn with(request: TestRequest, token: &str) -> TestRequest {
+pub fn with(request: TestRequest, token: &str) -> TestRequest {
     request.insert_header(("Authorization", format!("Bearer {token}")))
 }
 

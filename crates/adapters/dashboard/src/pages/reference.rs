@@ -1,0 +1,25 @@
+use crate::address::PageAddress;
+use crate::assets;
+use crate::console::Console;
+use crate::layout::{Frame, HTML, Page, open};
+use crate::texts::reference as texts;
+use crate::visit::{Theme, Visit};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+
+/// `GET /reference`: what the API offers. For everybody, since it says nothing of who runs this service;
+/// whoever is signed in sees it in the frame of all pages.
+pub(crate) async fn show(
+    request: HttpRequest,
+    console: Data<Console>,
+    visit: Option<Visit>,
+) -> Page {
+    let (content, style) = (console.reference.content(), assets::reference_css());
+    if let Some(visit) = visit {
+        return Frame::new(&visit, texts::TITLE, texts::LEAD).styled(style).show(content);
+    }
+    let sign_in = PageAddress::sign_in(PageAddress::of(&request).as_ref());
+    let look = (Theme::of(&request), style.as_str());
+    let page = open((texts::TITLE, texts::LEAD), look, &sign_in, content);
+    Ok(HttpResponse::Ok().content_type(HTML).body(page.into_string()))
+}

@@ -1,0 +1,226 @@
+use super::model::{Answer, Api, Field, Operation};
+use super::sample;
+use super::schema::plain;
+use crate::format::capital;
+use crate::texts::reference as texts;
+use maud::{Markup, html};
+
+/// The whole page below its title: the list of operations, and all of them.
+pub(super) fn draw(api: &Api) -> Markup {
+    html! {
+        div.reference {
+            (index(api))
+            div.operations {
+                (basics(api))
+                @for group in &api.groups {
+                    h2 { (group.name) }
+                    @for operation in &group.operations { (section(api, operation)) }
+                }
+                section #headers.card {
+                    h2 { (texts::HEADERS_OF_ANSWERS) }
+                    (fields(api, &api.headers))
+                }
+            }
+        }
+    }
+}
+
+fn index(api: &Api) -> Markup {
+    html! {
+        nav.index aria-label=(texts::OPERATIONS) {
+            ul { li { a href="#basics" { (texts::BASICS) } } }
+            @for group in &api.groups {
+                p { (group.name) }
+                ul {
+                    @for it in &group.operations {
+                        li { a href={ "#" (it.id) } { (method(it)) " " (it.summary) } }
+                    }
+                }
+            }
+            ul { li { a href="#headers" { (texts::HEADERS_OF_ANSWERS) } } }
+        }
+    }
+}
+
+/// What all operations have in common.
+fn basics(api: &Api) -> Markup {
+    let in_requests: Vec<Field> = api.key.iter().chain(&api.shared).cloned().collect();
+    let parts =
+        [(texts::HEADERS_OF_REQUESTS, &in_requests), (texts::BODY_OF_REFUSALS, &api.refusal)];
+    html! {
+        section #basics.card {
+            h2 { (texts::BASICS) }
+            @for paragraph in &api.about { p { (prose(api, paragraph)) } }
+            p { (prose(api, texts::EXAMPLES)) }
+            @for (title, all) in parts {
+                @if !all.is_empty() { h3.minor { (title) } (fields(api, all)) }
+            }
+        }
+    }
+}
+
+fn section(api: &Api, it: &Operation) -> Markup {
+    let given = it.answers.iter().find_map(sample::answer);
+    let key = api.key.as_ref().map(|key| key.name.as_str());
+    html! {
+        section.card id=(it.id) {
+            h3 { a href={ "#" (it.id) } { (it.summary) } }
+            p.call {
+                (method(it)) " " code { (it.path) }
+                @if !it.needs_key { " " span.pill { (texts::NO_KEY) } }
+            }
+            p { (prose(api, &it.about)) }
+            @if it.is_step() { p { a href="/playground" { (texts::TRY) } } }
+            div.examples {
+                div { h4 { (texts::EXAMPLE_REQUEST) } pre { code { (sample::call(it, key)) } } }
+                @if let Some(given) = given {
+                    div { h4 { (texts::EXAMPLE_ANSWER) } pre { code { (given) } } }
+                }
+            }
+            (titled(texts::PARAMETERS, api, &it.parameters))
+            (titled(texts::BODY, api, &it.body))
+            h4 { (texts::ANSWERS) }
+            (names(texts::ALL_HAVE, &it.headers))
+            @for answer in &it.answers { (told(api, answer)) }
+            (next(api, it))
+        }
+    }
+}
+
+/// Every answer with one status.
+fn told(api: &Api, answer: &Answer) -> Markup {
+    let kind = if answer.codes.is_empty() { "good" } else { "bad" };
+    html! {
+        p.status-line { span.pill.(kind) { (answer.status) } " " (prose(api, &answer.about)) }
+        @if !answer.fields.is_empty() { (fields(api, &answer.fields)) }
+        @if !answer.codes.is_empty() {
+            dl.fields {
+                @for (code, said) in &answer.codes {
+                    dt { code { (code) } }
+                    dd { (said) }
+                }
+            }
+        }
+        (names(texts::HEADERS, &answer.headers))
+    }
+}
+
+/// Where to go with what was answered.
+fn next(api: &Api, it: &Operation) -> Markup {
+    html! {
+        @if !it.next.is_empty() {
+            h4 { (texts::NEXT) }
+            ul.next-operations {
+                @for link in &it.next {
+                    @if let Some(target) = api.operation(&link.id) {
+                        li { a href={ "#" (link.id) } { (target.summary) } (given(&link.with)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn given(with: &[(String, String)]) -> Markup {
+    html! {
+        @for (place, (name, source)) in with.iter().enumerate() {
+            @if place == 0 { " " (texts::WITH) " " } @else { ", " }
+            code { (source) }
+            @if name != source { " " (texts::AS) " " code { (name) } }
+        }
+    }
+}
+
+fn method(it: &Operation) -> Markup {
+    html! { span.method.(it.method.to_ascii_lowercase()) { (it.method) } }
+}
+
+/// Names of headers in a line, if there are any.
+fn names(label: &str, names: &[String]) -> Markup {
+    html! {
+        @if !names.is_empty() {
+            p.of-headers {
+                (label) " " (listed(names))
+            }
+        }
+    }
+}
+
+/// Fields under a heading, if there are any.
+fn titled(title: &str, api: &Api, all: &[Field]) -> Markup {
+    html! { @if !all.is_empty() { h4 { (title) } (fields(api, all)) } }
+}
+
+fn fields(api: &Api, all: &[Field]) -> Markup {
+    html! {
+        dl.fields {
+            @for field in all {
+                dt {
+                    code { (field.name) }
+                    " " span {
+                        @if !field.place.is_empty() { (field.place) ", " }
+                        (field.kind)
+                        @if field.optional { ", " (texts::OPTIONAL) }
+                    }
+                }
+                dd { (about(api, field)) }
+            }
+        }
+    }
+}
+
+/// What a field means and what it may be.
+fn about(api: &Api, field: &Field) -> Markup {
+    let is_everywhere = field.place.is_empty() && api.everywhere.contains(&field.name);
+    html! {
+        (prose(api, &field.about))
+        @if is_everywhere { " " span.pill { (texts::EVERYWHERE) } }
+        (bounds(field))
+        @if !field.members.is_empty() { (fields(api, &field.members)) }
+    }
+}
+
+/// What a field may be, and an example.
+fn bounds(field: &Field) -> Markup {
+    let example = field.example.as_ref().filter(|_| field.words.is_empty());
+    html! {
+        div.bounds {
+            @for limit in &field.limits { span { (capital(limit)) } " " }
+            @match field.words.as_slice() {
+                [] => {}
+                [only] => span { (texts::ALWAYS) " " code { (only) } },
+                several => span { (texts::ONE_OF) " " (listed(several)) },
+            }
+            @if let Some(pattern) = &field.pattern {
+                span { (texts::PATTERN) " " code { (pattern) } } " "
+            }
+            @if let Some(example) = example {
+                span { (texts::EXAMPLE) " " code { (plain(example)) } }
+            }
+        }
+    }
+}
+
+fn listed(words: &[String]) -> Markup {
+    html! {
+        @for (place, word) in words.iter().enumerate() {
+            @if place > 0 { ", " }
+            code { (word) }
+        }
+    }
+}
+
+/// A text in which code stands between backticks; the name of an operation leads to it.
+fn prose(api: &Api, text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split('`').enumerate() {
+            @if place % 2 == 0 {
+                (part)
+            } @else if api.operation(part).is_some() {
+                a href={ "#" (part) } { code { (part) } }
+            } @else {
+                code { (part) }
+            }
+        }
+    }
+}

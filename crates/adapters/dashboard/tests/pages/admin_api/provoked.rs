@@ -1,0 +1,157 @@
+//! Every code that the document says an operation can answer with, made to happen.
+
+use super::walk::{Listed, listed, with};
+use super::{Program, code, json_of, text};
+use crate::support::House;
+use actix_web::http::Method;
+use actix_web::test::TestRequest;
+use dwar_admin::document;
+use dwar_memory::Fault;
+use dwar_operator::{Access, Role};
+use dwar_testkit::Documented;
+use serde_json::{Value, json};
+
+const NOBODY: &str = "0199a000-0000-7000-8000-000000000000";
+
+/// A query with a value that a parameter of it cannot have.
+fn wrong_query(one: &Listed) -> &'static str {
+    let document: Value = serde_json::from_str(&document()).unwrap();
+    let described = &document["paths"][&one.path][one.method.as_str().to_lowercase()];
+    let named = |name: &str| {
+        let parameters = described["parameters"].as_array().unwrap();
+        parameters.iter().any(|one| one["name"] == name && one["in"] == "query")
+    };
+    let wrong = [("since", "?since=x"), ("limit", "?limit=0"), ("mode", "?mode=x")];
+    wrong.into_iter().find(|(name, _)| named(name)).map_or("?cursor=x", |(_, query)| query)
+}
+
+fn has_body(one: &Listed) -> bool {
+    let document: Value = serde_json::from_str(&document()).unwrap();
+    !document["paths"][&one.path][one.method.as_str().to_lowercase()]["requestBody"].is_null()
+}
+
+/// A request that an owner may make, and that makes the operation refuse with `code`; nothing if it takes
+/// more than one request.
+fn follows(
+    house: &House,
+    one: &Listed,
+    wanted: &str,
+    (owner, hook): (&str, &str),
+) -> Option<TestRequest> {
+    let plain = || with(one.request(house.project), owner);
+    let query = |query: &str| {
+        let uri = one.request(house.project).to_request().uri().to_string();
+        let uri = if one.path.contains("{webhook}") { uri.replace(NOBODY, hook) } else { uri };
+        plain().uri(&format!("{uri}{query}"))
+    };
+    Some(match wanted {
+        "MISSING_ADMIN_TOKEN" => one.request(house.project),
+        "INVALID_ADMIN_TOKEN" => with(one.request(house.project), "svc_adm_x"),
+        "FOREIGN_ORIGIN" => plain().insert_header(("Origin", "https://evil.example")),
+        "MISDIRECTED_REQUEST" => plain().insert_header(("Host", "evil.example")),
+        "INVALID_REQUEST" if has_body(one) => {
+            plain().insert_header(("Content-Type", "application/json")).set_payload("[]")
+        }
+        "INVALID_REQUEST" => query("?no_such_parameter=1"),
+        "INVALID_FIELD" if has_body(one) => plain().set_json(json!({ "no_such_field": 1 })),
+        "INVALID_FIELD" => query(wrong_query(one)),
+        "PAYLOAD_TOO_LARGE" => {
+            let long = " ".repeat(64 * 1_024);
+            plain().insert_header(("Content-Type", "application/json")).set_payload(long)
+        }
+        "UNSUPPORTED_MEDIA_TYPE" => {
+            plain().insert_header(("Content-Type", "text/plain")).set_payload("{}")
+        }
+        _ => return None,
+    })
+}
+
+#[actix_web::test]
+async fn every_code_that_follows_from_a_part_comes_about() {
+    let house = House::new().await;
+    let owner = house.token("deploy", Access::everything()).await;
+    let hook = add_hook(&Program::owner(&house).await).await;
+    let elsewhere = house.token("theirs", Access::one(house.other, Role::Owner)).await;
+    let promised = Documented::new(&document()).refusals();
+    let (mut wanted, mut requests) = (Vec::new(), Vec::new());
+    let (mut failing, mut limited) = (Vec::new(), Vec::new());
+    for one in listed() {
+        for (_, code) in promised.iter().filter(|(id, _)| *id == one.id) {
+            let request = match code.as_str() {
+                "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE" => {
+                    failing.push((code.clone(), with(one.request(house.project), &owner)));
+                    continue;
+                }
+                "TOKEN_RATE_LIMITED" => {
+                    limited.push(with(one.request(house.project), "svc_adm_x"));
+                    continue;
+                }
+                "CONFLICT" | "SEARCH_RATE_LIMITED" => continue,
+                "NOT_FOUND" if one.path.contains("{project}") => {
+                    with(one.request(house.project), &elsewhere)
+                }
+                "NOT_FOUND" => with(one.request(house.project), &owner).set_json(json!({})),
+                "FORBIDDEN" => {
+                    let role = Role::ALL.into_iter().find(|role| !one.opens_to(*role)).unwrap();
+                    let token = house.token(role.as_str(), Access::one(house.project, role)).await;
+                    with(one.request(house.project), &token)
+                }
+                code => {
+                    follows(&house, &one, code, (&owner, &hook)).unwrap_or_else(|| panic!("{code}"))
+                }
+            };
+            wanted.push((one.id.clone(), code.clone()));
+            requests.push(request);
+        }
+    }
+    for ((id, wanted), reply) in wanted.iter().zip(house.send_all(requests).await) {
+        // Too many wrong tokens of one address are one refusal as good as the other.
+        let limited = wanted == "INVALID_ADMIN_TOKEN" && code(&reply) == "TOKEN_RATE_LIMITED";
+        assert!(code(&reply) == *wanted || limited, "{id} {wanted}: {}", reply.body);
+    }
+    for reply in house.send_all(limited).await {
+        assert_eq!(code(&reply), "TOKEN_RATE_LIMITED");
+    }
+    for (wanted, request) in failing {
+        let fault = if wanted == "INTERNAL_ERROR" { Fault::Breaks } else { Fault::Fails };
+        house.store.faults().every(Some(fault));
+        assert_eq!(code(&house.send(request).await), wanted);
+    }
+}
+
+/// An address that events go to.
+async fn add_hook(owner: &Program<'_>) -> String {
+    let made =
+        owner.post(&owner.own("/webhooks"), json!({ "url": "https://example.com/hook" })).await;
+    text(&json_of(&made)["webhook"]["webhook_id"]).to_owned()
+}
+
+#[actix_web::test]
+async fn every_conflict_comes_about() {
+    let house = House::new().await;
+    let owner = Program::owner(&house).await;
+    let ravi = house.joined("ravi", Access::one(house.project, Role::Support)).await;
+    let hook = add_hook(&owner).await;
+    let much = json!({ "amount_paise": 1_000_000_000_000_i64, "reference": "much" });
+    let less = json!({ "amount_paise": -1_000_000_000_000_i64, "reference": "less" });
+    let access =
+        json!({ "projects": [{ "project_id": house.project.to_string(), "role": "support" }] });
+    let asked = [
+        ("/keys/live/regenerate".to_owned(), json!({ "replaces": NOBODY })),
+        ("/wallet/credits".to_owned(), much),
+        ("/wallet/adjustments".to_owned(), less),
+        ("/wallet/refunds".to_owned(), json!({ "otp_id": NOBODY })),
+    ];
+    for (path, body) in asked {
+        let refused = owner.refused(Method::POST, &owner.own(&path), body).await;
+        assert_eq!(refused, (409, "CONFLICT".to_owned()), "{path}");
+    }
+    let invited = json!({ "name": "ravi", "access": access });
+    let refused = owner.refused(Method::POST, "/operators", invited).await;
+    assert_eq!(refused, (409, "CONFLICT".to_owned()));
+    let path = format!("/operators/{}/invitation", ravi.operator.id);
+    assert_eq!(owner.refused(Method::POST, &path, json!({})).await.1, "CONFLICT");
+    let path = owner.own(&format!("/webhooks/{hook}/test"));
+    assert_eq!(owner.post(&path, json!({})).await.status, 200);
+    assert_eq!(owner.refused(Method::POST, &path, json!({})).await.1, "CONFLICT");
+}
