@@ -4,7 +4,7 @@ mod load;
 
 #[cfg(test)]
 pub use load::is_for_us_alone;
-pub use load::{load, toml_sentence};
+pub use load::{built_in, load, toml_sentence};
 
 use crate::bounds::{self, Bound, NUMBERS};
 use dwar_gateways::Secret;

@@ -11,6 +11,7 @@ mod project;
 mod project_settings;
 mod serve;
 mod signing_key;
+mod r#try;
 mod wallet;
 mod wallet_proof;
 mod webhook;
@@ -76,6 +77,12 @@ enum Command {
     Audit(audit::Args),
     /// Check configuration, database, migrations, keys and gateways
     Doctor(doctor::Args),
+    /// Log in once, step by step, to a running service or to one in memory
+    ///
+    /// Without --url, the service is started in memory for the time of the command and called with
+    /// its own test key; with it, the API key is read from DWAR_KEY, since others on this machine
+    /// can read arguments. No configuration is read. Exit status 0 means that every step went well.
+    Try(r#try::Args),
 }
 
 #[derive(clap::Args)]
@@ -90,6 +97,9 @@ struct OneProject {
 enum Failure {
     #[error("{0}")]
     Refused(String),
+    /// As what the command line itself refuses: exit status 2.
+    #[error("{0}")]
+    Usage(String),
     #[error("{}", sentence_of(.0))]
     NotDone(ManageError),
     #[error("there is no project {0}; see `dwar project list`")]
@@ -141,7 +151,11 @@ impl Failure {
         match self {
             Self::NotDone(refused) => refused.code(),
             Self::NoSuchProject(_) => ManageError::NoSuchProject.code(),
-            Self::Refused(_) | Self::Config(_) | Self::Wiring(_) | Self::System(_) => None,
+            Self::Refused(_)
+            | Self::Usage(_)
+            | Self::Config(_)
+            | Self::Wiring(_)
+            | Self::System(_) => None,
         }
     }
 }
@@ -167,7 +181,7 @@ pub fn run() -> ExitCode {
                 let _ = writeln!(std::io::stdout(), "{refusal}");
             }
             let _ = writeln!(std::io::stderr(), "dwar: {failure}");
-            ExitCode::FAILURE
+            if matches!(failure, Failure::Usage(_)) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -178,15 +192,20 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
             "the system does not allow this process to protect its memory: {cause}"
         ))
     })?;
-    let config = match config::load(args.config.as_deref(), std::env::vars_os()) {
+    let command = args.command.unwrap_or(Command::Serve);
+    let loaded = match command {
+        Command::Try(_) => r#try::config(),
+        _ => config::load(args.config.as_deref(), std::env::vars_os()),
+    };
+    let config = match loaded {
         Ok(config) => config,
-        Err(cause) if matches!(args.command, Some(Command::Doctor(_))) => {
+        Err(cause) if matches!(command, Command::Doctor(_)) => {
             return doctor::unconfigured(&cause).print(args.json);
         }
         Err(cause) => return Err(cause.into()),
     };
     let _until_the_end = telemetry::start(&config.log)?;
-    let bearable = matches!(args.command, None | Some(Command::Serve | Command::Doctor(_)));
+    let bearable = matches!(command, Command::Serve | Command::Doctor(_) | Command::Try(_));
     if !bearable && Location::of(&config.database)? == Location::Memory {
         return Err(Failure::Refused(
             "database.url is memory:, which exists only inside `dwar serve`; other commands cannot \
@@ -194,7 +213,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
                 .to_owned(),
         ));
     }
-    match args.command.unwrap_or(Command::Serve) {
+    match command {
         Command::Serve => serve::run(config),
         Command::Migrate => answer(args.json, migrate(config)),
         Command::Project(command) => answer(args.json, project::run(config, command)),
@@ -206,6 +225,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::AdminToken(command) => answer(args.json, admin_token::run(config, command)),
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
+        Command::Try(asked) => r#try::run(config, asked, args.json),
     }
 }
 

@@ -22,12 +22,17 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Serves until a signal to stop.
 pub fn run(mut config: Config) -> Result<ExitCode, Failure> {
     descriptors::make_room(&mut config);
-    // Work that must outlive its client goes on here, alongside the threads that serve.
+    on_threads(serve(config))
+}
+
+/// Does work that serves, on threads where what must outlive its client goes on, alongside those
+/// that answer.
+pub fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let status = runtime.block_on(serve(config));
+    let done = runtime.block_on(work);
     // A database that does not answer may hold a thread; nothing of ours waits for it any more.
     runtime.shutdown_timeout(LAST_WORDS);
-    status
+    done
 }
 
 async fn serve(config: Config) -> Result<ExitCode, Failure> {

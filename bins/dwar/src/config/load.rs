@@ -55,12 +55,27 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
     file: Option<&Path>,
     environment: impl IntoIterator<Item = (N, V)>,
 ) -> Result<Config, ConfigError> {
+    assemble(read_file(file)?, environment)
+}
+
+/// The embedded defaults with `settings` (named as variables) in place of some, whatever files and
+/// environment say.
+pub fn built_in(
+    settings: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> Result<Config, ConfigError> {
+    assemble(None, settings)
+}
+
+fn assemble<N: Into<OsString>, V: Into<OsString>>(
+    file: Option<(PathBuf, Zeroizing<String>)>,
+    environment: impl IntoIterator<Item = (N, V)>,
+) -> Result<Config, ConfigError> {
     let unreadable = |cause: config::ConfigError| ConfigError::Unreadable(sentence(&cause, None));
     let defaults = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
     let known: BTreeSet<&str> = defaults.keys().map(String::as_str).collect();
     let mut given = BTreeSet::new();
     let (mut secret_file, mut layer) = (None, None);
-    if let Some((path, text)) = read_file(file)? {
+    if let Some((path, text)) = file {
         let used = keys_of(&text)
             .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
         for (key, leaf) in &used {

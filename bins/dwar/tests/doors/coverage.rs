@@ -13,9 +13,10 @@ use std::path::Path;
 /// Where the addresses of the pages stand.
 const PAGES: &str = "../../crates/adapters/dashboard/src/pages/mod.rs";
 /// What lets people in, what is about their own account, and what finds the way to other pages.
-const OWN: [&str; 6] = ["/sign-out", "/account", "/theme", "/language", "/mode", "/find"];
+const OWN: [&str; 8] =
+    ["/sign-out", "/account", "/theme", "/language", "/mode", "/find", "/playground", "/reference"];
 /// Subcommands that run the program and manage nothing.
-const RUNNING: [&str; 3] = ["serve", "migrate", "doctor"];
+const RUNNING: [&str; 4] = ["serve", "migrate", "doctor", "try"];
 
 pub async fn every_way_in_has_a_row(stage: &Stage) {
     operations(stage).await;

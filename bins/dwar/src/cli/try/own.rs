@@ -1,0 +1,49 @@
+//! A service for one command, in its process.
+
+use super::Failure;
+use crate::config::Config;
+use crate::wiring::{Application, Core, prepare};
+use dwar_gateways::BaseUrl;
+use dwar_project::ApiKey;
+use std::sync::Arc;
+use tokio::sync::SetOnce;
+
+/// The service that `dwar serve` runs, with its demo project, bound to its address but not yet
+/// serving.
+pub struct Own {
+    application: Application,
+    pub url: BaseUrl,
+    /// The test key of its demo project.
+    pub key: ApiKey,
+}
+
+impl Own {
+    /// Puts it together; `config` has it keep its data in memory.
+    pub async fn build(config: Config) -> Result<Self, Failure> {
+        let core = Core::open(config)?;
+        let project = prepare(&core).await?;
+        let prepared = Arc::new(SetOnce::new());
+        let application = Application::build(core, Arc::clone(&prepared))?;
+        // Nothing else sets it.
+        let _ = prepared.set(());
+        let address = application.server.addresses().first();
+        let url = address.and_then(|address| format!("http://{address}").parse().ok());
+        match (project, url) {
+            (Some(project), Some(url)) => Ok(Self { application, url, key: project.test_key }),
+            _ => Err(Failure::Refused("the service in memory did not start".to_owned())),
+        }
+    }
+
+    /// Serves for as long as `work` takes, then stops.
+    pub async fn serve_during<T>(self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        let stop = self.application.stop_handle();
+        let working = async {
+            let done = work.await;
+            stop.stop().await;
+            done
+        };
+        let (served, done) = tokio::join!(self.application.run(), working);
+        served?;
+        Ok(done)
+    }
+}

@@ -1,0 +1,105 @@
+//! How the steps are told: as they end for a person, as one object for a program.
+
+use super::client::Trouble;
+use dwar_gateways::BaseUrl;
+use serde_json::{Value, json};
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+/// Where the name of a step begins; its call stands below that.
+const INDENT: usize = 8;
+/// The longest name of a step.
+const NAME: usize = 14;
+const GREEN: &str = "32";
+const RED: &str = "31";
+const DIM: &str = "2";
+
+/// A step that ended.
+pub struct Step<'a> {
+    pub name: &'static str,
+    /// The status of its answer, if there was one.
+    pub status: Option<u16>,
+    pub took: Duration,
+    /// The call, to be tried by hand.
+    pub curl: String,
+    /// What there is to say of it, or why it failed.
+    pub outcome: Result<&'a str, &'a Trouble>,
+}
+
+/// The steps so far, told to standard output.
+pub struct Report {
+    json: bool,
+    colours: bool,
+    url: String,
+    steps: Vec<Value>,
+    took: Duration,
+}
+
+impl Report {
+    /// Begins with what is tried, `told` for a person.
+    pub fn open(json: bool, url: &BaseUrl, told: &str) -> io::Result<Self> {
+        if !json {
+            writeln!(io::stdout(), "{told}\n")?;
+        }
+        let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let url = url.to_string();
+        Ok(Self { json, colours, url, steps: Vec::new(), took: Duration::ZERO })
+    }
+
+    /// Tells a step that ended.
+    pub fn step(&mut self, step: &Step<'_>) -> io::Result<()> {
+        self.took += step.took;
+        if self.json {
+            self.steps.push(view(step));
+            return Ok(());
+        }
+        let Step { name, status, took, curl, outcome } = step;
+        let (mark, colour) = if outcome.is_ok() { ("ok", GREEN) } else { ("failed", RED) };
+        let mark = self.painted(colour, &format!("{mark:<INDENT$}"));
+        let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+        let note = match outcome {
+            Ok(note) => note,
+            Err(trouble) => trouble.code.as_deref().unwrap_or_default(),
+        };
+        let line = format!("{name:<NAME$}  {status:>3}  {:>8}  {note}", milliseconds(*took));
+        let curl = self.painted(DIM, curl);
+        writeln!(io::stdout(), "{mark}{}\n{:INDENT$}{curl}", line.trim_end(), "")
+    }
+
+    /// Ends with the sum.
+    pub fn close(self, good: bool) -> io::Result<()> {
+        if self.json {
+            let Self { url, steps, .. } = self;
+            return writeln!(io::stdout(), "{}", json!({ "ok": good, "url": url, "steps": steps }));
+        }
+        if good {
+            let took = milliseconds(self.took);
+            writeln!(io::stdout(), "\nAll steps went well, in {took}.")?;
+        }
+        Ok(())
+    }
+
+    fn painted(&self, colour: &str, text: &str) -> String {
+        if self.colours { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+fn milliseconds(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1_000.0)
+}
+
+fn view(step: &Step<'_>) -> Value {
+    let Step { name, status, took, curl, outcome } = step;
+    let (note, trouble) = (outcome.ok(), outcome.err());
+    json!({
+        "name": name,
+        "ok": outcome.is_ok(),
+        "status": status,
+        "ms": (took.as_secs_f64() * 10_000.0).round() / 10.0,
+        "curl": curl,
+        "note": note.filter(|note| !note.is_empty()),
+        "error": trouble.map(|trouble| &trouble.sentence),
+        "code": trouble.and_then(|trouble| trouble.code.as_ref()),
+        "request_id": trouble.and_then(|trouble| trouble.request_id.as_ref()),
+    })
+}
