@@ -12,7 +12,7 @@ use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
 use dwar_otp::{Otp, Report, Reported};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
-use dwar_testkit::{Fixtures, Line, START, WRONG_CODE, any_project};
+use dwar_testkit::{Fixtures, Line, START, WRONG_CODE, any_project, race};
 use dwar_wallet::WalletStore;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -265,4 +265,39 @@ async fn joined_settlements_lock_holds_in_the_order_of_their_sends() {
         steps.push((row, async move { store.report(seen, report, START).await.unwrap().unwrap() }));
     }
     lock_in_order(&database, steps.try_into().ok().unwrap()).await;
+}
+
+/// Steps are joined by project alone, so one that the server refuses takes no other project's along.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_step_that_fails_fails_no_other_project() {
+    const SENDS: usize = 60;
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let [broken, sound] = [project(&store, &make).await.id, project(&store, &make).await.id];
+    let mut conn = database.connection();
+    conn.batch_execute(&format!(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'told to fail'; END $$; \
+         CREATE TRIGGER refuse BEFORE INSERT ON otps FOR EACH ROW \
+         WHEN (NEW.project_id = '{broken}') EXECUTE FUNCTION refuse()"
+    ))
+    .unwrap();
+    let sends: Vec<NewSend> = (0..SENDS)
+        .map(|number| if number % 2 == 0 { broken } else { sound })
+        .map(|project| make.new_send(&make.line(project, KeyMode::Live)))
+        .collect();
+    let answers = race(SENDS, |number| {
+        let (store, send) = (store.clone(), sends[number].clone());
+        async move { (send.otp.project, store.prepare(send, START).await) }
+    })
+    .await;
+    for (project, answer) in answers {
+        match answer {
+            Ok(Prepared::Ready(_)) => assert_eq!(project, sound),
+            answer => assert!(project == broken && answer.is_err(), "{answer:?}"),
+        }
+    }
+    assert_eq!(database.rows("otps"), SENDS as i64 / 2);
+    assert_eq!(database.rows("send_slots"), SENDS as i64 / 2);
 }
