@@ -10,6 +10,7 @@
 # rest runs, and a line says what was left out; with CI set that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/lib/apt.sh
 . scripts/lib/postgres.sh
 
 scratch=$(mktemp -d)
@@ -133,16 +134,6 @@ find_browser() {
     for name in chromium chromium-browser google-chrome; do
         if command -v "$name"; then return 0; fi
     done
-}
-
-# apt_install PACKAGE...: as root on Debian or Ubuntu; elsewhere nothing.
-apt_install() {
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-    echo "test.sh: installing $*"
-    local DEBIAN_FRONTEND=noninteractive
-    export DEBIAN_FRONTEND
-    { apt-get install -y -qq "$@" || { apt-get update -qq && apt-get install -y -qq "$@"; }; } \
-        >"$scratch/apt.log" 2>&1 || cat "$scratch/apt.log"
 }
 
 # The dashboard in a browser, with the binary that the tests have built.
