@@ -79,7 +79,7 @@ member() {
 attack() {
     echo "attack-api.sh: $1"
     export ATTACK_TALLY=$scratch/tally.json
-    (cd "$scratch" && SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$attacks "$tools/bin/st" --config-file "$attacks/$3.toml" \
+    (cd "$scratch" && SCHEMATHESIS_HOOKS=hooks PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$attacks "$tools/bin/st" --config-file "$attacks/$3.toml" \
         run "$2" --phases examples,coverage,fuzzing,stateful --continue-on-failure --request-timeout 30 --seed 1 \
         --max-examples "$5" --header "$4")
     python3 "$attacks/tally.py" "$ATTACK_TALLY"

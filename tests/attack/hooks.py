@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import threading
+import time
 
 import requests
 import schemathesis
@@ -133,11 +134,7 @@ def real(operation, case):
         keys = {key["mode"]: key["key_id"] for key in listed(f"/projects/{spare()}/keys")}
         case.body = {"replaces": keys["live"]}
     elif operation == "resend_event":
-        login()
-        # One that was sent a moment ago cannot be sent again.
-        calls = listed(f"{OWN}/webhooks/{WATCHED}/calls")
-        taken = [entry["call"]["event_id"] for entry in calls if entry["on_record"] and entry["call"]["taken"]]
-        case.body = {"event_id": taken[-1 - next(turn) % len(taken)]} if taken else case.body
+        case.body = {"event_id": EVENT}
 
 
 @functools.cache
@@ -174,7 +171,19 @@ def entered(operation, parts):
     return {part: values[part]() for part in parts}
 
 
+def told():
+    """An event that the watched webhook has taken; it can be sent again a few seconds later."""
+    login()
+    while True:
+        calls = [entry["call"] for entry in listed(f"{OWN}/webhooks/{WATCHED}/calls")]
+        taken = [call["event_id"] for call in calls if call["taken"]]
+        if taken:
+            return taken[0]
+        time.sleep(0.2)
+
+
 WATCHED = hook()
+EVENT = told()
 
 
 def id_of(case):
