@@ -12,7 +12,9 @@ use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpRequest, HttpResponse};
 use dwar_admin as admin_api;
 use dwar_wire::begun;
+use futures_util::FutureExt;
 use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -69,14 +71,7 @@ pub(crate) async fn guard(
         console.map(|console| admin_api::AdminRequestId::new(request.headers(), &console.tools));
     let (request, mut response) = match admit(&request, api.is_some()) {
         Err(refused) => (Some(request.into_parts().0), HttpResponse::from_error(refused)),
-        Ok(()) => match timeout(PATIENCE, next.call(request)).await {
-            Ok(Ok(answered)) => {
-                let (request, response) = answered.into_parts();
-                (Some(request), response)
-            }
-            Ok(Err(error)) => (None, HttpResponse::from_error(error)),
-            Err(_) => (None, HttpResponse::from_error(Refusal::Unavailable)),
-        },
+        Ok(()) => answered(next, request).await,
     };
     if let Some(asked) = &api {
         response = admin_api::complete(response, asked);
@@ -103,6 +98,27 @@ pub(crate) async fn guard(
         // The request went down with its page, and an answer needs one: it goes out as an error.
         None => Err(InternalError::from_response("no page", response).into()),
     }
+}
+
+/// What the pages answer, with the request if it is still there; a panic costs one request and no more.
+async fn answered(
+    next: Next<BoxBody>,
+    request: ServiceRequest,
+) -> (Option<HttpRequest>, HttpResponse) {
+    let work = AssertUnwindSafe(async move { next.call(request).await }).catch_unwind();
+    let refused = match timeout(PATIENCE, work).await {
+        Ok(Ok(Ok(answered))) => {
+            let (request, response) = answered.into_parts();
+            return (Some(request), response);
+        }
+        Ok(Ok(Err(error))) => return (None, HttpResponse::from_error(error)),
+        Ok(Err(_)) => {
+            tracing::error!("a request panicked");
+            Refusal::Failed
+        }
+        Err(_) => Refusal::Unavailable,
+    };
+    (None, HttpResponse::from_error(refused))
 }
 
 /// A body that is told of by its size alone. Nothing is read for it, so one without end ends here.

@@ -1,6 +1,7 @@
 use crate::support::{HOST, House, ORIGIN, Reply};
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
+use dwar_memory::Fault;
 
 const OPEN: [&str; 3] = ["/account", "/audit", "/reference"];
 const PAGES: [&str; 7] = ["/sign-in", "/start", "/invite", "/", "/projects", "/nowhere", "/team"];
@@ -177,4 +178,15 @@ async fn head_of_every_page_answers_as_get_does_without_the_body() {
         let mut asked = house.stream(owner.request(Method::HEAD, &live)).await;
         assert!(asked.status == 200 && asked.is_over().await);
     }
+}
+
+#[actix_web::test]
+async fn a_page_that_panics_is_answered_and_costs_no_other() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    house.store.faults().every(Some(Fault::Panics));
+    let failed = owner.get("/projects").await;
+    assert_eq!(failed.status, 500, "{}", failed.body);
+    house.store.faults().every(None);
+    assert_eq!(owner.get("/projects").await.status, 200);
 }
