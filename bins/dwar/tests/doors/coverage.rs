@@ -105,7 +105,8 @@ fn addresses() -> BTreeSet<(String, String)> {
             (rest.split("()").next().unwrap().to_uppercase(), path)
         });
         for (method, path) in pages.chain(forms).chain(routes) {
-            let own = path == "/" || OWN.iter().any(|own| path.starts_with(own));
+            let own = base.is_empty() && OWN.iter().any(|own| path.starts_with(own));
+            let own = own || path == "/";
             if !own {
                 addresses.insert((method, format!("{base}{path}")));
             }
