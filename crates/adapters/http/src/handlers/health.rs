@@ -8,10 +8,10 @@ use tokio::time::timeout;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/healthz", "getHealth", alive)
-            .says("Tells that the process lives", "Asks no store.")
+            .says("Check that the process lives", "Asks no store.")
             .gives::<Alive>("It lives."),
         get("/readyz", "getReadiness", ready)
-            .says("Tells whether requests can be answered", "Asks every store.")
+            .says("Check that requests can be answered", "Asks every store.")
             .gives::<Ready<'_>>("They can.")
             .refuses([ErrorCode::ServiceUnavailable]),
     ]

@@ -10,19 +10,19 @@ pub(crate) fn operations() -> Vec<Operation> {
         IdentityDeleteDisabled, IdentityLookupDisabled, IdentityNotFound, InvalidPhone,
     };
     let by_phone = get("/v1/identity", "findIdentity", by_phone)
-        .says("Finds an identity by its phone", "Off until the project switches look-up on.")
+        .says("Find an identity by phone", "Off until the project switches look-up on.")
         .reads("query", "phone", "The whole number.", schema::given_phone())
         .gives::<Identity>("The identity.")
         .refuses([InvalidPhone, IdentityLookupDisabled, IdentityNotFound]);
     let by_id = get("/v1/identity/{id}", "getIdentity", by_id)
-        .says("Finds an identity by its id", "Off until the project switches look-up on.")
+        .says("Get an identity", "Off until the project switches look-up on.")
         .reads("path", "id", "The `identity_id` of a session.", schema::id())
         .gives::<Identity>("The identity.")
         .refuses([IdentityLookupDisabled, IdentityNotFound]);
     let erase = delete("/v1/identity/{id}", "deleteIdentity", erase)
         .says(
-            "Deletes an identity for good",
-            "Ends its sessions and removes the phone. Off until the project switches deletion on.",
+            "Delete an identity",
+            "Ends its sessions and removes the phone for good. Off until the project switches deletion on.",
         )
         .reads("path", "id", "The `identity_id` of a session.", schema::id())
         .gives::<DeletedIdentity>("It is gone.")

@@ -12,7 +12,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/.well-known/jwks.json", "getPublicKeys", publish)
             .says(
-                "Gives the public keys",
+                "Get the public keys",
                 "With these, access tokens can be verified without a request; whether the session has \
                  ended, only `validateSession` tells.",
             )

@@ -18,7 +18,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     };
     let send = post("/v1/otp/send", "sendOtp", send)
         .says(
-            "Sends a code",
+            "Send a code",
             "Sends a fresh code by WhatsApp, and by SMS where that fails or is not reported as delivered in \
              time. It supersedes the phone's code of before. With an `Idempotency-Key`, the same request \
              gets the first answer again for 24 hours and sends nothing.",
@@ -38,7 +38,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         );
     let verify = post("/v1/otp/verify", "verifyOtp", verify)
         .says(
-            "Verifies a code",
+            "Verify a code",
             "The right code works once, and opens a session. A wrong one is counted; after the fifth the \
              code is locked.",
         )
@@ -46,7 +46,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         .gives::<Tokens<'_>>("The code was right.")
         .refuses([InvalidPhone, InvalidOtpCode, OtpNotFound, InvalidOtp, VerifyRateLimited]);
     let status = get("/v1/otp/status/{otp_id}", "getOtpStatus", status)
-        .says("Tells what became of a send", "Each attempt, over which channel, and why it failed.")
+        .says("Get the status of a send", "Each attempt, over which channel, and why it failed.")
         .reads("path", "otp_id", "As the send was answered.", schema::id())
         .gives::<CodeStatus<'_>>("The request.")
         .refuses([OtpRequestNotFound]);

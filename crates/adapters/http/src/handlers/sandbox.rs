@@ -16,7 +16,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/v1/sandbox/messages", "listSandboxMessages", messages)
             .says(
-                "Lists what a test key has sent to a phone",
+                "List the messages of a test key",
                 "Nothing is sent with a test key; this is where its messages go. With a live key there is \
                  no such path.",
             )

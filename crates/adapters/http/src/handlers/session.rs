@@ -10,7 +10,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     use ErrorCode::{InvalidAccessToken, MissingAccessToken, MissingRefreshToken, SessionExpired};
     let validate = post("/v1/session/validate", "validateSession", validate)
         .says(
-            "Tells whether an access token is valid",
+            "Validate an access token",
             "Meant for every request of yours. A token whose session has ended is not valid any more.",
         )
         .takes::<AccessBody>()
@@ -18,8 +18,8 @@ pub(crate) fn operations() -> Vec<Operation> {
         .refuses([MissingAccessToken, InvalidAccessToken]);
     let refresh = post("/v1/session/refresh", "refreshSession", refresh)
         .says(
-            "Exchanges a refresh token for the next pair",
-            "Both tokens of before end. A spent refresh token that comes later than ten seconds after its \
+            "Refresh a session",
+            "Exchanges the refresh token for the next pair; both tokens of before end. A spent refresh token that comes later than ten seconds after its \
              exchange ends the session. With an `Idempotency-Key`, the same request gets the same pair for \
              60 seconds.",
         )
@@ -28,7 +28,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         .gives::<Tokens<'_>>("The next pair.")
         .refuses([MissingRefreshToken, SessionExpired]);
     let logout = post("/v1/session/logout", "logoutSession", logout)
-        .says("Ends a session", "Its tokens are refused from the next request on.")
+        .says("Log out", "Ends the session: its tokens are refused from the next request on.")
         .takes::<AccessBody>()
         .gives::<EndedSession>("It has ended.")
         .refuses([MissingAccessToken, InvalidAccessToken]);

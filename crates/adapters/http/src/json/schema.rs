@@ -83,7 +83,8 @@ pub(crate) fn visible(longest: usize) -> Object {
 
 pub(crate) fn status() -> Object {
     let said = "Grows from left to right: it never moves back.";
-    word(&DeliveryStatus::ALL.map(DeliveryStatus::as_str)).description(Some(said)).build()
+    let words = DeliveryStatus::ALL.map(DeliveryStatus::as_str);
+    word(&words).description(Some(said)).examples([json!("sent")]).build()
 }
 
 pub(crate) fn attempt_status() -> Object {
