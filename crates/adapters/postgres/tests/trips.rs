@@ -15,6 +15,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 use support::{Database, project};
 
 /// Counts what passes between store and server: a trip is whatever the store says before it hears
@@ -77,6 +78,13 @@ impl Scene {
         let wire = Wire::before(server.to_owned());
         let url = format!("{head}@{}/{name}", wire.address);
         let store = PostgresStore::connect(Settings { url, pool_size: 1, ..settings }).unwrap();
+        store.ping().await.unwrap();
+        // Connections are opened in the background; what that takes is not to be counted.
+        let mut seen = 0;
+        while seen != wire.trips.load(Ordering::SeqCst) {
+            seen = wire.trips.load(Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
         Self { store, wire, make, line, _database: database }
     }
 
