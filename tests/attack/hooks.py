@@ -152,8 +152,6 @@ def whose(operation):
 
 def entered(operation, parts):
     """The parts of a path of the admin API, each that of something that is there."""
-    if "{project}" not in operation.path and not parts:
-        return parts
     name = operation.definition.raw["operationId"]
     of_login = login() if {"identity", "session"} & parts.keys() else {}
     values = {

@@ -3,7 +3,9 @@ use crate::endpoint::refusal::AdminCode;
 use crate::{BASE, resources};
 use actix_web::http::StatusCode;
 use dwar_operator::Need;
-use dwar_wire::openapi::{Refusal, common_headers, examples, header_references, refusals, refused};
+use dwar_wire::openapi::{
+    common_headers, examples, header_references, headers_of, refusals, refused,
+};
 use serde_json::{Map, Value, json};
 
 /// Which answer names what a part of a path stands for: operation, part, where in the answer. Other parts are
@@ -46,7 +48,7 @@ pub fn document() -> String {
         "paths": paths,
         "components": {
             "headers": common_headers(),
-            "examples": examples(AdminCode::ALL.iter().copied().map(row)),
+            "examples": examples(AdminCode::ALL.iter().copied().map(AdminCode::refusal)),
             "securitySchemes": {
                 "admin_token": {
                     "type": "http",
@@ -68,11 +70,11 @@ fn described(tag: &str, operation: &Operation) -> Value {
     let (media_type, schema) = &operation.answer;
     let parameters: Vec<Value> =
         parts(path).map(parameter).chain(operation.query.iter().cloned()).collect();
-    let codes = operation.all_codes().into_iter().map(row);
-    let mut responses = refusals(codes, |status| headers_of(operation, status));
+    let codes = operation.all_codes().into_iter().map(AdminCode::refusal);
+    let mut responses = refusals(codes, |status| told(operation, status));
     let done = json!({
         "description": "Done",
-        "headers": headers_of(operation, *status),
+        "headers": told(operation, *status),
         "content": { *media_type: { "schema": schema } },
     });
     responses.insert(status.as_str().to_owned(), done);
@@ -146,20 +148,9 @@ fn needs(need: Need) -> String {
     }
 }
 
-fn row(code: AdminCode) -> Refusal {
-    (code.as_str(), code.status_code(), code.message())
-}
-
 /// The headers of the answers with this status.
-fn headers_of(operation: &Operation, status: StatusCode) -> Value {
-    let mut names = vec!["X-Request-Id", "X-Content-Type-Options", "Cache-Control"];
-    match status {
-        StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            names.push("Retry-After")
-        }
-        _ => {}
-    }
+fn told(operation: &Operation, status: StatusCode) -> Value {
+    let mut names = headers_of(status);
     if operation.codes.contains(&AdminCode::SearchRateLimited) && status == operation.head.status {
         names.extend(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]);
     }

@@ -1,10 +1,10 @@
-use crate::document::document;
+use crate::endpoint::AdminApi;
 use crate::endpoint::operation::Operation;
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use crate::{BASE, resources};
 use actix_web::dev::Payload;
 use actix_web::http::Method;
-use actix_web::web::{self, ServiceConfig};
+use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Resource, Route};
 use dwar_wire::allow;
 use std::collections::BTreeMap;
@@ -19,12 +19,7 @@ pub fn routes(config: &mut ServiceConfig) {
     for operation in resources::all().into_iter().flat_map(|(_, all)| all) {
         paths.entry(operation.head.path).or_default().push(operation);
     }
-    let text = document();
-    let shown = move || {
-        let answer = HttpResponse::Ok().content_type("application/json").body(text.clone());
-        async { answer }
-    };
-    let shown = resource(DOCUMENT, vec![(Method::GET, web::get().to(shown))]);
+    let shown = resource(DOCUMENT, vec![(Method::GET, web::get().to(described))]);
     let mut scope = web::scope(BASE).service(shown);
     for (path, operations) in paths {
         let routes = operations.into_iter().map(|one| (one.head.method.clone(), route(one)));
@@ -50,6 +45,10 @@ fn resource(path: &str, routes: Vec<(Method, Route)>) -> Resource {
     };
     let resource = web::resource(path).default_service(web::to(other));
     routes.into_iter().fold(resource, |resource, (_, route)| resource.route(route))
+}
+
+async fn described(api: Data<AdminApi>) -> HttpResponse {
+    HttpResponse::Ok().content_type("application/json").body(api.document.clone())
 }
 
 async fn nowhere() -> Result<HttpResponse, ApiRefusal> {

@@ -1,6 +1,8 @@
 use crate::Settings;
 use crate::body::Rooms;
+use crate::document::document;
 use crate::tasks::Tasks;
+use actix_web::web::Bytes;
 use async_trait::async_trait;
 use dwar_app::UseCases;
 use serde::Serialize;
@@ -49,6 +51,8 @@ pub struct Api {
     pub(crate) webhook_rooms: Rooms,
     /// Whether `X-Forwarded-For` is written by a proxy.
     pub(crate) behind_proxy: bool,
+    /// What describes the API; whoever asks needs no key, so no answer copies it.
+    pub(crate) document: Bytes,
     stopping: OnceLock<Instant>,
 }
 
@@ -67,6 +71,7 @@ impl Api {
             body_timeout: settings.body_timeout,
             webhook_rooms: Rooms::default(),
             behind_proxy: settings.behind_proxy,
+            document: Bytes::from(document()),
             stopping: OnceLock::new(),
         }
     }

@@ -3,7 +3,7 @@ use crate::handlers;
 use crate::operation::Operation;
 use actix_web::http::StatusCode;
 use dwar_wire::openapi::{
-    Refusal, common_headers, examples, header, header_references, refusals, refused,
+    common_headers, examples, header, header_references, headers_of, refusals, refused,
 };
 use serde_json::{Map, Value, json};
 
@@ -45,7 +45,7 @@ pub fn document() -> String {
         "components": {
             "schemas": schemas,
             "headers": headers,
-            "examples": examples(ErrorCode::ALL.iter().copied().map(row)),
+            "examples": examples(ErrorCode::ALL.iter().copied().map(ErrorCode::refusal)),
             "parameters": { "RequestId": {
                 "name": "X-Request-Id",
                 "in": "header",
@@ -71,7 +71,7 @@ pub fn document() -> String {
 fn described(operation: &Operation) -> Value {
     let request_id = json!({ "$ref": "#/components/parameters/RequestId" });
     let parameters: Vec<Value> = operation.parameters.iter().cloned().chain([request_id]).collect();
-    let codes = operation.all_codes().into_iter().map(row);
+    let codes = operation.all_codes().into_iter().map(ErrorCode::refusal);
     let mut responses = refusals(codes, |status| told(operation, status));
     for (status, answer) in &operation.answers {
         let mut answer = answer.clone();
@@ -96,20 +96,9 @@ fn described(operation: &Operation) -> Value {
     described
 }
 
-fn row(code: ErrorCode) -> Refusal {
-    (code.as_str(), code.status_code(), code.message())
-}
-
 /// The headers of the answers with this status.
 fn told(operation: &Operation, status: StatusCode) -> Value {
-    let mut names = vec!["X-Request-Id", "X-Content-Type-Options", "Cache-Control"];
-    match status {
-        StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            names.push("Retry-After")
-        }
-        _ => {}
-    }
+    let mut names = headers_of(status);
     if operation.needs_key() {
         names.extend(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]);
     }

@@ -1,6 +1,5 @@
 use crate::api::Api;
 use crate::call::{Answer, ApiCall, JSON};
-use crate::document::document;
 use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{self, webhooks};
 use crate::operation::{Operation, get};
@@ -56,12 +55,7 @@ fn routes(config: &mut ServiceConfig) {
     for (path, operations) in &open {
         config.service(resource(path, operations, refused));
     }
-    let text = document();
-    let shown = move |_: ApiCall| {
-        let answer = HttpResponse::Ok().content_type(JSON).body(text.clone());
-        async { Answer::Ok(answer) }
-    };
-    config.service(resource("/openapi.json", &[get("/openapi.json", "", shown)], refused));
+    config.service(resource("/openapi.json", &[get("/openapi.json", "", described)], refused));
     config.service(
         web::resource("/webhooks/{provider}")
             .route(web::get().to(webhooks::handshake))
@@ -88,6 +82,10 @@ fn resource<R: Future<Output = Answer> + 'static>(
             _ => resource,
         }
     })
+}
+
+async fn described(call: ApiCall) -> Answer {
+    Ok(HttpResponse::Ok().content_type(JSON).body(call.api.document.clone()))
 }
 
 async fn nowhere(call: ApiCall) -> Answer {

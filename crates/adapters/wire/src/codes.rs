@@ -49,6 +49,11 @@ macro_rules! codes {
                 self.status_code().as_u16()
             }
 
+            /// Its row, as documents have it.
+            pub const fn refusal(self) -> $crate::openapi::Refusal {
+                (self.as_str(), self.status_code(), self.message())
+            }
+
             /// The same, typed.
             pub const fn status_code(self) -> $crate::StatusCode {
                 match self { $(Self::$variant => $crate::StatusCode::$status,)+ }

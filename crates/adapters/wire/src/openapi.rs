@@ -83,6 +83,19 @@ pub fn header(description: &str, required: bool, schema: Value) -> Value {
     json!({ "description": description, "required": required, "schema": schema })
 }
 
+/// The headers that every answer of ours with this status has.
+pub fn headers_of(status: StatusCode) -> Vec<&'static str> {
+    let mut names = vec!["X-Request-Id", "X-Content-Type-Options", "Cache-Control"];
+    match status {
+        StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            names.push("Retry-After");
+        }
+        _ => {}
+    }
+    names
+}
+
 /// References to headers of a document by their names.
 pub fn header_references(names: &[&str]) -> Value {
     let refer = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });

@@ -8,6 +8,8 @@ pub(crate) mod query;
 pub(crate) mod refusal;
 mod throttle;
 
+use crate::document::document;
+use actix_web::web::Bytes;
 use dwar_app::operations::Operations;
 use dwar_app::{Management, Toolbox};
 use std::sync::Arc;
@@ -23,6 +25,8 @@ pub struct AdminApi {
     /// Whether the last address in `X-Forwarded-For` is the client's.
     pub(crate) behind_proxy: bool,
     pub(crate) throttle: Throttle,
+    /// What describes the API; whoever asks needs no token, so no answer copies it.
+    pub(crate) document: Bytes,
 }
 
 impl AdminApi {
@@ -35,7 +39,7 @@ impl AdminApi {
         dashboard_url: String,
         behind_proxy: bool,
     ) -> Self {
-        let throttle = Throttle::default();
-        Self { tools, manage, operations, dashboard_url, behind_proxy, throttle }
+        let (throttle, document) = (Throttle::default(), Bytes::from(document()));
+        Self { tools, manage, operations, dashboard_url, behind_proxy, throttle, document }
     }
 }
