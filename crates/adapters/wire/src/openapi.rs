@@ -3,6 +3,7 @@
 use crate::StatusCode;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 /// Schemas by name, as they go into a document.
 pub type Schemas = Vec<(String, Value)>;
@@ -122,4 +123,14 @@ pub fn common_headers() -> Value {
         "RateLimit-Remaining": limit("How many are left."),
         "RateLimit-Reset": limit("Seconds until one more is free, or a locked code expires."),
     })
+}
+
+/// A phone number as clients may write it.
+pub fn given_phone() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some("An Indian mobile number: ten digits, with or without +91."))
+        .pattern(Some(r"^(\+91)?[6-9][0-9]{9}$"))
+        .examples([json!("+919876543210")])
+        .build()
 }

@@ -7,6 +7,7 @@ use crate::views::{id, instant};
 use dwar_app::FoundIdentity;
 use dwar_kernel::{KeyMode, Phone};
 use dwar_operator::Command;
+use dwar_wire::openapi::given_phone;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -39,7 +40,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct PhoneToFind {
     /// An Indian mobile number.
-    #[schema(value_type = String, pattern = r"^(\+91)?[6-9][0-9]{9}$", example = "+919876543210")]
+    #[schema(schema_with = given_phone, required = true)]
     phone: Parsed<Phone>,
 }
 

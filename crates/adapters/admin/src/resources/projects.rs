@@ -10,6 +10,7 @@ use dwar_kernel::Phone;
 use dwar_operator::Command;
 use dwar_project::{ProjectChange, ProjectName};
 use dwar_wallet::Paise;
+use dwar_wire::openapi::given_phone;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -126,7 +127,7 @@ struct PriceChange {
 #[serde(deny_unknown_fields)]
 struct PhoneToUnlock {
     /// An Indian mobile number.
-    #[schema(value_type = String, pattern = r"^(\+91)?[6-9][0-9]{9}$", example = "+919876543210")]
+    #[schema(schema_with = given_phone, required = true)]
     phone: Parsed<Phone>,
 }
 

@@ -11,6 +11,7 @@ use dwar_app::{RequestFilter, RequestLine};
 use dwar_kernel::{KeyMode, OtpId, Phone, is_line};
 use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
+use dwar_wire::openapi::given_phone;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -132,7 +133,7 @@ struct PhoneToSearch {
     #[schema(value_type = Option<String>)]
     mode: Option<Parsed<KeyMode>>,
     /// An Indian mobile number.
-    #[schema(value_type = String, pattern = r"^(\+91)?[6-9][0-9]{9}$", example = "+919876543210")]
+    #[schema(schema_with = given_phone, required = true)]
     phone: Parsed<Phone>,
 }
 

@@ -2,6 +2,7 @@
 
 use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, Reason};
 use dwar_wire::openapi::EXAMPLE_ID;
+pub(crate) use dwar_wire::openapi::given_phone;
 use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{KnownFormat, Object};
@@ -50,14 +51,6 @@ pub(crate) fn phone() -> Object {
     text()
         .description(Some("In E.164."))
         .pattern(Some(r"^\+91[6-9][0-9]{9}$"))
-        .examples([json!("+919876543210")])
-        .build()
-}
-
-pub(crate) fn given_phone() -> Object {
-    text()
-        .description(Some("An Indian mobile number: ten digits, with or without +91."))
-        .pattern(Some(r"^(\+91)?[6-9][0-9]{9}$"))
         .examples([json!("+919876543210")])
         .build()
 }
