@@ -85,8 +85,7 @@ async fn a_validate_pays_nothing_for_its_limit() {
 }
 
 /// How many statements of an endpoint are prepared each time that it is called.
-const PREPARED_ANEW: [(&str, usize); 2] =
-    [("the same with an `Idempotency-Key`", 2), ("`DELETE /v1/identity/{id}`", 1)];
+const PREPARED_ANEW: [(&str, usize); 1] = [("`DELETE /v1/identity/{id}`", 1)];
 
 /// How many of the tables that grow with use were ever read from end to end.
 const READ_WHOLE: &str = "SELECT count(*) FROM pg_stat_user_tables WHERE seq_scan > 0 AND relname IN \

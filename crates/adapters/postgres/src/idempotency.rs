@@ -1,14 +1,32 @@
 use crate::PostgresStore;
 use crate::connection::error::{Failure, unavailable};
+use crate::connection::statement::Statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_sql::schema::idempotency_records::{self, dsl};
-use dwar_sql::{RecordRow, slot_key, unanswered};
+use dwar_sql::{At, RecordRow, slot_key, unanswered};
 
 /// How often a slot may vanish between the look and the lock before we give up.
 const TRIES: u32 = 5;
+
+/// Takes a slot that nobody holds, or whose holder `Record::judge` says has lost it.
+const TAKE: &str = "
+INSERT INTO idempotency_records AS held
+       (project_id, mode, route, key_digest, fingerprint, phone_index, began_at)
+SELECT project_id, mode, route, key_digest, fingerprint, phone_index, began_at FROM given
+    ON CONFLICT (project_id, mode, route, key_digest) DO UPDATE
+   SET fingerprint = excluded.fingerprint, phone_index = excluded.phone_index,
+       began_at = excluded.began_at, answer = NULL
+ WHERE held.began_at <= (SELECT old FROM given)
+    OR held.began_at <= (SELECT dead FROM given)
+       AND held.answer IS NULL AND held.fingerprint = excluded.fingerprint";
+
+const ANSWER: &str = "
+UPDATE idempotency_records AS held SET answer = given.answer FROM given
+ WHERE held.project_id = given.project_id AND held.mode = given.mode AND held.route = given.route
+   AND held.key_digest = given.key_digest AND held.began_at = given.began_at AND held.answer IS NULL";
 
 #[async_trait]
 impl IdempotencyStore for PostgresStore {
@@ -20,7 +38,7 @@ impl IdempotencyStore for PostgresStore {
     ) -> Result<Beginning, StoreError> {
         self.pool
             .of(slot.project)
-            .transaction(move |conn| {
+            .run(move |conn| {
                 for _ in 0..TRIES {
                     if let Some(beginning) = take(conn, &slot, &record, lifetimes)? {
                         return Ok(beginning);
@@ -40,8 +58,14 @@ impl IdempotencyStore for PostgresStore {
         self.pool
             .of(slot.project)
             .run(move |conn| {
-                diesel::update(unanswered!(slot, began_at))
-                    .set(dsl::answer.eq(&answer.0))
+                let (project, mode, route, key) = slot_key(&slot);
+                Statement::new(ANSWER)
+                    .column(dsl::project_id, project)
+                    .column(dsl::mode, mode)
+                    .column(dsl::route, route)
+                    .column(dsl::key_digest, key)
+                    .column(dsl::began_at, At::from(began_at))
+                    .column(dsl::answer, answer.0.as_slice())
                     .execute(conn)?;
                 Ok(())
             })
@@ -63,41 +87,35 @@ impl IdempotencyStore for PostgresStore {
     }
 }
 
-/// Takes a slot that is free or given up, or tells what holds it; `None` if that has just gone.
+/// Takes a slot that is free or given up, in one statement, or tells what holds it; `None` if that has just
+/// gone. Repeated after a lost connection it may find its own record: `Running`, as for any other whose
+/// request is not known to have ended.
 fn take(
     conn: &mut PgConnection,
     slot: &Slot,
     record: &Record,
     lifetimes: Lifetimes,
 ) -> Result<Option<Beginning>, Failure> {
-    let (project, mode, route, key) = slot_key(slot);
-    let fresh = (
-        dsl::project_id.eq(project),
-        dsl::mode.eq(mode),
-        dsl::route.eq(route),
-        dsl::key_digest.eq(key),
-        RecordRow::from(record),
-    );
+    let place @ (project, mode, route, key) = slot_key(slot);
+    let statement = Statement::new(TAKE)
+        .column(dsl::project_id, project)
+        .column(dsl::mode, mode)
+        .column(dsl::route, route)
+        .column(dsl::key_digest, key)
+        .given::<At, _>("old", At::from(record.began_at - lifetimes.keep))
+        .given::<At, _>("dead", At::from(record.began_at - lifetimes.lease));
+    let row = RecordRow::from(record);
+    let statement =
+        given!(statement, idempotency_records of row, fingerprint phone_index began_at);
     // Waits for whoever is about to insert the same.
-    let inserted = diesel::insert_into(dsl::idempotency_records)
-        .values(fresh)
-        .on_conflict_do_nothing()
-        .execute(conn)?;
-    if inserted == 1 {
+    if statement.execute(conn)? == 1 {
         return Ok(Some(Beginning::Fresh));
     }
     let held: Option<RecordRow> = dsl::idempotency_records
-        .find((project, mode, route, key))
+        .find(place)
         .select(RecordRow::as_select())
-        .for_update()
         .first(conn)
         .optional()?;
-    let Some(held) = held else { return Ok(None) };
-    let judged = held.into_record(slot)?.judge(record.fingerprint, lifetimes, record.began_at);
-    if judged.is_none() {
-        diesel::update(dsl::idempotency_records.find((project, mode, route, key)))
-            .set(RecordRow::from(record))
-            .execute(conn)?;
-    }
-    Ok(Some(judged.unwrap_or(Beginning::Fresh)))
+    let held = held.map(|held| held.into_record(slot)).transpose()?;
+    Ok(held.and_then(|held| held.judge(record.fingerprint, lifetimes, record.began_at)))
 }

@@ -78,6 +78,8 @@ pub async fn a_dead_request_loses_its_slot(stores: &Stores) {
     let end = START + LIFETIMES.lease;
     assert_eq!(scene.begin(slot, later(&dead, end - MS)).await, Beginning::Running);
     let heir = later(&dead, end);
+    let other = reworded(&heir, scene.make.digest());
+    assert_eq!(scene.begin(slot, other).await, Beginning::Reused);
     assert_eq!(scene.begin(slot, heir.clone()).await, Beginning::Fresh);
     scene.complete(slot, dead.began_at).await;
     assert_eq!(scene.begin(slot, heir.clone()).await, Beginning::Running);
