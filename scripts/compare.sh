@@ -9,6 +9,7 @@
 #   COMPARE_ROUNDS    how many rounds (5), and
 #   COMPARE_SECONDS   how long each phase of a round is measured (5), once the service is warm
 #   COMPARE_CLIENTS   how many connections ask at once (32)
+#   COMPARE_INSTANCES how many instances share one database where there are several (2)
 #   COMPARE_SESSIONS  how many sessions are on record where many are validated (10000)
 #   COMPARE_ONLY      words, separated by commas: measure whom one of them names, and
 #   COMPARE_PHASES    likewise what is measured; everybody and everything if not set

@@ -226,6 +226,21 @@ impl Client for Refreshers {
     }
 }
 
+/// Ends the sessions that others began, until there are none left.
+pub struct LogOuts(pub Arc<Users>);
+
+impl Client for LogOuts {
+    fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
+        let Some(session) = lock(&self.0.sessions).pop() else { return Ok(false) };
+        request.extend(self.0.dialect.logout(&session.access));
+        Ok(true)
+    }
+
+    fn answered(&mut self, answer: &Message<'_>) -> Outcome<()> {
+        expect(answer.status() == "200", answer)
+    }
+}
+
 /// Reads the public keys.
 pub struct Readers(pub Vec<u8>);
 

@@ -93,6 +93,20 @@ impl Dialect {
         Some(request("POST /v1/session/refresh", key, &body))
     }
 
+    /// Ends a session.
+    pub fn logout(&self, access: &str) -> Vec<u8> {
+        match self {
+            Self::Dwar { key } => {
+                let body = json!({ "access_token": access }).to_string();
+                request("POST /v1/session/logout", key, &body)
+            }
+            Self::Peer => {
+                let header = format!("authorization: Bearer {access}\r\n");
+                request("POST /api/auth/sign-out", &header, "{}")
+            }
+        }
+    }
+
     /// Asks for something else of our API, by method and path.
     pub fn ours(&self, line: &str, body: &str) -> Outcome<Vec<u8>> {
         let Self::Dwar { key } = self else {

@@ -87,16 +87,18 @@ fn contestants() -> Outcome<Vec<Contestant>> {
     let (environment, postgres) = (environment()?, postgres()?);
     let binary = needed("COMPARE_DWAR")?;
     let dwar = |instances| Kind::Dwar { name: "Dwar", binary: binary.clone(), instances };
+    let several = setting("COMPARE_INSTANCES", 2)?;
     let mut kinds = vec![
         (dwar(1), Database::Sqlite),
         (dwar(1), postgres.clone()),
-        (dwar(2), postgres.clone()),
+        (dwar(several), postgres.clone()),
         (Kind::Peer, Database::Sqlite),
         (Kind::Peer, postgres.clone()),
     ];
     if let Ok(binary) = needed("COMPARE_BASELINE") {
-        let old = || Kind::Dwar { name: "baseline", binary: binary.clone(), instances: 1 };
-        kinds.extend([(old(), Database::Sqlite), (old(), postgres)]);
+        let old = |instances| Kind::Dwar { name: "baseline", binary: binary.clone(), instances };
+        let (one, many) = (old(1), old(several));
+        kinds.extend([(one.clone(), Database::Sqlite), (one, postgres.clone()), (many, postgres)]);
     }
     let made =
         kinds.into_iter().map(|(kind, database)| Contestant::new(kind, database, &environment));

@@ -1,7 +1,7 @@
 //! What is measured of a contestant, one thing after another.
 
 use crate::Outcome;
-use crate::clients::{LogIns, Readers, Refreshers, Senders, Users, Validators, Verifiers};
+use crate::clients::{LogIns, LogOuts, Readers, Refreshers, Senders, Users, Validators, Verifiers};
 use crate::contestant::Running;
 use crate::load::{Client, Sample, drive};
 use crate::warm::{WINDOW, Warmth, warm};
@@ -26,6 +26,8 @@ pub enum Phase {
     ValidateMany,
     /// A pair of tokens is swapped for the next.
     Refresh,
+    /// A session is ended.
+    Logout,
 }
 
 /// How much is asked.
@@ -58,7 +60,7 @@ pub struct Figures {
 
 impl Phase {
     /// All of them, in the order they are measured: later ones use the sessions of earlier ones.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::KeySet,
         Self::Login,
         Self::Send,
@@ -66,6 +68,7 @@ impl Phase {
         Self::ValidateOne,
         Self::ValidateMany,
         Self::Refresh,
+        Self::Logout,
     ];
 
     /// What the tables call it.
@@ -78,6 +81,7 @@ impl Phase {
             Self::ValidateOne => "validate, one session",
             Self::ValidateMany => "validate, many sessions",
             Self::Refresh => "refresh",
+            Self::Logout => "logout",
         }
     }
 
@@ -121,6 +125,9 @@ impl Phase {
                 self.run(running, load, || Validators::new(users, most, clients, real))
             }
             Self::Refresh => self.run(running, load, || Refreshers::new(users, clients)),
+            Self::Logout => {
+                self.run(running, load, || many().map(|_| LogOuts(Arc::clone(users))).collect())
+            }
         }
         .map(Some)
     }
@@ -132,9 +139,9 @@ impl Phase {
         clients: impl Fn() -> Vec<C>,
     ) -> Outcome<Figures> {
         let rate = |sample: &Sample| self.done(sample) / sample.took.as_secs_f64();
-        // Verifiers have no more to show than what senders leave, and logins have warmed them.
+        // They have no more to do than what earlier phases leave, and logins have warmed these.
         let warmth = match self {
-            Self::Verify => Warmth { seconds: 0, steady: true },
+            Self::Verify | Self::Logout => Warmth { seconds: 0, steady: true },
             _ => {
                 warm(load.warm_up, || Ok(rate(&drive(running.addresses(), clients(), WINDOW)?.0)))?
             }
