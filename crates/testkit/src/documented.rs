@@ -2,8 +2,8 @@
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Headers of HTTP itself, and of what browsers may do with an answer, which no document lists.
 const OF_HTTP: [&str; 15] = [
@@ -28,6 +28,8 @@ const OF_HTTP: [&str; 15] = [
 pub struct Documented {
     document: Value,
     seen: Mutex<BTreeSet<(String, String)>>,
+    /// By what they are of: one takes longer to build than a request to answer.
+    validators: Mutex<BTreeMap<String, Arc<Validator>>>,
 }
 
 /// An answer as it came.
@@ -53,7 +55,7 @@ impl Documented {
     pub fn new(text: &str) -> Self {
         let mut document: Value = serde_json::from_str(text).expect("a document");
         close(&mut document["components"]["schemas"]);
-        Self { document, seen: Mutex::default() }
+        Self { document, seen: Mutex::default(), validators: Mutex::default() }
     }
 
     /// Every operation with each of its codes, as (operation id, code).
@@ -72,7 +74,7 @@ impl Documented {
 
     /// Those that [`Documented::hold`] has met.
     pub fn seen(&self) -> BTreeSet<(String, String)> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.seen).clone()
     }
 
     /// Checks an answer: its status, its headers and its body have to be those of the document. What the
@@ -101,7 +103,7 @@ impl Documented {
             self.hold_value(&format!("{id} {}", answer.status), &media["schema"], &body);
             if let Some(code) = body["code"].as_str() {
                 let pair = (id, code.to_owned());
-                self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(pair);
+                lock(&self.seen).insert(pair);
             }
         }
     }
@@ -131,15 +133,18 @@ impl Documented {
 
     fn hold_value(&self, what: &str, schema: &Value, value: &Value) {
         let problems: Vec<String> =
-            self.validator(schema).iter_errors(value).map(|problem| problem.to_string()).collect();
+            self.validator(what, schema).iter_errors(value).map(|it| it.to_string()).collect();
         assert!(problems.is_empty(), "{what}: {}\n{value}", problems.join("; "));
     }
 
-    fn validator(&self, schema: &Value) -> Validator {
-        let mut whole = schema.clone();
-        whole["components"] = self.document["components"].clone();
-        let options = jsonschema::options().with_draft(Draft::Draft202012);
-        options.should_validate_formats(true).build(&whole).expect("a schema")
+    fn validator(&self, what: &str, schema: &Value) -> Arc<Validator> {
+        let build = || {
+            let mut whole = schema.clone();
+            whole["components"] = self.document["components"].clone();
+            let options = jsonschema::options().with_draft(Draft::Draft202012);
+            Arc::new(options.should_validate_formats(true).build(&whole).expect("a schema"))
+        };
+        Arc::clone(lock(&self.validators).entry(what.to_owned()).or_insert_with(build))
     }
 
     /// What a reference refers to.
@@ -178,6 +183,10 @@ fn close(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(close),
         _ => {}
     }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {

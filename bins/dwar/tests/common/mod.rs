@@ -5,6 +5,7 @@
 mod crowd;
 mod database;
 mod disk;
+mod documents;
 mod endpoint;
 mod staff;
 mod tap;
@@ -27,6 +28,7 @@ pub use vendor::{Play, Taken, Vendor, delivered, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use wire::Wire;
 
+use documents::Begun;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -386,8 +388,16 @@ impl Answer {
     }
 }
 
+/// What the service answers, which has to be what its document promises.
 pub async fn answer(request: RequestBuilder) -> Answer {
-    taken_apart(request.send().await.unwrap()).await
+    let (client, request) = request.build_split();
+    let request = request.unwrap();
+    let method = request.method().clone();
+    let response = client.execute(request).await.unwrap();
+    let begun = Begun::of(method, &response);
+    let answer = taken_apart(response).await;
+    begun.hold(&answer.text);
+    answer
 }
 
 pub async fn taken_apart(response: reqwest::Response) -> Answer {

@@ -105,8 +105,7 @@ fn take(
         .given::<At, _>("old", At::from(record.began_at - lifetimes.keep))
         .given::<At, _>("dead", At::from(record.began_at - lifetimes.lease));
     let row = RecordRow::from(record);
-    let statement =
-        given!(statement, idempotency_records of row, fingerprint phone_index began_at);
+    let statement = given!(statement, idempotency_records of row, fingerprint phone_index began_at);
     // Waits for whoever is about to insert the same.
     if statement.execute(conn)? == 1 {
         return Ok(Some(Beginning::Fresh));
