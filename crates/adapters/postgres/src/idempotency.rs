@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_sql::schema::idempotency_records::{self, dsl};
-use dwar_sql::{At, RecordRow, slot_key, unanswered};
+use dwar_sql::{At, RecordRow, slot_key, statement, unanswered};
 
 /// How often a slot may vanish between the look and the lock before we give up.
 const TRIES: u32 = 5;
@@ -22,11 +22,6 @@ SELECT project_id, mode, route, key_digest, fingerprint, phone_index, began_at F
  WHERE held.began_at <= (SELECT old FROM given)
     OR held.began_at <= (SELECT dead FROM given)
        AND held.answer IS NULL AND held.fingerprint = excluded.fingerprint";
-
-const ANSWER: &str = "
-UPDATE idempotency_records AS held SET answer = given.answer FROM given
- WHERE held.project_id = given.project_id AND held.mode = given.mode AND held.route = given.route
-   AND held.key_digest = given.key_digest AND held.began_at = given.began_at AND held.answer IS NULL";
 
 #[async_trait]
 impl IdempotencyStore for PostgresStore {
@@ -58,15 +53,8 @@ impl IdempotencyStore for PostgresStore {
         self.pool
             .of(slot.project)
             .run(move |conn| {
-                let (project, mode, route, key) = slot_key(&slot);
-                Statement::new(ANSWER)
-                    .column(dsl::project_id, project)
-                    .column(dsl::mode, mode)
-                    .column(dsl::route, route)
-                    .column(dsl::key_digest, key)
-                    .column(dsl::began_at, At::from(began_at))
-                    .column(dsl::answer, answer.0.as_slice())
-                    .execute(conn)?;
+                let answered = dsl::answer.eq(answer.0.as_slice());
+                statement::update(unanswered!(slot, began_at), answered).execute(conn)?;
                 Ok(())
             })
             .await

@@ -29,6 +29,7 @@ pub mod schema;
 mod search;
 mod session;
 mod signing_key;
+pub mod statement;
 mod value;
 mod waits;
 mod wallet;

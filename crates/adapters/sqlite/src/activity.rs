@@ -1,13 +1,13 @@
 use crate::connection::command::snapshot;
 use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
-use crate::connection::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
 use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use dwar_sql::schema::{otp_attempts, otps, refused_sends};
+use dwar_sql::statement;
 use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, of_phone, with_attempts};
 
 #[async_trait]

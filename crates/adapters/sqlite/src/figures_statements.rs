@@ -1,10 +1,11 @@
 //! What SQLite is asked about figures in words of its own.
 
-use crate::connection::{Conn, statement};
+use crate::connection::Conn;
 use diesel::prelude::*;
 use dwar_activity::Figure;
 use dwar_sql::FigureRow;
 use dwar_sql::schema::figures;
+use dwar_sql::statement;
 
 /// An entry of the ledger refers to its request by the id as people read it.
 pub(crate) const SENT: &str = dwar_sql::sent_requests!(

@@ -1,11 +1,11 @@
 use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
-use crate::connection::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_sql::schema::idempotency_records;
+use dwar_sql::statement;
 use dwar_sql::{At, RecordRow, slot_key, unanswered};
 
 #[async_trait]

@@ -1,6 +1,5 @@
 use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
-use crate::connection::statement;
 use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -8,6 +7,7 @@ use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_session::Session;
 use dwar_sql::schema::{events, idempotency_records, identities, otps, sessions};
+use dwar_sql::statement;
 use dwar_sql::{Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_one};
 
 #[async_trait]

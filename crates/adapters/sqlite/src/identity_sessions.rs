@@ -1,5 +1,4 @@
 use crate::connection::pool::{SWEEP, SqliteStore};
-use crate::connection::statement;
 use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -7,6 +6,7 @@ use diesel::sqlite::Sqlite;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use dwar_sql::schema::sessions;
+use dwar_sql::statement;
 use dwar_sql::{At, SessionRow, read_all, sessions_of};
 
 #[async_trait]

@@ -2,12 +2,12 @@ use crate::connection::command::snapshot;
 use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
-use crate::connection::statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{GuessBudget, OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendKey, SendLimiter, SendLog, SendSlot};
 use dwar_sql::schema::{guess_budgets, send_slots};
+use dwar_sql::statement;
 use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 
 #[async_trait]

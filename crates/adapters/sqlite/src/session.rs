@@ -2,13 +2,13 @@ use crate::connection::error::Failure;
 use crate::connection::pace::Pace;
 use crate::connection::pool::{SWEEP, SqliteStore};
 use crate::connection::remembered::{Changes, Remembered};
-use crate::connection::statement;
 use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 use dwar_sql::schema::{api_keys, projects, sessions};
+use dwar_sql::statement;
 use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
 
 /// How many ended sessions are held in memory at once while they are dropped.

@@ -1,12 +1,12 @@
 //! A code, its attempts and its phone's guesses, from their rows and back.
 
 use crate::connection::error::Failure;
-use crate::connection::statement;
 use diesel::dsl::{Eq, Or};
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId};
 use dwar_otp::{DeliveryAttempt, GuessBudget, Otp, OtpState};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
+use dwar_sql::statement;
 use dwar_sql::{
     At, AttemptRow, BudgetRow, Id, OtpRow, of_phone, read_one, sealed_bytes, stored_count,
     stored_guesses,

@@ -1,11 +1,11 @@
 //! A wallet and what moves it.
 
 use crate::connection::error::Failure;
-use crate::connection::statement;
 use crate::event;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallet_holds, wallets};
+use dwar_sql::statement;
 use dwar_sql::{EntryRow, HoldRow, Id, WalletRow};
 use dwar_wallet::{
     Balance, EntryKind, HoldOutcome, Impossible, Movement, OpenHold, Paise, Reference, Wallet,
