@@ -31,12 +31,19 @@ impl IdempotencyStore for PostgresStore {
         record: Record,
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
+        let mut again = false;
         self.pool
             .of(slot.project)
             .run(move |conn| {
+                let again = std::mem::replace(&mut again, true);
                 for _ in 0..TRIES {
-                    if let Some(beginning) = take(conn, &slot, &record, lifetimes)? {
-                        return Ok(beginning);
+                    match take(conn, &slot, &record, lifetimes)? {
+                        // It may be this request's own, taken before the connection was lost.
+                        Some(Beginning::Running) if again => {
+                            return Err(unavailable("who holds a slot is not known").into());
+                        }
+                        Some(beginning) => return Ok(beginning),
+                        None => {}
                     }
                 }
                 Err(unavailable("a record is taken and freed too often").into())
@@ -76,8 +83,7 @@ impl IdempotencyStore for PostgresStore {
 }
 
 /// Takes a slot that is free or given up, in one statement, or tells what holds it; `None` if that has just
-/// gone. Repeated after a lost connection it may find its own record: `Running`, as for any other whose
-/// request is not known to have ended.
+/// gone.
 fn take(
     conn: &mut PgConnection,
     slot: &Slot,

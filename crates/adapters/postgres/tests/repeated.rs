@@ -7,6 +7,7 @@ mod support;
 use dwar_identity::IdentityStore;
 use dwar_kernel::{GuessPolicy, KeyMode, Paise, StoreError};
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
+use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record};
 use dwar_otp::{Charge, DeliveryStep, Otp, OtpState, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_ratelimit::{Quota, SendQuota};
@@ -192,4 +193,25 @@ async fn a_send_whose_answer_was_lost_begins_once_and_supersedes_nothing_later()
     assert!(matches!(late, Err(StoreError::Unavailable(_))), "{late:?}");
     assert_eq!(scene.stored(&newer).await.state, OtpState::Active);
     assert_eq!(scene.stored(&otp).await.state, OtpState::Superseded);
+}
+
+/// It may be its own or that of a request which began with it, and only one of them may send.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_slot_whose_taking_lost_its_answer_is_not_said_to_be_of_another_request() {
+    let scene = Scene::open().await;
+    let (store, robber) = scene.robbed("INSERT INTO idempotency_records");
+    let (slot, record) = (scene.make.slot(&scene.line), scene.make.record(&scene.line));
+    let lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
+    let begin = async |store: &PostgresStore, began_at| {
+        let record = Record { began_at, ..record.clone() };
+        store.begin(slot, record, lifetimes).await
+    };
+    let lost = begin(&store, START).await;
+    assert!(robber.has_robbed.load(Ordering::SeqCst));
+    assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    assert_eq!(scene.database.rows("idempotency_records"), 1);
+    // Who asks once more is told what is so, and may do the work when the lease is over.
+    assert_eq!(begin(&store, START).await.unwrap(), Beginning::Running);
+    assert_eq!(begin(&store, START + lifetimes.lease).await.unwrap(), Beginning::Fresh);
 }
