@@ -226,13 +226,25 @@ impl Client for Refreshers {
     }
 }
 
-/// Ends the sessions that others began, until there are none left.
-pub struct LogOuts(pub Arc<Users>);
+/// Ends the newest sessions, until so many are left.
+pub struct LogOuts {
+    users: Arc<Users>,
+    left: usize,
+}
+
+impl LogOuts {
+    /// One of them.
+    pub fn new(users: &Arc<Users>, left: usize) -> Self {
+        Self { users: Arc::clone(users), left }
+    }
+}
 
 impl Client for LogOuts {
     fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool> {
-        let Some(session) = lock(&self.0.sessions).pop() else { return Ok(false) };
-        request.extend(self.0.dialect.logout(&session.access));
+        let mut sessions = lock(&self.users.sessions);
+        let newest = if sessions.len() > self.left { sessions.pop() } else { None };
+        let Some(session) = newest else { return Ok(false) };
+        request.extend(self.users.dialect.logout(&session.access));
         Ok(true)
     }
 

@@ -69,15 +69,21 @@ impl Dialect {
 
     /// Asks whether a token is good.
     pub fn validate(&self, access: &str) -> Vec<u8> {
+        self.about(access, "POST /v1/session/validate", ("GET /api/auth/get-session", ""))
+    }
+
+    /// Ends a session.
+    pub fn logout(&self, access: &str) -> Vec<u8> {
+        self.about(access, "POST /v1/session/logout", ("POST /api/auth/sign-out", "{}"))
+    }
+
+    /// A request about the session of a token: ours has it in the body, the peer's in a header.
+    fn about(&self, access: &str, ours: &str, (theirs, body): (&str, &str)) -> Vec<u8> {
         match self {
             Self::Dwar { key } => {
-                let body = json!({ "access_token": access }).to_string();
-                request("POST /v1/session/validate", key, &body)
+                request(ours, key, &json!({ "access_token": access }).to_string())
             }
-            Self::Peer => {
-                let header = format!("authorization: Bearer {access}\r\n");
-                request("GET /api/auth/get-session", &header, "")
-            }
+            Self::Peer => request(theirs, &format!("authorization: Bearer {access}\r\n"), body),
         }
     }
 
@@ -91,20 +97,6 @@ impl Dialect {
         let Self::Dwar { key } = self else { return None };
         let body = json!({ "refresh_token": session.refresh }).to_string();
         Some(request("POST /v1/session/refresh", key, &body))
-    }
-
-    /// Ends a session.
-    pub fn logout(&self, access: &str) -> Vec<u8> {
-        match self {
-            Self::Dwar { key } => {
-                let body = json!({ "access_token": access }).to_string();
-                request("POST /v1/session/logout", key, &body)
-            }
-            Self::Peer => {
-                let header = format!("authorization: Bearer {access}\r\n");
-                request("POST /api/auth/sign-out", &header, "{}")
-            }
-        }
     }
 
     /// Asks for something else of our API, by method and path.

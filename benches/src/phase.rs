@@ -9,6 +9,12 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How many sessions each client ends.
+const LOGOUTS: usize = 100;
+
+/// Longer than anything takes.
+const HOUR: Duration = Duration::from_secs(3_600);
+
 /// One kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
@@ -118,15 +124,17 @@ impl Phase {
             }
             Self::ValidateMany => {
                 if real {
-                    let hour = Duration::from_secs(3_600);
-                    drive(running.addresses(), log_ins(users, load.sessions, clients), hour)?;
+                    log_in(running, load.sessions, clients)?;
                 }
                 let most = load.sessions.max(1);
                 self.run(running, load, || Validators::new(users, most, clients, real))
             }
             Self::Refresh => self.run(running, load, || Refreshers::new(users, clients)),
             Self::Logout => {
-                self.run(running, load, || many().map(|_| LogOuts(Arc::clone(users))).collect())
+                // Those that were there before stay, for other phases and for the floor.
+                let before = users.logged_in();
+                log_in(running, before + clients * LOGOUTS, clients)?;
+                self.run(running, load, || many().map(|_| LogOuts::new(users, before)).collect())
             }
         }
         .map(Some)
@@ -139,7 +147,7 @@ impl Phase {
         clients: impl Fn() -> Vec<C>,
     ) -> Outcome<Figures> {
         let rate = |sample: &Sample| self.done(sample) / sample.took.as_secs_f64();
-        // They have no more to do than what earlier phases leave, and logins have warmed these.
+        // Verifying and logging out end with what was begun before, and logins have warmed both.
         let warmth = match self {
             Self::Verify | Self::Logout => Warmth { seconds: 0, steady: true },
             _ => {
@@ -175,6 +183,11 @@ impl Phase {
         let requests = sample.micros.len() as f64;
         if matches!(self, Self::Login) { requests / 2.0 } else { requests }
     }
+}
+
+/// Logs in until so many are.
+fn log_in(running: &Running<'_>, most: usize, clients: usize) -> Outcome<()> {
+    drive(running.addresses(), log_ins(running.users(), most, clients), HOUR).map(drop)
 }
 
 fn log_ins(users: &Arc<Users>, most: usize, clients: usize) -> Vec<LogIns> {
