@@ -1,7 +1,8 @@
 //! The documents of both APIs, to which every answer over a socket is held.
 
+use super::Answer;
 use dwar_testkit::{Documented, SeenAnswer};
-use reqwest::{Method, Response};
+use reqwest::Method;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -13,32 +14,14 @@ static DOCUMENTS: LazyLock<[Documented; 2]> = LazyLock::new(|| {
     })
 });
 
-/// An answer before its body is read.
-pub struct Begun {
-    method: Method,
-    path: String,
-    status: u16,
-    headers: Vec<(String, String)>,
-}
-
-impl Begun {
-    pub fn of(method: Method, response: &Response) -> Self {
-        let text = |value: &reqwest::header::HeaderValue| value.to_str().unwrap().to_owned();
-        let headers = response.headers().iter();
-        Self {
-            method,
-            path: response.url().path().to_owned(),
-            status: response.status().as_u16(),
-            headers: headers.map(|(name, value)| (name.to_string(), text(value))).collect(),
-        }
-    }
-
-    /// Fails the test if the answer is another one than its document says.
-    pub fn hold(&self, body: &str) {
-        let Self { method, path, status, headers } = self;
-        let (method, body) = (method.as_str(), body.as_bytes());
-        for document in DOCUMENTS.iter() {
-            document.hold(SeenAnswer { method, path, status: *status, headers, body });
-        }
+/// Fails the test if the answer is another one than its document says.
+pub fn hold(method: &Method, path: &str, answer: &Answer) {
+    let (method, status, body) = (method.as_str(), answer.status.as_u16(), answer.text.as_bytes());
+    let headers = answer.headers.iter();
+    let headers: Vec<(String, String)> = headers
+        .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+        .collect();
+    for document in DOCUMENTS.iter() {
+        document.hold(SeenAnswer { method, path, status, headers: &headers, body });
     }
 }

@@ -28,7 +28,6 @@ pub use vendor::{Play, Taken, Vendor, delivered, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use wire::Wire;
 
-use documents::Begun;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -392,11 +391,9 @@ impl Answer {
 pub async fn answer(request: RequestBuilder) -> Answer {
     let (client, request) = request.build_split();
     let request = request.unwrap();
-    let method = request.method().clone();
-    let response = client.execute(request).await.unwrap();
-    let begun = Begun::of(method, &response);
-    let answer = taken_apart(response).await;
-    begun.hold(&answer.text);
+    let (method, path) = (request.method().clone(), request.url().path().to_owned());
+    let answer = taken_apart(client.execute(request).await.unwrap()).await;
+    documents::hold(&method, &path, &answer);
     answer
 }
 
