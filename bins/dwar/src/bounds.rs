@@ -1,4 +1,4 @@
-//! What production refuses: each rule once, with its reason. `docs/operations.md` lists the same
+//! What production refuses: each rule once, with its reason. `docs/operations/production.md` lists the same
 //! rows; a test holds the two together.
 
 mod database_url;

@@ -249,7 +249,7 @@ fn a_password_that_is_not_encoded_is_refused_before_a_library_quotes_it() {
     assert!(refused.contains("%2F") && !refused.contains("S3cret"), "{refused}");
 }
 
-/// The rows of the table in docs/operations.md.
+/// The rows of the table in docs/operations/production.md.
 fn rows() -> Vec<String> {
     let number = |Bound { key, least, most, reason, .. }: &Bound| {
         format!("| `{key}` | {least} to {most} | {reason} |")
@@ -260,7 +260,7 @@ fn rows() -> Vec<String> {
 
 #[test]
 fn the_docs_list_the_same_rules() {
-    let docs = include_str!("../../../docs/operations.md");
+    let docs = include_str!("../../../docs/operations/production.md");
     let (_, table) =
         docs.split_once("| Setting | Production takes | Because |\n|---|---|---|\n").unwrap();
     let listed: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();

@@ -9,7 +9,7 @@ use dwar_testkit::Pooler;
 use serde_json::json;
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
-/// As docs/operations.md says, with a time-out to be told by.
+/// As docs/operations/postgresql.md says, with a time-out to be told by.
 const SESSION: &str = "SET statement_timeout = 1987; SET lock_timeout = 2000; \
     SET idle_in_transaction_session_timeout = 4000; SET plan_cache_mode = force_generic_plan; \
     SET enable_seqscan = off; SET jit = off";

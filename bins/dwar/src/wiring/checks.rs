@@ -172,7 +172,7 @@ async fn set_up(core: &Core) -> Result<Finding, StoreError> {
         true => ok("the database is set up correctly"),
         false => warning(
             cautions.join("\n"),
-            "see docs/operations.md: \"Install\" for SQLite, \"A pooler in front of PostgreSQL\" for sessions",
+            "see docs/operations/install.md for SQLite, docs/operations/postgresql.md for sessions",
         ),
     })
 }

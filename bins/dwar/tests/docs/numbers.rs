@@ -146,8 +146,8 @@ const STATED: &[Stated] = &[
         "| answer kept for an `Idempotency-Key` | {} hours |",
         &["docs/api.md"],
     ),
-    (&[("prices.whatsapp_paise", PLAIN)], "whatsapp_paise = {}", &["docs/operations.md"]),
-    (&[("prices.sms_paise", PLAIN)], "sms_paise = {}", &["docs/operations.md"]),
+    (&[("prices.whatsapp_paise", PLAIN)], "whatsapp_paise = {}", &["docs/going-live.md"]),
+    (&[("prices.sms_paise", PLAIN)], "sms_paise = {}", &["docs/going-live.md"]),
     (
         &[("gateways.breaker_faults", PLAIN), ("gateways.breaker_cool_down_seconds", PLAIN)],
         "After `breaker_faults` ({}) faults in a row a provider is left alone for `breaker_cool_down_seconds` ({})",

@@ -141,7 +141,7 @@ async fn a_server_that_refuses_is_told_by_its_word_alone() {
     server.command(&["REPLICAOF", "127.0.0.1", "1"]);
     assert!(refused().await.ends_with("Redis: it answered READONLY"), "{}", refused().await);
     server.command(&["REPLICAOF", "NO", "ONE"]);
-    // The rights that docs/operations.md names are enough.
+    // The rights that docs/operations/instances.md names are enough.
     let rights = ["~dwar:*", "+@read", "+@write", "+@scripting", "+@connection"];
     let user = ["ACL", "SETUSER", "dwar", "on", ">right-one", "resetkeys"];
     assert_eq!(server.command(&[&user[..], &rights].concat()), "OK\n");
