@@ -134,7 +134,9 @@ impl Documented {
     fn hold_value(&self, what: &str, schema: &Value, value: &Value) {
         let problems: Vec<String> =
             self.validator(what, schema).iter_errors(value).map(|it| it.to_string()).collect();
-        assert!(problems.is_empty(), "{what}: {}\n{value}", problems.join("; "));
+        // A body may be longer than anybody reads.
+        let (told, value) = (problems.join("; "), value.to_string());
+        assert!(problems.is_empty(), "{what}: {told:.1000}\n{value:.1000}");
     }
 
     fn validator(&self, what: &str, schema: &Value) -> Arc<Validator> {
