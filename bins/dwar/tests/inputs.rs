@@ -61,6 +61,7 @@ fn bodies(project: &str, webhook: &str, text: &str) -> Vec<(Method, String, Valu
     for field in ["whatsapp_providers", "sms_providers"] {
         bodies.push((Method::PATCH, own(""), json!({ field: [text] })));
     }
+    bodies.push((Method::PATCH, own(""), json!({ text: "the name of no field" })));
     bodies
 }
 

@@ -1,6 +1,6 @@
 //! What every OpenAPI 3.1 document of ours is made of.
 
-use crate::StatusCode;
+use crate::{Refused, StatusCode};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
@@ -26,7 +26,11 @@ pub fn refused(codes: &[&str]) -> Value {
         "type": "object",
         "required": ["error", "code", "request_id"],
         "properties": {
-            "error": { "type": "string", "description": "A sentence for people.", "maxLength": 1_000 },
+            "error": {
+                "type": "string",
+                "description": "A sentence for people.",
+                "maxLength": Refused::LONGEST,
+            },
             "code": { "type": "string", "enum": codes, "description": "Stable; switch on it." },
             "request_id": {
                 "type": "string",

@@ -7,9 +7,6 @@ use std::sync::Arc;
 /// The longest id of a registered text; DLT content templates have 19 digits.
 const TEMPLATE_ID: usize = 64;
 
-/// How much of an unknown name a refusal repeats. A caller may send a body full of it.
-const SHOWN: usize = 60;
-
 /// Whether a project's settings can work with these providers: the only rule for this. Stores apply it
 /// before they keep a change, and so do previews.
 pub fn project_rules(providers: Arc<dyn Providers>) -> ProjectRules {
@@ -25,17 +22,10 @@ pub fn unknown_provider(
     let serve = providers.names(channel);
     let name = names.iter().find(|name| !serve.contains(name))?;
     let others = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
-    let (name, channel) = (shown(name), channel.as_str());
+    let channel = channel.as_str();
     Some(format!(
         "`{name}` is not configured to carry {channel}; of those that are there: {others}"
     ))
-}
-
-fn shown(name: &str) -> String {
-    if name.chars().nth(SHOWN).is_none() {
-        return name.to_owned();
-    }
-    name.chars().take(SHOWN).chain(['…']).collect()
 }
 
 fn judge(project: &Project, providers: &dyn Providers) -> Result<(), InvalidSetting> {
