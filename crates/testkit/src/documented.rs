@@ -135,8 +135,13 @@ impl Documented {
         let problems: Vec<String> =
             self.validator(what, schema).iter_errors(value).map(|it| it.to_string()).collect();
         // A body may be longer than anybody reads.
-        let (told, value) = (problems.join("; "), value.to_string());
-        assert!(problems.is_empty(), "{what}: {told:.1000}\n{value:.1000}");
+        let shown = |text: String| format!("{text:.1000}");
+        assert!(
+            problems.is_empty(),
+            "{what}: {}\n{}",
+            shown(problems.join("; ")),
+            shown(value.to_string())
+        );
     }
 
     fn validator(&self, what: &str, schema: &Value) -> Arc<Validator> {
