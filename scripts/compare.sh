@@ -44,6 +44,7 @@ cargo build --release --locked -p dwar-benches
 port=$(free_port)
 mkdir "$scratch/services"
 chmod 755 "$scratch"
+# As many as several instances of two binaries take at once.
 start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=300" taskset -c "$load_cpu"
 
 export COMPARE_DWAR COMPARE_FOLDER="$scratch/services" COMPARE_SERVER_CPU=$server_cpu
