@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { LOOK, OWN_PAGES, PAGES, counted, open, step } from "./house.mjs";
+import { LOOK, OWN_PAGES, PAGES, counted, focused, open, step } from "./house.mjs";
 
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const PASSWORD = "nine yellow kites at noon";
@@ -243,7 +243,7 @@ for (const [width, colorScheme] of [[1440, "light"], [390, "dark"]]) {
     assert.equal(await page.inputValue("#brand"), "Chai");
     assert.equal(await page.inputValue("#language"), "ta");
     assert.equal(await page.inputValue("#webotp_domain"), "not a domain");
-    assert.equal(await page.evaluate(() => document.activeElement.id), "webotp_domain");
+    assert.equal(await focused(page), "webotp_domain");
     const asked = page.waitForEvent("dialog");
     page.click(width > 820 ? "nav a[href$='/keys']" : "a[href='/'].brand").catch(() => {});
     const dialog = await asked;
@@ -400,7 +400,7 @@ test("the way in leads back to the page, with a second factor asked after the pa
   await nila.fill("#password", PASSWORD);
   await nila.click("button.primary");
   await nila.waitForURL("**/sign-in/code?*");
-  assert.equal(await nila.evaluate(() => document.activeElement.id), "code");
+  assert.equal(await focused(nila), "code");
   await nila.fill("#code", "000000");
   await nila.click("button.primary");
   await nila.waitForSelector("text=Wrong code");

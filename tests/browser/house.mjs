@@ -118,6 +118,15 @@ export async function step(page, name) {
   return (await page.textContent(`[data-step="${name}"] .status`)).split(" ")[0];
 }
 
+/** The id of what has the focus. A browser gives it to a new page with a frame, which can come after the page. */
+export async function focused(page) {
+  const frame = () => page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => drawn())));
+  await page.waitForLoadState();
+  await frame();
+  await frame();
+  return page.evaluate(() => document.activeElement.id);
+}
+
 /** axe finds nothing on the page, nothing is wider than it, and no script failed. */
 export async function sound({ page, faults }, name) {
   await page.evaluate(axe);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { everywhere, open, sound, step } from "./house.mjs";
+import { everywhere, focused, open, sound, step } from "./house.mjs";
 
 let house, project;
 
@@ -14,7 +14,6 @@ before(async () => {
 after(() => house.close());
 
 const at = (name, check) => everywhere(() => house, name, check);
-const focused = (page) => page.evaluate(() => document.activeElement.id);
 
 at("a refused form keeps what was typed, and marks its field", async (page) => {
   await page.goto(`${project}/settings`);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { LOOK, everywhere, open, sound } from "./house.mjs";
+import { LOOK, everywhere, focused, open, sound } from "./house.mjs";
 
 const PASSWORD = "nine yellow kites at noon";
 let house, project;
@@ -42,7 +42,8 @@ async function join(page, link) {
 
 /** Whether a field is focused, marked, and described by a reason that is in sight. */
 async function refused(page, id) {
-  assert.equal(await page.evaluate(() => document.activeElement.id), id);
+  await page.waitForSelector(`#${id}-error`);
+  assert.equal(await focused(page), id);
   assert.equal(await page.getAttribute(`#${id}`, "aria-invalid"), "true");
   assert.match(await page.getAttribute(`#${id}`, "aria-describedby"), new RegExp(`^${id}-error`));
   assert.ok(await page.locator(`#${id}-error`).isVisible());
