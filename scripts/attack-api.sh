@@ -48,6 +48,7 @@ start() {
     api_port=$(free_port)
     admin_port=$(free_port)
     export DWAR__HTTP__ADDRESS=127.0.0.1:$api_port DWAR__DASHBOARD__ADDRESS=127.0.0.1:$admin_port
+    export DWAR__METRICS__ADDRESS=off
     for limit in SEND SEND_REACH VERIFY_ATTEMPTS VALIDATE_PER_MINUTE GENERAL_PER_MINUTE SENDS_PER_MINUTE \
         VERIFIES_PER_MINUTE; do
         export "DWAR__LIMITS__TEST__$limit=1000000"

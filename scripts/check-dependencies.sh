@@ -22,7 +22,7 @@ never() {
 
 frameworks="tokio serde diesel actix-web reqwest josekit openssl redis"
 domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event dwar-operator dwar-activity dwar-installation"
-adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-redis dwar-gateways dwar-webhooks dwar-josekit dwar-passkeys dwar-system"
+adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-redis dwar-gateways dwar-webhooks dwar-metrics dwar-josekit dwar-passkeys dwar-system"
 
 # shellcheck disable=SC2086 # lists of words
 {
@@ -40,7 +40,7 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
         case $crate in
         # The admin API is served on the dashboard's listener.
         dwar-dashboard) never "$crate" diesel josekit openssl $(tr ' ' '\n' <<<"$others" | grep -vx dwar-admin) ;;
-        dwar-http | dwar-admin) never "$crate" diesel josekit openssl $others ;;
+        dwar-http | dwar-admin | dwar-metrics) never "$crate" diesel josekit openssl $others ;;
         *) never "$crate" actix-web dwar-app dwar-wire $others ;;
         esac
         case $crate in

@@ -27,6 +27,7 @@ export class Service {
         DWAR__DATABASE__URL: url,
         DWAR__HTTP__ADDRESS: `127.0.0.1:${API}`,
         DWAR__DASHBOARD__ADDRESS: `127.0.0.1:${DASHBOARD}`,
+        DWAR__METRICS__ADDRESS: "off",
         // What is filled in is older than a service keeps by default.
         DWAR__RETENTION__REQUESTS_HOURS: "1500",
         DWAR__RETENTION__SESSIONS_HOURS: "1500",

@@ -164,6 +164,7 @@ impl Contestant {
                 .env("DWAR__DATABASE__URL", &self.url)
                 .env("DWAR__DEMO", "false")
                 .env("DWAR__DASHBOARD__ADDRESS", "")
+                .env("DWAR__METRICS__ADDRESS", "off")
                 .env("DWAR__LOG__LEVEL", "warn")
                 .env("DWAR__GATEWAYS__GENERIC_FILES", "bench.toml")
                 .env("DWAR__GATEWAYS__WHATSAPP", "")

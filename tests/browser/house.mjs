@@ -33,6 +33,7 @@ export async function open() {
     env: {
       DWAR__HTTP__ADDRESS: "127.0.0.1:0",
       DWAR__DASHBOARD__ADDRESS: "127.0.0.1:0",
+      DWAR__METRICS__ADDRESS: "off",
       DWAR__EVENTS__ALLOW_PRIVATE: "true",
       DWAR__DATABASE__URL: database.url,
     },

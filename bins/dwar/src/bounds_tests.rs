@@ -154,6 +154,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("dashboard.address", "0.0.0.0:8081", false),
         ("dashboard.address", "192.0.2.1:8081", false),
         ("dashboard.public_url", "http://console.example.com", false),
+        ("metrics.token", "my-token", true),
         ("log.level", "trace", false),
         ("log.level", "info,dwar_http=debug", false),
         ("log.level", "warn,[request{phone=x}]=debug", false),

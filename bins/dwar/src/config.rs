@@ -28,6 +28,7 @@ pub struct Config {
     pub gateways: dwar_gateways::Settings,
     pub events: WebhookSettings,
     pub log: Log,
+    pub metrics: dwar_metrics::Settings,
     /// Every number by its key. Those that only the use cases need are here and in no field.
     #[serde(skip)]
     pub numbers: BTreeMap<&'static str, u64>,
@@ -119,6 +120,12 @@ impl Config {
                 "dashboard.public_url",
                 "is the address in the browser, such as https://console.example.com",
             ));
+        }
+        let production = self.environment == RunMode::Production;
+        if let Some(address) = self.metrics.open_to_others(production) {
+            let problem =
+                format!("{address} can be reached from other machines: set metrics.token too");
+            return Err(invalid("metrics.address", problem));
         }
         if self.tokens.issuer.is_empty() {
             return Err(invalid("tokens.issuer", "must not be empty"));

@@ -7,15 +7,24 @@ use crate::config::{ConfigError, Log, LogFormat, invalid};
 use json::Json;
 use std::io::{self, IsTerminal};
 use tracing::{Level, Metadata};
-use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::non_blocking::{ErrorCounter, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Starts logging, until what this gives is dropped. Later calls change nothing.
+/// Knows how many lines were lost.
+pub type LostLines = ErrorCounter;
+
+/// Logging, until it is dropped.
 #[must_use = "queued lines are written when it is dropped"]
-pub fn start(log: &Log) -> Result<WorkerGuard, ConfigError> {
+pub struct Logging {
+    pub lost: LostLines,
+    _guard: WorkerGuard,
+}
+
+/// Starts logging, until what this gives is dropped. Later calls change nothing.
+pub fn start(log: &Log) -> Result<Logging, ConfigError> {
     let filter =
         EnvFilter::try_new(&log.level).map_err(|cause| invalid("log.level", cause.to_string()))?;
     let pretty = match log.format {
@@ -24,6 +33,7 @@ pub fn start(log: &Log) -> Result<WorkerGuard, ConfigError> {
         LogFormat::Auto => io::stderr().is_terminal(),
     };
     let (lines, guard) = outlet::open(io::stderr());
+    let lost = lines.error_counter();
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines);
     // Only the first of several applications in one process (tests) gets to install its own.
     let _already_started = if pretty {
@@ -33,7 +43,7 @@ pub fn start(log: &Log) -> Result<WorkerGuard, ConfigError> {
         let builder = builder.event_format(Json).fmt_fields(Json);
         builder.finish().with(filter_fn(is_discreet)).try_init()
     };
-    Ok(guard)
+    Ok(Logging { lost, _guard: guard })
 }
 
 /// Whether a line keeps what clients and providers say out of the log, whatever level is asked for.

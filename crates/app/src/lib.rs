@@ -8,6 +8,7 @@
 mod calls;
 mod limits;
 mod management;
+mod observer;
 mod parts;
 mod policies;
 mod refusals;
@@ -18,6 +19,7 @@ mod upkeep;
 pub use calls::*;
 pub use limits::{Limits, ModeLimits};
 pub use management::*;
+pub use observer::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd};
 pub use parts::{Outside, Parts, Service, UseCases};
 pub use policies::Policies;
 pub use stores::Stores;

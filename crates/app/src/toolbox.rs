@@ -1,7 +1,9 @@
+use crate::Observer;
 use dwar_kernel::{Clock, Entropy, Timestamp, Vault};
 use std::sync::Arc;
 
-/// What nearly every use case needs: the time, randomness, and the keeper of secrets.
+/// What nearly every use case needs: the time, randomness, the keeper of secrets, and whom to tell what
+/// happened.
 #[derive(Clone)]
 pub struct Toolbox {
     /// The only source of the time.
@@ -10,6 +12,8 @@ pub struct Toolbox {
     pub entropy: Arc<dyn Entropy>,
     /// Seals, opens and digests.
     pub vault: Arc<dyn Vault>,
+    /// Counts what happens.
+    pub observer: Arc<dyn Observer>,
 }
 
 impl Toolbox {

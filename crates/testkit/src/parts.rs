@@ -26,6 +26,7 @@ pub fn parts(stores: Stores, clock: &Arc<FixedClock>) -> Parts {
             clock: Arc::<FixedClock>::clone(clock),
             entropy: Arc::new(SeededEntropy::new(11)),
             vault: Arc::new(ClearVault),
+            observer: Arc::new(()),
         },
         stores,
         signer: Arc::new(ListSigner::default()),

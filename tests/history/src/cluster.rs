@@ -100,6 +100,7 @@ impl Cluster {
                 ("DWAR__DATABASE__CONNECTIONS", "8"),
                 ("DWAR__DEMO", "false"),
                 ("DWAR__DASHBOARD__ADDRESS", ""),
+                ("DWAR__METRICS__ADDRESS", "off"),
                 ("DWAR__HTTP__WORKERS", "2"),
                 ("DWAR__LOG__LEVEL", "warn"),
                 ("DWAR__GATEWAYS__GENERIC_FILES", "stub.toml"),

@@ -25,6 +25,7 @@ const SEALS: &str = "somebody who guesses it can read phone numbers and sign tok
 const A_SECRET: &str = "16 characters, 6 of them different, no pattern, no word of manuals";
 const FORGED: &str =
     "somebody who guesses it can forge delivery reports; make one with `openssl rand -hex 32`";
+const COUNTED: &str = "somebody who guesses it can see how many people log in, and by whom they are reached; make one with `openssl rand -hex 32`";
 const GIVEN: &str = "8 characters, 4 of them different, no pattern, no word of manuals";
 const SPENDS: &str = "somebody who guesses it can send messages at your cost";
 
@@ -58,6 +59,7 @@ pub const RULES: &[Rule] = &[
     rule("events.allow_private", "`false`", "anybody who adds an endpoint could reach whatever this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
     rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the network can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
+    rule("metrics.token", A_SECRET, COUNTED, |c| weak_text(c.metrics.token.expose(), TAKEN_FROM_CALLERS)),
     rule("log.level", "`info` at the most", "more detailed levels may log what clients sent and what databases hold", chatty),
 ];
 
@@ -82,7 +84,11 @@ fn plain(url: &BaseUrl) -> Option<String> {
 }
 
 fn weak(secret: &Secret, asked: Strength) -> Option<String> {
-    if secret.is_empty() { None } else { weakness(secret.expose(), asked) }
+    weak_text(secret.expose(), asked)
+}
+
+fn weak_text(secret: &str, asked: Strength) -> Option<String> {
+    if secret.is_empty() { None } else { weakness(secret, asked) }
 }
 
 /// A text that is no key at all is refused where it is read.

@@ -204,7 +204,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
-    let _until_the_end = telemetry::start(&config.log)?;
+    let logging = telemetry::start(&config.log)?;
     let bearable = matches!(command, Command::Serve | Command::Doctor(_) | Command::Try(_));
     if !bearable && Location::of(&config.database)? == Location::Memory {
         return Err(Failure::Refused(
@@ -214,7 +214,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         ));
     }
     match command {
-        Command::Serve => serve::run(config),
+        Command::Serve => serve::run(config, logging.lost.clone()),
         Command::Migrate => answer(args.json, migrate(config)),
         Command::Project(command) => answer(args.json, project::run(config, command)),
         Command::Key(command) => answer(args.json, key::run(config, command)),
@@ -225,7 +225,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::AdminToken(command) => answer(args.json, admin_token::run(config, command)),
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
-        Command::Try(asked) => r#try::run(config, asked, args.json),
+        Command::Try(asked) => r#try::run(config, asked, args.json, logging.lost.clone()),
     }
 }
 

@@ -1,6 +1,7 @@
 use super::Failure;
 use crate::config::Config;
 use crate::descriptors;
+use crate::telemetry::LostLines;
 use crate::wiring::{Application, Core, StopHandle, keep_preparing, prepare};
 use dwar_app::CreatedProject;
 use dwar_kernel::StoreError;
@@ -20,9 +21,9 @@ const INVITATION: &str =
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal to stop.
-pub fn run(mut config: Config) -> Result<ExitCode, Failure> {
+pub fn run(mut config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     descriptors::make_room(&mut config);
-    on_threads(serve(config))
+    on_threads(serve(config, lost))
 }
 
 /// Does work that serves, on threads where what must outlive its client goes on, alongside those
@@ -35,11 +36,11 @@ pub fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T
     done
 }
 
-async fn serve(config: Config) -> Result<ExitCode, Failure> {
+async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     let core = Core::open(config)?;
     let prepared = Arc::new(SetOnce::new());
     let first = prepare(&core).await;
-    let application = Application::build(core.clone(), Arc::clone(&prepared))?;
+    let application = Application::build(core.clone(), Arc::clone(&prepared), lost)?;
     let addresses = application.server.addresses().to_vec();
     let first_sign_in = application.first_sign_in();
     for address in &addresses {

@@ -7,6 +7,7 @@ mod steps;
 
 use super::{Failure, runtime, serve};
 use crate::config::{self, Config, ConfigError};
+use crate::telemetry::LostLines;
 use client::Client;
 use dwar_gateways::BaseUrl;
 use dwar_kernel::{Entropy, Phone};
@@ -20,11 +21,12 @@ use zeroize::Zeroizing;
 
 /// The settings of a service of its own that are not the defaults: it leaves nothing behind, is in
 /// nobody's way, and logs only what is broken.
-const SETTINGS: [(&str, &str); 5] = [
+const SETTINGS: [(&str, &str); 6] = [
     ("DWAR__DATABASE__URL", "memory:"),
     ("DWAR__HTTP__ADDRESS", "127.0.0.1:0"),
     ("DWAR__HTTP__WORKERS", "1"),
     ("DWAR__DASHBOARD__ADDRESS", ""),
+    ("DWAR__METRICS__ADDRESS", "off"),
     ("DWAR__LOG__LEVEL", "error"),
 ];
 /// Where the key is: other users of the machine can read arguments.
@@ -51,10 +53,10 @@ pub fn config() -> Result<Config, ConfigError> {
 }
 
 /// Goes through a whole login and tells each step as it ends; the first one that fails is the last.
-pub fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
+pub fn run(config: Config, asked: Args, json: bool, lost: LostLines) -> Result<ExitCode, Failure> {
     let Args { url, live } = asked;
     let Some(url) = url else {
-        return serve::on_threads(in_memory(config, json));
+        return serve::on_threads(in_memory(config, json, lost));
     };
     let key = key(live.is_some())?;
     let client = Client::new(url, &key)?;
@@ -69,8 +71,8 @@ pub fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure>
     runtime()?.block_on(attempt(client, recipient, &told, json))
 }
 
-async fn in_memory(config: Config, json: bool) -> Result<ExitCode, Failure> {
-    let own = Own::build(config).await?;
+async fn in_memory(config: Config, json: bool, lost: LostLines) -> Result<ExitCode, Failure> {
+    let own = Own::build(config, lost).await?;
     let client = Client::new(own.url.clone(), own.key.expose())?;
     let told = format!("A service in memory at {}, with its test key", own.url);
     own.serve_during(attempt(client, Recipient::Nobody(drawn()), &told, json)).await?

@@ -17,7 +17,7 @@ pub const DEFAULTS: &str = dwar_defaults::FILE;
 const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
 /// The settings whose values are secrets.
-const SECRETS: [&str; 12] = [
+const SECRETS: [&str; 13] = [
     "secrets.master_key",
     "secrets.older_master_keys",
     "secrets.lookup_key",
@@ -30,6 +30,7 @@ const SECRETS: [&str; 12] = [
     "gateways.msg91.webhook_token",
     "gateways.gupshup.password",
     "gateways.gupshup.webhook_token",
+    "metrics.token",
 ];
 /// The settings that may hold a user and a password.
 const ADDRESSES: [&str; 4] = ["database.url", "database.direct_url", "redis.url", "gateways.proxy"];

@@ -2,13 +2,16 @@ use super::background::{Background, Restarts};
 use super::core::{Core, WiringError};
 use super::dashboard::{self, FirstSignIn, Pages};
 use super::gateways::{self, Providers};
+use super::metrics::{self, Measured};
 use super::stores::Database;
 use crate::config::RunMode;
+use crate::telemetry::LostLines;
 use async_trait::async_trait;
 use dwar_app::{About, CreatedProject, ManageError, Outside};
 use dwar_http::{LoopHealth, Readiness, Server};
 use dwar_kernel::{InstanceId, StoreError};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
+use dwar_metrics::{Scrapes, StopHandle as MetricsStop};
 use dwar_operator::By;
 use dwar_project::{InvalidSetting, Project, ProjectName};
 use dwar_ratelimit::{LocalLimiter, RequestLimiter};
@@ -31,32 +34,46 @@ pub struct Application {
     background: Background,
     restarts: Arc<Restarts>,
     dashboard: Option<Pages>,
+    metrics: Option<Scrapes>,
 }
 
 /// Stops the whole service from elsewhere.
 pub struct StopHandle {
     server: dwar_http::StopHandle,
     dashboard: Option<dwar_dashboard::StopHandle>,
+    metrics: Option<MetricsStop>,
 }
 
 impl StopHandle {
     /// Refuses new connections, lets requests in flight finish, and returns when they have.
     pub async fn stop(&self) {
+        tokio::join!(self.server.stop(), self.stop_others());
+    }
+
+    /// Stops what is served beside the API.
+    async fn stop_others(&self) {
         let pages = async {
             if let Some(dashboard) = &self.dashboard {
                 dashboard.stop().await;
             }
         };
-        tokio::join!(self.server.stop(), pages);
+        let metrics = async {
+            if let Some(metrics) = &self.metrics {
+                metrics.stop().await;
+            }
+        };
+        tokio::join!(pages, metrics);
     }
 }
 
 impl Application {
     /// Puts the service together and takes its address. Answers nothing yet.
-    pub fn build(core: Core, prepared: Prepared) -> Result<Self, WiringError> {
+    pub fn build(mut core: Core, prepared: Prepared, lost: LostLines) -> Result<Self, WiringError> {
+        let metrics = metrics::begin(&mut core)?;
         let Providers { routes, sources, carriers } = gateways::build(&core)?;
+        let (requests, limiter) = requests(&core);
         let service = core.parts.service(Outside {
-            requests: requests(&core),
+            requests,
             routes,
             sources,
             sender: core.webhook_sender()?,
@@ -74,6 +91,14 @@ impl Application {
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
         let manage = core.management()?;
         let ledger = manage.ledger.clone();
+        let read = metrics.as_ref().map(|begun| begun.figures.clone());
+        let show = |begun: metrics::Begun| {
+            let (database, figures) = (core.database.clone(), begun.figures.clone());
+            let (carriers, restarts) = (carriers.clone(), restarts.clone());
+            let measured = Measured { database, figures, carriers, restarts, limiter, lost };
+            begun.show(&core, measured)
+        };
+        let metrics = metrics.map(show).transpose()?;
         let dashboard = dashboard::build(&core, manage, &server, &prepared, carriers, &restarts)?;
         let shown = |addresses: &[SocketAddr]| {
             addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
@@ -85,8 +110,8 @@ impl Application {
             api: shown(server.addresses()),
             dashboard: dashboard.as_ref().map(|pages| shown(pages.addresses())),
         }));
-        let background = Background::new(&service, heartbeat, ledger, database);
-        Ok(Self { prepared, server, background, restarts, dashboard })
+        let background = Background::new(&service, heartbeat, ledger, database, read);
+        Ok(Self { prepared, server, background, restarts, dashboard, metrics })
     }
 
     /// Signs the first operator in; `None` without a dashboard.
@@ -97,18 +122,18 @@ impl Application {
     /// What makes [`Application::run`] end.
     pub fn stop_handle(&self) -> StopHandle {
         let dashboard = self.dashboard.as_ref().map(Pages::stop_handle);
-        StopHandle { server: self.server.stop_handle(), dashboard }
+        let metrics = self.metrics.as_ref().map(Scrapes::stop_handle);
+        StopHandle { server: self.server.stop_handle(), dashboard, metrics }
     }
 
     /// Serves until it is stopped, then lets running requests finish.
     pub async fn run(self) -> std::io::Result<()> {
+        let stop = self.stop_handle();
         let background = self.background.start(&self.prepared, &self.restarts);
-        let stop = self.dashboard.as_ref().map(Pages::stop_handle);
         let api = async {
             let served = self.server.run().await;
-            if let Some(stop) = stop {
-                stop.stop().await;
-            }
+            // Those beside it have nothing to do any more.
+            stop.stop_others().await;
             served
         };
         let pages = async {
@@ -116,7 +141,12 @@ impl Application {
                 pages.run().await;
             }
         };
-        let (served, ()) = tokio::join!(api, pages);
+        let metrics = async {
+            if let Some(metrics) = self.metrics {
+                metrics::run(metrics).await;
+            }
+        };
+        let (served, (), ()) = tokio::join!(api, pages, metrics);
         background.stop().await;
         served
     }
@@ -124,7 +154,9 @@ impl Application {
 
 /// Counts requests across instances: with Redis if there is one, else, and while it is away, by
 /// shares of the quotas if there is a server database, else in this process.
-fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
+///
+/// Gives the one that falls back as what it is, too.
+fn requests(core: &Core) -> (Arc<dyn RequestLimiter>, Option<Arc<FallbackRequestLimiter>>) {
     let own: Arc<dyn LocalLimiter> = match &core.leases {
         None => Arc::new(MemoryRequestLimiter::default()),
         Some(leases) => {
@@ -135,10 +167,11 @@ fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
     };
     let settings = &core.config.redis;
     match &settings.url {
-        None => own,
+        None => (own, None),
         Some(url) => {
             let shared = Arc::new(RedisRequestLimiter::new(url, settings.timeout));
-            Arc::new(FallbackRequestLimiter::new(shared, own))
+            let limiter = Arc::new(FallbackRequestLimiter::new(shared, own));
+            (limiter.clone(), Some(limiter))
         }
     }
 }

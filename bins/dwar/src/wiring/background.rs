@@ -1,6 +1,7 @@
 //! Background work alongside the requests: loops, each of which is started again when it ends.
 
 use super::application::Prepared;
+use super::metrics::DatabaseFigures;
 use super::stores::Database;
 use dwar_app::{
     ApplyReceipts, Heartbeat, KeepFigures, ManageLedger, Service, Sweep, Tally, TellEvents,
@@ -27,6 +28,8 @@ const TALLY: Duration = Duration::from_secs(1);
 const TEND: Duration = Duration::from_secs(1);
 /// The second heartbeat comes this long after the first, the others after twice as long each time.
 const FIRST_BEAT: Duration = Duration::from_secs(1);
+/// What only the database knows is this old in the metrics, plus the time it takes to read it.
+const READ: Duration = Duration::from_secs(15);
 const ROOM_CHECK_EVERY: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
 /// Figures are at most this old, plus the time it takes to count them.
@@ -45,7 +48,7 @@ type Stopped = watch::Receiver<()>;
 type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 
 /// Every loop, by the name that the log and `/readyz` give it.
-const LOOPS: [(&str, Start); 13] = [
+const LOOPS: [(&str, Start); 14] = [
     ("follow_up", |it, stopped| {
         let trouble = "overdue sends could not be resumed";
         every(FOLLOW_UP, stopped, trouble, move || it.sweep.follow_up()).boxed()
@@ -95,12 +98,15 @@ const LOOPS: [(&str, Start); 13] = [
         let trouble = "the free space of the database cannot be checked";
         every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.room()).boxed()
     }),
+    ("read_for_metrics", |it, mut stopped| match &it.read {
+        Some(figures) => {
+            let trouble = "the database cannot be read for the metrics";
+            every(READ, stopped, trouble, move || figures.read()).boxed()
+        }
+        // Nobody looks.
+        None => async move { drop(stopped.changed().await) }.boxed(),
+    }),
 ];
-
-/// The names of all loops.
-pub fn loop_names() -> impl Iterator<Item = &'static str> {
-    LOOPS.into_iter().map(|(name, _)| name)
-}
 
 /// The work of the loops.
 pub struct Background {
@@ -112,6 +118,8 @@ pub struct Background {
     tally: Arc<Tally>,
     ledger: ManageLedger,
     database: Arc<dyn Database>,
+    /// Where metrics are shown.
+    read: Option<Arc<DatabaseFigures>>,
 }
 
 /// The loops as they run.
@@ -133,6 +141,7 @@ impl Background {
         heartbeat: Arc<Heartbeat>,
         ledger: ManageLedger,
         database: Arc<dyn Database>,
+        read: Option<Arc<DatabaseFigures>>,
     ) -> Self {
         Self {
             sweep: service.sweep.clone(),
@@ -143,6 +152,7 @@ impl Background {
             tally: service.tally.clone(),
             ledger,
             database,
+            read,
         }
     }
 
@@ -190,6 +200,16 @@ impl Restarts {
     /// Those that had to be started again, by name.
     pub fn list(&self) -> Vec<LoopHealth> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Every loop, whether it had to be started again or not.
+    pub fn all(&self) -> Vec<LoopHealth> {
+        let fallen = self.list();
+        let state = |(name, _)| {
+            let known = fallen.iter().find(|it| it.name == name).cloned();
+            known.unwrap_or(LoopHealth { name, restarts: 0, running: true })
+        };
+        LOOPS.into_iter().map(state).collect()
     }
 
     fn note(&self, name: &'static str, running: bool) -> u64 {

@@ -9,12 +9,13 @@ use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
 use dwar_project::ProjectName;
 use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter};
 use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, minutes, outside, parts, seconds};
+use dwar_turns::Load;
 use dwar_wallet::Paise;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::SetOnce;
 
 /// Which step each loop begins with.
-const STEPS: [(&str, &str); 13] = [
+const STEPS: [(&str, &str); 14] = [
     ("apply_receipts", "ReceiptStore::claim"),
     ("drop_untold", "EventStore::drop_untold"),
     ("follow_up", "OtpStore::claim_due"),
@@ -22,6 +23,7 @@ const STEPS: [(&str, &str); 13] = [
     ("keep_figures", "FiguresStore::lead"),
     ("look_for_room", "room"),
     ("prove_ledgers", "LedgerStore::snapshot"),
+    ("read_for_metrics", "QueueStore::queues"),
     ("review_receipts", "ReceiptStore::review"),
     ("settle_stale_holds", "WalletStore::stale_holds"),
     ("tell_events", "EventStore::claim_due"),
@@ -64,6 +66,10 @@ impl Database for Room {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         assert!(asked >= self.panics.load(Ordering::Relaxed), "nobody knows");
         Ok(None)
+    }
+
+    fn load(&self) -> Load {
+        Load::default()
     }
 }
 
@@ -164,7 +170,10 @@ impl Scene {
                 sleep(TALLY / 2).await;
             }
         });
-        Background::new(&service, heartbeat, self.manage.ledger.clone(), self.room.clone())
+        let Parts { tools, stores, .. } = self.parts.clone();
+        let read = Arc::new(DatabaseFigures::new(tools, stores, self.room.clone()));
+        let ledger = self.manage.ledger.clone();
+        Background::new(&service, heartbeat, ledger, self.room.clone(), Some(read))
             .start(&Arc::new(SetOnce::new_with(Some(()))), &self.restarts)
     }
 

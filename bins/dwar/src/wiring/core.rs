@@ -66,7 +66,7 @@ impl Core {
         let issuer = config.tokens.issuer.clone();
         let signer = JosekitSigner::new(stores.signing_keys.clone(), vault.clone(), issuer);
         let parts = Parts {
-            tools: Toolbox { clock: Arc::new(SystemClock), entropy, vault },
+            tools: Toolbox { clock: Arc::new(SystemClock), entropy, vault, observer: Arc::new(()) },
             stores,
             signer: Arc::new(signer),
             codes: Arc::new(codes),

@@ -17,7 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Names that no other provider may take, configured or not.
-const BUILT_IN: [&str; 6] = ["console", "sandbox", "whatsapp_cloud", "twilio", "msg91", "gupshup"];
+const BUILT_IN: [&str; 6] = ["console", SANDBOX, "whatsapp_cloud", "twilio", "msg91", "gupshup"];
+/// Who carries the messages of test keys.
+const SANDBOX: &str = "sandbox";
 
 /// Everything that talks to providers.
 pub struct Providers {
@@ -152,6 +154,11 @@ pub fn available(config: &Config) -> Result<Available, WiringError> {
     Ok(available)
 }
 
+/// Every provider that messages may be handed to, by name; that of test keys is one of them.
+pub fn names(config: &Config) -> Result<Vec<String>, WiringError> {
+    Ok(configured(config)?.0.into_keys().chain([SANDBOX.to_owned()]).collect())
+}
+
 /// The providers that report what became of a message, by name.
 pub fn reporting(config: &Config) -> Result<Vec<String>, WiringError> {
     let reports = |(name, known): (String, Provider)| known.source.map(|_| name);
@@ -166,8 +173,10 @@ type Breakers = BTreeMap<String, Arc<BreakerGateway>>;
 /// bounded: the innermost guard first.
 fn guarded(known: &Available, sandbox: Arc<dyn Gateway>, core: &Core) -> (Gateways, Breakers) {
     let settings = &core.config.gateways;
-    let timed = |gateway| -> Arc<dyn Gateway> {
-        Arc::new(TimedGateway { inner: gateway, limit: settings.call_timeout })
+    let timed = |gateway: Arc<dyn Gateway>| -> Arc<dyn Gateway> {
+        let (observer, provider) = (core.parts.tools.observer.clone(), gateway.provider());
+        let took = Arc::new(move |channel, took| observer.called(channel, &provider, took));
+        Arc::new(TimedGateway { inner: gateway, limit: settings.call_timeout, took })
     };
     let breaker =
         BreakerSettings { faults: settings.breaker_faults, cool_down: settings.breaker_cool_down };

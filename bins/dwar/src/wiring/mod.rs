@@ -7,6 +7,7 @@ mod core;
 mod dashboard;
 mod gateways;
 mod keys;
+mod metrics;
 mod operations;
 mod policies;
 mod stores;

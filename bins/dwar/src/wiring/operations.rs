@@ -1,12 +1,13 @@
 //! How the installation is doing, for the page that shows it.
 
-use super::background::{Restarts, loop_names};
+use super::background::Restarts;
 use super::checks::{self, Effort, Status};
 use super::core::Core;
 use super::gateways::Carriers;
 use super::stores::Location;
 use async_trait::async_trait;
 use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
+use dwar_http::LoopHealth;
 use dwar_kernel::Timestamp;
 use std::sync::Arc;
 
@@ -50,13 +51,8 @@ impl Operations {
     }
 
     fn loops(&self) -> Vec<Loop> {
-        let fallen = self.restarts.list();
-        let one = |name| {
-            let known = fallen.iter().find(|it| it.name == name);
-            let (restarts, running) = known.map_or((0, true), |it| (it.restarts, it.running));
-            Loop { name, restarts, running }
-        };
-        loop_names().map(one).collect()
+        let one = |LoopHealth { name, restarts, running }| Loop { name, restarts, running };
+        self.restarts.all().into_iter().map(one).collect()
     }
 
     async fn providers(&self) -> Vec<Provider> {
@@ -84,12 +80,13 @@ impl Operations {
     }
 
     fn process(&self) -> Process {
-        let database = match Location::of(&self.core.config.database) {
-            Ok(Location::Postgres) => "PostgreSQL",
-            Ok(Location::Memory) => "memory",
-            _ => "SQLite",
-        };
-        Process { version: version(), database, started_at: self.started_at, memory: resident() }
+        let database = database(&self.core);
+        Process {
+            version: version(),
+            database,
+            started_at: self.started_at,
+            memory: dwar_metrics::resident_memory(),
+        }
     }
 }
 
@@ -109,16 +106,17 @@ impl dwar_app::operations::Operations for Operations {
     }
 }
 
+/// Where the data is kept, as people call it.
+pub fn database(core: &Core) -> &'static str {
+    match Location::of(&core.config.database) {
+        Ok(Location::Postgres) => "PostgreSQL",
+        Ok(Location::Memory) => "memory",
+        _ => "SQLite",
+    }
+}
+
 /// The version, and what `DWAR_BUILD` said when it was built, if anything.
 pub fn version() -> String {
     let build = option_env!("DWAR_BUILD").map(|build| format!(" ({build})")).unwrap_or_default();
     format!("{}{build}", env!("CARGO_PKG_VERSION"))
-}
-
-/// Resident memory in bytes, where the system tells it as Linux does.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1_024)
 }

@@ -8,6 +8,7 @@ use dwar_memory::MemoryStore;
 use dwar_postgres::PostgresStore;
 use dwar_ratelimit::QuotaLeases;
 use dwar_sqlite::SqliteStore;
+use dwar_turns::Load;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub trait Database: Send + Sync {
     async fn cautions(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it has room to write, and how many bytes are free where that can be known.
     async fn room(&self) -> Result<Option<u64>, StoreError>;
+    /// How its queues and connections are used. Asks it nothing.
+    fn load(&self) -> Load;
 }
 
 macro_rules! is_database {
@@ -63,6 +66,10 @@ macro_rules! is_database {
 
             async fn room(&self) -> Result<Option<u64>, StoreError> {
                 <$store>::room(self).await
+            }
+
+            fn load(&self) -> Load {
+                <$store>::load(self)
             }
         }
 
@@ -99,6 +106,10 @@ impl Database for MemoryStore {
 
     async fn room(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
+    }
+
+    fn load(&self) -> Load {
+        Load::default()
     }
 }
 

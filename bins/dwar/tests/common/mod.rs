@@ -90,6 +90,7 @@ impl World {
             ("DWAR__LOG__FORMAT", "json"),
             ("DWAR__DEMO", "false"),
             ("DWAR__DASHBOARD__ADDRESS", ""),
+            ("DWAR__METRICS__ADDRESS", "off"),
             ("DWAR__HTTP__WORKERS", "2"),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));

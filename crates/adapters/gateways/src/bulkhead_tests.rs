@@ -43,7 +43,7 @@ struct Guarded {
 fn guarded(hangs: bool, calls_at_once: usize) -> Guarded {
     let calls = Arc::new(AtomicUsize::new(0));
     let provider = Arc::new(Provider { hangs, calls: Arc::clone(&calls) });
-    let timed = Arc::new(TimedGateway { inner: provider, limit: LIMIT });
+    let timed = Arc::new(TimedGateway { inner: provider, limit: LIMIT, took: Arc::new(|_, _| {}) });
     let breaker = Arc::new(BreakerGateway::new(
         timed,
         BreakerSettings { faults: 10, cool_down: Duration::from_secs(15) },

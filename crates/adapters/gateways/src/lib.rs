@@ -34,7 +34,7 @@ pub use reqwest::Method;
 pub use sandbox::{SandboxGateway, SandboxOptions};
 pub use secret::Secret;
 pub use settings::Settings;
-pub use timed::TimedGateway;
+pub use timed::{TimedGateway, Took};
 pub use twilio::{Twilio, TwilioSettings};
 pub use vendor::HttpGateway;
 pub use whatsapp_cloud::{WhatsappCloud, WhatsappTemplate};

@@ -1,7 +1,8 @@
 use async_trait::async_trait;
-use dwar_otp::{Gateway, Message, Outcome, Reason};
+use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Bounds the time of another gateway's calls.
 ///
@@ -11,7 +12,12 @@ pub struct TimedGateway {
     pub inner: Arc<dyn Gateway>,
     /// How long a call may take at most.
     pub limit: Duration,
+    /// Is told how long each took.
+    pub took: Took,
 }
+
+/// Whoever counts how long calls take.
+pub type Took = Arc<dyn Fn(Channel, Duration) + Send + Sync>;
 
 #[async_trait]
 impl Gateway for TimedGateway {
@@ -20,8 +26,11 @@ impl Gateway for TimedGateway {
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
+        let (channel, began) = (message.channel, Instant::now());
         let call = tokio::time::timeout(self.limit, self.inner.deliver(message));
-        call.await.unwrap_or(Outcome::Refused(Reason::Timeout))
+        let outcome = call.await.unwrap_or(Outcome::Refused(Reason::Timeout));
+        (self.took)(channel, began.elapsed());
+        outcome
     }
 }
 
@@ -30,7 +39,6 @@ mod tests {
     use super::*;
     use crate::tests::fixtures::message;
     use dwar_kernel::KeyMode;
-    use dwar_otp::Channel;
 
     struct Slow(Duration);
 
@@ -48,9 +56,15 @@ mod tests {
 
     async fn deliver(needs: u64) -> Outcome {
         let slow = Arc::new(Slow(Duration::from_millis(needs)));
-        let timed = TimedGateway { inner: slow, limit: Duration::from_millis(8_000) };
+        let (told, took) = std::sync::mpsc::channel();
+        let limit = Duration::from_millis(8_000);
+        let tell = move |channel, took| told.send((channel, took)).unwrap();
+        let timed = TimedGateway { inner: slow, limit, took: Arc::new(tell) };
         assert_eq!(timed.provider(), "slow");
-        timed.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
+        let outcome = timed.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await;
+        let needed = Duration::from_millis(needs).min(limit);
+        assert_eq!(took.try_iter().collect::<Vec<_>>(), [(Channel::Sms, needed)]);
+        outcome
     }
 
     #[tokio::test(start_paused = true)]

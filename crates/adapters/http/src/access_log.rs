@@ -1,9 +1,11 @@
 use crate::ErrorCode;
 use crate::call::Trail;
+use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::Method;
-use actix_web::{HttpRequest, HttpResponse};
+use dwar_app::{Answered, Observer};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::field::display;
 
@@ -11,7 +13,9 @@ const TARGET: &str = "dwar::access";
 
 /// One line per request: what was asked, by whom, about which phone (masked), how it ended.
 /// It holds nothing else that a client wrote except the request id: no path, no query, no header.
+/// Whoever counts is told the same, without the names.
 pub(crate) struct Line {
+    observer: Arc<dyn Observer>,
     began: Instant,
     method: &'static str,
     trail: Rc<Trail>,
@@ -23,9 +27,9 @@ pub(crate) struct Line {
 impl Line {
     /// Begins the line; it is written when this is dropped, so that a request whose client hung
     /// up first, and which therefore has no status, has one too.
-    pub(crate) fn begin(method: &Method, trail: Rc<Trail>) -> Self {
+    pub(crate) fn begin(method: &Method, trail: Rc<Trail>, observer: Arc<dyn Observer>) -> Self {
         let (began, method) = (Instant::now(), known(method));
-        Self { began, method, trail, status: None, code: None, bytes: 0 }
+        Self { observer, began, method, trail, status: None, code: None, bytes: 0 }
     }
 
     /// Notes the answer.
@@ -40,35 +44,34 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
+        let Self { method, status, code, .. } = *self;
+        let (route, took) = (self.trail.route.get(), self.began.elapsed());
+        self.observer.answered(&Answered { route, method, status, code, took });
         let caller = self.trail.caller.get();
         let project = caller.map(|(project, _)| display(project));
         let mode = caller.map(|(_, mode)| mode.as_str());
         let phone = self.trail.phone.borrow();
         tracing::info!(
             target: TARGET,
-            method = self.method,
-            route = self.trail.route.borrow().as_deref().unwrap_or("none"),
-            status = self.status,
-            code = self.code,
-            duration_ms = self.began.elapsed().div_duration_f64(Duration::from_millis(1)),
+            method,
+            route = route.unwrap_or("none"),
+            status,
+            code,
+            duration_ms = took.div_duration_f64(Duration::from_millis(1)),
             request_id = self.trail.request_id(),
             project,
             mode,
             phone = phone.as_ref().map(display),
             bytes = self.bytes,
-            "{}", if self.status.is_some() { "answered" } else { "client hung up" }
+            "{}", if status.is_some() { "answered" } else { "client hung up" }
         );
     }
 }
 
-/// The pattern of the route that took the request, if the log wants to know.
-pub(crate) fn route(request: &HttpRequest) -> Option<String> {
-    let wanted = tracing::enabled!(target: TARGET, tracing::Level::INFO);
-    if wanted { request.match_pattern() } else { None }
-}
+/// The methods that are logged and counted as they are.
+pub const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// A method is any word a client likes; only the usual ones are logged as they are.
-fn known(method: &Method) -> &'static str {
-    let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-    usual.into_iter().find(|name| method == name).unwrap_or("other")
+/// A method is any word a client likes.
+pub(crate) fn known(method: &Method) -> &'static str {
+    METHODS.into_iter().find(|name| method == name).unwrap_or("other")
 }

@@ -1,4 +1,3 @@
-use crate::access_log;
 use crate::api::Api;
 use crate::error::{ApiError, ErrorCode};
 use crate::limits::RateLimit;
@@ -15,6 +14,10 @@ use std::rc::Rc;
 use tracing::Span;
 use tracing::field::display;
 
+/// The pattern of a route, as the document has it; with each request that the route takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Pattern(pub(crate) &'static str);
+
 /// What a handler gives.
 pub(crate) type Answer = Result<HttpResponse, ApiError>;
 
@@ -26,7 +29,7 @@ pub(crate) struct Trail {
     /// Whose code it is about; shows itself masked.
     pub(crate) phone: RefCell<Option<Phone>>,
     /// The route's pattern, known as soon as a handler has the request.
-    pub(crate) route: RefCell<Option<String>>,
+    pub(crate) route: Cell<Option<&'static str>>,
     /// The body, until it is read.
     pub(crate) payload: RefCell<Option<Payload>>,
 }
@@ -39,7 +42,7 @@ impl Trail {
             caller: Cell::default(),
             rate: Cell::default(),
             phone: RefCell::default(),
-            route: RefCell::default(),
+            route: Cell::default(),
             payload: RefCell::new(payload),
         }
     }
@@ -91,7 +94,7 @@ impl FromRequest for ApiCall {
         let api = request.app_data::<Data<Api>>().cloned();
         let trail = request.extensions().get::<Rc<Trail>>().cloned();
         let call = api.zip(trail).map(|(api, trail)| {
-            trail.route.replace(access_log::route(request));
+            trail.route.set(request.app_data().map(|Pattern(route)| *route));
             Self { request: request.clone(), api, trail }
         });
         ready(call.ok_or_else(|| ErrorCode::InternalError.into()))

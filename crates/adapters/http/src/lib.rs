@@ -22,9 +22,10 @@ mod server;
 mod tasks;
 mod uri;
 
+pub use access_log::METHODS;
 pub use api::{Api, LoopHealth, Readiness};
 pub use document::document;
 pub use error::ErrorCode;
 pub use in_process::{InProcess, InProcessAnswer, InProcessRequest, NoAnswer};
-pub use routes::app;
+pub use routes::{Endpoint, app, endpoints, refusals};
 pub use server::{Server, Settings, StopHandle};

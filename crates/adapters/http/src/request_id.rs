@@ -10,11 +10,13 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpMessage, HttpResponse};
-use dwar_app::Toolbox;
+use dwar_app::{Answered, Toolbox};
 use dwar_wire::{REQUEST_ID, Refused, begun, fresh_id, request_id};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 use tracing::Instrument;
 
 /// The outermost middleware, the only one: gives every request an id, every answer its headers,
@@ -28,10 +30,11 @@ pub(crate) async fn identify(
     };
     let tools = &api.use_cases.tools;
     let id = request_id(request.headers(), tools.entropy.as_ref(), tools.now());
+    let observer = Arc::clone(&tools.observer);
     let (connection, payload) = begun(&mut request);
     let trail = Rc::new(Trail::new(id, payload));
     request.extensions_mut().insert(Rc::clone(&trail));
-    let mut line = Line::begin(request.method(), Rc::clone(&trail));
+    let mut line = Line::begin(request.method(), Rc::clone(&trail), observer);
     // At the highest level, so that no filter takes the id away from lines that carry it.
     let phone = tracing::field::Empty;
     let span = tracing::error_span!("request", request_id = trail.request_id(), phone);
@@ -73,6 +76,13 @@ pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
     let id = fresh_id(tools.entropy.as_ref(), tools.now());
     let request_id = id.to_str().unwrap_or_default();
     tracing::info!(status = status.as_u16(), code = code.as_str(), request_id, "unreadable");
+    tools.observer.answered(&Answered {
+        route: None,
+        method: "other",
+        status: Some(status.as_u16()),
+        code: Some(code.as_str()),
+        took: Duration::ZERO,
+    });
     let body = refusal_body(code, request_id);
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nx-request-id: {request_id}\r\n\

@@ -1,16 +1,20 @@
+use crate::access_log::known;
 use crate::api::Api;
-use crate::call::{Answer, ApiCall, JSON};
+use crate::call::{Answer, ApiCall, JSON, Pattern};
 use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{self, webhooks};
 use crate::operation::{Operation, get};
 use crate::request_id::identify;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, Error, HttpResponse, Resource};
 use dwar_wire::allow;
+
+const DOCUMENT: &str = "/openapi.json";
+const WEBHOOKS: &str = "/webhooks/{provider}";
 
 /// The whole API as an actix application, with its one middleware.
 pub fn app(
@@ -55,9 +59,10 @@ fn routes(config: &mut ServiceConfig) {
     for (path, operations) in &open {
         config.service(resource(path, operations, refused));
     }
-    config.service(resource("/openapi.json", &[get("/openapi.json", "", described)], refused));
+    config.service(resource(DOCUMENT, &[get(DOCUMENT, "", described)], refused));
     config.service(
-        web::resource("/webhooks/{provider}")
+        web::resource(WEBHOOKS)
+            .app_data(Pattern(WEBHOOKS))
             .route(web::get().to(webhooks::handshake))
             .route(web::post().to(webhooks::receive))
             .default_service(web::to(|_: ApiCall| async {
@@ -74,6 +79,7 @@ fn resource<R: Future<Output = Answer> + 'static>(
 ) -> Resource {
     let allow = allow(operations.iter().map(|operation| &operation.method));
     let resource = web::resource(path)
+        .app_data(Pattern(operations.first().map_or("", |operation| operation.path)))
         .default_service(web::to(move |call: ApiCall| refused(call, allow.clone())));
     operations.iter().fold(resource, |resource, operation| {
         let resource = resource.route((operation.route)(operation.method.clone()));
@@ -82,6 +88,45 @@ fn resource<R: Future<Output = Answer> + 'static>(
             _ => resource,
         }
     })
+}
+
+/// An endpoint, and how its answers can end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Its pattern.
+    pub route: &'static str,
+    pub method: &'static str,
+    /// Status and code; no code where it does what it is asked for.
+    pub answers: Vec<(u16, &'static str)>,
+}
+
+/// Every endpoint there is, with the answers that its document says.
+pub fn endpoints() -> Vec<Endpoint> {
+    let described = handlers::operations().into_iter().map(|operation| {
+        let done = operation.answers.keys().filter_map(|status| Some((status.parse().ok()?, "")));
+        let refused = operation.all_codes().into_iter().map(|code| (code.status(), code.as_str()));
+        Endpoint {
+            route: operation.path,
+            method: known(&operation.method),
+            answers: done.chain(refused).collect(),
+        }
+    });
+    let webhook = [ErrorCode::WebhookUnauthenticated, ErrorCode::InvalidRequest];
+    let others = [(DOCUMENT, "GET"), (WEBHOOKS, "GET"), (WEBHOOKS, "POST")];
+    let others = others.into_iter().map(|(route, method)| {
+        let codes = if route == WEBHOOKS { webhook.as_slice() } else { &[] };
+        let refused = codes.iter().map(|code| (code.status(), code.as_str()));
+        Endpoint { route, method, answers: [(200, "")].into_iter().chain(refused).collect() }
+    });
+    described.chain(others).collect()
+}
+
+/// Every refusal there is: status and code. What cannot be read as a request has two statuses of its own.
+pub fn refusals() -> Vec<(u16, &'static str)> {
+    let unreadable = [StatusCode::REQUEST_TIMEOUT, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
+    let unreadable =
+        unreadable.map(|status| (status.as_u16(), ErrorCode::of_status(status).as_str()));
+    ErrorCode::ALL.iter().map(|code| (code.status(), code.as_str())).chain(unreadable).collect()
 }
 
 async fn described(call: ApiCall) -> Answer {

@@ -56,6 +56,7 @@ pub use connection::settings::Settings;
 use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
+use dwar_turns::Load;
 
 use connection::look_up::LookUps;
 use connection::pool::Pool;
@@ -152,6 +153,24 @@ impl PostgresStore {
     /// [`StoreError::NoRoom`] if it has none, [`StoreError::Unavailable`] if it does not answer.
     pub async fn room(&self) -> Result<Option<u64>, StoreError> {
         self.pool.room().await.map(|()| None)
+    }
+
+    /// How its queues and connections are used; asks nothing of the server.
+    pub fn load(&self) -> Load {
+        let (connections, steps) = self.pool.load();
+        let (callers, of_callers) = self.callers.load();
+        let (seekers, of_seekers) = self.seekers.load();
+        Load {
+            queues: vec![
+                ("connections", connections),
+                ("callers", callers),
+                ("sessions", seekers),
+                ("sends", self.sends.load()),
+                ("reports", self.reports.load()),
+                ("guesses", self.guesses.load()),
+            ],
+            pools: vec![("steps", steps), ("callers", of_callers), ("sessions", of_seekers)],
+        }
     }
 
     async fn apart(

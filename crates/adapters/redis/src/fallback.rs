@@ -21,7 +21,23 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct FallbackRequestLimiter {
     shared: Arc<dyn RequestLimiter>,
     own: Arc<dyn LocalLimiter>,
-    alone: Mutex<Option<Alone>>,
+    absence: Mutex<Absence>,
+}
+
+#[derive(Default)]
+struct Absence {
+    now: Option<Alone>,
+    /// How long it was away before, in all.
+    before: Duration,
+}
+
+/// How much the shared limiter was missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Away {
+    /// Whether it does not answer for now.
+    pub is_away: bool,
+    /// For how long it did not, in all.
+    pub total: Duration,
 }
 
 /// The shared limiter does not answer.
@@ -45,13 +61,20 @@ enum Turn {
 impl FallbackRequestLimiter {
     /// Asks `shared`; counts in `own` all the time.
     pub fn new(shared: Arc<dyn RequestLimiter>, own: Arc<dyn LocalLimiter>) -> Self {
-        Self { shared, own, alone: Mutex::default() }
+        Self { shared, own, absence: Mutex::default() }
+    }
+
+    /// How long the shared limiter has been away since the start.
+    pub fn away(&self) -> Away {
+        let absence = self.absence();
+        let now = absence.now.map_or(Duration::ZERO, |alone| alone.since.elapsed());
+        Away { is_away: absence.now.is_some(), total: absence.before + now }
     }
 
     fn turn(&self) -> Turn {
-        let mut alone = self.alone();
+        let mut absence = self.absence();
         let now = Instant::now();
-        match &mut *alone {
+        match &mut absence.now {
             None => Turn::Ask,
             Some(alone) if alone.ask_again <= now => {
                 alone.ask_again = now + PAUSE;
@@ -64,25 +87,29 @@ impl FallbackRequestLimiter {
     /// Only a request made while it was known to be away can show that it is back: an answer that
     /// was under way when others failed proves nothing.
     fn answered(&self, turn: Turn) {
-        let over = if turn == Turn::Probe { self.alone().take() } else { None };
-        if let Some(alone) = over {
-            let seconds = alone.since.elapsed().as_secs();
-            tracing::info!(seconds, "requests are counted with Redis again");
+        if turn != Turn::Probe {
+            return;
         }
+        let mut absence = self.absence();
+        let Some(alone) = absence.now.take() else { return };
+        let over = alone.since.elapsed();
+        absence.before += over;
+        drop(absence);
+        tracing::info!(seconds = over.as_secs(), "requests are counted with Redis again");
     }
 
     fn failed(&self, cause: &StoreError) {
         let now = Instant::now();
-        let mut alone = self.alone();
-        if alone.is_none() {
-            *alone = Some(Alone { since: now, ask_again: now + PAUSE });
-            drop(alone);
+        let mut absence = self.absence();
+        if absence.now.is_none() {
+            absence.now = Some(Alone { since: now, ask_again: now + PAUSE });
+            drop(absence);
             tracing::warn!(error = %cause, "requests are counted without Redis for now");
         }
     }
 
-    fn alone(&self) -> MutexGuard<'_, Option<Alone>> {
-        self.alone.lock().unwrap_or_else(PoisonError::into_inner)
+    fn absence(&self) -> MutexGuard<'_, Absence> {
+        self.absence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

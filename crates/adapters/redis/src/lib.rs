@@ -5,6 +5,6 @@ mod limiter;
 mod link;
 mod settings;
 
-pub use fallback::FallbackRequestLimiter;
+pub use fallback::{Away, FallbackRequestLimiter};
 pub use limiter::RedisRequestLimiter;
 pub use settings::{InvalidRedisUrl, RedisUrl, Settings};

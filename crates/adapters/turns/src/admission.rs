@@ -1,8 +1,9 @@
 //! Permits for what there is a limited number of, given in turn.
 
-use crate::{FairQueue, Queued, Ticket};
+use crate::{FairQueue, QueueLoad, Queued, Ticket};
 use futures_channel::oneshot;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Admits a limited number at once; those who wait are admitted by turns of their flows.
 pub struct AdmissionQueue<K: Copy + Ord> {
@@ -12,16 +13,27 @@ pub struct AdmissionQueue<K: Copy + Ord> {
 /// While somebody waits, no permit is free.
 struct State<K: Copy + Ord> {
     free: usize,
-    waiting: FairQueue<K, oneshot::Sender<Permit<K>>>,
+    waiting: FairQueue<K, Applicant<K>>,
+    load: QueueLoad,
+}
+
+/// Somebody who waits, and since when.
+struct Applicant<K: Copy + Ord> {
+    reply: oneshot::Sender<Permit<K>>,
+    since: Instant,
 }
 
 /// The right to be inside, until it is dropped; then it is the next one's.
-pub struct Permit<K: Copy + Ord>(Option<Arc<AdmissionQueue<K>>>);
+pub struct Permit<K: Copy + Ord> {
+    queue: Option<Arc<AdmissionQueue<K>>>,
+    since: Instant,
+}
 
 impl<K: Copy + Ord> AdmissionQueue<K> {
     /// Has this many permits, one at least, and room for this many who wait.
     pub fn new(permits: usize, waiting: usize) -> Arc<Self> {
-        let state = State { free: permits.max(1), waiting: FairQueue::new(waiting) };
+        let (free, waiting) = (permits.max(1), FairQueue::new(waiting));
+        let state = State { free, waiting, load: QueueLoad::default() };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
@@ -35,21 +47,34 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
             let mut state = self.state();
             if state.free > 0 {
                 state.free -= 1;
-                return Some(Permit(Some(Arc::clone(self))));
+                state.load.waited.record(Duration::ZERO);
+                return Some(Permit::begin(Arc::clone(self)));
             }
-            state.waiting.push(flow, reply).ok()?
+            let queued = state.waiting.push(flow, Applicant { reply, since: Instant::now() });
+            let all_stay = queued.as_ref().is_ok_and(|queued| queued.pushed_out.is_none());
+            state.load.left += u64::from(!all_stay);
+            queued.ok()?
         };
         drop(pushed_out);
         let _waiting = Waiting { queue: self, ticket };
         permit.await.ok()
     }
 
-    /// The next to get a permit that has come free.
-    fn next(&self) -> Option<oneshot::Sender<Permit<K>>> {
+    /// How it is used.
+    pub fn load(&self) -> QueueLoad {
+        let state = self.state();
+        QueueLoad { waiting: state.waiting.len(), ..state.load.clone() }
+    }
+
+    /// The next to get a permit that has come free; `worked` is how long it was in use.
+    fn next(&self, worked: Option<Duration>) -> Option<oneshot::Sender<Permit<K>>> {
         let mut state = self.state();
+        worked.into_iter().for_each(|worked| state.load.worked.record(worked));
         let next = state.waiting.pop();
         state.free += usize::from(next.is_none());
-        next
+        let Applicant { reply, since } = next?;
+        state.load.waited.record(since.elapsed());
+        Some(reply)
     }
 
     fn state(&self) -> MutexGuard<'_, State<K>> {
@@ -57,14 +82,21 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
     }
 }
 
+impl<K: Copy + Ord> Permit<K> {
+    fn begin(queue: Arc<AdmissionQueue<K>>) -> Self {
+        Self { queue: Some(queue), since: Instant::now() }
+    }
+}
+
 impl<K: Copy + Ord> Drop for Permit<K> {
     fn drop(&mut self) {
-        let mut queue = self.0.take();
+        let mut queue = self.queue.take();
+        let mut worked = Some(self.since.elapsed());
         while let Some(free) = queue.take() {
-            let Some(next) = free.next() else { return };
+            let Some(next) = free.next(worked.take()) else { return };
             // One that has just given up does not take it.
-            if let Err(mut refused) = next.send(Self(Some(free))) {
-                queue = refused.0.take();
+            if let Err(mut refused) = next.send(Self::begin(free)) {
+                queue = refused.queue.take();
             }
         }
     }
@@ -78,7 +110,12 @@ struct Waiting<'queue, K: Copy + Ord> {
 
 impl<K: Copy + Ord> Drop for Waiting<'_, K> {
     fn drop(&mut self) {
-        let left = self.queue.state().waiting.remove(self.ticket);
+        let left = {
+            let mut state = self.queue.state();
+            let left = state.waiting.remove(self.ticket);
+            state.load.left += u64::from(left.is_some());
+            left
+        };
         // Its waker is foreign code, which must not run under the lock.
         drop(left);
     }

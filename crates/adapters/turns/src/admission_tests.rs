@@ -115,6 +115,23 @@ fn a_full_queue_turns_the_newest_of_the_longest_away() {
     assert_eq!(free(&queue), 1);
 }
 
+#[test]
+fn who_waited_who_worked_and_who_left_is_counted() {
+    let counted = |times: &crate::Times| times.buckets().map(|(_, count)| count).sum::<u64>();
+    let queue = AdmissionQueue::new(1, 2);
+    let inside = enters(&queue, Some(1));
+    let (mut first, second) = (comes(&queue, Some(1)), comes(&queue, Some(2)));
+    let mut one_more: Entering = Box::pin(queue.enter(Some(1)));
+    assert!(matches!(poll(&mut one_more), Poll::Ready(None)));
+    assert_eq!((queue.load().waiting, queue.load().left), (2, 1));
+    drop(second);
+    drop(inside);
+    drop(let_in(&mut first));
+    let load = queue.load();
+    assert_eq!((load.waiting, load.left), (0, 2), "one was turned away, one gave up");
+    assert_eq!((counted(&load.waited), counted(&load.worked)), (2, 2));
+}
+
 /// Some give up at the very moment when they are given a permit.
 #[test]
 fn any_coming_and_going_at_once_loses_no_permit() {

@@ -3,6 +3,8 @@
 
 mod admission;
 mod fair_queue;
+mod load;
 
 pub use admission::{AdmissionQueue, Permit};
 pub use fair_queue::{FairQueue, Queued, Ticket};
+pub use load::{Load, PoolLoad, QueueLoad, Times};

@@ -23,6 +23,8 @@ impl AdmitRequest {
     ) -> Result<Option<Admission>, StoreError> {
         let Some(quota) = self.limits.of(mode).requests(scope) else { return Ok(None) };
         let key = RequestKey { key, scope };
-        self.limiter.hit(key, quota, self.tools.now()).await.map(Some)
+        let admission = self.limiter.hit(key, quota, self.tools.now()).await?;
+        self.tools.observer.limited(scope, admission.admitted);
+        Ok(Some(admission))
     }
 }

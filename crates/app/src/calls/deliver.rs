@@ -143,6 +143,7 @@ impl Deliver {
     ) -> Result<Otp, StoreError> {
         while let DeliveryStep::Try(attempt) = step {
             let report = self.hand_over(way, &otp, &attempt).await;
+            self.tools.observer.attempted(&attempt, &report);
             let (told, seen) = (report.clone(), Reported::Seen(Box::new(otp.clone())));
             match self.record(way, seen, attempt.id, report).await? {
                 Some((then, next)) => (otp, step) = (then, next),
@@ -183,8 +184,26 @@ impl Deliver {
         let next = AttemptId::new(now, self.tools.entropy.as_ref());
         let (route, prices) = (way.route.clone(), way.project.prices.over(self.prices));
         let entries = self.entries();
+        let arrived = report == Report::Delivered;
         let report = SendReport { attempt, report, route, next, prices, entries };
-        self.logins.report(request, report, now).await
+        let done = self.logins.report(request, report, now).await?;
+        if let Some((otp, step)) = &done {
+            let news = otp.delivery.attempts.iter().find(|it| it.id == attempt && it.at == now);
+            self.observe(otp, news.filter(|_| arrived), step);
+        }
+        Ok(done)
+    }
+
+    /// Tells what a report came to; `arrived` is the attempt that it says arrived, unless that was known.
+    fn observe(&self, otp: &Otp, arrived: Option<&DeliveryAttempt>, step: &DeliveryStep) {
+        let observer = &self.tools.observer;
+        if matches!(step, DeliveryStep::Try(_)) {
+            observer.fell_back();
+        }
+        if let Some(attempt) = arrived.filter(|_| !otp.mode.is_test()) {
+            let after = (attempt.at - otp.created_at).to_std().unwrap_or_default();
+            observer.delivered(attempt.channel, after);
+        }
     }
 
     async fn hand_over(&self, way: &Way<'_>, otp: &Otp, attempt: &DeliveryAttempt) -> Report {

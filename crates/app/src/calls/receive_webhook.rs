@@ -1,5 +1,5 @@
-use crate::Toolbox;
 use crate::refusals::refusals;
+use crate::{ReceiptEnd, Toolbox};
 use dwar_kernel::{ReceiptId, StoreError};
 use dwar_otp::{
     KeptReceipt, Receipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
@@ -54,7 +54,8 @@ impl ReceiveWebhook {
         provider: &str,
         head: &WebhookHead,
     ) -> Result<WebhookAdmission, ReceiveWebhookError> {
-        Ok(self.source(provider)?.admit(head)?)
+        let admitted = self.source(provider)?.admit(head);
+        Ok(admitted.inspect_err(|cause| self.turned_away(provider, cause))?)
     }
 
     /// Keeps the receipts of a call. Once this returns none of them can be lost; gives their
@@ -74,11 +75,15 @@ impl ReceiveWebhook {
         provider: &str,
         call: &WebhookCall,
     ) -> Result<Vec<Receipt>, ReceiveWebhookError> {
-        Ok(self.source(provider)?.receipts(call)?)
+        let receipts = self.source(provider)?.receipts(call);
+        Ok(receipts.inspect_err(|cause| self.turned_away(provider, cause))?)
     }
 
     /// Puts receipts on record before they are answered; gives their number.
     pub async fn keep(&self, receipts: Vec<Receipt>) -> Result<usize, StoreError> {
+        for Receipt { provider, report, .. } in &receipts {
+            self.tools.observer.reported(provider, ReceiptEnd::from(report));
+        }
         let now = self.tools.now();
         let keep = |receipt| KeptReceipt {
             id: ReceiptId::new(now, self.tools.entropy.as_ref()),
@@ -91,6 +96,14 @@ impl ReceiveWebhook {
             self.receipts.keep(kept).await?;
         }
         Ok(count)
+    }
+
+    fn turned_away(&self, provider: &str, cause: &WebhookError) {
+        let end = match cause {
+            WebhookError::Unauthenticated => ReceiptEnd::Unauthenticated,
+            WebhookError::Unreadable => ReceiptEnd::Unreadable,
+        };
+        self.tools.observer.reported(provider, end);
     }
 
     fn source(&self, provider: &str) -> Result<&dyn ReceiptSource, ReceiveWebhookError> {

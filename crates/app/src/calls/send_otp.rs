@@ -2,7 +2,9 @@ use super::deliver::Way;
 use super::idempotency::Begun;
 use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
-use crate::{Deliver, Idempotency, Limits, SendOtpError, SentOtp, Tally, Toolbox, dearest};
+use crate::{
+    Deliver, Idempotency, Limits, SendEnd, SendOtpError, SentOtp, Tally, Toolbox, dearest,
+};
 use dwar_kernel::{
     AttemptId, BlindIndex, EntryId, OtpId, Paise, Phone, Purpose, StoreError, Timestamp, Unsealable,
 };
@@ -60,6 +62,7 @@ impl SendOtp {
         if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
             self.tally.refused((caller.project.id, caller.mode), Some(index), reason);
         }
+        self.deliver.tools.observer.sent(caller.mode, SendEnd::from(&outcome));
         outcome
     }
 

@@ -1,5 +1,5 @@
 use crate::refusals::refusals;
-use crate::{Limits, TokenPair, Tokens, Toolbox};
+use crate::{GuessEnd, Limits, TokenPair, Tokens, Toolbox};
 use dwar_kernel::{IdentityId, OtpId, Phone};
 use dwar_login::{LoginStore, Redeemed, Redemption};
 use dwar_otp::{Allowance, Code, CodeKeys, Guess};
@@ -50,6 +50,19 @@ impl VerifyOtp {
     /// the session, both or neither; if a store fails, the code works for the next request, unless its
     /// answer alone was lost.
     pub async fn verify(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        code: Code,
+        request: Option<OtpId>,
+    ) -> Result<VerifiedOtp, VerifyOtpError> {
+        let outcome = self.redeem(caller, phone, code, request).await;
+        let left = outcome.as_ref().ok().map(|verified| verified.allowance.reset);
+        self.tools.observer.guessed(caller.mode, GuessEnd::from(&outcome), left);
+        outcome
+    }
+
+    async fn redeem(
         &self,
         caller: &Caller,
         phone: &Phone,

@@ -77,6 +77,7 @@ impl TellEvents {
             outcome,
             again: next_try(event.kind, outcome, number, ended),
         };
+        self.tools.observer.told(call.outcome, call.took);
         match call.outcome {
             Ok(_) => self.events.delivered(call.clone()).await?,
             Err(SendFailure::Unsigned) => self.events.give_up(call.clone()).await?,

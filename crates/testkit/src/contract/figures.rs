@@ -36,6 +36,7 @@ impl Desk {
             clock: clock.clone(),
             entropy: Arc::new(SeededEntropy::new(7)),
             vault: Arc::new(ClearVault),
+            observer: Arc::new(()),
         };
         let store = || scene.stores.figures.clone();
         let audit = Audit { tools: tools.clone(), entries: scene.stores.audit.clone() };

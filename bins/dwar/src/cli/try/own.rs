@@ -2,6 +2,7 @@
 
 use super::Failure;
 use crate::config::Config;
+use crate::telemetry::LostLines;
 use crate::wiring::{Application, Core, prepare};
 use dwar_gateways::BaseUrl;
 use dwar_project::ApiKey;
@@ -19,11 +20,11 @@ pub struct Own {
 
 impl Own {
     /// Puts it together; `config` has it keep its data in memory.
-    pub async fn build(config: Config) -> Result<Self, Failure> {
+    pub async fn build(config: Config, lost: LostLines) -> Result<Self, Failure> {
         let core = Core::open(config)?;
         let project = prepare(&core).await?;
         let prepared = Arc::new(SetOnce::new());
-        let application = Application::build(core, Arc::clone(&prepared))?;
+        let application = Application::build(core, Arc::clone(&prepared), lost)?;
         // Nothing else sets it.
         let _ = prepared.set(());
         let address = application.server.addresses().first();

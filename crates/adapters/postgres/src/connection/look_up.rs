@@ -8,6 +8,7 @@ use crate::connection::pool::{self, Deadline};
 use crate::connection::room::Room;
 use diesel::PgConnection;
 use dwar_kernel::StoreError;
+use dwar_turns::{PoolLoad, QueueLoad};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,6 +51,7 @@ pub(crate) trait Question: Sized + Send + 'static {
 /// was asked for, so what it is told is never older than the question.
 pub(crate) struct LookUps<Q: Question> {
     shared: Arc<Shared<Q>>,
+    links: Links,
     patience: Duration,
 }
 
@@ -66,6 +68,7 @@ struct Queue<Q: Question> {
     nudged: Option<ThreadId>,
     under_way: u32,
     closed: bool,
+    load: QueueLoad,
 }
 
 struct LookUp<Q: Question> {
@@ -101,7 +104,15 @@ impl<Q: Question> LookUps<Q> {
                 tracing::error!(%cause, "no thread for look-ups");
             }
         }
-        Self { shared, patience: settings.call_timeout }
+        Self { shared, links, patience: settings.call_timeout }
+    }
+
+    /// How its queue and its connections are used.
+    pub(crate) fn load(&self) -> (QueueLoad, PoolLoad) {
+        let queue = self.shared.queue();
+        let load = QueueLoad { waiting: queue.waiting.len(), ..queue.load.clone() };
+        drop(queue);
+        (load, pool::used(&self.links))
     }
 
     /// What is on record now.
@@ -136,9 +147,10 @@ impl<Q: Question> Shared<Q> {
         let mut queue = self.queue();
         if queue.waiting.len() >= WAITING {
             // While no connection gets an answer, only the patience of those who ask ends.
-            queue.waiting.retain(|look_up| !look_up.reply.is_closed());
+            queue.drop_closed();
         }
         if queue.waiting.len() >= WAITING {
+            queue.load.left += 1;
             return Err(unavailable("too many look-ups are waiting"));
         }
         queue.waiting.push_back(look_up);
@@ -202,14 +214,29 @@ enum Turn<Q: Question> {
 
 impl<Q: Question> Default for Queue<Q> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new(), idle: 0, nudged: None, under_way: 0, closed: false }
+        Self {
+            waiting: VecDeque::new(),
+            idle: 0,
+            nudged: None,
+            under_way: 0,
+            closed: false,
+            load: QueueLoad::default(),
+        }
     }
 }
 
 impl<Q: Question> Queue<Q> {
+    /// Drops those whose patience is at its end.
+    fn drop_closed(&mut self) {
+        let before = self.waiting.len();
+        self.waiting.retain(|look_up| !look_up.reply.is_closed());
+        self.load.left += (before - self.waiting.len()) as u64;
+    }
+
     fn next_turn(&mut self, now: Instant, gathering: Duration) -> Turn<Q> {
         while self.waiting.front().is_some_and(|look_up| look_up.reply.is_closed()) {
             self.waiting.pop_front();
+            self.load.left += 1;
         }
         let Some(first) = self.waiting.front() else {
             return if self.closed { Turn::Never } else { Turn::WhenAsked };
@@ -225,7 +252,11 @@ impl<Q: Question> Queue<Q> {
         }
         self.under_way += 1;
         let count = self.waiting.len().min(JOINED);
-        Turn::Now(self.waiting.drain(..count).collect())
+        let taken: Vec<_> = self.waiting.drain(..count).collect();
+        for look_up in &taken {
+            self.load.waited.record(now.saturating_duration_since(look_up.at));
+        }
+        Turn::Now(taken)
     }
 }
 
@@ -241,9 +272,13 @@ struct Asker<Q: Question> {
 impl<Q: Question> Asker<Q> {
     fn serve(&self) {
         while let Some(wanted) = self.shared.take() {
+            let began = Instant::now();
             // A panic must not end the thread; who waits for the answer learns that there is none.
             let found = catch_unwind(AssertUnwindSafe(|| self.ask(&wanted)));
-            self.shared.queue().under_way -= 1;
+            let mut queue = self.shared.queue();
+            queue.under_way -= 1;
+            queue.load.worked.record(began.elapsed());
+            drop(queue);
             if let Ok(found) = found {
                 tell(wanted.into_iter().map(|look_up| look_up.reply), found);
             }

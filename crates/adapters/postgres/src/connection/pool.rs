@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use diesel::r2d2;
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_sql::{Flow, WAITING};
-use dwar_turns::AdmissionQueue;
+use dwar_turns::{AdmissionQueue, PoolLoad, QueueLoad};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Span;
@@ -57,6 +57,11 @@ impl Pool {
     /// The same pool, for work of this project: it waits in turn with that of others.
     pub(crate) fn of(&self, project: ProjectId) -> Self {
         Self { flow: Some(project), ..self.clone() }
+    }
+
+    /// How its queue and its connections are used.
+    pub(crate) fn load(&self) -> (QueueLoad, PoolLoad) {
+        (self.queue.load(), used(&self.links))
     }
 
     pub(crate) const fn doubts(&self) -> &Arc<Room> {
@@ -191,6 +196,13 @@ pub(crate) fn links(size: u32, settings: &Settings, manager: Manager) -> Links {
         .test_on_check_out(true)
         .error_handler(Box::new(crate::connection::link::LogFailures))
         .build_unchecked(manager)
+}
+
+/// How connections are used.
+pub(crate) fn used(links: &Links) -> PoolLoad {
+    let (state, most) = (links.state(), links.max_size());
+    let idle = state.idle_connections;
+    PoolLoad { used: state.connections.saturating_sub(idle), idle, most }
 }
 
 /// Does the work on a connection, on a thread that may block, and again where that is harmless.

@@ -5,9 +5,10 @@ use crate::connection::error::{Failure, unavailable};
 use crate::connection::pool::Pool;
 use diesel::PgConnection;
 use dwar_kernel::{BlindIndex, ProjectId, StoreError};
+use dwar_turns::QueueLoad;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many steps are done at once at most.
 const JOINED: usize = 128;
@@ -41,29 +42,41 @@ pub(crate) trait Joined: Sized + Send + Sync + 'static {
 /// connections that others need (docs/adr/0045-steps-of-one-project-are-joined.md).
 pub(crate) struct ProjectQueue<S: Joined> {
     pool: Pool,
-    waiting: Lines<S>,
+    lines: Arc<Mutex<Lines<S>>>,
     patience: Duration,
 }
 
-/// A project is in it for as long as somebody works on its steps.
-type Lines<S> = Arc<Mutex<HashMap<ProjectId, VecDeque<Waiting<S>>>>>;
+struct Lines<S: Joined> {
+    /// A project is in it for as long as somebody works on its steps.
+    waiting: HashMap<ProjectId, VecDeque<Waiting<S>>>,
+    load: QueueLoad,
+}
 
 struct Waiting<S: Joined> {
     step: S,
     reply: Reply<S::Done>,
+    since: Instant,
 }
 
 impl<S: Joined> Clone for ProjectQueue<S> {
     fn clone(&self) -> Self {
-        let (pool, waiting) = (self.pool.clone(), Arc::clone(&self.waiting));
-        Self { pool, waiting, patience: self.patience }
+        let (pool, lines) = (self.pool.clone(), Arc::clone(&self.lines));
+        Self { pool, lines, patience: self.patience }
     }
 }
 
 impl<S: Joined> ProjectQueue<S> {
     /// A queue in which nobody waits longer than this.
     pub(crate) fn new(pool: Pool, patience: Duration) -> Self {
-        Self { pool, waiting: Arc::default(), patience }
+        let lines = Lines { waiting: HashMap::new(), load: QueueLoad::default() };
+        Self { pool, lines: Arc::new(Mutex::new(lines)), patience }
+    }
+
+    /// How it is used: what is worked on is a statement, and its wait for a connection.
+    pub(crate) fn load(&self) -> QueueLoad {
+        let lines = self.lines();
+        let waiting = lines.waiting.values().map(VecDeque::len).sum();
+        QueueLoad { waiting, ..lines.load.clone() }
     }
 
     /// Does the step, together with those that wait beside it.
@@ -73,34 +86,41 @@ impl<S: Joined> ProjectQueue<S> {
     /// statement met. The step may be done all the same.
     pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
         let (reply, answer) = answers::reply();
-        if self.push(project, Waiting { step, reply })? {
+        if self.push(project, Waiting { step, reply, since: Instant::now() })? {
             // A task of its own: whoever asked may give up, and those behind still wait.
             tokio::spawn(Worker { queue: self.clone(), project, is_over: false }.work());
         }
         answer.answer(self.patience).await
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<ProjectId, VecDeque<Waiting<S>>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lines(&self) -> MutexGuard<'_, Lines<S>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether nobody works for that project yet.
     fn push(&self, project: ProjectId, step: Waiting<S>) -> Result<bool, StoreError> {
-        let mut waiting = self.waiting();
+        let mut lines = self.lines();
+        let Lines { waiting, load } = &mut *lines;
         let is_idle = !waiting.contains_key(&project);
         let steps = waiting.entry(project).or_default();
         if steps.len() >= WAITING {
+            load.left += 1;
             return Err(unavailable("too many steps of one project are waiting"));
         }
         steps.push_back(step);
         Ok(is_idle)
     }
 
-    /// What is to be done next; if nothing, nobody works for that project any more.
-    fn take(&self, project: ProjectId) -> Option<Vec<Waiting<S>>> {
-        let mut waiting = self.waiting();
+    /// What is to be done next; if nothing, nobody works for that project any more. `worked` is how long
+    /// the last took.
+    fn take(&self, project: ProjectId, worked: Option<Duration>) -> Option<Vec<Waiting<S>>> {
+        let mut lines = self.lines();
+        let Lines { waiting, load } = &mut *lines;
+        worked.into_iter().for_each(|worked| load.worked.record(worked));
         let steps = waiting.get_mut(&project)?;
+        let all = steps.len();
         steps.retain(|step| !step.reply.is_closed());
+        load.left += (all - steps.len()) as u64;
         if steps.is_empty() {
             waiting.remove(&project);
             return None;
@@ -114,6 +134,7 @@ impl<S: Joined> ProjectQueue<S> {
         }
         later.append(steps);
         *steps = later;
+        next.iter().for_each(|step| load.waited.record(step.since.elapsed()));
         Some(next)
     }
 }
@@ -127,7 +148,9 @@ struct Worker<S: Joined> {
 
 impl<S: Joined> Worker<S> {
     async fn work(mut self) {
-        while let Some(next) = self.queue.take(self.project) {
+        let mut worked = None;
+        while let Some(next) = self.queue.take(self.project, worked) {
+            let began = Instant::now();
             let (steps, replies): (Vec<S>, Vec<Reply<S::Done>>) =
                 next.into_iter().map(|one| (one.step, one.reply)).unzip();
             let (project, mut again) = (self.project, false);
@@ -136,6 +159,7 @@ impl<S: Joined> Worker<S> {
             };
             let done = self.queue.pool.of(project).run(all).await;
             tell(replies, done.map(|done| done.into_iter().map(Ok)));
+            worked = Some(began.elapsed());
         }
         self.is_over = true;
     }
@@ -145,7 +169,7 @@ impl<S: Joined> Worker<S> {
 impl<S: Joined> Drop for Worker<S> {
     fn drop(&mut self) {
         if !self.is_over {
-            self.queue.waiting().remove(&self.project);
+            self.queue.lines().waiting.remove(&self.project);
         }
     }
 }

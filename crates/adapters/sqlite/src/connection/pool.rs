@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_sql::{At, Flow, WAITING};
-use dwar_turns::AdmissionQueue;
+use dwar_turns::{AdmissionQueue, Load, PoolLoad};
 use serde::Deserialize;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -180,6 +180,18 @@ impl SqliteStore {
             self.write(|connection| Ok(connection.batch_execute(PROBE)?)).await?;
         }
         room.found_free(room.free()?).map(Some)
+    }
+
+    /// How its queues and connections are used; asks nothing of the file.
+    pub fn load(&self) -> Load {
+        let Shared { writer, scans, readers, .. } = self.shared.as_ref();
+        let state = readers.state();
+        let (idle, most) = (state.idle_connections, readers.max_size());
+        let pool = PoolLoad { used: state.connections.saturating_sub(idle), idle, most };
+        Load {
+            queues: vec![("writes", writer.load()), ("reads", scans.load())],
+            pools: vec![("readers", pool)],
+        }
     }
 
     /// The same store, for work of this project: it waits in turn with that of others.

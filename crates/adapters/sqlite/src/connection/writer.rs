@@ -8,6 +8,7 @@ use diesel::SqliteConnection;
 use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
 use dwar_sql::Flow;
+use dwar_turns::QueueLoad;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -79,10 +80,16 @@ impl Writer {
         let task = Task { work, outcome: None, on_disk, changes, reply, span };
         let queued = self.writes.push(flow, Box::new(task));
         if tokio::time::timeout(self.patience, queued).await.is_err() {
+            self.writes.gave_up();
             tracing::warn!("the queue of writes is full");
             return Err(Loss::NoPlace.into());
         }
         answer.await.map_err(|_| unavailable("the writer has stopped"))?
+    }
+
+    /// How its queue is used.
+    pub(crate) fn load(&self) -> QueueLoad {
+        self.writes.load()
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::connection::writer::{Job, Loss};
 use dwar_sql::Flow;
-use dwar_turns::FairQueue;
+use dwar_turns::{FairQueue, QueueLoad};
 use std::mem::take;
 use std::pin::pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use tokio::sync::Notify;
 
 /// A bounded queue in front of the one thread that writes; flows take turns.
@@ -16,47 +17,58 @@ pub(crate) struct Writes {
 }
 
 struct State {
-    waiting: FairQueue<Flow, Box<dyn Job>>,
+    waiting: FairQueue<Flow, Waiting>,
     writer_sleeps: bool,
     closed: bool,
+    load: QueueLoad,
+    /// When the writer took what it is at work on.
+    began: Option<Instant>,
+}
+
+struct Waiting {
+    job: Box<dyn Job>,
+    since: Instant,
 }
 
 impl Writes {
     pub(crate) fn new(bound: usize) -> Self {
         let waiting = FairQueue::new(bound);
-        let state = State { waiting, writer_sleeps: false, closed: false };
+        let load = QueueLoad::default();
+        let state = State { waiting, writer_sleeps: false, closed: false, load, began: None };
         Self { state: Mutex::new(state), work: Condvar::new(), room: Notify::new() }
     }
 
     /// Puts a job into the queue, as soon as there is room; the caller bounds the time.
     ///
     /// Once closed the job is dropped, by which whoever waits for its answer knows.
-    pub(crate) async fn push(&self, flow: Flow, mut job: Box<dyn Job>) {
+    pub(crate) async fn push(&self, flow: Flow, job: Box<dyn Job>) {
+        let mut waiting = Waiting { job, since: Instant::now() };
         loop {
             let mut room = pin!(self.room.notified());
             // From here on it is told of room, so none comes unseen between the look and the wait.
             room.as_mut().enable();
-            match self.try_push(flow, job) {
+            match self.try_push(flow, waiting) {
                 Ok(()) => return,
-                Err(back) => job = back,
+                Err(back) => waiting = back,
             }
             room.await;
         }
     }
 
-    fn try_push(&self, flow: Flow, job: Box<dyn Job>) -> Result<(), Box<dyn Job>> {
+    fn try_push(&self, flow: Flow, waiting: Waiting) -> Result<(), Waiting> {
         let mut state = self.state();
         if state.closed {
             drop(state);
             return Ok(());
         }
-        let pushed_out = state.waiting.push(flow, job)?.pushed_out;
+        let pushed_out = state.waiting.push(flow, waiting)?.pushed_out;
+        state.load.left += u64::from(pushed_out.is_some());
         let writer_sleeps = take(&mut state.writer_sleeps);
         drop(state);
         if writer_sleeps {
             self.work.notify_one();
         }
-        if let Some(job) = pushed_out {
+        if let Some(Waiting { job, .. }) = pushed_out {
             tracing::warn!("a queued write was dropped for one of another project");
             job.answer(Some(Loss::NoPlace));
         }
@@ -70,18 +82,34 @@ impl Writes {
             batch.push(job);
             self.room.notify_one();
             // The lock is let go in between, so that nobody waits for it long.
-            next = if batch.len() < most { self.state().waiting.pop() } else { None };
+            next = if batch.len() < most { self.state().pop() } else { None };
         }
         !batch.is_empty()
     }
 
+    /// One that found no place in time.
+    pub(crate) fn gave_up(&self) {
+        self.state().load.left += 1;
+    }
+
+    /// How the queue is used; what is worked on is a commit.
+    pub(crate) fn load(&self) -> QueueLoad {
+        let state = self.state();
+        QueueLoad { waiting: state.waiting.len(), ..state.load.clone() }
+    }
+
     fn first(&self) -> Option<Box<dyn Job>> {
         let mut state = self.state();
+        if let Some(began) = state.began.take() {
+            state.load.worked.record(began.elapsed());
+        }
         while state.waiting.is_empty() && !state.closed {
             state.writer_sleeps = true;
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.waiting.pop()
+        let first = state.pop();
+        state.began = first.is_some().then(Instant::now);
+        first
     }
 
     /// Lets nothing in any more.
@@ -93,6 +121,14 @@ impl Writes {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn pop(&mut self) -> Option<Box<dyn Job>> {
+        let Waiting { job, since } = self.waiting.pop()?;
+        self.load.waited.record(since.elapsed());
+        Some(job)
     }
 }
 

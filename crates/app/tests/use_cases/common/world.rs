@@ -92,6 +92,7 @@ impl World {
             clock: Arc::clone(&self.clock) as _,
             entropy: Arc::clone(&self.entropy) as _,
             vault: Arc::new(ClearVault),
+            observer: Arc::new(()),
         }
     }
 

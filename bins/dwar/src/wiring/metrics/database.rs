@@ -1,0 +1,103 @@
+//! What only the database knows, read beside the requests.
+
+use super::super::stores::Database;
+use dwar_app::{Stores, Toolbox};
+use dwar_installation::{Backlog, Queues};
+use dwar_kernel::{StoreError, Timestamp};
+use dwar_metrics::Database as Shown;
+use dwar_session::SigningKey;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a reading may take. A slower one is a failure, and what was read before stays.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many endpoints' events are counted, those that have waited longest.
+const ENDPOINTS: u32 = 20;
+const BACKLOGS: [&str; 4] = ["receipts", "events", "overdue_sends", "open_holds"];
+
+/// Reads it now and then, so that whoever looks asks the database nothing.
+pub struct DatabaseFigures {
+    tools: Toolbox,
+    stores: Stores,
+    database: Arc<dyn Database>,
+    known: Mutex<Known>,
+}
+
+/// What is known, as of `at`.
+struct Known {
+    at: Timestamp,
+    queues: Queues,
+    signs_since: Option<Timestamp>,
+    has_room: bool,
+    free: Option<u64>,
+    failures: u64,
+}
+
+impl DatabaseFigures {
+    /// Knows nothing yet.
+    pub fn new(tools: Toolbox, stores: Stores, database: Arc<dyn Database>) -> Self {
+        let known = Known {
+            at: tools.now(),
+            queues: Queues::default(),
+            signs_since: None,
+            has_room: true,
+            free: None,
+            failures: 0,
+        };
+        Self { tools, stores, database, known: Mutex::new(known) }
+    }
+
+    /// Reads everything once, in bounded time.
+    pub async fn read(&self) -> Result<(), StoreError> {
+        let read = timeout(PATIENCE, self.ask()).await;
+        let late = || StoreError::Unavailable("it took too long".into());
+        let read = read.unwrap_or_else(|_| Err(late()));
+        read.inspect_err(|_| self.known().failures += 1)
+    }
+
+    async fn ask(&self) -> Result<(), StoreError> {
+        let now = self.tools.now();
+        let queues = self.stores.queues.queues(now, ENDPOINTS).await?;
+        let keys = self.stores.signing_keys.keys(now).await?;
+        let (has_room, free) = match self.database.room().await {
+            Ok(free) => (true, free),
+            Err(StoreError::NoRoom) => (false, None),
+            Err(cause) => return Err(cause),
+        };
+        let signs_since = SigningKey::active(&keys, now).map(|key| key.signs_from);
+        let mut known = self.known();
+        *known = Known { at: now, queues, signs_since, has_room, free, failures: known.failures };
+        Ok(())
+    }
+
+    /// What was read last. Ages are those of now.
+    pub fn shown(&self) -> Shown {
+        let now = self.tools.now();
+        let since = |instant: Timestamp| (now - instant).to_std().unwrap_or_default();
+        let known = self.known();
+        let events = known.queues.events.values().copied();
+        let all = [
+            known.queues.receipts,
+            events.fold(Backlog::default(), Backlog::and),
+            known.queues.overdue_sends,
+            known.queues.open_holds,
+        ];
+        let backlogs = BACKLOGS.into_iter().zip(all).map(|(name, backlog)| {
+            (name, backlog.count, backlog.oldest.map(since).unwrap_or_default())
+        });
+        Shown {
+            backlogs: backlogs.collect(),
+            signing_key_age: known.signs_since.map(since),
+            free_bytes: known.free,
+            has_room: known.has_room,
+            age: since(known.at),
+            failures: known.failures,
+        }
+    }
+
+    /// Nothing panics in there; if it did, what was read would still be good.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

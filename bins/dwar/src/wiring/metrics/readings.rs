@@ -1,0 +1,62 @@
+//! What other parts of the process count, read when somebody looks.
+
+use super::super::background::Restarts;
+use super::super::gateways::Carriers;
+use super::super::stores::Database;
+use super::DatabaseFigures;
+use crate::telemetry::LostLines;
+use dwar_http::LoopHealth;
+use dwar_metrics::{Histogram, Loop, Pool, Queue, Readings, Redis, Snapshot};
+use dwar_redis::{Away, FallbackRequestLimiter};
+use dwar_turns::{PoolLoad, QueueLoad, Times};
+use std::sync::Arc;
+
+/// Those that count.
+pub struct Measured {
+    pub database: Arc<dyn Database>,
+    pub figures: Arc<DatabaseFigures>,
+    pub carriers: Arc<Carriers>,
+    pub restarts: Arc<Restarts>,
+    /// None without Redis.
+    pub limiter: Option<Arc<FallbackRequestLimiter>>,
+    pub lost: LostLines,
+}
+
+impl Readings for Measured {
+    fn read(&self) -> Snapshot {
+        let load = self.database.load();
+        let away = self.limiter.as_ref().map(|limiter| limiter.away());
+        let breakers = self.carriers.breakers.iter();
+        let open = breakers.map(|(name, it)| (name.clone(), it.state().open_for.is_some()));
+        let state = |LoopHealth { name, restarts, running }| Loop { name, restarts, running };
+        Snapshot {
+            queues: load.queues.into_iter().map(queue).collect(),
+            pools: load.pools.into_iter().map(pool).collect(),
+            database: self.figures.shown(),
+            redis: away.map_or_else(Redis::default, |Away { is_away, total }| Redis {
+                is_away,
+                away: total,
+            }),
+            breakers: open.collect(),
+            loops: self.restarts.all().into_iter().map(state).collect(),
+            lost_lines: self.lost.dropped_lines() as u64,
+        }
+    }
+}
+
+fn queue((name, load): (&'static str, QueueLoad)) -> Queue {
+    let QueueLoad { waiting, waited, worked, left } = load;
+    Queue { name, waiting, waited: histogram(&waited), worked: histogram(&worked), left }
+}
+
+fn pool((name, load): (&'static str, PoolLoad)) -> Pool {
+    let PoolLoad { used, idle, most } = load;
+    Pool { name, used, idle, most }
+}
+
+fn histogram(times: &Times) -> Histogram {
+    let buckets = times.buckets();
+    let buckets =
+        buckets.map(|(bound, count)| (bound.map_or(f64::MAX, |it| it.as_secs_f64()), count));
+    Histogram { buckets: buckets.collect(), sum: times.sum().as_secs_f64() }
+}

@@ -1,0 +1,113 @@
+use crate::codes::{Codes, Providers};
+use crate::page::Page;
+use crate::requests::{Api, Requests};
+use crate::table::{Table, TimeTable};
+use crate::times::CALLS;
+use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd};
+use dwar_event::SendFailure;
+use dwar_kernel::{Channel, KeyMode};
+use dwar_otp::{DeliveryAttempt, Report};
+use dwar_ratelimit::RequestScope;
+use std::fmt;
+use std::time::Duration;
+
+const SCOPES: [&str; 4] = ["send", "verify", "validate", "general"];
+const ADMITTED: &str = "admitted";
+const REFUSED: &str = "refused";
+/// The event was taken.
+const DELIVERED: &str = "delivered";
+/// Why it was not; the number stands for any other status.
+const FAILURES: [SendFailure; 8] = [
+    SendFailure::AddressNotAllowed,
+    SendFailure::TimedOut,
+    SendFailure::Unresolved,
+    SendFailure::ConnectionRefused,
+    SendFailure::Tls,
+    SendFailure::Unreachable,
+    SendFailure::Status(500),
+    SendFailure::Unsigned,
+];
+
+/// Counts what happens, without a lock and without an allocation.
+#[derive(Debug)]
+pub struct Counts {
+    requests: Requests,
+    codes: Codes,
+    limited: Table<2>,
+    events: Table<1>,
+    event_calls: TimeTable<0>,
+}
+
+impl Counts {
+    /// Everything at 0.
+    pub fn new(api: Api, providers: Providers) -> Self {
+        let told = [DELIVERED].into_iter().chain(FAILURES.map(|failure| failure.word().0));
+        Self {
+            requests: Requests::new(api),
+            codes: Codes::new(providers),
+            limited: Table::new([("scope", SCOPES.to_vec()), ("outcome", vec![ADMITTED, REFUSED])]),
+            events: Table::new([("outcome", told.collect())]),
+            event_calls: TimeTable::new::<&str>(CALLS, []),
+        }
+    }
+
+    /// Writes what was counted.
+    pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
+        self.requests.show(page)?;
+        self.codes.show(page)?;
+        let help = "Requests that were measured against a window of their key.";
+        page.counters("dwar_limiter_requests", help, self.limited.series())?;
+        page.counters("dwar_event_calls", "Calls to endpoints of events.", self.events.series())?;
+        let help = "Time that calls to endpoints took.";
+        page.histograms("dwar_event_call_duration_seconds", help, self.event_calls.series())
+    }
+}
+
+impl Observer for Counts {
+    fn answered(&self, answered: &Answered) {
+        self.requests.count(answered);
+    }
+
+    fn limited(&self, scope: RequestScope, admitted: bool) {
+        let scope = match scope {
+            RequestScope::Send => SCOPES[0],
+            RequestScope::Verify => SCOPES[1],
+            RequestScope::Validate => SCOPES[2],
+            RequestScope::General => SCOPES[3],
+        };
+        self.limited.count([scope, if admitted { ADMITTED } else { REFUSED }]);
+    }
+
+    fn sent(&self, mode: KeyMode, end: SendEnd) {
+        self.codes.sent(mode, end);
+    }
+
+    fn attempted(&self, attempt: &DeliveryAttempt, report: &Report) {
+        self.codes.attempted(attempt, report);
+    }
+
+    fn called(&self, channel: Channel, provider: &str, took: Duration) {
+        self.codes.called(channel, provider, took);
+    }
+
+    fn fell_back(&self) {
+        self.codes.fell_back();
+    }
+
+    fn delivered(&self, channel: Channel, after: Duration) {
+        self.codes.delivered(channel, after);
+    }
+
+    fn guessed(&self, mode: KeyMode, end: GuessEnd, left: Option<Duration>) {
+        self.codes.guessed(mode, end, left);
+    }
+
+    fn reported(&self, provider: &str, end: ReceiptEnd) {
+        self.codes.reported(provider, end);
+    }
+
+    fn told(&self, outcome: Result<u16, SendFailure>, took: Duration) {
+        self.events.count([outcome.err().map_or(DELIVERED, |failure| failure.word().0)]);
+        self.event_calls.observe([], took);
+    }
+}

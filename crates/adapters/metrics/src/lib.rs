@@ -1,0 +1,29 @@
+//! Counts what the service does, and shows the counts to Prometheus on a listener of its own.
+//!
+//! What requests do is counted here as it happens, by [`Counts`]: no lock, no allocation. What other parts
+//! of the process count themselves is read at each scrape, as a [`Snapshot`]. No scrape asks a store.
+//! Labels are words out of sets that are known at the start, so the number of series is bounded whatever
+//! clients write (docs/metrics.md).
+
+mod cells;
+mod codes;
+mod counts;
+mod exposition;
+mod listener;
+mod page;
+mod process;
+mod requests;
+mod settings;
+mod snapshot;
+mod table;
+mod times;
+
+pub use codes::Providers;
+pub use counts::Counts;
+pub use exposition::Exposition;
+pub use listener::{Listener, Scrapes, StopHandle, app};
+pub use process::resident_memory;
+pub use requests::{Api, Endpoint};
+pub use settings::{Settings, Token};
+pub use snapshot::{About, Database, Loop, Pool, Queue, Readings, Redis, Snapshot};
+pub use times::Histogram;

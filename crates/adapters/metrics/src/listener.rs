@@ -1,0 +1,147 @@
+use crate::exposition::Exposition;
+use crate::settings::Token;
+use actix_web::body::BoxBody;
+use actix_web::dev::{Server, ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::middleware::{Next, from_fn};
+use actix_web::web::{self, Data};
+use actix_web::{App, Error, HttpResponse};
+use dwar_wire::{Patience, Serving, begun, listen, serve};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+/// Whoever scrapes comes every few seconds, on one connection.
+const SERVING: Serving = Serving {
+    workers: 1,
+    max_connections: 32,
+    patience: Patience {
+        head: Duration::from_secs(5),
+        write: Duration::from_secs(10),
+        keep_alive: Duration::from_secs(120),
+    },
+    shutdown_timeout: Duration::from_secs(5),
+};
+const TEXT: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+/// The addresses of the metrics, taken but not served yet.
+pub struct Listener(Vec<TcpListener>);
+
+/// The metrics on their addresses, waiting to be run.
+pub struct Scrapes {
+    server: Server,
+    addresses: Vec<SocketAddr>,
+}
+
+/// Stops showing metrics, from elsewhere.
+#[derive(Clone)]
+pub struct StopHandle(ServerHandle);
+
+impl Listener {
+    /// Takes every address that `address` names, one at least.
+    ///
+    /// # Errors
+    /// The address cannot be read, or none is available.
+    pub fn take(address: &str) -> io::Result<Self> {
+        listen(address).map(Self)
+    }
+}
+
+impl Scrapes {
+    /// Shows `exposition` to whoever shows `token`. Serves nothing before [`Scrapes::run`].
+    ///
+    /// # Errors
+    /// The operating system refused a thread or a socket.
+    pub fn new(listener: Listener, exposition: Exposition, token: Token) -> io::Result<Self> {
+        let Listener(listeners) = listener;
+        let addresses = listeners.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
+        let (exposition, token) = (Data::new(exposition), Data::new(token));
+        let app = move || app(exposition.clone(), token.clone());
+        Ok(Self { server: serve(listeners, SERVING, app, unreadable)?, addresses })
+    }
+
+    /// Every address it listens on.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// A handle that stops it. The server itself does not handle signals.
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(self.server.handle())
+    }
+
+    /// Serves until it is stopped.
+    ///
+    /// # Errors
+    /// The operating system refused a thread or a socket.
+    pub async fn run(self) -> io::Result<()> {
+        self.server.await
+    }
+}
+
+impl StopHandle {
+    /// Refuses new connections, lets scrapes under way finish, and returns when they have.
+    pub async fn stop(&self) {
+        self.0.stop(true).await;
+    }
+}
+
+/// `GET /metrics` as an actix application, with its one middleware.
+pub fn app(
+    exposition: Data<Exposition>,
+    token: Data<Token>,
+) -> App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<BoxBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    let not_allowed = || async {
+        HttpResponse::MethodNotAllowed().insert_header((header::ALLOW, "GET, HEAD")).finish()
+    };
+    let metrics = web::resource("/metrics")
+        .route(web::get().to(show))
+        .route(web::head().to(show))
+        .default_service(web::to(not_allowed));
+    App::new()
+        .app_data(exposition)
+        .app_data(token)
+        .service(metrics)
+        .default_service(web::to(|| async { HttpResponse::NotFound().finish() }))
+        .wrap(from_fn(admit))
+}
+
+async fn show(exposition: Data<Exposition>) -> HttpResponse {
+    HttpResponse::Ok().content_type(TEXT).body(exposition.text())
+}
+
+/// Turns whoever does not show the token away, whatever is asked for; reads no body.
+async fn admit(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
+    let (connection, _) = begun(&mut request);
+    let shown = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    let token = request.app_data::<Data<Token>>();
+    let admitted = token.is_some_and(|token| token.is_shown_by(shown));
+    let mut response = if admitted {
+        next.call(request).await?
+    } else {
+        let challenge = (header::WWW_AUTHENTICATE, "Bearer realm=\"metrics\"");
+        request.into_response(HttpResponse::Unauthorized().insert_header(challenge).finish())
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Some(connection) = connection {
+        connection.answer();
+    }
+    Ok(response)
+}
+
+/// A whole answer to what cannot be read as a request; the connection ends with it.
+fn unreadable(status: StatusCode) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").into_bytes()
+}

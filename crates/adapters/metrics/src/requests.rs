@@ -1,0 +1,130 @@
+//! Requests to the API, by route, method and how they ended.
+
+use crate::cells::Cells;
+use crate::page::Page;
+use crate::table::OTHER;
+use crate::times::{Times, WORK};
+use dwar_app::Answered;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The route of a path that no route has, and the status of a request whose client hung up.
+const NONE: &str = "none";
+
+/// An endpoint, and how its answers can end: status and code, empty where nothing is refused.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub route: &'static str,
+    pub method: &'static str,
+    pub answers: Vec<(u16, &'static str)>,
+}
+
+/// What requests are told apart by. Nothing that a client writes adds a word to it.
+#[derive(Clone, Debug)]
+pub struct Api {
+    pub endpoints: Vec<Endpoint>,
+    /// Methods that are counted as they are.
+    pub methods: Vec<&'static str>,
+    /// Every refusal: status and code.
+    pub refusals: Vec<(u16, &'static str)>,
+}
+
+/// How a request ended: status and code, as labels have them.
+type End = (String, &'static str);
+
+/// Counts requests.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// The last is [`NONE`].
+    routes: Vec<&'static str>,
+    /// The last is [`OTHER`].
+    methods: Vec<&'static str>,
+    answers: Vec<(u16, &'static str)>,
+    /// As `answers`, then hung up, then [`OTHER`].
+    ends: Vec<End>,
+    /// Places that are shown from the start.
+    expected: BTreeSet<usize>,
+    counts: Cells,
+    times: Times,
+}
+
+impl Requests {
+    /// Counts by the words of `api`; how its endpoints answer is shown from the start.
+    pub(crate) fn new(api: Api) -> Self {
+        let Api { endpoints, mut methods, refusals } = api;
+        let unique: BTreeSet<_> = endpoints.iter().map(|it| it.route).collect();
+        let routes: Vec<_> = unique.into_iter().chain([NONE]).collect();
+        methods.push(OTHER);
+        let answers: BTreeSet<_> =
+            endpoints.iter().flat_map(|it| &it.answers).chain(&refusals).copied().collect();
+        let answers: Vec<_> = answers.into_iter().collect();
+        let ends = answers.iter().map(|(status, code)| (status.to_string(), *code));
+        let ends: Vec<_> = ends.chain([(NONE.to_owned(), ""), (OTHER.to_owned(), OTHER)]).collect();
+        let counts = Cells::new(routes.len() * methods.len() * ends.len());
+        let times = Times::new(WORK, routes.len());
+        let expected = BTreeSet::new();
+        let mut this = Self { routes, methods, answers, ends, expected, counts, times };
+        for Endpoint { route, method, answers } in endpoints {
+            for (status, code) in answers {
+                let end = this.end(Some(status), Some(code));
+                let place = this.place(this.route(Some(route)), method, end);
+                this.expected.insert(place);
+            }
+        }
+        this
+    }
+
+    /// Counts one.
+    pub(crate) fn count(&self, answered: &Answered) {
+        let Answered { route, method, status, code, took } = *answered;
+        let route = self.route(route);
+        self.counts.add(self.place(route, method, self.end(status, code)), 1);
+        self.times.observe(route, took);
+    }
+
+    /// Writes what was counted.
+    pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
+        let places = 0..self.routes.len() * self.methods.len() * self.ends.len();
+        let shown = places.filter_map(|place| {
+            let count = self.counts.sum(place);
+            (count > 0 || self.expected.contains(&place)).then(|| (self.labels(place), count))
+        });
+        page.counters("dwar_http_requests", "Requests to the API, by how they ended.", shown)?;
+        let times = self.routes.iter().enumerate();
+        let times = times.map(|(place, route)| ([("route", *route)], self.times.read(place)));
+        let help = "Time from the head of a request to its answer.";
+        page.histograms("dwar_http_request_duration_seconds", help, times)
+    }
+
+    fn place(&self, route: usize, method: &str, end: usize) -> usize {
+        let method = position(&self.methods, |it| *it == method).unwrap_or(self.methods.len() - 1);
+        (route * self.methods.len() + method) * self.ends.len() + end
+    }
+
+    fn route(&self, route: Option<&str>) -> usize {
+        let known = route.and_then(|route| position(&self.routes, |it| *it == route));
+        known.unwrap_or(self.routes.len() - 1)
+    }
+
+    fn end(&self, status: Option<u16>, code: Option<&str>) -> usize {
+        let Some(status) = status else { return self.answers.len() };
+        let answer = (status, code.unwrap_or_default());
+        position(&self.answers, |it| *it == answer).unwrap_or(self.answers.len() + 1)
+    }
+
+    fn labels(&self, place: usize) -> [(&'static str, &str); 4] {
+        let (place, end) = (place / self.ends.len(), place % self.ends.len());
+        let (route, method) = (place / self.methods.len(), place % self.methods.len());
+        let (status, code) = &self.ends[end];
+        [
+            ("route", self.routes[route]),
+            ("method", self.methods[method]),
+            ("status", status.as_str()),
+            ("code", code),
+        ]
+    }
+}
+
+fn position<T>(all: &[T], is_it: impl Fn(&T) -> bool) -> Option<usize> {
+    all.iter().position(is_it)
+}

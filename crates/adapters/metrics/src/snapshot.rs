@@ -1,0 +1,166 @@
+//! What others count, as it is when somebody looks.
+
+use crate::page::Page;
+use crate::times::Histogram;
+use std::fmt;
+use std::time::Duration;
+
+/// Reads what is counted elsewhere in the process, at each scrape. MUST ask no store and wait for nothing.
+pub trait Readings: Send + Sync {
+    /// Everything as it is now.
+    fn read(&self) -> Snapshot;
+}
+
+/// One reading. Names are words out of sets that are known at the start.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    pub queues: Vec<Queue>,
+    pub pools: Vec<Pool>,
+    pub database: Database,
+    pub redis: Redis,
+    /// Providers, and whether no call is made to them for now.
+    pub breakers: Vec<(String, bool)>,
+    pub loops: Vec<Loop>,
+    /// Lines of the log that nobody read in time.
+    pub lost_lines: u64,
+}
+
+/// The limiter that instances share.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Redis {
+    pub is_away: bool,
+    /// How long it was away in all.
+    pub away: Duration,
+}
+
+/// Work alongside the requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    pub name: &'static str,
+    pub restarts: u64,
+    pub running: bool,
+}
+
+/// A queue in front of a store.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    pub name: &'static str,
+    pub waiting: usize,
+    pub waited: Histogram,
+    pub worked: Histogram,
+    /// How many gave up or were turned away.
+    pub left: u64,
+}
+
+/// Connections to a store.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    pub name: &'static str,
+    pub used: u32,
+    pub idle: u32,
+    pub most: u32,
+}
+
+/// What only the database knows, as it was when it was last read.
+#[derive(Clone, Debug, Default)]
+pub struct Database {
+    /// What waits to be done, by any instance: how much of what, and for how long.
+    pub backlogs: Vec<(&'static str, u32, Duration)>,
+    pub signing_key_age: Option<Duration>,
+    pub free_bytes: Option<u64>,
+    pub has_room: bool,
+    /// Since it was read; since the start, if it never was.
+    pub age: Duration,
+    pub failures: u64,
+}
+
+/// The program that is measured.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub version: String,
+    /// Where it keeps its data: `SQLite`, `PostgreSQL` or `memory`.
+    pub database: &'static str,
+    /// Seconds since 1970.
+    pub started_at: f64,
+}
+
+impl Snapshot {
+    /// Writes everything.
+    pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
+        self.queues(page)?;
+        self.pools(page)?;
+        self.database.show(page)?;
+        let Redis { is_away, away } = self.redis;
+        let help = "Whether requests are counted without Redis for now.";
+        page.gauges("dwar_redis_away", help, [([], u64::from(is_away))])?;
+        let help = "How long requests were counted without Redis.";
+        page.counters("dwar_redis_away_seconds", help, [([], away.as_secs_f64())])?;
+        let help = "Whether the provider keeps failing and is not called for now.";
+        let open = self.breakers.iter();
+        let open = open.map(|(name, open)| ([("provider", name.as_str())], u64::from(*open)));
+        page.gauges("dwar_breaker_open", help, open)?;
+        let loops = || self.loops.iter().map(|it| ([("loop", it.name)], it));
+        let restarts = loops().map(|(name, it)| (name, it.restarts));
+        page.counters(
+            "dwar_loop_restarts",
+            "How often background work was started again.",
+            restarts,
+        )?;
+        let running = loops().map(|(name, it)| (name, u64::from(it.running)));
+        page.gauges("dwar_loop_running", "Whether background work goes on.", running)?;
+        let help = "Lines of the log that nobody read in time.";
+        page.counters("dwar_log_lines_lost", help, [([], self.lost_lines)])
+    }
+
+    fn queues(&self, page: &mut Page<'_>) -> fmt::Result {
+        let all = || self.queues.iter().map(|it| ([("queue", it.name)], it));
+        let waiting = all().map(|(name, it)| (name, it.waiting as u64));
+        page.gauges("dwar_store_queue_waiting", "Work that waits for a store.", waiting)?;
+        let waited = all().map(|(name, it)| (name, it.waited.clone()));
+        let help = "How long work waited for its turn at a store.";
+        page.histograms("dwar_store_queue_wait_seconds", help, waited)?;
+        let worked = all().map(|(name, it)| (name, it.worked.clone()));
+        let help = "How long work took once it had its turn.";
+        page.histograms("dwar_store_queue_work_seconds", help, worked)?;
+        let left = all().map(|(name, it)| (name, it.left));
+        let help = "Work that gave up waiting or was turned away.";
+        page.counters("dwar_store_queue_left", help, left)
+    }
+
+    fn pools(&self, page: &mut Page<'_>) -> fmt::Result {
+        let states = self.pools.iter().flat_map(|pool| {
+            let of = |state, count| ([("pool", pool.name), ("state", state)], count);
+            [of("used", pool.used), of("idle", pool.idle)]
+        });
+        page.gauges("dwar_store_connections", "Open connections to the store.", states)?;
+        let most = self.pools.iter().map(|pool| ([("pool", pool.name)], pool.most));
+        page.gauges("dwar_store_connections_max", "How many there may be.", most)
+    }
+}
+
+impl Database {
+    fn show(&self, page: &mut Page<'_>) -> fmt::Result {
+        let backlogs =
+            || self.backlogs.iter().map(|(name, count, age)| ([("backlog", *name)], count, age));
+        let items = backlogs().map(|(name, count, _)| (name, *count));
+        page.gauges(
+            "dwar_backlog_items",
+            "Work that is due, of every instance; 1001 is more.",
+            items,
+        )?;
+        let ages = backlogs().map(|(name, _, age)| (name, age.as_secs_f64()));
+        let help = "How long the oldest of it has been due.";
+        page.gauges("dwar_backlog_oldest_age_seconds", help, ages)?;
+        let age = self.signing_key_age.map(|age| ([], age.as_secs_f64()));
+        page.gauges("dwar_signing_key_age_seconds", "Age of the key that signs tokens.", age)?;
+        let free = self.free_bytes.map(|bytes| ([], bytes));
+        page.gauges("dwar_database_free_bytes", "Room on the disk of the database.", free)?;
+        let room = [([], u64::from(self.has_room))];
+        page.gauges("dwar_database_has_room", "Whether the database can write more.", room)?;
+        let age = [([], self.age.as_secs_f64())];
+        let help = "Since what only the database knows was read.";
+        page.gauges("dwar_database_read_age_seconds", help, age)?;
+        let help = "Readings that failed or took too long.";
+        page.counters("dwar_database_read_failures", help, [([], self.failures)])
+    }
+}

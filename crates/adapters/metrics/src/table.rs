@@ -1,0 +1,137 @@
+//! Families whose every series is known at the start.
+
+use crate::cells::Cells;
+use crate::times::{Histogram, Times};
+use std::array;
+use std::time::Duration;
+
+/// The word for what is none of the others.
+pub(crate) const OTHER: &str = "other";
+
+/// The labels of a family, with the words that each may have.
+#[derive(Debug)]
+struct Labels<const N: usize> {
+    names: [&'static str; N],
+    words: [Vec<String>; N],
+}
+
+impl<const N: usize> Labels<N> {
+    fn new<W: Into<String>>(labels: [(&'static str, Vec<W>); N]) -> Self {
+        let names = labels.each_ref().map(|(name, _)| *name);
+        Self { names, words: labels.map(|(_, words)| words.into_iter().map(Into::into).collect()) }
+    }
+
+    fn count(&self) -> usize {
+        self.words.iter().map(Vec::len).product()
+    }
+
+    /// Where the series with these words is; `None` if there is none.
+    fn place(&self, words: [&str; N]) -> Option<usize> {
+        let mut place = 0;
+        for (known, word) in self.words.iter().zip(words) {
+            place = place * known.len() + known.iter().position(|it| it == word)?;
+        }
+        Some(place)
+    }
+
+    fn at(&self, place: usize) -> [(&'static str, &str); N] {
+        let mut rest = place;
+        let mut words = [""; N];
+        for (word, known) in words.iter_mut().zip(&self.words).rev() {
+            *word = &known[rest % known.len()];
+            rest /= known.len();
+        }
+        array::from_fn(|label| (self.names[label], words[label]))
+    }
+}
+
+/// Whether a series is there before anything was counted.
+fn is_expected<const N: usize>(labels: &[(&str, &str); N]) -> bool {
+    labels.iter().all(|(_, word)| *word != OTHER)
+}
+
+/// Counters.
+#[derive(Debug)]
+pub(crate) struct Table<const N: usize> {
+    labels: Labels<N>,
+    cells: Cells,
+}
+
+impl<const N: usize> Table<N> {
+    pub(crate) fn new<W: Into<String>>(labels: [(&'static str, Vec<W>); N]) -> Self {
+        let labels = Labels::new(labels);
+        let cells = Cells::new(labels.count());
+        Self { labels, cells }
+    }
+
+    /// Counts one; nothing if a word is none of the known ones.
+    pub(crate) fn count(&self, words: [&str; N]) {
+        if let Some(place) = self.labels.place(words) {
+            self.cells.add(place, 1);
+        }
+    }
+
+    /// Every series; one of [`OTHER`] only once there is something in it.
+    pub(crate) fn series(&self) -> impl Iterator<Item = ([(&'static str, &str); N], u64)> {
+        let all =
+            (0..self.labels.count()).map(|place| (self.labels.at(place), self.cells.sum(place)));
+        all.filter(|(labels, count)| *count > 0 || is_expected(labels))
+    }
+}
+
+/// Histograms.
+#[derive(Debug)]
+pub(crate) struct TimeTable<const N: usize> {
+    labels: Labels<N>,
+    times: Times,
+}
+
+impl<const N: usize> TimeTable<N> {
+    pub(crate) fn new<W: Into<String>>(
+        bounds: &'static [u64],
+        labels: [(&'static str, Vec<W>); N],
+    ) -> Self {
+        let labels = Labels::new(labels);
+        let times = Times::new(bounds, labels.count());
+        Self { labels, times }
+    }
+
+    /// Adds an observation; nothing if a word is none of the known ones.
+    pub(crate) fn observe(&self, words: [&str; N], took: Duration) {
+        if let Some(place) = self.labels.place(words) {
+            self.times.observe(place, took);
+        }
+    }
+
+    /// Every series; one of [`OTHER`] only once there is something in it.
+    pub(crate) fn series(&self) -> impl Iterator<Item = ([(&'static str, &str); N], Histogram)> {
+        let all =
+            (0..self.labels.count()).map(|place| (self.labels.at(place), self.times.read(place)));
+        all.filter(|(labels, times)| times.count() > 0 || is_expected(labels))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_combination_of_words_is_a_series_of_its_own() {
+        let table = Table::new([("a", vec!["x", "y"]), ("b", vec!["1", "2", OTHER])]);
+        table.count(["y", "2"]);
+        table.count(["y", "2"]);
+        table.count(["x", OTHER]);
+        table.count(["z", "1"]);
+        let counted: Vec<_> = table.series().filter(|(_, count)| *count > 0).collect();
+        let of = |a, b, count| ([("a", a), ("b", b)], count);
+        assert_eq!(counted, [of("x", OTHER, 1), of("y", "2", 2)]);
+        assert_eq!(table.series().count(), 5, "nothing else of the other ones was seen");
+    }
+
+    #[test]
+    fn a_family_without_labels_is_one_series() {
+        let table = Table::<0>::new::<&str>([]);
+        table.count([]);
+        assert_eq!(table.series().collect::<Vec<_>>(), [([], 1)]);
+    }
+}

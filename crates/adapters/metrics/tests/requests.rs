@@ -1,0 +1,97 @@
+//! What metrics cost a whole request. A program of its own: nothing else may ask for memory meanwhile.
+
+#![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
+
+use actix_web::http::Method;
+use actix_web::test::{TestRequest, call_service, init_service};
+use actix_web::web::Data;
+use async_trait::async_trait;
+use dwar_app::{Observer, Stores};
+use dwar_http::{Api, Readiness, Settings, app, endpoints, refusals};
+use dwar_kernel::KeyMode;
+use dwar_memory::{MemoryRequestLimiter, MemoryStore};
+use dwar_metrics::{Counts, Endpoint, Providers};
+use dwar_project::{ApiKey, KeyRecord, ProjectStore};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, Post, Postbox, START, outside, parts};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+/// The language has no other way to name an allocator.
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const REQUESTS: usize = 50;
+
+struct Prepared;
+
+#[async_trait]
+impl Readiness for Prepared {
+    async fn ready(&self) -> bool {
+        true
+    }
+}
+
+/// How often a validate, a status and a request that no route takes ask for memory, in all.
+async fn allocations(observer: Arc<dyn Observer>) -> usize {
+    let make = Fixtures::seeded(7);
+    let store = Arc::new(MemoryStore::default());
+    let modes = [KeyMode::Live, KeyMode::Test];
+    let [live, test] = modes.map(|mode| ApiKey::generate(mode, &make.entropy));
+    let keys = [&live, &test]
+        .map(|key| KeyRecord { digest: key.digest(&ClearVault), ..make.key(key.mode()) });
+    store.create(make.project(), keys).await.unwrap();
+    let mut parts = parts(Stores::of(&store), &Arc::new(FixedClock::at(START)));
+    parts.tools.observer = observer;
+    let limiter = Arc::new(MemoryRequestLimiter::default());
+    let outside = outside(limiter, &Arc::new(Postbox::default()), &Arc::new(Post::default()));
+    let defaults = include_str!("../../../../config.default.toml");
+    let defaults: toml::Table = defaults.parse().unwrap();
+    let settings: Settings = defaults["http"].clone().try_into().unwrap();
+    let use_cases = parts.service(outside).use_cases;
+    let api = Api::new(&settings, use_cases, Arc::new(Prepared), Handle::current());
+    let service = init_service(app(Data::new(api))).await;
+    let ask = |method: Method, path: &str, body: &'static str| {
+        let request = TestRequest::with_uri(path).method(method).set_payload(body);
+        let request = request.insert_header(("X-Api-Key", live.expose()));
+        request.insert_header(("Content-Type", "application/json")).to_request()
+    };
+    let asked = || {
+        [
+            ask(Method::POST, "/v1/session/validate", r#"{"access_token":"none"}"#),
+            ask(Method::GET, "/v1/otp/status/01920000-0000-7000-8000-000000000000", ""),
+            ask(Method::GET, "/nowhere", ""),
+        ]
+    };
+    let mut counted = 0;
+    for round in 0..2 * REQUESTS {
+        for request in asked() {
+            let region = Region::new(ALLOCATOR);
+            let answer = call_service(&service, request).await;
+            let change = region.change();
+            drop(answer);
+            // What a thread or a limiter does once in its life is done by then.
+            counted += if round < REQUESTS { 0 } else { change.allocations + change.reallocations };
+        }
+    }
+    counted
+}
+
+#[actix_web::test]
+async fn a_request_asks_for_memory_as_often_with_metrics_as_without() {
+    let endpoint = |it: dwar_http::Endpoint| Endpoint {
+        route: it.route,
+        method: it.method,
+        answers: it.answers,
+    };
+    let api = dwar_metrics::Api {
+        endpoints: endpoints().into_iter().map(endpoint).collect(),
+        methods: dwar_http::METHODS.to_vec(),
+        refusals: refusals(),
+    };
+    let counts = Arc::new(Counts::new(api, Providers::default()));
+    let (without, with) = (allocations(Arc::new(())).await, allocations(counts).await);
+    assert!(without > 0);
+    assert_eq!(with, without);
+}

@@ -1,0 +1,162 @@
+use crate::{SendOtpError, SentOtp, VerifiedOtp, VerifyOtpError};
+use dwar_event::SendFailure;
+use dwar_kernel::{Channel, KeyMode, words};
+use dwar_otp::{DeliveryAttempt, Report};
+use dwar_ratelimit::{RequestScope, SendBound};
+use std::time::Duration;
+
+/// Is told what happens as it happens, for whoever counts it.
+///
+/// Requests call these methods on their way: an implementation MUST neither wait nor fail, and must not
+/// keep what it is given. Each does nothing unless it is implemented.
+pub trait Observer: Send + Sync {
+    /// A request to the API has ended.
+    fn answered(&self, _: &Answered) {}
+
+    /// A request was measured against this window of its key.
+    fn limited(&self, _: RequestScope, _admitted: bool) {}
+
+    /// A call to send has ended.
+    fn sent(&self, _: KeyMode, _: SendEnd) {}
+
+    /// A provider was to take a message, and this came of it.
+    fn attempted(&self, _: &DeliveryAttempt, _: &Report) {}
+
+    /// A provider was called, and answered or was given up, after so long.
+    fn called(&self, _: Channel, _provider: &str, _: Duration) {}
+
+    /// A message goes on to a further provider.
+    fn fell_back(&self) {}
+
+    /// A live message was reported to have arrived, so long after it was asked for.
+    fn delivered(&self, _: Channel, _after: Duration) {}
+
+    /// A code was guessed. `left` is for how long it would still have been good.
+    fn guessed(&self, _: KeyMode, _: GuessEnd, _left: Option<Duration>) {}
+
+    /// A provider called with a receipt, or with what is none.
+    fn reported(&self, _provider: &str, _: ReceiptEnd) {}
+
+    /// An endpoint was told of an event.
+    fn told(&self, _: Result<u16, SendFailure>, _took: Duration) {}
+}
+
+/// For whoever counts nothing.
+impl Observer for () {}
+
+/// How a request to the API ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The pattern of the route that took it; `None` if none did.
+    pub route: Option<&'static str>,
+    /// One of the usual methods, else `other`.
+    pub method: &'static str,
+    /// `None` if the client hung up before there was an answer.
+    pub status: Option<u16>,
+    /// The code of a refusal.
+    pub code: Option<&'static str>,
+    /// From its head to its answer.
+    pub took: Duration,
+}
+
+words! {
+    /// How a call to send ended.
+    SendEnd {
+        /// A provider has the code.
+        Sent = "sent",
+        /// No provider took it.
+        Undeliverable = "undeliverable",
+        /// The phone had as many as it may.
+        Limited = "limited",
+        /// Too soon after many wrong codes.
+        Paced = "paced",
+        /// None at all after too many wrong codes.
+        Stopped = "stopped",
+        /// There was not enough money.
+        InsufficientBalance = "insufficient_balance",
+        /// The first answer to an `Idempotency-Key`, once more.
+        Replayed = "replayed",
+        /// The first request with an `Idempotency-Key` was still running.
+        Conflict = "conflict",
+        /// An `Idempotency-Key` came with another request.
+        KeyReused = "key_reused",
+        /// A store failed.
+        Error = "error",
+    }
+}
+
+words! {
+    /// What became of a guess.
+    GuessEnd {
+        /// It was right.
+        Accepted = "accepted",
+        /// It was wrong, and counted.
+        Wrong = "wrong",
+        /// The code takes no more guesses.
+        Locked = "locked",
+        /// There is no such code.
+        NotFound = "not_found",
+        /// A store failed.
+        Error = "error",
+    }
+}
+
+words! {
+    /// What a provider's call about a message was.
+    ReceiptEnd {
+        /// The message was sent on.
+        Sent = "sent",
+        /// It reached the phone.
+        Delivered = "delivered",
+        /// It did not.
+        Failed = "failed",
+        /// The call was not the provider's, as far as can be told.
+        Unauthenticated = "unauthenticated",
+        /// The call could not be read.
+        Unreadable = "unreadable",
+    }
+}
+
+impl From<&Result<SentOtp, SendOtpError>> for SendEnd {
+    fn from(outcome: &Result<SentOtp, SendOtpError>) -> Self {
+        match outcome {
+            Ok(SentOtp { admission: Some(_), .. }) => Self::Sent,
+            Ok(SentOtp { admission: None, .. })
+            | Err(SendOtpError::InsufficientBalance(None) | SendOtpError::Undeliverable(None)) => {
+                Self::Replayed
+            }
+            Err(SendOtpError::Undeliverable(Some(_))) => Self::Undeliverable,
+            Err(SendOtpError::InsufficientBalance(Some(_))) => Self::InsufficientBalance,
+            Err(SendOtpError::RateLimited(refusal)) => match refusal.bound {
+                SendBound::Limit => Self::Limited,
+                SendBound::Pace => Self::Paced,
+                SendBound::Stop => Self::Stopped,
+            },
+            Err(SendOtpError::Conflict) => Self::Conflict,
+            Err(SendOtpError::Reused) => Self::KeyReused,
+            Err(SendOtpError::Store(_)) => Self::Error,
+        }
+    }
+}
+
+impl From<&Result<VerifiedOtp, VerifyOtpError>> for GuessEnd {
+    fn from(outcome: &Result<VerifiedOtp, VerifyOtpError>) -> Self {
+        match outcome {
+            Ok(_) => Self::Accepted,
+            Err(VerifyOtpError::Wrong(_)) => Self::Wrong,
+            Err(VerifyOtpError::Locked(_)) => Self::Locked,
+            Err(VerifyOtpError::NotFound) => Self::NotFound,
+            Err(VerifyOtpError::Store(_)) => Self::Error,
+        }
+    }
+}
+
+impl From<&Report> for ReceiptEnd {
+    fn from(report: &Report) -> Self {
+        match report {
+            Report::Accepted { .. } => Self::Sent,
+            Report::Delivered => Self::Delivered,
+            Report::Failed(_) | Report::Overdue { .. } => Self::Failed,
+        }
+    }
+}
