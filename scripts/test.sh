@@ -42,18 +42,6 @@ own_postgres() {
     export DWAR_TEST_POSTGRES_URL="postgres://dwar@127.0.0.1:$port/postgres"
 }
 
-install_redis() {
-    # The package would start a server of its own; one of ours is enough.
-    local policy=/usr/sbin/policy-rc.d made=""
-    if [ "$(id -u)" = 0 ] && [ ! -e "$policy" ]; then
-        printf '#!/bin/sh\nexit 101\n' >"$policy"
-        chmod 755 "$policy"
-        made=1
-    fi
-    apt_install redis-server
-    [ -z "$made" ] || rm -f "$policy"
-}
-
 has_redis() {
     command -v redis-server >/dev/null && command -v redis-cli >/dev/null
 }
@@ -173,7 +161,7 @@ if [ -z "${DWAR_TEST_POSTGRES_URL:-}" ]; then
     [ -z "$postgres" ] || own_postgres
 fi
 
-has_redis || install_redis
+has_redis || apt_install_unstarted redis-server
 if ! has_redis; then
     unset DWAR_TEST_REDIS_URL
 elif [ -z "${DWAR_TEST_REDIS_URL:-}" ]; then
