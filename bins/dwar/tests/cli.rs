@@ -331,7 +331,9 @@ fn wrong_usage_is_2_and_a_refusal_is_1() {
         assert_eq!(code, Some(status), "{arguments:?}: {error}");
         assert!(!error.is_empty() && output.stdout.is_empty(), "{arguments:?}");
     }
-    for command in ["serve", "migrate", "project", "key", "wallet", "signing-key", "doctor"] {
+    for command in
+        ["serve", "migrate", "project", "key", "wallet", "signing-key", "doctor", "health"]
+    {
         assert!(world.run(&[command, "--help"]).status.success(), "{command}");
     }
 }

@@ -1,5 +1,5 @@
-//! What requests are told before the database has been brought up to date, and what the start says of
-//! projects that cannot work.
+//! What requests are told before the database has been brought up to date, what `dwar health` says then, and
+//! what the start says of projects that cannot work.
 
 mod common;
 
@@ -64,6 +64,43 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
     }
     let project = service.world.project("10");
     service.log_in(&project.test, &service.world.phone()).await;
+}
+
+/// What `dwar health` says, for people and for programs, and its exit status.
+fn health(world: &World) -> (Option<i32>, String) {
+    let told = world.run(&["health"]);
+    let (text, error) = (String::from_utf8(told.stdout), String::from_utf8(told.stderr));
+    assert_eq!(error.as_deref(), Ok(""));
+    let report = world.run(&["health", "--json"]);
+    assert_eq!(report.status.code(), told.status.code());
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap_or_default();
+    let text = text.unwrap_or_default().trim_end().to_owned();
+    assert_eq!(report, json!({ "ready": told.status.success(), "detail": text }));
+    (told.status.code(), text)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn health_says_of_the_configured_service_whether_it_is_ready() {
+    let port = reserved_port();
+    let url = format!("http://127.0.0.1:{port}/readyz");
+    let on = |address: &str, database: &str| {
+        World::new(Database::sqlite())
+            .with("DWAR__HTTP__ADDRESS", &format!("{address}:{port}"))
+            .with("DWAR__HTTP__ALLOW_PUBLIC_DEVELOPMENT", "true")
+            .with("DWAR__DATABASE__URL", database)
+            .with("DWAR__DEMO", "true")
+    };
+    let (status, told) = health(&on("127.0.0.1", "memory:"));
+    assert_eq!(status, Some(1));
+    assert!(told.starts_with(&format!("{url} cannot be reached: ")), "{told}");
+
+    let service = Service::start_in(on("0.0.0.0", "memory:"));
+    assert_eq!(health(&service.world), (Some(0), format!("{url} is ready")));
+    drop(service);
+    // Alive, but nobody is where its database should be.
+    let nowhere = format!("postgres://dwar@127.0.0.1:{}/dwar?sslmode=disable", reserved_port());
+    let service = Service::start_unprepared(on("127.0.0.1", &nowhere));
+    assert_eq!(health(&service.world), (Some(1), format!("{url} answered 503: not ready")));
 }
 
 on_both_databases! {

@@ -1,26 +1,20 @@
 //! The service that runs: the way from the world to it, as providers take it, and its loops.
 
 use super::answer::lines;
+use super::health::readiness;
 use crate::config::Config;
 use crate::wiring::checks::{Check, Finding, OBEY, failed, ok, warning};
 use crate::wiring::{http_client, reporting_providers};
-use dwar_gateways::{BaseUrl, HttpClient, Method, ProbeAnswer, Secret};
+use dwar_gateways::{BaseUrl, HttpClient, Method, ProbeAnswer};
 use serde_json::Value;
 
 const ADDRESS: &str = "public address";
 const ADVICE: &str = "check gateways.public_url, its host name and certificate, and that the proxy \
                       passes on path, query and body unchanged";
 
-/// Asks the service itself, where it listens, for the loops that had to be started again. No proxy
-/// is in between: `/readyz` is not for the world.
+/// Asks the service itself, where it listens, for the loops that had to be started again.
 pub async fn loops(config: &Config, id: &str) -> Finding {
-    let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
-    let url = format!("http://{address}/readyz");
-    let (connect, call) = (config.gateways.connect_timeout, config.gateways.call_timeout);
-    let seen = match HttpClient::new(connect, call, &Secret::default()) {
-        Ok(client) => client.probe(Method::GET, &url, id).await,
-        Err(cause) => Err(cause.to_string()),
-    };
+    let (url, seen) = readiness(config, id).await;
     let problem = match seen {
         Err(problem) => format!("{url} cannot be reached: {problem}"),
         Ok(ProbeAnswer { status: 200, body, .. }) => {

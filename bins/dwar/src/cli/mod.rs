@@ -5,6 +5,7 @@ mod answer;
 mod audit;
 mod doctor;
 mod doctor_online;
+mod health;
 mod key;
 mod operator;
 mod project;
@@ -77,6 +78,10 @@ enum Command {
     Audit(audit::Args),
     /// Check configuration, database, migrations, keys and gateways
     Doctor(doctor::Args),
+    /// Ask the running service at http.address whether it is ready
+    ///
+    /// For health checks of containers and supervisors: exit status 0 if it is ready, 1 if not.
+    Health,
     /// Log in once, step by step, to a running service or to one in memory
     ///
     /// Without --url, the service is started in memory for the time of the command and called with
@@ -205,7 +210,8 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Err(cause) => return Err(cause.into()),
     };
     let logging = telemetry::start(&config.log)?;
-    let bearable = matches!(command, Command::Serve | Command::Doctor(_) | Command::Try(_));
+    let bearable =
+        matches!(command, Command::Serve | Command::Doctor(_) | Command::Health | Command::Try(_));
     if !bearable && Location::of(&config.database)? == Location::Memory {
         return Err(Failure::Refused(
             "database.url is memory:, which exists only inside `dwar serve`; other commands cannot \
@@ -225,6 +231,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::AdminToken(command) => answer(args.json, admin_token::run(config, command)),
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
+        Command::Health => answer(args.json, health::run(config)),
         Command::Try(asked) => r#try::run(config, asked, args.json, logging.lost.clone()),
     }
 }

@@ -1,0 +1,45 @@
+//! `dwar health`: whether the service of this configuration can be sent requests.
+
+use super::Failure;
+use super::answer::Answer;
+use crate::config::Config;
+use dwar_gateways::{HttpClient, Method, ProbeAnswer, Secret};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Longer than `/readyz` waits for a database that is silent.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Tells these requests apart in the log.
+const REQUEST_ID: &str = "dwar-health";
+
+/// Asks the service at `http.address` whether it is ready; neither its database nor its keys are
+/// touched. Good if it is, within five seconds.
+pub async fn run(config: Config) -> Result<Answer, Failure> {
+    let (url, seen) = readiness(&config, REQUEST_ID).await;
+    let problem = match seen {
+        Err(problem) => Some(format!("{url} cannot be reached: {problem}")),
+        Ok(ProbeAnswer { status, body, .. }) => {
+            let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let ready = status == 200 && body["status"] == "ready";
+            (!ready).then(|| format!("{url} answered {status}: not ready"))
+        }
+    };
+    let ready = problem.is_none();
+    let text = problem.unwrap_or_else(|| format!("{url} is ready"));
+    Ok(Answer::judged(&json!({ "ready": ready, "detail": text }), text.clone(), ready))
+}
+
+/// What `/readyz` answers where the service listens, and its URL. No proxy is in between: it is not
+/// for the world.
+///
+/// # Errors
+/// A sentence: what kept the answer from coming within five seconds.
+pub async fn readiness(config: &Config, id: &str) -> (String, Result<ProbeAnswer, String>) {
+    let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
+    let url = format!("http://{address}/readyz");
+    let seen = match HttpClient::new(PATIENCE, PATIENCE, &Secret::default()) {
+        Ok(client) => client.probe(Method::GET, &url, id).await,
+        Err(cause) => Err(cause.to_string()),
+    };
+    (url, seen)
+}
