@@ -26,7 +26,7 @@ check-dependencies:
 
 # how fast it starts, what memory it takes, how many requests it answers
 bench:
-    cargo bench -p dwar --bench load
+    cargo bench --profile dist -p dwar --bench load
 
 # beside better-auth, on SQLite and PostgreSQL (docs/benchmarks.md)
 compare:

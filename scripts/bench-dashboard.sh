@@ -6,7 +6,7 @@
 # Needs node, sqlite3 and psql; some 1.5 GB of disk per million requests, for one database at a time.
 # The pages are listed in benches/dashboard/pages.txt.
 #
-#   BENCH_DWAR        a binary to measure in place of a release build
+#   BENCH_DWAR        a binary to measure in place of a `dist` build
 #   BENCH_SCRATCH     where to put databases, if not in the folder for temporary files
 #   BENCH_SQLITE=0    leaves SQLite away
 #   BENCH_PORT        where the dashboard listens, 18099; the API one below
@@ -25,9 +25,9 @@ tidy() {
 trap tidy EXIT
 
 if [ -z "${BENCH_DWAR:-}" ]; then
-    cargo build --release --locked -p dwar
+    cargo build --profile dist --locked -p dwar
 fi
-export DWAR=${BENCH_DWAR:-$PWD/target/release/dwar}
+export DWAR=${BENCH_DWAR:-$PWD/target/dist/dwar}
 
 echo "| page | database | p50 ms | p95 ms | page, kB | with its files, kB |"
 echo "|---|---|---|---|---|---|"

@@ -8,7 +8,7 @@
 # The services run on one core, the clients, the provider and a PostgreSQL of its own with fsync on
 # another. Needs node, sqlite3, taskset and the programs of PostgreSQL, and some 2 GB of disk per million
 # requests, for one kind of database at a time. By environment variables:
-#   COMPARE_DWAR       a binary to measure in place of a release build of this checkout
+#   COMPARE_DWAR       a binary to measure in place of a `dist` build of this checkout
 #   SCALE_LOAD         the generator of load, likewise
 #   SCALE_FOLDER       where to put databases, if not in the folder for temporary files
 #   SCALE_KINDS        sqlite, postgres or both: "sqlite postgres"
@@ -29,12 +29,12 @@ postgres=$(find_postgres)
 export PATH="$postgres:$PATH"
 
 if [ -z "${COMPARE_DWAR:-}" ]; then
-    cargo build --release --locked -p dwar
-    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/release/dwar
+    cargo build --profile dist --locked -p dwar
+    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/dist/dwar
 fi
 if [ -z "${SCALE_LOAD:-}" ]; then
-    cargo build --release --locked -p dwar-benches
-    SCALE_LOAD=${CARGO_TARGET_DIR:-$PWD/target}/release/compare
+    cargo build --profile dist --locked -p dwar-benches
+    SCALE_LOAD=${CARGO_TARGET_DIR:-$PWD/target}/dist/compare
 fi
 
 scratch=""

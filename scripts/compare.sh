@@ -4,7 +4,7 @@
 #
 # The services run on one core, the clients, the provider and a PostgreSQL of its own with fsync on
 # another. Needs node, npm, taskset and the programs of PostgreSQL. By environment variables:
-#   COMPARE_DWAR      a binary to measure in place of a release build of this checkout
+#   COMPARE_DWAR      a binary to measure in place of a `dist` build of this checkout
 #   COMPARE_BASELINE  another binary to measure beside it, such as that of the last release
 #   COMPARE_ROUNDS    how many rounds (5), and
 #   COMPARE_SECONDS   how long each phase of a round is measured (5), once the service is warm
@@ -36,10 +36,10 @@ export PATH="$postgres:$PATH"
 [ benches/peer/node_modules/.package-lock.json -nt benches/peer/package-lock.json ] ||
     (cd benches/peer && npm ci --silent)
 if [ -z "${COMPARE_DWAR:-}" ]; then
-    cargo build --release --locked -p dwar
-    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/release/dwar
+    cargo build --profile dist --locked -p dwar
+    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/dist/dwar
 fi
-cargo build --release --locked -p dwar-benches
+cargo build --profile dist --locked -p dwar-benches
 
 port=$(free_port)
 mkdir "$scratch/services"
@@ -50,4 +50,4 @@ start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=300" taskse
 export COMPARE_DWAR COMPARE_FOLDER="$scratch/services" COMPARE_SERVER_CPU=$server_cpu
 export COMPARE_POSTGRES_DATA="$scratch/pg/data"
 export COMPARE_POSTGRES="postgres://dwar@127.0.0.1:$port/postgres"
-taskset -c "$load_cpu" "${CARGO_TARGET_DIR:-target}/release/compare"
+taskset -c "$load_cpu" "${CARGO_TARGET_DIR:-target}/dist/compare"
