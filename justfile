@@ -28,6 +28,10 @@ check-dependencies:
 bench:
     cargo bench --profile dist -p dwar --bench load
 
+# the Debian package
+deb:
+    ./scripts/build-deb.sh
+
 # beside better-auth, on SQLite and PostgreSQL (docs/benchmarks.md)
 compare:
     ./scripts/compare.sh
