@@ -71,7 +71,7 @@ pub struct RequestLine {
 /// A page of requests, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestPage {
-    /// At most [`PAGE`] of them.
+    /// At most 50 of them.
     pub lines: Vec<RequestLine>,
     /// The newest request that was looked at, whether it is among them or not.
     pub newest: Option<OtpId>,

@@ -55,7 +55,7 @@ impl ManageIdentities {
     }
 
     /// Who gave a right code lately, newest first: the last 20 of them whose codes are among the newest
-    /// [`LOOKED_THROUGH`] requests of the project.
+    /// 500 requests of the project.
     pub async fn latest(
         &self,
         by: &By,

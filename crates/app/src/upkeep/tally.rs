@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// and when each key was used last. Kept in memory and written by [`Tally::write`] every second, so
 /// a process that is killed loses up to a second of it.
 ///
-/// Bounds: [`PHONES`] refusals of different phones and reasons per project, mode and minute, and
-/// [`MOST`] in all. Those beyond are counted without their phone. [`MOST`] keys.
+/// Bounds: 100 refusals of different phones and reasons per project, mode and minute, and 10,000 in
+/// all. Those beyond are counted without their phone. 10,000 keys.
 pub struct Tally {
     tools: Toolbox,
     refusals: Arc<dyn RefusalStore>,

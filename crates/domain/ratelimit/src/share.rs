@@ -31,7 +31,7 @@ pub struct Share {
     pub until: Timestamp,
     /// The length of the window that its admissions occupy.
     pub window: Duration,
-    /// How many admissions were that old when they were reported; see [`slot_length`].
+    /// How many admissions were that old when they were reported, by thirtieths of the window: the youngest come first.
     pub uses: Vec<u32>,
     /// Each of its admissions was also counted by a limiter shared by all instances.
     pub confirmed: bool,
@@ -46,7 +46,7 @@ pub struct Wish {
     pub number: u64,
     /// The whole that it is a part of.
     pub quota: Quota,
-    /// Its own admissions in the present window, by age; see [`slot_length`].
+    /// Its own admissions in the present window, by age, as [`Share::uses`].
     pub uses: Vec<u32>,
     /// What it relies on until it has an answer: never fewer places are put on record.
     pub hold: u32,
