@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod book;
 mod code;
 mod examples;
 mod numbers;
