@@ -8,7 +8,7 @@
 //! ```
 
 /// The whole file, which is also the manual of every setting.
-pub const FILE: &str = include_str!("../../../config.default.toml");
+pub const FILE: &str = include_str!("../config.default.toml");
 
 /// The number that `key` of `[section]` is by default.
 ///

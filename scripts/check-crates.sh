@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Whether the crates that other programs embed (docs/embedding.md) can be packaged: each is built from what its package
+# holds. From the first release on, also whether they break those programs without a new version that says so.
+#
+# Needs nothing until there is a tag of a release; then cargo-semver-checks, which it installs from crates.io.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+crates=(-p dwar-defaults -p dwar-app -p dwar-testkit)
+for folder in crates/domain/*/; do crates+=(-p "dwar-$(basename "$folder")"); done
+
+# What is packaged is what is there, committed or not.
+cargo package --locked --allow-dirty --quiet "${crates[@]}"
+echo "check-crates.sh: $((${#crates[@]} / 2)) crates are built from their packages"
+
+release=$(git tag --list 'v*' --sort=-version:refname | head -n 1)
+if [ -z "$release" ]; then
+    echo "check-crates.sh: nothing is released yet that their interfaces could break"
+    exit
+fi
+command -v cargo-semver-checks >/dev/null || cargo install --locked cargo-semver-checks
+cargo semver-checks --baseline-rev "$release" "${crates[@]}"
