@@ -174,6 +174,9 @@ if [ -z "$DWAR_TEST_PGBOUNCER" ]; then
     DWAR_TEST_PGBOUNCER=$(find_pgbouncer)
 fi
 
+# What the commands of the pages use.
+for tool in curl jq openssl sqlite3; do command -v "$tool" >/dev/null || apt_install "$tool"; done
+
 left_out=()
 skipped=()
 [ -n "${DWAR_TEST_POSTGRES_URL:-}" ] ||
