@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Database, Service, World};
+use common::{Database, Service, Wire, World};
 use reqwest::{Client, Method, Response, StatusCode, redirect};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -129,6 +129,21 @@ async fn a_port_that_is_taken_is_a_warning_in_development() {
     service.send(&project.test, "9876543210").await.ok();
     let logged = service.stderr().join("\n");
     assert!(logged.contains("the dashboard did not start"), "{logged}");
+}
+
+/// A method is any word that a client likes, a key among them.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_names_no_method_that_only_a_client_knows() {
+    let service = Service::start_in(world("127.0.0.1:0"));
+    let base = service.dashboard();
+    for method in ["svc_live_of_somebody", "GET"] {
+        let mut wire = Wire::to(&base);
+        wire.write(&format!("{method} /sign-in HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+        assert!(wire.read_to_end().starts_with("HTTP/1.1 421 "));
+    }
+    let logged = service.stderr().join("\n");
+    let of = |method: &str| logged.contains(&format!(r#""answered","method":"{method}","#));
+    assert!(of("other") && of("GET") && !logged.contains("svc_live_"), "{logged}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,7 @@ use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpRequest, HttpResponse};
 use dwar_admin as admin_api;
-use dwar_wire::begun;
+use dwar_wire::{begun, known_method};
 use futures_util::FutureExt;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -83,7 +83,7 @@ pub(crate) async fn guard(
     let route = request.as_ref().and_then(HttpRequest::match_pattern);
     tracing::info!(
         target: "dwar::dashboard",
-        method = %method,
+        method = known_method(&method),
         route = route.as_deref().unwrap_or("none"),
         status = response.status().as_u16(),
         request_id = api.as_ref().map(admin_api::AdminRequestId::as_str),

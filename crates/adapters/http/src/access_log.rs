@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::Method;
 use dwar_app::{Answered, Observer};
+use dwar_wire::known_method;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ impl Line {
     /// Begins the line; it is written when this is dropped, so that a request whose client hung
     /// up first, and which therefore has no status, has one too.
     pub(crate) fn begin(method: &Method, trail: Rc<Trail>, observer: Arc<dyn Observer>) -> Self {
-        let (began, method) = (Instant::now(), known(method));
+        let (began, method) = (Instant::now(), known_method(method));
         Self { observer, began, method, trail, status: None, code: None, bytes: 0 }
     }
 
@@ -66,12 +67,4 @@ impl Drop for Line {
             "{}", if status.is_some() { "answered" } else { "client hung up" }
         );
     }
-}
-
-/// The methods that are logged and counted as they are.
-pub const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-
-/// A method is any word a client likes.
-pub(crate) fn known(method: &Method) -> &'static str {
-    METHODS.into_iter().find(|name| method == name).unwrap_or("other")
 }

@@ -22,9 +22,9 @@ mod server;
 mod tasks;
 mod uri;
 
-pub use access_log::METHODS;
 pub use api::{Api, LoopHealth, Readiness};
 pub use document::document;
+pub use dwar_wire::METHODS;
 pub use error::ErrorCode;
 pub use in_process::{InProcess, InProcessAnswer, InProcessRequest, NoAnswer};
 pub use routes::{Endpoint, app, endpoints, refusals};

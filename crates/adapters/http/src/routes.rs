@@ -1,4 +1,3 @@
-use crate::access_log::known;
 use crate::api::Api;
 use crate::call::{Answer, ApiCall, JSON, Pattern};
 use crate::error::{ApiError, ErrorCode};
@@ -11,7 +10,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, Error, HttpResponse, Resource};
-use dwar_wire::allow;
+use dwar_wire::{allow, known_method};
 
 const DOCUMENT: &str = "/openapi.json";
 const WEBHOOKS: &str = "/webhooks/{provider}";
@@ -107,7 +106,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         let refused = operation.all_codes().into_iter().map(|code| (code.status(), code.as_str()));
         Endpoint {
             route: operation.path,
-            method: known(&operation.method),
+            method: known_method(&operation.method),
             answers: done.chain(refused).collect(),
         }
     });
