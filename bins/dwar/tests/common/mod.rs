@@ -6,6 +6,7 @@ mod crowd;
 mod database;
 mod disk;
 mod documents;
+mod ear;
 mod endpoint;
 mod staff;
 mod tap;
@@ -18,13 +19,15 @@ pub use database::Database;
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use disk::Disk;
 #[allow(unused_imports, reason = "each test file uses its part")]
+pub use ear::{EAR, Ear, Run, note_run};
+#[allow(unused_imports, reason = "each test file uses its part")]
 pub use endpoint::{Endpoint, Told};
 #[allow(unused_imports, reason = "each test file uses its part")]
-pub use staff::{Person, Program};
+pub use staff::{PASSWORD, Person, Program};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use tap::{Counted, Tap};
 #[allow(unused_imports, reason = "each test file uses its part")]
-pub use vendor::{Play, Taken, Vendor, delivered, stray};
+pub use vendor::{Play, TOKEN, Taken, Vendor, delivered, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use wire::Wire;
 
@@ -103,9 +106,11 @@ impl World {
         self
     }
 
-    /// The binary with this world's settings and nothing else from this process.
+    /// The binary, or the one that DWAR_TEST_BINARY names, with this world's settings and nothing else from
+    /// this process.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let binary = env!("CARGO_BIN_EXE_dwar");
+        let other = std::env::var("DWAR_TEST_BINARY").ok();
+        let binary = other.as_deref().unwrap_or(env!("CARGO_BIN_EXE_dwar"));
         let mut command = match &self.ulimit {
             None => Command::new(binary),
             Some(limit) => {
@@ -124,7 +129,9 @@ impl World {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
+        let output = self.command(arguments).output().unwrap();
+        note_run(arguments, &output);
+        output
     }
 
     /// What a command answers as JSON; fails the test if the command fails.
@@ -401,6 +408,7 @@ pub async fn answer(request: RequestBuilder) -> Answer {
 pub async fn taken_apart(response: reqwest::Response) -> Answer {
     let (status, headers) = (response.status(), response.headers().clone());
     let text = response.text().await.unwrap();
+    ear::note_answer(&headers, &text);
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
     Answer { status, headers, text, body }
 }

@@ -4,6 +4,9 @@ use super::{Answer, Service, answer};
 use reqwest::{Client, Method, RequestBuilder, redirect};
 use serde_json::Value;
 
+/// The password of everybody who joins.
+pub const PASSWORD: &str = "correct horse battery staple";
+
 /// A program with a token of the admin API.
 pub struct Program {
     pub token: String,
@@ -68,8 +71,7 @@ impl Person {
         let (_, secret) = made["link"].as_str().unwrap().split_once('#').unwrap();
         let base = service.dashboard();
         let client = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
-        let password = "correct horse battery staple";
-        let form = [("secret", secret), ("password", password), ("again", password)];
+        let form = [("secret", secret), ("password", PASSWORD), ("again", PASSWORD)];
         let request = client.post(format!("{base}/invite")).header("Origin", &base).form(&form);
         let entered = answer(request).await;
         let cookie = entered.header("set-cookie").split(';').next().unwrap().to_owned();

@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+/// What its reports are known by.
+pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 /// A provider on loopback that does with each message what the test says.
 #[derive(Clone)]

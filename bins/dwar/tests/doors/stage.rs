@@ -104,7 +104,11 @@ impl Stage {
         let world = World::new(database)
             .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0")
             .with("DWAR__EVENTS__ALLOW_PRIVATE", "true");
-        let service = Service::start_in(world);
+        Self::of(Service::start_in(world)).await
+    }
+
+    /// In a service with a dashboard, which may call addresses of this machine.
+    pub async fn of(service: Service) -> Self {
         let (ours, theirs) = (service.world.project("1000"), service.world.project("1000"));
         let owner = Program::owner(&service);
         let reader = Person::join(&service, &["--name", "reader", "--owner"]).await;
