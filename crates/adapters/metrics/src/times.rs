@@ -44,7 +44,7 @@ pub(crate) struct Times {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Upper bounds in seconds with the number of observations in each bucket alone; the last bound is
-    /// [`f64::MAX`].
+    /// [`f64::INFINITY`].
     pub buckets: Vec<(f64, u64)>,
     /// Of all observations, in seconds.
     pub sum: f64,
@@ -71,7 +71,10 @@ impl Times {
         let bounds = self.bounds.iter().map(|bound| seconds(Duration::from_micros(*bound)));
         let counts = (first..).map(|cell| self.cells.sum(cell));
         let sum = Duration::from_nanos(self.cells.sum(first + self.bounds.len() + 1));
-        Histogram { buckets: bounds.chain([f64::MAX]).zip(counts).collect(), sum: seconds(sum) }
+        Histogram {
+            buckets: bounds.chain([f64::INFINITY]).zip(counts).collect(),
+            sum: seconds(sum),
+        }
     }
 
     const fn width(bounds: &[u64]) -> usize {
@@ -101,7 +104,7 @@ mod tests {
             times.observe(1, Duration::from_micros(micros));
         }
         let read = times.read(1);
-        assert_eq!(read.buckets, [(0.001, 2), (0.002, 2), (f64::MAX, 2)]);
+        assert_eq!(read.buckets, [(0.001, 2), (0.002, 2), (f64::INFINITY, 2)]);
         assert!((read.sum - 9.006_002).abs() < 1e-9);
         assert_eq!((read.count(), times.read(0).count()), (6, 0));
     }

@@ -57,6 +57,6 @@ fn pool((name, load): (&'static str, PoolLoad)) -> Pool {
 fn histogram(times: &Times) -> Histogram {
     let buckets = times.buckets();
     let buckets =
-        buckets.map(|(bound, count)| (bound.map_or(f64::MAX, |it| it.as_secs_f64()), count));
+        buckets.map(|(bound, count)| (bound.map_or(f64::INFINITY, |it| it.as_secs_f64()), count));
     Histogram { buckets: buckets.collect(), sum: times.sum().as_secs_f64() }
 }
