@@ -33,8 +33,8 @@ impl Readiness for Prepared {
     }
 }
 
-/// How often a validate, a status and a request that no route takes ask for memory, in all.
-async fn allocations(observer: Arc<dyn Observer>) -> usize {
+/// How often a validate, a status and a request that no route takes ask for memory, at the least.
+async fn allocations(observer: Arc<dyn Observer>) -> [usize; 3] {
     let make = Fixtures::seeded(7);
     let store = Arc::new(MemoryStore::default());
     let modes = [KeyMode::Live, KeyMode::Test];
@@ -64,18 +64,18 @@ async fn allocations(observer: Arc<dyn Observer>) -> usize {
             ask(Method::GET, "/nowhere", ""),
         ]
     };
-    let mut counted = 0;
-    for round in 0..2 * REQUESTS {
-        for request in asked() {
+    let mut least = [usize::MAX; 3];
+    for _ in 0..REQUESTS {
+        for (request, least) in asked().into_iter().zip(&mut least) {
             let region = Region::new(ALLOCATOR);
             let answer = call_service(&service, request).await;
             let change = region.change();
             drop(answer);
-            // What a thread or a limiter does once in its life is done by then.
-            counted += if round < REQUESTS { 0 } else { change.allocations + change.reallocations };
+            // More is what a thread or a limiter does once in its life, or the harness of the test beside it.
+            *least = (*least).min(change.allocations + change.reallocations);
         }
     }
-    counted
+    least
 }
 
 #[actix_web::test]
@@ -92,6 +92,6 @@ async fn a_request_asks_for_memory_as_often_with_metrics_as_without() {
     };
     let counts = Arc::new(Counts::new(api, Providers::default()));
     let (without, with) = (allocations(Arc::new(())).await, allocations(counts).await);
-    assert!(without > 0);
+    assert!(!without.contains(&0));
     assert_eq!(with, without);
 }
