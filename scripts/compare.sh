@@ -6,6 +6,7 @@
 # another. Needs node, npm, taskset and the programs of PostgreSQL. By environment variables:
 #   COMPARE_DWAR      a binary to measure in place of a `dist` build of this checkout
 #   COMPARE_BASELINE  another binary to measure beside it, such as that of the last release
+#   COMPARE_BASELINE_SETTINGS  NAME=VALUE ..., variables by which that one differs; with the same binary, what they cost
 #   COMPARE_ROUNDS    how many rounds (5), and
 #   COMPARE_SECONDS   how long each phase of a round is measured (5), once the service is warm
 #   COMPARE_CLIENTS   how many connections ask at once (32)

@@ -40,7 +40,7 @@ pub struct Contestant {
     /// Where the service runs.
     pub folder: PathBuf,
     /// By which it differs from the others, over what they have in common.
-    pub settings: Vec<(&'static str, String)>,
+    pub settings: Vec<(String, String)>,
     environment: Environment,
     /// One per instance.
     addresses: Vec<String>,

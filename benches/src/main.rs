@@ -30,6 +30,9 @@ use std::str::FromStr;
 use std::time::Duration;
 use warm::HALF_A_MINUTE;
 
+/// What the tables call another binary of ours, or another set of settings.
+const BASELINE: &str = "baseline";
+
 /// What may go wrong; the run ends with it.
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -96,12 +99,19 @@ fn contestants() -> Outcome<Vec<Contestant>> {
         (Kind::Peer, postgres.clone()),
     ];
     if let Ok(binary) = needed("COMPARE_BASELINE") {
-        let old = |instances| Kind::Dwar { name: "baseline", binary: binary.clone(), instances };
+        let old = |instances| Kind::Dwar { name: BASELINE, binary: binary.clone(), instances };
         let (one, many) = (old(1), old(several));
         kinds.extend([(one.clone(), Database::Sqlite), (one, postgres.clone()), (many, postgres)]);
     }
-    let made =
-        kinds.into_iter().map(|(kind, database)| Contestant::new(kind, database, &environment));
+    let other = changed();
+    let made = kinds.into_iter().map(|(kind, database)| {
+        let is_baseline = matches!(kind, Kind::Dwar { name: BASELINE, .. });
+        let mut made = Contestant::new(kind, database, &environment)?;
+        if is_baseline {
+            made.settings.clone_from(&other);
+        }
+        Ok(made)
+    });
     let mut made = made.collect::<Outcome<Vec<_>>>()?;
     made.insert(1, Contestant::floor_of(&made[0])?);
     let is_chosen = |contestant: &Contestant| chosen("COMPARE_ONLY", &contestant.name());
@@ -130,6 +140,13 @@ fn postgres() -> Outcome<Database> {
         url: needed("COMPARE_POSTGRES")?,
         postmaster: postmaster(Path::new(&needed("COMPARE_POSTGRES_DATA")?))?,
     })
+}
+
+/// By which settings the baseline differs.
+fn changed() -> Vec<(String, String)> {
+    let named = var("COMPARE_BASELINE_SETTINGS").unwrap_or_default();
+    let pairs = named.split_whitespace().filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Whether a name holds one of the words that this variable lists, or there is no such list.

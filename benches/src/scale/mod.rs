@@ -92,13 +92,14 @@ pub fn run() -> Outcome<()> {
 }
 
 /// Everything of the last `hours` is kept, and phones may ask for more codes than usual.
-fn settings(hours: u64) -> Vec<(&'static str, String)> {
-    vec![
+fn settings(hours: u64) -> Vec<(String, String)> {
+    let changed = [
         ("DWAR__RETENTION__REQUESTS_HOURS", hours.to_string()),
         ("DWAR__RETENTION__SESSIONS_HOURS", hours.to_string()),
         ("DWAR__LIMITS__LIVE__SEND", "20".to_owned()),
         ("DWAR__LIMITS__LIVE__SEND_REACH", "20".to_owned()),
-    ]
+    ];
+    changed.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// By endpoint and side, the times of each round.
