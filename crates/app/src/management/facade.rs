@@ -114,7 +114,6 @@ impl Parts {
                 identities: stores.identities.clone(),
                 sessions: stores.identity_sessions,
                 requests: stores.activity.clone(),
-                searches: searches.clone(),
             },
             phones: UnlockPhone {
                 control: control(),

@@ -1,8 +1,8 @@
 use super::activity::LOOKED_THROUGH;
-use crate::{AuditedChange, Control, FoundIdentity, ManageError, SearchPhones};
+use crate::{AuditedChange, Control, FoundIdentity, ManageError};
 use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId};
-use dwar_operator::{Action, By, Command, Facts, SearchAllowance};
+use dwar_operator::{Action, By, Command, Facts};
 use dwar_otp::{OtpHistory, OtpState};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use std::cmp::Reverse;
@@ -21,8 +21,6 @@ pub struct ManageIdentities {
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) sessions: Arc<dyn IdentitySessions>,
     pub(crate) requests: Arc<dyn OtpHistory>,
-    /// For callers who ask for a number, and see numbers masked.
-    pub(crate) searches: SearchPhones,
 }
 
 impl ManageIdentities {
@@ -38,20 +36,18 @@ impl ManageIdentities {
         Ok(FoundIdentity::open(self.control.tools.vault.as_ref(), found)?)
     }
 
-    /// An identity by its phone number, and how many more numbers may be asked for, see
-    /// [`SearchPhones::admit`].
+    /// An identity by its phone number. Searches are not counted: whoever may see identities may see numbers.
     pub async fn find(
         &self,
         by: &By,
         (project, mode): (ProjectId, KeyMode),
         phone: &Phone,
-    ) -> Result<(FoundIdentity, Option<SearchAllowance>), ManageError> {
+    ) -> Result<FoundIdentity, ManageError> {
         self.control.project(by, Command::FindIdentity, project).await?;
-        let left = self.searches.admit(by, (project, mode), phone).await?;
         let vault = self.control.tools.vault.as_ref();
         let index = vault.phone_index(project, mode, phone);
         let found = self.identities.find_by_phone(project, mode, index).await?;
-        Ok((FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?, left))
+        Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
     }
 
     /// Who gave a right code lately, newest first: the last 20 of them whose codes are among the newest

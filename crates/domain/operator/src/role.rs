@@ -100,6 +100,17 @@ mod tests {
     ];
 
     #[test]
+    fn whoever_may_see_identities_may_see_their_numbers() {
+        for role in Role::ALL {
+            let sees = role.may(Permission::See(Area::Identities));
+            assert!(
+                !sees || role.may(Permission::Unmask),
+                "{role:?}: searches by number would not be counted"
+            );
+        }
+    }
+
+    #[test]
     fn each_role_may_what_the_table_says() {
         assert_eq!(TABLE.map(|(permission, _)| permission).to_vec(), {
             Permission::all().collect::<Vec<_>>()

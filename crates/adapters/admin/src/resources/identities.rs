@@ -1,8 +1,7 @@
 use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Limited};
+use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, delete, get, post};
-use crate::endpoint::refusal::AdminCode;
 use crate::views::{id, instant};
 use dwar_app::FoundIdentity;
 use dwar_kernel::{KeyMode, Phone};
@@ -24,8 +23,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             Command::FindIdentity,
             "The identity behind a phone number",
         )
-        .to(find)
-        .refuses(AdminCode::SearchRateLimited),
+        .to(find),
         delete(
             "/projects/{project}/identities/{mode}/{identity}",
             Command::EraseIdentity,
@@ -75,12 +73,10 @@ async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<Identity> 
     Ok(view(&found, mode, phone))
 }
 
-async fn find(at: ProjectRequest, _: Nothing, body: PhoneToFind) -> Answered<Limited<Identity>> {
+async fn find(at: ProjectRequest, _: Nothing, body: PhoneToFind) -> Answered<Identity> {
     let (mode, Parsed(phone)) = (at.part("mode")?, body.phone);
-    let world = (at.project, mode);
-    let (found, left) = at.api.manage.identities.find(&at.by, world, &phone).await?;
-    let now = at.api.tools.now();
-    Ok(Limited { body: view(&found, mode, found.phone.e164()), left, now })
+    let found = at.api.manage.identities.find(&at.by, (at.project, mode), &phone).await?;
+    Ok(view(&found, mode, found.phone.e164()))
 }
 
 async fn erase(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ErasedIdentity> {

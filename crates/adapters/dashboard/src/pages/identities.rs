@@ -75,7 +75,7 @@ pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> P
     let (finder, world) = (&visit.console.manage.identities, (project.id, mode));
     let found = match (wanted.replace([' ', '-'], "").parse::<Phone>(), wanted.parse()) {
         (Ok(phone), _) => {
-            finder.find(&visit.by, world, &phone).await.map(|(it, _)| (it.phone.e164(), it))
+            finder.find(&visit.by, world, &phone).await.map(|it| (it.phone.e164(), it))
         }
         (_, Ok(id)) => finder.show(&visit.by, world, id).await.map(|it| (it.phone.to_string(), it)),
         _ => Err(ManageError::NotFound("such identity")),
