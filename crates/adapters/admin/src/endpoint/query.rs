@@ -2,13 +2,15 @@ use crate::endpoint::body::{Nothing, told};
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::{HttpRequest, web};
 use dwar_app::MOST_LISTED;
-use dwar_kernel::{Timestamp, read_instant};
+use dwar_kernel::{KeyMode, Timestamp, read_instant};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::str::FromStr;
 use utoipa::IntoParams;
+use utoipa::openapi::Object;
 use utoipa::openapi::path::ParameterIn;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 const USUAL: u32 = 50;
 
@@ -93,6 +95,15 @@ pub(crate) fn word<T>(
     let Some(text) = text else { return Ok(None) };
     let wrong = || ApiRefusal::field(field, "none of the words that it knows");
     known(text).map(Some).ok_or_else(wrong)
+}
+
+/// What a parameter takes that [`word`] reads.
+pub(crate) fn one_of<const N: usize>(words: [&'static str; N]) -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build()
+}
+
+pub(crate) fn modes() -> Object {
+    one_of(KeyMode::ALL.map(KeyMode::as_str))
 }
 
 /// An instant and what settles equal ones, as a cursor has them: `2027-01-15T08:00:00Z_7`.

@@ -2,7 +2,7 @@ use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
 use crate::endpoint::answer::{Answered, Lines};
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get};
-use crate::endpoint::query::{instant_of, limit, place};
+use crate::endpoint::query::{instant_of, limit, one_of, place};
 use crate::endpoint::refusal::ApiRefusal;
 use crate::views::{AuditLine, Page};
 use actix_web::web::Bytes;
@@ -13,7 +13,6 @@ use futures_util::stream::try_unfold;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa::openapi::Object;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 /// Lines of an export that are read at a time.
 const PAGE: u32 = 500;
@@ -63,8 +62,7 @@ struct AuditQuery {
 }
 
 fn actions() -> Object {
-    let words = Action::ALL.map(Action::as_str);
-    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build()
+    one_of(Action::ALL.map(Action::as_str))
 }
 
 async fn all(call: AdminRequest, query: AuditQuery, _: Nothing) -> Answered<Page<AuditLine>> {

@@ -2,12 +2,13 @@ use crate::endpoint::admin_request::ProjectRequest;
 use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get};
-use crate::endpoint::query::word;
+use crate::endpoint::query::{modes, one_of, word};
 use crate::views::{id, instant};
 use dwar_activity::{Counts, Period, Route};
 use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -25,12 +26,16 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct FiguresQuery {
-    /// `hour`, `day` or `month` (30 days); a day without.
-    #[param(pattern = r"^(hour|day|month)$")]
+    /// A month has 30 days; a day without.
+    #[param(schema_with = periods)]
     period: Option<String>,
-    /// `live` or `test`; live without.
-    #[param(pattern = r"^(live|test)$")]
+    /// Live without.
+    #[param(schema_with = modes)]
     mode: Option<String>,
+}
+
+fn periods() -> Object {
+    one_of(Period::ALL.map(Period::as_str))
 }
 
 /// Figures of one period up to now.

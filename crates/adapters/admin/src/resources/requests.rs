@@ -3,7 +3,7 @@ use crate::endpoint::admin_request::ProjectRequest;
 use crate::endpoint::answer::{Answered, Limited};
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::query::{no_cursor, word};
+use crate::endpoint::query::{modes, no_cursor, one_of, word};
 use crate::endpoint::refusal::AdminCode;
 use crate::views::{id, instant};
 use dwar_app::explain;
@@ -13,6 +13,7 @@ use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
 use dwar_wire::openapi::given_phone;
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -55,14 +56,12 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct RequestsQuery {
-    /// `live` or `test`.
-    #[param(pattern = r"^(live|test)$")]
+    #[param(schema_with = modes)]
     mode: Option<String>,
-    /// `queued`, `sent`, `delivered` or `failed`.
-    #[param(pattern = r"^(queued|sent|delivered|failed)$")]
+    #[param(schema_with = statuses)]
     status: Option<String>,
-    /// One that was tried: `whatsapp` or `sms`.
-    #[param(pattern = r"^(whatsapp|sms)$")]
+    /// One that was tried.
+    #[param(schema_with = channels)]
     channel: Option<String>,
     /// One that was tried, by its name.
     #[param(min_length = 1, max_length = 200)]
@@ -70,6 +69,14 @@ struct RequestsQuery {
     /// The `next_cursor` of the answer before.
     #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
+}
+
+fn statuses() -> Object {
+    one_of(DeliveryStatus::ALL.map(DeliveryStatus::as_str))
+}
+
+fn channels() -> Object {
+    one_of(Channel::ALL.map(Channel::as_str))
 }
 
 /// Part of what was asked for: at most 50, of at most 500 that were looked through.

@@ -3,7 +3,7 @@ use crate::endpoint::admin_request::ProjectRequest;
 use crate::endpoint::answer::{Answered, Csv};
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::query::{instant_of, limit, place, word};
+use crate::endpoint::query::{instant_of, limit, one_of, place, word};
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use crate::views::{BegunProof, LedgerProofs, Page, WalletEntry};
 use dwar_app::Scope;
@@ -11,6 +11,7 @@ use dwar_operator::Command;
 use dwar_wallet::{EntryKind, StatementCursor, StatementFilter};
 use dwar_wire::csv_download;
 use serde::Deserialize;
+use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -53,8 +54,7 @@ struct EntriesQuery {
     /// Before this instant.
     #[param(format = "date-time")]
     until: Option<String>,
-    /// `credit`, `hold`, `capture`, `release`, `refund` or `adjustment`.
-    #[param(pattern = r"^(credit|hold|capture|release|refund|adjustment)$")]
+    #[param(schema_with = kinds)]
     kind: Option<String>,
     /// Exactly this one.
     #[param(min_length = 1, max_length = 200)]
@@ -107,6 +107,10 @@ async fn proof(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<LedgerPro
 async fn begin(at: ProjectRequest, _: Nothing, body: ProofToBegin) -> Answered<BegunProof> {
     let scope = if body.everything { Scope::Everything } else { Scope::Newer };
     Ok((&at.api.manage.ledger.begin(&at.by, at.project, scope).await?).into())
+}
+
+fn kinds() -> Object {
+    one_of(EntryKind::ALL.map(EntryKind::as_str))
 }
 
 impl EntriesQuery {

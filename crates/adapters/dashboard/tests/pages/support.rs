@@ -23,6 +23,7 @@ use dwar_testkit::{
     Carriers, Documented, FixedClock, PlainHasher, Post, START, SeenAnswer, management, parts,
 };
 use dwar_wallet::{Amount, Paise};
+use std::collections::BTreeSet;
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -240,6 +241,11 @@ impl House {
             .collect();
         let (status, body) = (reply.status, reply.body.as_bytes());
         self.documented.hold(SeenAnswer { method, path, status, headers: &headers, body });
+    }
+
+    /// The refusals of the admin API so far, as (operation id, code).
+    pub fn refusals_seen(&self) -> BTreeSet<(String, String)> {
+        self.documented.seen()
     }
 
     /// Sends a request, and takes its answer piece by piece.

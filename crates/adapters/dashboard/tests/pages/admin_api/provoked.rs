@@ -1,15 +1,19 @@
 //! Every code that the document says an operation can answer with, made to happen.
 
 use super::walk::{Listed, listed, with};
-use super::{Program, code, json_of, text};
+use super::{Program, code, json_of, text, with_code};
 use crate::support::House;
+use crate::webhooks::told;
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use dwar_admin::document;
+use dwar_app::Scope;
 use dwar_memory::Fault;
-use dwar_operator::{Access, Role};
-use dwar_testkit::Documented;
+use dwar_operator::{Access, By, Role};
+use dwar_testkit::{Documented, START, seconds};
+use dwar_wallet::ProofRun;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 const NOBODY: &str = "0199a000-0000-7000-8000-000000000000";
 
@@ -128,31 +132,61 @@ async fn add_hook(owner: &Program<'_>) -> String {
 }
 
 #[actix_web::test]
-async fn every_conflict_comes_about() {
+async fn every_code_that_takes_several_requests_comes_about() {
     let house = House::new().await;
-    let owner = Program::owner(&house).await;
+    let (endpoint, event) = told(&house).await;
+    // The event's next call is due by then, so that it can be asked for.
+    house.clock.set(START + seconds(10));
     let ravi = house.joined("ravi", Access::one(house.project, Role::Support)).await;
-    let hook = add_hook(&owner).await;
     let much = json!({ "amount_paise": 1_000_000_000_000_i64, "reference": "much" });
     let less = json!({ "amount_paise": -1_000_000_000_000_i64, "reference": "less" });
     let access =
         json!({ "projects": [{ "project_id": house.project.to_string(), "role": "support" }] });
-    let asked = [
-        ("/keys/live/regenerate".to_owned(), json!({ "replaces": NOBODY })),
-        ("/wallet/credits".to_owned(), much),
-        ("/wallet/adjustments".to_owned(), less),
-        ("/wallet/refunds".to_owned(), json!({ "otp_id": NOBODY })),
-    ];
-    for (path, body) in asked {
-        let refused = owner.refused(Method::POST, &owner.own(&path), body).await;
-        assert_eq!(refused, (409, "CONFLICT".to_owned()), "{path}");
+    let owner = Program::owner(&house).await;
+    let own = |rest: &str| owner.own(rest);
+    let hook = |rest: &str| own(&format!("/webhooks/{}{rest}", endpoint.id));
+    let nobody = json!({ "otp_id": NOBODY });
+    for (path, body, times) in [
+        (own("/keys/live/regenerate"), json!({ "replaces": NOBODY }), 1),
+        (own("/wallet/credits"), much, 1),
+        (own("/wallet/adjustments"), less, 1),
+        (own("/wallet/refunds"), nobody, 1),
+        ("/operators".to_owned(), json!({ "name": "ravi", "access": access }), 1),
+        (format!("/operators/{}/invitation", ravi.operator.id), json!({}), 1),
+        (hook("/test"), json!({}), 2),
+        (hook("/resend"), json!({ "event_id": event }), 2),
+    ] {
+        for _ in 1..times {
+            assert_eq!(owner.post(&path, body.clone()).await.status, 200, "{path}");
+        }
+        let refused = owner.refused(Method::POST, &path, body).await;
+        assert_eq!(refused, with_code(409, "CONFLICT"), "{path}");
     }
-    let invited = json!({ "name": "ravi", "access": access });
-    let refused = owner.refused(Method::POST, "/operators", invited).await;
-    assert_eq!(refused, (409, "CONFLICT".to_owned()));
-    let path = format!("/operators/{}/invitation", ravi.operator.id);
-    assert_eq!(owner.refused(Method::POST, &path, json!({})).await.1, "CONFLICT");
-    let path = owner.own(&format!("/webhooks/{hook}/test"));
-    assert_eq!(owner.post(&path, json!({})).await.status, 200);
-    assert_eq!(owner.refused(Method::POST, &path, json!({})).await.1, "CONFLICT");
+    house.begin_proofs_that_nobody_makes().await;
+    owner.refused(Method::POST, &own("/wallet/proof"), json!({})).await;
+
+    let viewer = Program::role(&house, Role::Viewer).await;
+    for number in 0..=60 {
+        let phone = json!({ "phone": format!("98765000{number:02}") });
+        viewer.post(&own("/requests/search"), phone).await;
+    }
+    let several =
+        |(_, code): &(String, String)| ["CONFLICT", "SEARCH_RATE_LIMITED"].contains(&&**code);
+    let pairs = |all: BTreeSet<_>| all.into_iter().filter(several).collect::<BTreeSet<_>>();
+    let promised = pairs(Documented::new(&document()).refusals());
+    assert_eq!(pairs(house.refusals_seen()), promised);
+    assert_eq!(promised.len(), 10);
+}
+
+impl House {
+    /// As many proofs as may wait, and nobody who makes them.
+    async fn begin_proofs_that_nobody_makes(&self) {
+        self.store.faults().next("LedgerStore::last_sound_proof", Fault::Panics);
+        for number in 0..=100 {
+            self.clock.set(START + ProofRun::LEASE * number);
+            let (by, ledger) = (By::command_line(), &self.manage.ledger);
+            ledger.begin(&by, self.project, Scope::Newer).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+    }
 }
