@@ -48,9 +48,10 @@ fn texts_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
 /// whatever it is called.
 #[test]
 fn every_secret_and_every_address_that_is_called_has_a_rule() {
-    const WITHOUT: [(&str, &str); 2] = [
+    const WITHOUT: [(&str, &str); 3] = [
         ("secrets.older_master_keys", "a weak key must open what it sealed until it is replaced"),
         ("gateways.proxy", "what goes through it is encrypted from end to end"),
+        ("traces.header", "whoever runs the collector makes it"),
     ];
     let set = |key: &str, value: &str| {
         let variable = format!("DWAR__{}", key.to_uppercase().replace('.', "__"));
@@ -145,6 +146,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("gateways.whatsapp", "whatsapp_cloud, console", false),
         ("gateways.msg91.base_url", "http://control.msg91.com", false),
         ("gateways.public_url", "http://otp.example.com", false),
+        ("traces.endpoint", "http://otel.example.com:4318", false),
         ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar", true),
         ("database.url", "postgres://dwar:change-me@127.0.0.1/dwar", true),
         ("database.url", "memory:", false),

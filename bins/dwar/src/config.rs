@@ -7,10 +7,11 @@ pub use load::is_for_us_alone;
 pub use load::{built_in, load, toml_sentence};
 
 use crate::bounds::{self, Bound, NUMBERS};
-use dwar_gateways::Secret;
+use dwar_gateways::{BaseUrl, Secret};
 use dwar_sqlite::Synchronous;
 use dwar_webhooks::WebhookSettings;
 use serde::Deserialize;
+use serde_with::{As, NoneAsEmptyString};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -29,6 +30,7 @@ pub struct Config {
     pub events: WebhookSettings,
     pub log: Log,
     pub metrics: dwar_metrics::Settings,
+    pub traces: Traces,
     /// Every number by its key. Those that only the use cases need are here and in no field.
     #[serde(skip)]
     pub numbers: BTreeMap<&'static str, u64>,
@@ -91,6 +93,18 @@ pub enum LogFormat {
     Json,
 }
 
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traces {
+    /// The collector; without one there are no traces.
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub endpoint: Option<BaseUrl>,
+    /// `Name: value`, or empty.
+    pub header: Secret,
+    /// Of all requests and events, 0 to 1.
+    pub ratio: f64,
+}
+
 /// A configuration that cannot be used, with a sentence that says what to change.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -126,6 +140,9 @@ impl Config {
             let problem =
                 format!("{address} can be reached from other machines: set metrics.token too");
             return Err(invalid("metrics.address", problem));
+        }
+        if !(0.0..=1.0).contains(&self.traces.ratio) {
+            return Err(invalid("traces.ratio", "must be between 0 and 1"));
         }
         if self.tokens.issuer.is_empty() {
             return Err(invalid("tokens.issuer", "must not be empty"));
@@ -196,6 +213,9 @@ mod tests {
             ("DWAR__SESSION__ACCESS_SECONDS", "0", "session.access_seconds"),
             ("DWAR__REDIS__URL", "http://localhost", "redis.url: it is redis://"),
             ("DWAR__GATEWAYS__PUBLIC_URL", "ftp://x", "gateways.public_url: it begins with https"),
+            ("DWAR__TRACES__ENDPOINT", "localhost:4318", "traces.endpoint: it begins with https"),
+            ("DWAR__TRACES__RATIO", "1.1", "traces.ratio: must be between 0 and 1"),
+            ("DWAR__TRACES__RATIO", "nan", "traces.ratio: must be between 0 and 1"),
         ] {
             let refused = from_env(&[(name, value)]).unwrap_err().to_string();
             assert!(refused.contains(key), "{refused}");

@@ -1,10 +1,16 @@
-//! Logs: structured, to standard error, pretty for people and JSON for machines.
+//! Logs: structured, to standard error, pretty for people and JSON for machines. Traces: to a collector, if
+//! there is one.
 
 mod json;
 mod outlet;
+mod pretty;
+mod traces;
 
-use crate::config::{ConfigError, Log, LogFormat, invalid};
+use crate::config::{ConfigError, Log, LogFormat, Traces, invalid};
+use dwar_kernel::TRACE;
+use dwar_otlp::is_traced;
 use json::Json;
+use pretty::Pretty;
 use std::io::{self, IsTerminal};
 use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::{ErrorCounter, WorkerGuard};
@@ -16,15 +22,18 @@ use tracing_subscriber::util::SubscriberInitExt;
 /// Knows how many lines were lost.
 pub type LostLines = ErrorCounter;
 
-/// Logging, until it is dropped.
-#[must_use = "queued lines are written when it is dropped"]
-pub struct Logging {
+/// What logs and sends traces. When it is dropped, what waits is written: spans within two seconds, lines
+/// within one.
+#[must_use = "it ends when it is dropped"]
+pub struct Telemetry {
     pub lost: LostLines,
-    _guard: WorkerGuard,
+    // In this order, since sending may still log.
+    _spans: Option<traces::Outlet>,
+    _lines: WorkerGuard,
 }
 
-/// Starts logging, until what this gives is dropped. Later calls change nothing.
-pub fn start(log: &Log) -> Result<Logging, ConfigError> {
+/// Starts logging, and traces if somebody takes them. Later calls change nothing.
+pub fn start(log: &Log, traces: Option<&Traces>) -> Result<Telemetry, ConfigError> {
     let filter =
         EnvFilter::try_new(&log.level).map_err(|cause| invalid("log.level", cause.to_string()))?;
     let pretty = match log.format {
@@ -32,18 +41,25 @@ pub fn start(log: &Log) -> Result<Logging, ConfigError> {
         LogFormat::Json => false,
         LogFormat::Auto => io::stderr().is_terminal(),
     };
+    let (layer, spans) = traces.map(traces::open).transpose()?.flatten().unzip();
+    let traced = spans.is_some();
+    // Whatever the log leaves out, traces decide about their spans.
+    let own = traced.then(|| format!("{TRACE}=error").parse().ok()).flatten();
+    let filter = own.into_iter().fold(filter, EnvFilter::add_directive);
+    let wanted = filter_fn(move |line| is_discreet(line) && (traced || !is_traced(line)));
     let (lines, guard) = outlet::open(io::stderr());
     let lost = lines.error_counter();
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines);
     // Only the first of several applications in one process (tests) gets to install its own.
     let _already_started = if pretty {
         let builder = builder.with_ansi(io::stderr().is_terminal());
-        builder.finish().with(filter_fn(is_discreet)).try_init()
+        let builder = builder.map_event_format(|format| Pretty { format, traced });
+        builder.finish().with(wanted).with(layer).try_init()
     } else {
-        let builder = builder.event_format(Json).fmt_fields(Json);
-        builder.finish().with(filter_fn(is_discreet)).try_init()
+        let builder = builder.event_format(Json { traced }).fmt_fields(Json { traced });
+        builder.finish().with(wanted).with(layer).try_init()
     };
-    Ok(Logging { lost, _guard: guard })
+    Ok(Telemetry { lost, _spans: spans, _lines: guard })
 }
 
 /// Whether a line keeps what clients and providers say out of the log, whatever level is asked for.

@@ -60,6 +60,7 @@ pub const RULES: &[Rule] = &[
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
     rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the network can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
     rule("metrics.token", A_SECRET, COUNTED, |c| weak_text(c.metrics.token.expose(), TAKEN_FROM_CALLERS)),
+    rule("traces.endpoint", ENCRYPTED, "traces say what the service does, for whom and when", |c| c.traces.endpoint.as_ref().and_then(plain)),
     rule("log.level", "`info` at the most", "more detailed levels may log what clients sent and what databases hold", chatty),
 ];
 

@@ -209,7 +209,9 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
-    let logging = telemetry::start(&config.log)?;
+    // Commands are short, and their users see what they do.
+    let traces = matches!(command, Command::Serve).then_some(&config.traces);
+    let telemetry = telemetry::start(&config.log, traces)?;
     let bearable =
         matches!(command, Command::Serve | Command::Doctor(_) | Command::Health | Command::Try(_));
     if !bearable && Location::of(&config.database)? == Location::Memory {
@@ -220,7 +222,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         ));
     }
     match command {
-        Command::Serve => serve::run(config, logging.lost.clone()),
+        Command::Serve => serve::run(config, telemetry.lost.clone()),
         Command::Migrate => answer(args.json, migrate(config)),
         Command::Project(command) => answer(args.json, project::run(config, command)),
         Command::Key(command) => answer(args.json, key::run(config, command)),
@@ -232,7 +234,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
         Command::Health => answer(args.json, health::run(config)),
-        Command::Try(asked) => r#try::run(config, asked, args.json, logging.lost.clone()),
+        Command::Try(asked) => r#try::run(config, asked, args.json, telemetry.lost.clone()),
     }
 }
 

@@ -17,7 +17,7 @@ pub const DEFAULTS: &str = dwar_defaults::FILE;
 const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
 /// The settings whose values are secrets.
-const SECRETS: [&str; 13] = [
+const SECRETS: [&str; 14] = [
     "secrets.master_key",
     "secrets.older_master_keys",
     "secrets.lookup_key",
@@ -31,6 +31,7 @@ const SECRETS: [&str; 13] = [
     "gateways.gupshup.password",
     "gateways.gupshup.webhook_token",
     "metrics.token",
+    "traces.header",
 ];
 /// The settings that may hold a user and a password.
 const ADDRESSES: [&str; 4] = ["database.url", "database.direct_url", "redis.url", "gateways.proxy"];

@@ -1,6 +1,7 @@
 //! Logs as JSON. Each request has a line and a span, so both are written as they come: without a map, and
 //! without reading a span's fields again for each line within.
 
+use dwar_otlp::{is_traced, trace_id};
 use std::fmt::{self, Debug, Write};
 use tracing::field::{Field, Visit};
 use tracing::span::Record;
@@ -12,8 +13,13 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFi
 use tracing_subscriber::registry::LookupSpan;
 
 /// Writes `{"timestamp":…,"level":…,…,"target":…,"span":{"name":…,…}}` and a line break: an event with its
-/// fields among the others, and the innermost span with those of its own.
-pub struct Json;
+/// fields among the others, and the innermost span with those of its own; before the span, `"trace_id":"…"` if
+/// it is in a trace. Spans that are parts of traces are not shown.
+#[derive(Clone, Copy)]
+pub struct Json {
+    /// Whether there are traces.
+    pub traced: bool,
+}
 
 impl<S, N> FormatEvent<S, N> for Json
 where
@@ -35,7 +41,14 @@ where
         object.written?;
         write!(line, ",\"target\":\"{}\"", about.target())?;
         let named = event.parent().and_then(|span| context.span(span));
-        if let Some(span) = named.or_else(|| context.lookup_current()) {
+        let mut within = named.or_else(|| context.lookup_current());
+        if self.traced {
+            if let Some(id) = within.as_ref().and_then(trace_id) {
+                write!(line, ",\"trace_id\":\"{id}\"")?;
+            }
+            within = within.and_then(|span| span.scope().find(|it| !is_traced(it.metadata())));
+        }
+        if let Some(span) = within {
             write!(line, ",\"span\":{{\"name\":\"{}\"", span.name())?;
             let known = span.extensions();
             let fields =
@@ -154,6 +167,8 @@ mod tests {
     use tracing::field::{Empty, display};
     use tracing_subscriber::fmt::MakeWriter;
 
+    const JSON: Json = Json { traced: false };
+
     #[derive(Clone, Default)]
     struct Page(Arc<Mutex<Vec<u8>>>);
 
@@ -177,7 +192,7 @@ mod tests {
 
     fn told(inside: impl FnOnce()) -> String {
         let page = Page::default();
-        let builder = tracing_subscriber::fmt().event_format(Json).fmt_fields(Json);
+        let builder = tracing_subscriber::fmt().event_format(JSON).fmt_fields(JSON);
         tracing::subscriber::with_default(builder.with_writer(page.clone()).finish(), inside);
         String::from_utf8(page.0.lock().unwrap().clone()).unwrap()
     }

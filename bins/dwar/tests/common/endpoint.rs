@@ -7,6 +7,7 @@ use tokio::net::TcpListener;
 /// One request to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Told {
+    pub head: String,
     pub id: String,
     pub timestamp: String,
     pub signature: String,
@@ -73,9 +74,9 @@ impl Endpoint {
 #[allow(clippy::option_option, reason = "not yet, or not readable")]
 fn parse(bytes: &[u8]) -> Option<Option<Told>> {
     let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
-    let text = String::from_utf8(bytes[..head].to_vec()).ok()?;
+    let above = String::from_utf8(bytes[..head].to_vec()).ok()?;
     let header = |name: &str| {
-        text.lines().find_map(|line| {
+        above.lines().find_map(|line| {
             let (known, value) = line.split_once(": ")?;
             known.eq_ignore_ascii_case(name).then(|| value.to_owned())
         })
@@ -89,5 +90,6 @@ fn parse(bytes: &[u8]) -> Option<Option<Told>> {
         signature: header("webhook-signature").unwrap_or_default(),
         body: serde_json::from_str(&text).ok()?,
         text,
+        head: above.to_lowercase(),
     }))
 }

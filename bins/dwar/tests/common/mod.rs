@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
+mod collector;
 mod crowd;
 mod database;
 mod disk;
@@ -13,6 +14,8 @@ mod tap;
 mod vendor;
 mod wire;
 
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use collector::{Collector, Manner, attribute};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use crowd::{Bystander, Resident, attacker, raise_descriptors};
 pub use database::Database;

@@ -14,8 +14,16 @@ use std::path::{Path, PathBuf};
 /// A section whose keys the user names.
 const OPEN_SECTION: &str = "gateways";
 
-/// What looks like code of ours and is not: a header, files that a guide has its reader make.
-const FOREIGN: [&str; 3] = ["ETag", "secrets.env", "telepost.rs"];
+/// What looks like code of ours and is not: a header, files that a guide has its reader make, attributes
+/// that OpenTelemetry names.
+const FOREIGN: [&str; 6] = [
+    "ETag",
+    "secrets.env",
+    "telepost.rs",
+    "http.request.method",
+    "http.route",
+    "http.response.status_code",
+];
 
 struct Repository {
     root: PathBuf,

@@ -11,7 +11,7 @@ use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpRequest, HttpResponse};
 use dwar_admin as admin_api;
-use dwar_wire::{begun, known_method};
+use dwar_wire::{RequestTrace, TraceEnd, begun, known_method};
 use futures_util::FutureExt;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -59,6 +59,8 @@ pub(crate) async fn guard(
     let (connection, body) = begun(&mut request);
     request.set_payload(body);
     let method = request.method().clone();
+    // Who signs in here has no key, so nobody's word is taken for which trace this is part of.
+    let trace = RequestTrace::begin(&method, None);
     let bodiless = method == Method::HEAD;
     if bodiless {
         // Answered as GET is, and without the body (RFC 9110 section 9.3.2).
@@ -71,7 +73,7 @@ pub(crate) async fn guard(
         console.map(|console| admin_api::AdminRequestId::new(request.headers(), &console.tools));
     let (request, mut response) = match admit(&request, api.is_some()) {
         Err(refused) => (Some(request.into_parts().0), HttpResponse::from_error(refused)),
-        Ok(()) => answered(next, request).await,
+        Ok(()) => trace.follow(answered(next, request)).await,
     };
     if let Some(asked) = &api {
         response = admin_api::complete(response, asked);
@@ -81,15 +83,19 @@ pub(crate) async fn guard(
         response = response.map_body(|_, body| BoxBody::new(LeftOut(body.size())));
     }
     let route = request.as_ref().and_then(HttpRequest::match_pattern);
-    tracing::info!(
-        target: "dwar::dashboard",
-        method = known_method(&method),
-        route = route.as_deref().unwrap_or("none"),
-        status = response.status().as_u16(),
-        request_id = api.as_ref().map(admin_api::AdminRequestId::as_str),
-        duration_ms = began.elapsed().as_secs_f64() * 1_000.0,
-        "answered"
-    );
+    trace.surround(|| {
+        tracing::info!(
+            target: "dwar::dashboard",
+            method = known_method(&method),
+            route = route.as_deref().unwrap_or("none"),
+            status = response.status().as_u16(),
+            request_id = api.as_ref().map(admin_api::AdminRequestId::as_str),
+            duration_ms = began.elapsed().as_secs_f64() * 1_000.0,
+            "answered"
+        );
+    });
+    let (route, status) = (route.as_deref(), Some(response.status()));
+    trace.end(&TraceEnd { route, status, ..TraceEnd::default() });
     if let Some(connection) = connection {
         connection.answer();
     }

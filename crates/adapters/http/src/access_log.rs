@@ -3,8 +3,9 @@ use crate::call::Trail;
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::Method;
+use actix_web::http::StatusCode;
 use dwar_app::{Answered, Observer};
-use dwar_wire::known_method;
+use dwar_wire::{TraceEnd, known_method};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ pub(crate) struct Line {
     began: Instant,
     method: &'static str,
     trail: Rc<Trail>,
-    status: Option<u16>,
+    status: Option<StatusCode>,
     code: Option<&'static str>,
     bytes: u64,
 }
@@ -35,7 +36,7 @@ impl Line {
 
     /// Notes the answer.
     pub(crate) fn answered(&mut self, response: &HttpResponse, code: Option<ErrorCode>) {
-        self.status = Some(response.status().as_u16());
+        self.status = Some(response.status());
         self.code = code.map(ErrorCode::as_str);
         if let BodySize::Sized(bytes) = response.body().size() {
             self.bytes = bytes;
@@ -45,9 +46,22 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let Self { method, status, code, .. } = *self;
-        let (route, took) = (self.trail.route.get(), self.began.elapsed());
-        self.observer.answered(&Answered { route, method, status, code, took });
+        let (route, caller, took) =
+            (self.trail.route.get(), self.trail.caller.get(), self.began.elapsed());
+        let (method, code) = (self.method, self.code);
+        let status = self.status.map(|status| status.as_u16());
+        let answered = Answered { route, method, status, code, took };
+        self.observer.answered(&answered);
+        let trace = &self.trail.trace;
+        trace.settle();
+        trace.surround(|| self.write(&answered));
+        trace.end(&TraceEnd { route, status: self.status, code, caller });
+    }
+}
+
+impl Line {
+    fn write(&self, answered: &Answered) {
+        let Answered { route, method, status, code, took } = *answered;
         let caller = self.trail.caller.get();
         let project = caller.map(|(project, _)| display(project));
         let mode = caller.map(|(_, mode)| mode.as_str());

@@ -7,6 +7,7 @@ use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse};
 use dwar_app::UseCases;
 use dwar_kernel::{KeyMode, Phone, ProjectId};
+use dwar_wire::RequestTrace;
 use serde::Serialize;
 use std::cell::{Cell, RefCell};
 use std::future::{Ready, ready};
@@ -30,12 +31,13 @@ pub(crate) struct Trail {
     pub(crate) phone: RefCell<Option<Phone>>,
     /// The route's pattern, known as soon as a handler has the request.
     pub(crate) route: Cell<Option<&'static str>>,
+    pub(crate) trace: RequestTrace,
     /// The body, until it is read.
     pub(crate) payload: RefCell<Option<Payload>>,
 }
 
 impl Trail {
-    pub(crate) fn new(request_id: HeaderValue, payload: Payload) -> Self {
+    pub(crate) fn new(request_id: HeaderValue, payload: Payload, trace: RequestTrace) -> Self {
         let payload = Some(payload).filter(|payload| !matches!(payload, Payload::None));
         Self {
             request_id,
@@ -43,6 +45,7 @@ impl Trail {
             rate: Cell::default(),
             phone: RefCell::default(),
             route: Cell::default(),
+            trace,
             payload: RefCell::new(payload),
         }
     }

@@ -97,6 +97,7 @@ impl ApiCall {
         scope: RequestScope,
     ) -> Result<Option<Admission>, ApiError> {
         self.trail.caller.set(Some((project, mode)));
+        self.trail.trace.believe();
         let UseCases { admit_request, tally, .. } = self.use_cases()?;
         if self.request.extensions().get::<OnBehalf>().is_none() {
             tally.used(key, client_address(&self.request, self.api.behind_proxy));

@@ -49,6 +49,8 @@ mod passkey;
 mod queue;
 #[path = "../../sql/ports/signing_key.rs"]
 mod signing_key;
+#[path = "../../sql/ports/trace.rs"]
+mod trace;
 
 pub use connection::error::InvalidUrl;
 pub use connection::settings::Settings;
@@ -67,6 +69,9 @@ use std::sync::atomic::AtomicU32;
 
 /// As the ports that are said once call it.
 use PostgresStore as Store;
+
+/// What traces call the database (OpenTelemetry, `db.system.name`).
+const SYSTEM: &str = "postgresql";
 
 /// Every store port on one PostgreSQL database. Clones share the connections.
 #[derive(Clone)]

@@ -1,12 +1,15 @@
 use crate::RedisUrl;
 use crate::link::Link;
 use async_trait::async_trait;
-use dwar_kernel::{StoreError, Timestamp};
+use dwar_kernel::{StoreError, TRACE, Timestamp};
 use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, RequestScope};
 use redis::{RedisError, Script, ServerErrorKind};
 use std::time::Duration;
+use tracing::instrument;
 
 const HIT: &str = include_str!("hit.lua");
+/// What traces call it.
+const HITS: &str = "requests.hit";
 
 /// Counts the requests of every instance that asks the same Redis, exactly.
 ///
@@ -41,6 +44,13 @@ impl RedisRequestLimiter {
         self.judge("dwar:requests:{probe}", quota, now).await.map(drop)
     }
 
+    #[instrument(
+        name = "store call",
+        target = TRACE,
+        level = "error",
+        skip_all,
+        fields(otel.kind = "client", otel.name = HITS, db.system.name = "redis", db.operation.name = HITS)
+    )]
     async fn judge(
         &self,
         log: &str,

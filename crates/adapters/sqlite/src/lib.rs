@@ -43,9 +43,14 @@ mod passkey;
 mod queue;
 #[path = "../../sql/ports/signing_key.rs"]
 mod signing_key;
+#[path = "../../sql/ports/trace.rs"]
+mod trace;
 
 pub use connection::error::OpenError;
 pub use connection::pool::{Settings, SqliteStore, Synchronous};
 
 /// As the ports that are said once call it.
 use SqliteStore as Store;
+
+/// What traces call the database (OpenTelemetry, `db.system.name`).
+const SYSTEM: &str = "sqlite";

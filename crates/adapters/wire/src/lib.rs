@@ -1,5 +1,5 @@
 //! What the API, the admin API and the dashboard have in common on the wire: what one connection may cost,
-//! the body of a refusal and the form of their tables, the id of a request and the address it comes from,
+//! the body of a refusal and the form of their tables, the id, the trace and the address of a request,
 //! answers that are read from a store as they are sent, and which bodies count as JSON.
 
 mod allow;
@@ -14,6 +14,7 @@ mod refused;
 mod request_id;
 mod serve;
 mod streamed;
+mod trace;
 
 pub use actix_web::http::StatusCode;
 pub use allow::allow;
@@ -27,3 +28,4 @@ pub use refused::Refused;
 pub use request_id::{REQUEST_ID, fresh_id, request_id};
 pub use serve::{Serving, begun, listen, serve};
 pub use streamed::{CutOff, csv_download, streamed};
+pub use trace::{RequestTrace, TraceEnd};

@@ -1,7 +1,8 @@
 use crate::{Limits, Toolbox};
-use dwar_kernel::{ApiKeyId, KeyMode, StoreError};
+use dwar_kernel::{ApiKeyId, KeyMode, StoreError, TRACE};
 use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Counts requests per API key (docs/contract.md, Limits).
 pub struct AdmitRequest {
@@ -15,6 +16,7 @@ pub struct AdmitRequest {
 
 impl AdmitRequest {
     /// Judges and, if admitted, counts one request by `key`; `None` if nothing bounds it.
+    #[instrument(name = "admit_request", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,
         key: ApiKeyId,

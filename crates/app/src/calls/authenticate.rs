@@ -1,9 +1,10 @@
 use crate::Toolbox;
 use crate::refusals::refusals;
-use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId};
+use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, TRACE};
 use dwar_project::{ApiKey, Caller, ProjectStore};
 use dwar_session::{AccessToken, PresentedToken, RefreshToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Whom a request claims to speak for; not looked up yet.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ impl Authenticate {
     /// # Errors
     /// [`AuthenticateError::Unrecognised`] for every key that is not in force at this instant, and
     /// for a project that does not exist; the same for the other two.
+    #[instrument(name = "authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn caller(&self, claim: &Claim) -> Result<Caller, AuthenticateError> {
         let caller = self.projects.caller(self.digest(claim).await?).await?;
         caller.ok_or(AuthenticateError::Unrecognised)
@@ -49,6 +51,7 @@ impl Authenticate {
 
     /// Whom the request speaks for, and the session that `token` names, if it is theirs. The token
     /// has not been checked for this: strangers cost no signature.
+    #[instrument(name = "authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn with_access_token(
         &self,
         claim: &Claim,
@@ -58,6 +61,7 @@ impl Authenticate {
     }
 
     /// As [`Authenticate::with_access_token`], by a refresh token.
+    #[instrument(name = "authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn with_refresh_token(
         &self,
         claim: &Claim,

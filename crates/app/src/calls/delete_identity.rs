@@ -1,9 +1,10 @@
 use crate::Toolbox;
 use crate::refusals::refusals;
 use dwar_identity::{Erased, IdentityStore};
-use dwar_kernel::IdentityId;
+use dwar_kernel::{IdentityId, TRACE};
 use dwar_project::Caller;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Erases an identity and revokes its sessions (`DELETE /v1/identity/{id}`).
 pub struct DeleteIdentity {
@@ -23,6 +24,7 @@ refusals! {
 
 impl DeleteIdentity {
     /// Erases every trace of the identity (docs/contract.md, Identities); a malformed id is not found.
+    #[instrument(name = "delete_identity", target = TRACE, level = "error", skip_all)]
     pub async fn delete(
         &self,
         caller: &Caller,

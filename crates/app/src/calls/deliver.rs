@@ -1,7 +1,7 @@
 use super::message_text::{brand_of, language_of, sms_text_of};
 use crate::{Routes, Toolbox};
 use dwar_kernel::{
-    AttemptId, EntryId, KeyMode, OtpId, Phone, PriceList, Purpose, StoreError, Unsealable,
+    AttemptId, EntryId, KeyMode, OtpId, Phone, PriceList, Purpose, StoreError, TRACE, Unsealable,
 };
 use dwar_login::{LoginStore, SendReport};
 use dwar_otp::{
@@ -12,6 +12,7 @@ use dwar_project::{Project, ProjectStore};
 use dwar_ratelimit::{SendKey, SendLimiter};
 use dwar_wallet::{Settlement, WalletStore};
 use std::sync::Arc;
+use tracing::field::Empty;
 use tracing::{Instrument, Span};
 use zeroize::Zeroizing;
 
@@ -216,9 +217,12 @@ impl Deliver {
             Err(reason) => return Report::Failed(reason),
         };
         let phone = message.phone.clone();
-        let outcome = gateway.deliver(message).instrument(span_about(&phone)).await;
+        let call = span_of(attempt);
+        let lines = call.in_scope(|| way.span_about(&phone));
+        let outcome = gateway.deliver(message).instrument(lines).await;
         // The kind alone: what a provider calls a message is its own text.
         let (outcome_kind, reason) = outcome.words();
+        call.record("dwar.outcome", outcome_kind).record("error.type", reason);
         tracing::info!(otp = %otp.id, attempt = %attempt.id, %phone, provider = %attempt.provider,
             channel = attempt.channel.as_str(), outcome = outcome_kind, reason, "provider answered");
         match outcome {
@@ -276,9 +280,27 @@ impl Deliver {
     }
 }
 
-/// The span for a gateway's log lines: the request's, which knows the phone, or one of its own if
-/// no request waits for the send (receipts, the sweep).
-fn span_about(phone: &Phone) -> Span {
-    let present = Span::current();
-    if present.is_none() { tracing::error_span!("delivery", %phone) } else { present }
+impl Way<'_> {
+    /// The span for a gateway's log lines: the request's, which knows the phone, or one of its own if
+    /// no request waits for the send (receipts, the sweep).
+    fn span_about(&self, phone: &Phone) -> Span {
+        match self.contents {
+            Some(_) => Span::current(),
+            None => tracing::error_span!("delivery", %phone),
+        }
+    }
+}
+
+/// The part of a trace that a provider's call is.
+fn span_of(attempt: &DeliveryAttempt) -> Span {
+    tracing::error_span!(
+        target: TRACE,
+        "provider call",
+        otel.kind = "client",
+        otel.name = %format_args!("{} {}", attempt.provider, attempt.channel.as_str()),
+        dwar.provider = %attempt.provider,
+        dwar.channel = attempt.channel.as_str(),
+        dwar.outcome = Empty,
+        error.r#type = Empty,
+    )
 }

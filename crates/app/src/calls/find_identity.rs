@@ -1,9 +1,10 @@
 use crate::Toolbox;
 use crate::refusals::refusals;
 use dwar_identity::{Identity, IdentityStore};
-use dwar_kernel::{IdentityId, Phone, StoreError, Timestamp, Vault};
+use dwar_kernel::{IdentityId, Phone, StoreError, TRACE, Timestamp, Vault};
 use dwar_project::Caller;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Looks an identity up by id or phone (`GET /v1/identity…`).
 pub struct FindIdentity {
@@ -48,6 +49,7 @@ refusals! {
 
 impl FindIdentity {
     /// The identity with this id; a malformed id is not found.
+    #[instrument(name = "find_identity", target = TRACE, level = "error", skip_all)]
     pub async fn by_id(
         &self,
         caller: &Caller,
@@ -60,6 +62,7 @@ impl FindIdentity {
     }
 
     /// The identity of this phone number.
+    #[instrument(name = "find_identity", target = TRACE, level = "error", skip_all)]
     pub async fn by_phone(
         &self,
         caller: &Caller,

@@ -1,8 +1,10 @@
 use super::validate_session::named;
 use crate::Toolbox;
 use crate::refusals::refusals;
+use dwar_kernel::TRACE;
 use dwar_session::{PresentedToken, SessionStore, Sought, TokenSigner};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Ends the session of an access token (`POST /v1/session/logout`).
 pub struct Logout {
@@ -24,6 +26,7 @@ refusals! {
 
 impl Logout {
     /// Revokes both tokens of the session that `token` names (docs/contract.md, Sessions).
+    #[instrument(name = "logout", target = TRACE, level = "error", skip_all)]
     pub async fn logout(&self, sought: &Sought, token: &PresentedToken) -> Result<(), LogoutError> {
         let now = self.tools.now();
         let named = named(self.signer.as_ref(), sought, token, now).await?;

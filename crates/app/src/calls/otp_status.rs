@@ -1,8 +1,9 @@
 use crate::refusals::refusals;
-use dwar_kernel::OtpId;
+use dwar_kernel::{OtpId, TRACE};
 use dwar_otp::{Otp, OtpStore};
 use dwar_project::Caller;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Tells how far a code has come (`GET /v1/otp/status/{otp_id}`).
 pub struct OtpStatus {
@@ -17,6 +18,7 @@ refusals! {
 
 impl OtpStatus {
     /// The request with this id; a malformed id is not found.
+    #[instrument(name = "otp_status", target = TRACE, level = "error", skip_all)]
     pub async fn find(&self, caller: &Caller, id: &str) -> Result<Otp, OtpStatusError> {
         let id: OtpId = id.parse().map_err(|_| OtpStatusError::NotFound)?;
         let otp = self.otps.find(caller.project.id, caller.mode, id).await?;

@@ -1,7 +1,8 @@
 use crate::Toolbox;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, TRACE};
 use dwar_session::{JwkSet, TokenSigner};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Gives the keys that verify access tokens (`GET /.well-known/jwks.json`).
 pub struct PublicKeys {
@@ -13,6 +14,7 @@ pub struct PublicKeys {
 
 impl PublicKeys {
     /// Every published public key.
+    #[instrument(name = "public_keys", target = TRACE, level = "error", skip_all)]
     pub async fn publish(&self) -> Result<JwkSet, StoreError> {
         self.signer.public_keys(self.tools.now()).await
     }

@@ -1,12 +1,13 @@
 use crate::refusals::refusals;
 use crate::{ReceiptEnd, Toolbox};
-use dwar_kernel::{ReceiptId, StoreError};
+use dwar_kernel::{ReceiptId, StoreError, TRACE};
 use dwar_otp::{
     KeptReceipt, Receipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
     WebhookHead,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Takes in what providers report (`/webhooks/{provider}`): on disk first, applied afterwards by
 /// [`ApplyReceipts`](crate::ApplyReceipts).
@@ -80,6 +81,7 @@ impl ReceiveWebhook {
     }
 
     /// Puts receipts on record before they are answered; gives their number.
+    #[instrument(name = "receive_webhook", target = TRACE, level = "error", skip_all)]
     pub async fn keep(&self, receipts: Vec<Receipt>) -> Result<usize, StoreError> {
         for Receipt { provider, report, .. } in &receipts {
             self.tools.observer.reported(provider, ReceiptEnd::from(report));

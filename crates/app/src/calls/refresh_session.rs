@@ -1,6 +1,6 @@
 use crate::refusals::refusals;
 use crate::{TokenPair, Tokens};
-use dwar_kernel::{Digest, IdentityId, ProjectId, Purpose, Sealed, StoreError, Timestamp};
+use dwar_kernel::{Digest, IdentityId, ProjectId, Purpose, Sealed, StoreError, TRACE, Timestamp};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{
     AccessToken, Presented, RefreshToken, RefreshTokenId, Replay, Rotation, RotationPolicy,
@@ -9,6 +9,7 @@ use dwar_session::{
 use std::sync::Arc;
 
 use super::tokens::seconds;
+use tracing::instrument;
 use zeroize::Zeroizing;
 
 /// Exchanges a refresh token for a new pair (`POST /v1/session/refresh`).
@@ -33,6 +34,7 @@ impl RefreshSession {
     /// With an `Idempotency-Key`, the same token and key get the same pair again for a minute: a
     /// lost response must not cost a login. The same holds if a store failed after the old pair was
     /// spent.
+    #[instrument(name = "refresh_session", target = TRACE, level = "error", skip_all)]
     pub async fn refresh(
         &self,
         sought: Sought,

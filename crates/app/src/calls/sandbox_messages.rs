@@ -1,10 +1,11 @@
 use crate::Toolbox;
 use crate::refusals::refusals;
-use dwar_kernel::{OtpId, Phone, StoreError, Timestamp};
+use dwar_kernel::{OtpId, Phone, StoreError, TRACE, Timestamp};
 use dwar_otp::sandbox::{Content, SandboxInbox};
 use dwar_otp::{Channel, Code};
 use dwar_project::Caller;
 use std::sync::Arc;
+use tracing::instrument;
 
 const NEWEST: u32 = 50;
 
@@ -47,6 +48,7 @@ impl SandboxMessages {
     }
 
     /// The newest messages to `phone`, newest first.
+    #[instrument(name = "sandbox_messages", target = TRACE, level = "error", skip_all)]
     pub async fn list(
         &self,
         caller: &Caller,

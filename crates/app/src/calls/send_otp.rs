@@ -6,7 +6,8 @@ use crate::{
     Deliver, Idempotency, Limits, SendEnd, SendOtpError, SentOtp, Tally, Toolbox, dearest,
 };
 use dwar_kernel::{
-    AttemptId, BlindIndex, EntryId, OtpId, Paise, Phone, Purpose, StoreError, Timestamp, Unsealable,
+    AttemptId, BlindIndex, EntryId, OtpId, Paise, Phone, Purpose, StoreError, TRACE, Timestamp,
+    Unsealable,
 };
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_otp::idempotency::IdempotencyKey;
@@ -16,6 +17,7 @@ use dwar_project::Caller;
 use dwar_ratelimit::{SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 /// The word that distinguishes answers of this endpoint from those of others.
 const ROUTE: &str = "otp/send";
@@ -51,6 +53,7 @@ impl SendOtp {
     /// [`SendOtpError::InsufficientBalance`] uses up none of the phone's allowance. Nor does
     /// [`SendOtpError::Undeliverable`] if every provider refused outright; if one may have sent
     /// something, the send keeps its place.
+    #[instrument(name = "send_otp", target = TRACE, level = "error", skip_all)]
     pub async fn send(
         &self,
         caller: &Caller,

@@ -1,9 +1,10 @@
 use super::tokens::seconds;
 use crate::Toolbox;
 use crate::refusals::refusals;
-use dwar_kernel::{IdentityId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{IdentityId, SessionId, StoreError, TRACE, Timestamp, TokenId};
 use dwar_session::{PresentedToken, Session, Sought, TokenSigner};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Tells whether an access token is valid right now (`POST /v1/session/validate`).
 pub struct ValidateSession {
@@ -39,6 +40,7 @@ refusals! {
 impl ValidateSession {
     /// Checks `token` against what was `sought` for this very request; never answers from memory
     /// about revocation.
+    #[instrument(name = "validate_session", target = TRACE, level = "error", skip_all)]
     pub async fn validate(
         &self,
         sought: &Sought,

@@ -1,11 +1,12 @@
 use crate::refusals::refusals;
 use crate::{GuessEnd, Limits, TokenPair, Tokens, Toolbox};
-use dwar_kernel::{IdentityId, OtpId, Phone};
+use dwar_kernel::{IdentityId, OtpId, Phone, TRACE};
 use dwar_login::{LoginStore, Redeemed, Redemption};
 use dwar_otp::{Allowance, Code, CodeKeys, Guess};
 use dwar_project::Caller;
 use dwar_session::{Login, Session};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Judges a code and opens a session, in one step (`POST /v1/otp/verify`).
 pub struct VerifyOtp {
@@ -49,6 +50,7 @@ impl VerifyOtp {
     /// Every wrong guess is counted on disk before this answers. The right one uses the code up and begins
     /// the session, both or neither; if a store fails, the code works for the next request, unless its
     /// answer alone was lost.
+    #[instrument(name = "verify_otp", target = TRACE, level = "error", skip_all)]
     pub async fn verify(
         &self,
         caller: &Caller,

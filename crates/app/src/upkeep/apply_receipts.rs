@@ -1,9 +1,10 @@
 use crate::{Chores, Deliver, ProviderWatch};
 use async_trait::async_trait;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, TRACE_BEGINS};
 use dwar_otp::{KeptReceipt, MAX_UNKNOWN, ReceiptRoom, ReceiptStore, Reviewed};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 /// Receipts applied at once, apart from those that may call the next provider: they must not take
 /// every connection of the store.
@@ -42,6 +43,7 @@ impl Chores for ApplyReceipts {
         self.receipts.claim(self.deliver.tools.now(), LEASE, room).await
     }
 
+    #[instrument(name = "apply_receipt", target = TRACE_BEGINS, level = "error", skip_all)]
     async fn perform(&self, kept: &KeptReceipt) -> Result<(), StoreError> {
         match self.deliver.receipt(kept.receipt.clone()).await {
             // What the sandbox simulates says nothing about a provider.

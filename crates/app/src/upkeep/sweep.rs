@@ -1,6 +1,6 @@
 use crate::Deliver;
 use dwar_event::CallLog;
-use dwar_kernel::{KeyMode, OtpId, StoreError};
+use dwar_kernel::{KeyMode, OtpId, StoreError, TRACE_BEGINS};
 use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, SearchStore};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::{
@@ -12,6 +12,7 @@ use dwar_wallet::OpenHold;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 const BATCH: u32 = 100;
 /// A provider that is slow with one send must not hold up the others; nor may they all together
@@ -159,6 +160,7 @@ impl Sweep {
         self.requests.leave(self.deliver.tools.now()).await
     }
 
+    #[instrument(name = "follow_up_send", target = TRACE_BEGINS, level = "error", skip_all)]
     async fn follow_up_one(&self, otp: &Otp) -> Result<(), StoreError> {
         let Some(last) = otp.delivery.attempts.last() else { return Ok(()) };
         tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),
@@ -170,6 +172,7 @@ impl Sweep {
     }
 
     /// Only live sends have holds. A request that is still on its way is left alone.
+    #[instrument(name = "settle_stale_hold", target = TRACE_BEGINS, level = "error", skip_all)]
     async fn settle(&self, hold: &OpenHold) -> Result<bool, StoreError> {
         let Some(project) = self.deliver.projects.find(hold.project).await? else {
             return Ok(false);

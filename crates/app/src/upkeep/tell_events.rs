@@ -5,9 +5,11 @@ use dwar_event::{
     EventStore, Room, SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret,
     WebhookSender, wait_after,
 };
-use dwar_kernel::{CallId, EndpointId, Purpose, Sealed, StoreError, Timestamp};
+use dwar_kernel::{CallId, EndpointId, Purpose, Sealed, StoreError, TRACE_BEGINS, Timestamp};
 use std::collections::HashMap;
 use std::sync::Arc;
+use tracing::field::Empty;
+use tracing::{Span, instrument};
 use zeroize::Zeroizing;
 
 /// Calls under way at once, of this process.
@@ -54,7 +56,21 @@ impl TellEvents {
         self.events.drop_untold().await
     }
 
-    /// Makes one call and puts it on record; gives it.
+    /// Makes one call and puts it on record; gives it. It is not part of the trace in which the event
+    /// happened.
+    #[instrument(
+        name = "event",
+        target = TRACE_BEGINS,
+        level = "error",
+        skip_all,
+        fields(
+            otel.kind = "client",
+            otel.name = dispatch.event.kind.as_str(),
+            http.response.status_code = Empty,
+            error.r#type = Empty,
+            dwar.project = %dispatch.event.project,
+        )
+    )]
     pub(crate) async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
         let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
@@ -65,6 +81,7 @@ impl TellEvents {
                 Err(SendFailure::Unsigned)
             }
         };
+        note(outcome);
         let (ended, number) = (self.tools.now(), failures.saturating_add(1));
         let call = EndpointCall {
             id: CallId::new(at, self.tools.entropy.as_ref()),
@@ -141,6 +158,15 @@ impl TellEvents {
         let phone = self.tools.vault.open_phone(event.project, &phone.sealed)?;
         Ok(Some(if endpoint.full_phone { phone.e164() } else { phone.to_string() }))
     }
+}
+
+/// Tells the span of a call how it ended.
+fn note(outcome: Result<u16, SendFailure>) {
+    let (word, status) = match outcome.map_err(SendFailure::word) {
+        Ok(status) => (None, Some(status)),
+        Err((word, status)) => (Some(word), status),
+    };
+    Span::current().record("http.response.status_code", status).record("error.type", word);
 }
 
 /// When an event is tried again after the `number`th call that ended at `ended`. An address that is

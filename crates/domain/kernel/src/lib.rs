@@ -14,6 +14,7 @@ mod mode;
 mod money;
 mod phone;
 mod secret_text;
+mod trace;
 mod vault;
 mod words;
 
@@ -33,4 +34,5 @@ pub use mode::{KeyMode, UnknownMode};
 pub use money::{Amount, InvalidAmount, Paise, PriceList, grouped};
 pub use phone::{InvalidPhone, Phone};
 pub use secret_text::SecretText;
+pub use trace::{PARENT_AWAITED, TRACE, TRACE_BEGINS};
 pub use vault::{BlindIndex, Digest, Purpose, Sealed, Unsealable, Vault};

@@ -6,9 +6,11 @@ use crate::connection::error::{Failure, unavailable};
 use crate::connection::link::{Links, Manager};
 use crate::connection::pool::{self, Deadline};
 use crate::connection::room::Room;
+use crate::trace::traced;
 use diesel::PgConnection;
 use dwar_kernel::StoreError;
 use dwar_turns::{PoolLoad, QueueLoad};
+use std::any::type_name;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -121,6 +123,10 @@ impl<Q: Question> LookUps<Q> {
     /// [`StoreError::Unavailable`] if there is no answer within the time of a call, or too many
     /// wait; whatever the statement or the row met.
     pub(crate) async fn ask(&self, asked: Q) -> Answer<Q::Found> {
+        traced(type_name::<Q>(), self.asked(asked)).await
+    }
+
+    async fn asked(&self, asked: Q) -> Answer<Q::Found> {
         let (reply, answer) = answers::reply();
         if let Some(nudge) = self.shared.push(LookUp { asked, at: Instant::now(), reply })? {
             tokio::task::yield_now().await;

@@ -24,6 +24,7 @@ use crate::PostgresStore;
 use diesel::connection::SimpleConnection;
 use dwar_kernel::{ProjectId, StoreError};
 use error::Failure;
+use std::any::type_name;
 
 /// How a query of a port that is said once takes locks, in the order of docs/architecture.md.
 macro_rules! for_update {
@@ -105,6 +106,6 @@ impl PostgresStore {
             conn.batch_execute("SET LOCAL synchronous_commit = off")?;
             work(conn)
         };
-        self.pool.transaction(step).await
+        self.pool.transaction_of(type_name::<W>(), step).await
     }
 }

@@ -3,12 +3,14 @@ use crate::connection::error::{Failure, unavailable};
 use crate::connection::link::{Links, Manager};
 use crate::connection::look_up;
 use crate::connection::room::Room;
+use crate::trace::traced;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2;
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_sql::{Flow, WAITING};
 use dwar_turns::{AdmissionQueue, PoolLoad, QueueLoad};
+use std::any::type_name;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Span;
@@ -86,16 +88,30 @@ impl Pool {
         T: Send + 'static,
         W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.call(self.call_timeout, move |conn, _| work(conn)).await
+        let call = self.call(self.call_timeout, move |conn, _| work(conn));
+        traced(type_name::<W>(), call).await
     }
 
     /// One transaction, kept as a whole or not at all, and at most once.
-    pub(crate) async fn transaction<T, W>(&self, mut work: W) -> Result<T, StoreError>
+    pub(crate) async fn transaction<T, W>(&self, work: W) -> Result<T, StoreError>
     where
         T: Send + 'static,
         W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.call(self.call_timeout, move |conn, deadline| {
+        self.transaction_of(type_name::<W>(), work).await
+    }
+
+    /// As [`Pool::transaction`], for work that is said to be `who`'s.
+    pub(crate) async fn transaction_of<T, W>(
+        &self,
+        who: &'static str,
+        mut work: W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let call = self.call(self.call_timeout, move |conn, deadline| {
             let mut committing = false;
             let outcome: Result<T, Failure> = conn.transaction(|conn| {
                 let value = work(conn)?;
@@ -105,8 +121,8 @@ impl Pool {
                 Ok(value)
             });
             outcome.map_err(|cause| if committing { cause.while_committing() } else { cause })
-        })
-        .await
+        });
+        traced(who, call).await
     }
 
     /// Several statements that read one and the same state, for what reads whole tables and no
@@ -116,6 +132,7 @@ impl Pool {
         T: Send + 'static,
         W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
     {
+        let who = type_name::<W>();
         let read = move |conn: &mut PgConnection, _| {
             conn.build_transaction().repeatable_read().read_only().run(|conn| {
                 let (patience, whole) = (LONG.as_secs(), "SET LOCAL enable_seqscan = on");
@@ -125,7 +142,7 @@ impl Pool {
                 work(conn)
             })
         };
-        self.call(LONG, read).await
+        traced(who, self.call(LONG, read)).await
     }
 
     async fn call<T, W>(&self, patience: Duration, work: W) -> Result<T, StoreError>

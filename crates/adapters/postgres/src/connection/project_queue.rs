@@ -3,9 +3,11 @@
 use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};
 use crate::connection::pool::Pool;
+use crate::trace::traced;
 use diesel::PgConnection;
 use dwar_kernel::{BlindIndex, ProjectId, StoreError};
 use dwar_turns::QueueLoad;
+use std::any::type_name;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -85,6 +87,10 @@ impl<S: Joined> ProjectQueue<S> {
     /// [`StoreError::Unavailable`] if there is no answer in time, or too many wait; whatever the
     /// statement met. The step may be done all the same.
     pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
+        traced(type_name::<S>(), self.joined(project, step)).await
+    }
+
+    async fn joined(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
         let (reply, answer) = answers::reply();
         if self.push(project, Waiting { step, reply, since: Instant::now() })? {
             // A task of its own: whoever asked may give up, and those behind still wait.

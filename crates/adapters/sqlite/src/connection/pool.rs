@@ -2,6 +2,7 @@ use crate::connection::error::{Failure, OpenError, is_transient, unavailable};
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
 use crate::connection::writer::{Beside, Writer};
+use crate::trace::traced;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
@@ -9,6 +10,7 @@ use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_sql::{At, Flow, WAITING};
 use dwar_turns::{AdmissionQueue, Load, PoolLoad};
 use serde::Deserialize;
+use std::any::type_name;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -327,14 +329,25 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        match self.shared.readers.try_get() {
-            Some(mut connection) => Ok(query(&mut connection)?),
-            None => self.scan(query).await,
-        }
+        let read = async {
+            match self.shared.readers.try_get() {
+                Some(mut connection) => Ok(query(&mut connection)?),
+                None => self.scanned(query).await,
+            }
+        };
+        traced(type_name::<F>(), read).await
     }
 
     /// Runs a query of any length on a reader, on a thread that may block.
     pub(crate) async fn scan<T, F>(&self, query: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        traced(type_name::<F>(), self.scanned(query)).await
+    }
+
+    async fn scanned<T, F>(&self, query: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,

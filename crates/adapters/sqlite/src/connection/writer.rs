@@ -4,12 +4,13 @@ use crate::connection::pool::Synchronous;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
 use crate::connection::writes::{Served, Writes};
+use crate::trace::traced;
 use diesel::SqliteConnection;
 use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
 use dwar_sql::Flow;
 use dwar_turns::QueueLoad;
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -65,6 +66,20 @@ impl Writer {
     /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
     /// its answer any more, unless too many wait: then the newest of the flow that has most has to go.
     pub(crate) async fn submit<T, F>(
+        &self,
+        flow: Flow,
+        on_disk: bool,
+        changes: Changes,
+        work: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        traced(type_name::<F>(), self.queued(flow, on_disk, changes, work)).await
+    }
+
+    async fn queued<T, F>(
         &self,
         flow: Flow,
         on_disk: bool,

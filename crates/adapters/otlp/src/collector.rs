@@ -1,0 +1,102 @@
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+use prost::Message;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{Client, redirect};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// Where a collector takes traces, below its address (OTLP 1, "OTLP/HTTP Request").
+const PATH: &str = "/v1/traces";
+const CONNECT: Duration = Duration::from_secs(2);
+/// For a whole call. Nobody waits for it but the thread that makes it, and a stop for a moment.
+const CALL: Duration = Duration::from_secs(5);
+
+/// No client can be made: the platform has no TLS, or no runtime is to be had.
+#[derive(Debug, thiserror::Error)]
+#[error("no HTTP client for traces can be made: check the platform's TLS")]
+pub struct UnusableClient;
+
+/// Posts spans to one collector. What it does not take is lost; that is logged once, not per call.
+pub(crate) struct Collector {
+    client: Client,
+    url: String,
+    about: ResourceAttributesWithSchema,
+    /// Of its own: it also works while the service's has ended.
+    runtime: Runtime,
+    away: AtomicBool,
+}
+
+impl Collector {
+    /// A collector at this address, which is sent `headers` with each call.
+    pub(crate) fn at(
+        address: &str,
+        headers: HeaderMap,
+        about: &Resource,
+    ) -> Result<Self, UnusableClient> {
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .user_agent(concat!("dwar/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .connect_timeout(CONNECT)
+            .timeout(CALL)
+            // Between two calls nothing looks after a connection.
+            .pool_max_idle_per_host(0)
+            .build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        Ok(Self {
+            client: client.map_err(|_| UnusableClient)?,
+            url: format!("{}{PATH}", address.trim_end_matches('/')),
+            about: about.into(),
+            runtime: runtime.map_err(|_| UnusableClient)?,
+            away: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether it took them; why not, in words that hold nothing of its answer.
+    async fn post(&self, spans: Vec<u8>) -> Result<(), String> {
+        let call = self.client.post(&self.url).header(CONTENT_TYPE, "application/x-protobuf");
+        match call.body(spans).send().await {
+            Ok(answer) if answer.status().is_success() => Ok(()),
+            Ok(answer) => Err(format!("it answered {}", answer.status().as_u16())),
+            Err(cause) if cause.is_timeout() => Err("no answer in time".to_owned()),
+            Err(cause) if cause.is_connect() => Err("no connection".to_owned()),
+            Err(_) => Err("the connection broke".to_owned()),
+        }
+    }
+
+    fn tell(&self, taken: Result<(), String>) {
+        let was_away = self.away.swap(taken.is_err(), Ordering::Relaxed);
+        match taken {
+            Err(cause) if !was_away => {
+                tracing::warn!(cause, "the collector takes no traces; they are lost for now");
+            }
+            Ok(()) if was_away => tracing::info!("the collector takes traces again"),
+            _ => {}
+        }
+    }
+}
+
+/// The header may be a secret.
+impl fmt::Debug for Collector {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Collector").finish_non_exhaustive()
+    }
+}
+
+impl SpanExporter for Collector {
+    /// Blocks its thread, which does nothing else.
+    async fn export(&self, spans: Vec<SpanData>) -> OTelSdkResult {
+        let resource_spans = group_spans_by_resource_and_scope(spans, &self.about);
+        let request = ExportTraceServiceRequest { resource_spans };
+        self.tell(self.runtime.block_on(self.post(request.encode_to_vec())));
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+use crate::known_method;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::http::{Method, StatusCode};
+use dwar_kernel::{KeyMode, PARENT_AWAITED, ProjectId, TRACE_BEGINS};
+use std::cell::Cell;
+use tracing::field::{Empty, display};
+use tracing::instrument::Instrumented;
+use tracing::{Instrument, Span};
+
+/// W3C Trace Context. Its `tracestate` is not read, nor is baggage.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// The span that stands for one request, if its trace is kept.
+pub struct RequestTrace {
+    span: Span,
+    method: &'static str,
+    /// Which trace the caller says it is part of, until it is known who that is.
+    claimed: Cell<Option<String>>,
+}
+
+/// How a request ended, as far as its trace tells.
+#[derive(Default)]
+pub struct TraceEnd<'request> {
+    /// The pattern of the route that took it.
+    pub route: Option<&'request str>,
+    /// `None` if the client did not wait for it.
+    pub status: Option<StatusCode>,
+    /// The code of a refusal.
+    pub code: Option<&'static str>,
+    /// Who called, once that is known.
+    pub caller: Option<(ProjectId, KeyMode)>,
+}
+
+impl RequestTrace {
+    /// Begins the trace of a request. Of its headers, if it may show a key, one is read: `traceparent`.
+    pub fn begin(method: &Method, headers: Option<&HeaderMap>) -> Self {
+        let claimed = || headers.and_then(Self::claimed);
+        let method = known_method(method);
+        let span = tracing::error_span!(
+            target: TRACE_BEGINS,
+            "request",
+            parent = claimed().map(|_| PARENT_AWAITED),
+            end = Empty,
+            otel.kind = "server",
+            otel.name = method,
+            http.request.method = method,
+            http.route = Empty,
+            http.response.status_code = Empty,
+            error.r#type = Empty,
+            dwar.code = Empty,
+            dwar.project = Empty,
+            dwar.mode = Empty,
+        );
+        let claimed = if span.is_disabled() { None } else { claimed() };
+        Self { span, method, claimed: Cell::new(claimed) }
+    }
+
+    fn claimed(headers: &HeaderMap) -> Option<String> {
+        let mut values = headers.get_all(TRACEPARENT);
+        let (first, more) = (values.next()?, values.next());
+        first.to_str().ok().filter(|_| more.is_none()).map(str::to_owned)
+    }
+
+    /// Whether this one is kept; if not, nothing has to be found out for it.
+    pub fn is_kept(&self) -> bool {
+        !self.span.is_disabled()
+    }
+
+    /// Does something as part of the trace.
+    pub fn surround<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.span.in_scope(work)
+    }
+
+    /// As [`RequestTrace::surround`], for work that takes its time.
+    pub fn follow<F: Future>(&self, work: F) -> Instrumented<F> {
+        work.instrument(self.span.clone())
+    }
+
+    /// Believes what the caller says, now that it has shown a valid key.
+    pub fn believe(&self) {
+        if let Some(parent) = self.claimed.take() {
+            self.span.record("parent", parent);
+        }
+    }
+
+    /// The trace is ours, if it is nobody else's by now.
+    pub fn settle(&self) {
+        if self.claimed.take().is_some() {
+            self.span.record("parent", "");
+        }
+    }
+
+    /// Ends the span; work that its client does not wait for may go on within the trace.
+    pub fn end(&self, end: &TraceEnd<'_>) {
+        if !self.is_kept() {
+            return;
+        }
+        self.settle();
+        let (span, method) = (&self.span, self.method);
+        if let Some(route) = end.route {
+            span.record("http.route", route).record("otel.name", format!("{method} {route}"));
+        }
+        if let Some(status) = end.status {
+            span.record("http.response.status_code", status.as_u16());
+            if status.is_server_error() {
+                span.record("error.type", end.code.unwrap_or(status.as_str()));
+            }
+        }
+        if let Some((project, mode)) = end.caller {
+            span.record("dwar.project", display(project)).record("dwar.mode", mode.as_str());
+        }
+        span.record("dwar.code", end.code).record("end", true);
+    }
+}
