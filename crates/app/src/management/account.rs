@@ -1,10 +1,11 @@
 use crate::{AuditedChange, Present, SignIn, SignInError};
-use dwar_kernel::{Purpose, StoreError, Timestamp};
+use dwar_kernel::{Purpose, StoreError, TRACE, Timestamp};
 use dwar_operator::{
     Action, BrowserToken, By, InvalidPassword, Operator, OperatorChange, Origin, Password, Totp,
     TotpCode, TotpSecret,
 };
 use std::sync::Arc;
+use tracing::instrument;
 use zeroize::Zeroizing;
 
 /// The name under which authenticator apps list the secret.
@@ -89,6 +90,7 @@ impl From<SignInError> for AccountError {
 impl ManageAccount {
     /// Replaces the caller's password; `current` is their present one, if they have any. Gives what
     /// their browser is to keep from now on.
+    #[instrument(name = "account.change_password", target = TRACE, level = "error", skip_all)]
     pub async fn change_password(
         &self,
         by: &By,
@@ -120,6 +122,7 @@ impl ManageAccount {
     }
 
     /// Adds the second factor that was offered, once the app shows its codes.
+    #[instrument(name = "account.add_totp", target = TRACE, level = "error", skip_all)]
     pub async fn add_totp(
         &self,
         by: &By,
@@ -139,6 +142,7 @@ impl ManageAccount {
     }
 
     /// Removes the second factor.
+    #[instrument(name = "account.remove_totp", target = TRACE, level = "error", skip_all)]
     pub async fn remove_totp(
         &self,
         by: &By,

@@ -1,6 +1,6 @@
 use super::timeline::{OnRecord, Timeline};
 use crate::{AuditedChange, Control, Limits, ManageError, SearchPhones};
-use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, TRACE, Timestamp};
 use dwar_operator::{Action, By, Command, SearchAllowance};
 use dwar_otp::{
     Channel, DeliveryStatus, Otp, OtpHistory, OtpState, OtpStore, RefusalStore, RefusedSends,
@@ -10,6 +10,7 @@ use dwar_wallet::{ChargeStore, LedgerEntry, Reference};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 /// Shows what was sent and what became of it. Phones are masked until somebody unmasks one.
 #[derive(Clone)]
@@ -101,6 +102,7 @@ impl RequestFilter {
 
 impl Activity {
     /// The newest requests that match `filter`, older than `before`.
+    #[instrument(name = "activity.requests", target = TRACE, level = "error", skip_all)]
     pub async fn requests(
         &self,
         by: &By,
@@ -118,6 +120,7 @@ impl Activity {
     }
 
     /// The newest requests of a project, for watchers whom [`Activity::may_watch`] let through.
+    #[instrument(name = "activity.newest", target = TRACE, level = "error", skip_all)]
     pub async fn newest(&self, project: ProjectId) -> Result<Vec<RequestLine>, StoreError> {
         Ok(self.page(project, &RequestFilter::default(), None).await?.lines)
     }
@@ -163,6 +166,7 @@ impl Activity {
     }
 
     /// What was refused in the last hour, for all phones; added up by mode and reason.
+    #[instrument(name = "activity.refused_lately", target = TRACE, level = "error", skip_all)]
     pub async fn refused_lately(
         &self,
         by: &By,
@@ -177,6 +181,7 @@ impl Activity {
 
     /// The timeline of all that is on record about a phone, for a caller who knows its number; and how
     /// many more they may ask about, see [`SearchPhones::admit`].
+    #[instrument(name = "activity.search", target = TRACE, level = "error", skip_all)]
     pub async fn search(
         &self,
         by: &By,
@@ -189,6 +194,7 @@ impl Activity {
     }
 
     /// The same for a phone whose requests the caller was shown before.
+    #[instrument(name = "activity.timeline", target = TRACE, level = "error", skip_all)]
     pub async fn timeline(
         &self,
         by: &By,
@@ -200,6 +206,7 @@ impl Activity {
     }
 
     /// The same for the phone of a request.
+    #[instrument(name = "activity.story", target = TRACE, level = "error", skip_all)]
     pub async fn story(
         &self,
         by: &By,
@@ -213,6 +220,7 @@ impl Activity {
     }
 
     /// The world and the phone of a request, in full, as [`Activity::unmask`] shows it.
+    #[instrument(name = "activity.unmask_request", target = TRACE, level = "error", skip_all)]
     pub async fn unmask_request(
         &self,
         by: &By,
@@ -226,6 +234,7 @@ impl Activity {
     }
 
     /// Shows a phone number in full, and records who asked for it.
+    #[instrument(name = "activity.unmask", target = TRACE, level = "error", skip_all)]
     pub async fn unmask(
         &self,
         by: &By,

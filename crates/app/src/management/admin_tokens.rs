@@ -1,5 +1,5 @@
 use crate::{AuditedChange, Control, ManageError};
-use dwar_kernel::{AdminTokenId, StoreError, Timestamp};
+use dwar_kernel::{AdminTokenId, StoreError, TRACE, Timestamp};
 use dwar_operator::{
     Access, Action, Actor, AdminSecret, AdminToken, AdminTokenStore, By, Command, Facts,
     OperatorName,
@@ -7,6 +7,7 @@ use dwar_operator::{
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 /// Makes, lists, checks and revokes the tokens of the admin API.
 #[derive(Clone)]
@@ -38,6 +39,7 @@ impl ManageAdminTokens {
     ///
     /// Nobody hands out more than they have ([`By::may_grant`]), and a token no more time than it has
     /// left: one that leaked cannot outlive itself by making another.
+    #[instrument(name = "admin_tokens.make", target = TRACE, level = "error", skip_all)]
     pub async fn make(
         &self,
         by: &By,
@@ -79,6 +81,7 @@ impl ManageAdminTokens {
     }
 
     /// Every token, oldest first.
+    #[instrument(name = "admin_tokens.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<AdminToken>, ManageError> {
         self.control.admit(by, Command::ListTokens, None)?;
         Ok(self.tokens.tokens().await?)
@@ -86,6 +89,7 @@ impl ManageAdminTokens {
 
     /// Revokes a token, for every request that begins after this returns. A token may do so without the
     /// right to delegate: revoking another does not help it to outlive itself.
+    #[instrument(name = "admin_tokens.revoke", target = TRACE, level = "error", skip_all)]
     pub async fn revoke(&self, by: &By, token: AdminTokenId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RevokeToken, None)?;
         let tokens = self.tokens.tokens().await?;
@@ -117,6 +121,7 @@ impl ManageAdminTokens {
     }
 
     /// Whom a bearer token speaks for, if it is valid; notes the use, once a minute at most.
+    #[instrument(name = "admin_tokens.authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn authenticate(
         &self,
         text: &str,

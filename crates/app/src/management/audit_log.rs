@@ -1,5 +1,7 @@
 use crate::{Control, ManageError};
+use dwar_kernel::TRACE;
 use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, By, Command};
+use tracing::instrument;
 
 /// Shows what those who run the service changed.
 #[derive(Clone)]
@@ -10,6 +12,7 @@ pub struct AuditLog {
 impl AuditLog {
     /// The log, newest first, at most `limit` entries, starting after `after`: of the project that
     /// the filter names, or of the whole installation.
+    #[instrument(name = "audit_log.page", target = TRACE, level = "error", skip_all)]
     pub async fn page(
         &self,
         by: &By,

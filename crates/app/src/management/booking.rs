@@ -1,11 +1,12 @@
 use super::wallets::{INSUFFICIENT, NOTHING_CAPTURED, TOO_MUCH, above_zero};
 use crate::{ManageError, ManageWallets};
-use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, TRACE};
 use dwar_operator::{By, Command};
 use dwar_wallet::{
     Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, EntryKind, LedgerEntry,
     Paise, Reference, Refunded, StatementFilter, Wallet,
 };
+use tracing::instrument;
 
 /// A send has a hold, a capture, a release and a refund at most; a credit and a correction may have its id
 /// for their reference.
@@ -59,6 +60,7 @@ impl Booking {
 
 impl ManageWallets {
     /// Makes a booking; `false`, with nothing changed, if it was made before.
+    #[instrument(name = "booking.book", target = TRACE, level = "error", skip_all)]
     pub async fn book(
         &self,
         by: &By,
@@ -81,6 +83,7 @@ impl ManageWallets {
     ///
     /// # Errors
     /// Those of the booking.
+    #[instrument(name = "booking.preview", target = TRACE, level = "error", skip_all)]
     pub async fn preview(
         &self,
         by: &By,

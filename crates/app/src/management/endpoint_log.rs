@@ -4,9 +4,10 @@ use dwar_event::{
     CALL_LEASE, CallFilter, Dispatch, Endpoint, EndpointCall, Event, EventId, EventKind,
     LoggedCall, Resend, Subject,
 };
-use dwar_kernel::{EndpointId, KeyMode, ProjectId};
+use dwar_kernel::{EndpointId, KeyMode, ProjectId, TRACE};
 use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
+use tracing::instrument;
 
 const UNDER_WAY: &str = "This event is being sent, or was sent a moment ago. Check the log first.";
 const DISABLED: &str = "This endpoint is disabled. Enable it, then send the event again.";
@@ -22,6 +23,7 @@ pub struct EndpointLog {
 
 impl EndpointLog {
     /// An endpoint of the project.
+    #[instrument(name = "endpoint_log.endpoint", target = TRACE, level = "error", skip_all)]
     pub async fn endpoint(
         &self,
         by: &By,
@@ -43,6 +45,7 @@ impl EndpointLog {
     }
 
     /// Calls to an endpoint, the newest first, up to `limit`; none if there is no such endpoint.
+    #[instrument(name = "endpoint_log.calls", target = TRACE, level = "error", skip_all)]
     pub async fn calls(
         &self,
         by: &By,
@@ -60,6 +63,7 @@ impl EndpointLog {
     ///
     /// # Errors
     /// [`ManageError::Conflict`] while it is under way or the endpoint is switched off.
+    #[instrument(name = "endpoint_log.resend", target = TRACE, level = "error", skip_all)]
     pub async fn resend(
         &self,
         by: &By,
@@ -85,6 +89,7 @@ impl EndpointLog {
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if it was tried within the same five seconds.
+    #[instrument(name = "endpoint_log.test", target = TRACE, level = "error", skip_all)]
     pub async fn test(
         &self,
         by: &By,

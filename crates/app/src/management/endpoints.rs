@@ -1,9 +1,10 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_event::{Endpoint, EventStore, NewSecret, WebhookSecret, WebhookSender};
-use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed, is_line};
+use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed, TRACE, is_line};
 use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 const REFUSED_URL: &str = "events go to https:// addresses of public hosts only; \
                            events.allow_private allows others";
@@ -32,6 +33,7 @@ pub struct ManageEndpoints {
 
 impl ManageEndpoints {
     /// Adds an endpoint; its secret is in the clear here and never again.
+    #[instrument(name = "endpoints.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
         by: &By,
@@ -66,12 +68,14 @@ impl ManageEndpoints {
     }
 
     /// The endpoints of a project, oldest first.
+    #[instrument(name = "endpoints.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Endpoint>, ManageError> {
         self.control.project(by, Command::ListWebhooks, project).await?;
         Ok(self.events.endpoints(project).await?)
     }
 
     /// Removes an endpoint, and what it has not been told yet.
+    #[instrument(name = "endpoints.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,
         by: &By,
@@ -85,6 +89,7 @@ impl ManageEndpoints {
     }
 
     /// Enables an endpoint that was disabled for failing.
+    #[instrument(name = "endpoints.enable", target = TRACE, level = "error", skip_all)]
     pub async fn enable(
         &self,
         by: &By,
@@ -98,6 +103,7 @@ impl ManageEndpoints {
     }
 
     /// Gives an endpoint a new secret; the old one also signs for a day.
+    #[instrument(name = "endpoints.rotate_secret", target = TRACE, level = "error", skip_all)]
     pub async fn rotate_secret(
         &self,
         by: &By,

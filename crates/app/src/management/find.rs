@@ -1,12 +1,13 @@
 use crate::{Control, ManageError};
 use dwar_event::EventStore;
 use dwar_identity::IdentityStore;
-use dwar_kernel::{EndpointId, IdentityId, KeyMode, OtpId, Phone, ProjectId, StoreError};
+use dwar_kernel::{EndpointId, IdentityId, KeyMode, OtpId, Phone, ProjectId, StoreError, TRACE};
 use dwar_operator::{By, Command};
 use dwar_otp::OtpStore;
 use dwar_project::Project;
 use std::str::FromStr;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Projects that are given at once, and in how many an id is looked for.
 const MOST: usize = 10;
@@ -48,6 +49,7 @@ pub struct Finds {
 impl Find {
     /// What `text` leads to for the caller, within the project that they look at, if there is one. Of an
     /// empty text, projects. Every look-up is by a key of the store, and their number is bounded.
+    #[instrument(name = "find.find", target = TRACE, level = "error", skip_all)]
     pub async fn find(
         &self,
         by: &By,

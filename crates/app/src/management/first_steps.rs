@@ -1,11 +1,12 @@
 use crate::{Control, ManageError};
 use dwar_activity::{Counts, FiguresStore, Grain, KEEP_HOURS, Period, SETTLED_AFTER, Window};
 use dwar_event::EventStore;
-use dwar_kernel::{Channel, KeyMode, StoreError, Timestamp, words};
+use dwar_kernel::{Channel, KeyMode, StoreError, TRACE, Timestamp, words};
 use dwar_operator::{By, Command};
 use dwar_otp::Providers;
 use dwar_project::Project;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Prints messages instead of sending them.
 const CONSOLE: &str = "console";
@@ -45,6 +46,7 @@ pub struct FirstSteps {
 impl FirstSteps {
     /// The steps of a project, each with whether it is done; nothing once all but the optional ones
     /// are, and for a project older than its figures.
+    #[instrument(name = "first_steps.of", target = TRACE, level = "error", skip_all)]
     pub async fn of(
         &self,
         by: &By,

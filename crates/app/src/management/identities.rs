@@ -1,13 +1,14 @@
 use super::activity::LOOKED_THROUGH;
 use crate::{AuditedChange, Control, FoundIdentity, ManageError};
 use dwar_identity::{Erased, Identity, IdentityStore};
-use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId};
+use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId, TRACE};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_otp::{OtpHistory, OtpState};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Identities that a list of the latest shows.
 const LATEST: usize = 20;
@@ -25,6 +26,7 @@ pub struct ManageIdentities {
 
 impl ManageIdentities {
     /// An identity by its id.
+    #[instrument(name = "identities.show", target = TRACE, level = "error", skip_all)]
     pub async fn show(
         &self,
         by: &By,
@@ -37,6 +39,7 @@ impl ManageIdentities {
     }
 
     /// An identity by its phone number. Searches are not counted: whoever may see identities may see numbers.
+    #[instrument(name = "identities.find", target = TRACE, level = "error", skip_all)]
     pub async fn find(
         &self,
         by: &By,
@@ -52,6 +55,7 @@ impl ManageIdentities {
 
     /// Who gave a right code lately, newest first: the last 20 of them whose codes are among the newest
     /// 500 requests of the project.
+    #[instrument(name = "identities.latest", target = TRACE, level = "error", skip_all)]
     pub async fn latest(
         &self,
         by: &By,
@@ -73,6 +77,7 @@ impl ManageIdentities {
     }
 
     /// The identity of a phone whose requests the caller was shown before, if it has one.
+    #[instrument(name = "identities.of_phone", target = TRACE, level = "error", skip_all)]
     pub async fn of_phone(
         &self,
         by: &By,
@@ -86,6 +91,7 @@ impl ManageIdentities {
     }
 
     /// Erases every trace of an identity (docs/contract.md, Identities).
+    #[instrument(name = "identities.erase", target = TRACE, level = "error", skip_all)]
     pub async fn erase(
         &self,
         by: &By,
@@ -106,6 +112,7 @@ impl ManageIdentities {
 
     /// The sessions of an identity, newest first, starting after `after`, at most `limit`: ended
     /// ones too, as long as they are on record.
+    #[instrument(name = "identities.sessions", target = TRACE, level = "error", skip_all)]
     pub async fn sessions(
         &self,
         by: &By,
@@ -123,6 +130,7 @@ impl ManageIdentities {
     ///
     /// # Errors
     /// [`ManageError::NotFound`] if the identity has no valid one with this id.
+    #[instrument(name = "identities.end_session", target = TRACE, level = "error", skip_all)]
     pub async fn end_session(
         &self,
         by: &By,
@@ -141,6 +149,7 @@ impl ManageIdentities {
 
     /// Ends every session of an identity, as [`ManageIdentities::end_session`] does; gives how many
     /// ended.
+    #[instrument(name = "identities.end_sessions", target = TRACE, level = "error", skip_all)]
     pub async fn end_sessions(
         &self,
         by: &By,

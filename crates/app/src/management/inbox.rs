@@ -1,9 +1,10 @@
 use crate::{Control, ManageError};
-use dwar_kernel::{OtpId, Phone, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{OtpId, Phone, ProjectId, StoreError, TRACE, Timestamp};
 use dwar_operator::{By, Command};
 use dwar_otp::Channel;
 use dwar_otp::sandbox::{Received, SandboxInbox};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Shows what the test keys of a project would have sent, to whichever number.
 #[derive(Clone)]
@@ -58,6 +59,7 @@ impl InboxLine {
 
 impl Inbox {
     /// A page of the newest [`IN_INBOX`] messages, counted from 0, of those that match what is wanted.
+    #[instrument(name = "inbox.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(
         &self,
         by: &By,
@@ -85,6 +87,7 @@ impl Inbox {
     }
 
     /// The newest messages of a project, for watchers whom [`Inbox::may_watch`] let through.
+    #[instrument(name = "inbox.newest", target = TRACE, level = "error", skip_all)]
     pub async fn newest(&self, project: ProjectId) -> Result<Vec<InboxLine>, StoreError> {
         self.lines(project, PAGE).await
     }

@@ -1,5 +1,5 @@
 use crate::{AuditedChange, BegunProofs, Control, ManageError};
-use dwar_kernel::{ProjectId, StoreError};
+use dwar_kernel::{ProjectId, StoreError, TRACE};
 use dwar_operator::{Action, By, Command};
 use dwar_wallet::{
     LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
@@ -7,6 +7,7 @@ use dwar_wallet::{
 };
 use futures_util::StreamExt;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// How many entries one read of the store adds up, which takes a few milliseconds.
 const BATCH: u64 = 10_000;
@@ -48,6 +49,7 @@ pub struct Proven {
 
 impl ManageLedger {
     /// The entries that match the filter, newest first, starting after `after`, at most `limit`.
+    #[instrument(name = "ledger.lines", target = TRACE, level = "error", skip_all)]
     pub async fn lines(
         &self,
         by: &By,
@@ -61,6 +63,7 @@ impl ManageLedger {
     }
 
     /// The last proof, and the one that is being made.
+    #[instrument(name = "ledger.proven", target = TRACE, level = "error", skip_all)]
     pub async fn proven(&self, by: &By, project: ProjectId) -> Result<Proven, ManageError> {
         self.control.project(by, Command::ShowWalletProof, project).await?;
         Ok(Proven {
@@ -79,6 +82,7 @@ impl ManageLedger {
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if too many wait.
+    #[instrument(name = "ledger.begin", target = TRACE, level = "error", skip_all)]
     pub async fn begin(
         &self,
         by: &By,
@@ -110,6 +114,7 @@ impl ManageLedger {
     }
 
     /// As [`ManageLedger::begin`], for a caller that makes the proof by [`ManageLedger::prove`].
+    #[instrument(name = "ledger.begin_here", target = TRACE, level = "error", skip_all)]
     pub async fn begin_here(&self, by: &By, project: ProjectId) -> Result<ProofStart, ManageError> {
         self.control.project(by, Command::BeginWalletProof, project).await?;
         if let Some(run) = self.running(project).await? {
@@ -126,6 +131,7 @@ impl ManageLedger {
     ///
     /// It proves the wallet as it was at the first step: whatever is written meanwhile has later
     /// positions.
+    #[instrument(name = "ledger.prove", target = TRACE, level = "error", skip_all)]
     pub async fn prove(
         &self,
         run: ProofRun,

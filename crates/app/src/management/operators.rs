@@ -1,11 +1,12 @@
 use crate::{AuditedChange, Control, ManageError};
-use dwar_kernel::{OperatorId, StoreError, Timestamp};
+use dwar_kernel::{OperatorId, StoreError, TRACE, Timestamp};
 use dwar_operator::{
     Access, Action, Area, By, Command, Facts, InvalidName, Link, LinkKind, LinkSecret, Operator,
     OperatorChange, OperatorName, OperatorStore, Permission,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Invites operators, says what they may do, and removes them.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ const NAME_TAKEN: ManageError = ManageError::Conflict("An operator with this nam
 
 impl ManageOperators {
     /// Makes an operator with a link, good for three days, by which they choose a password.
+    #[instrument(name = "operators.invite", target = TRACE, level = "error", skip_all)]
     pub async fn invite(
         &self,
         by: &By,
@@ -55,6 +57,7 @@ impl ManageOperators {
 
     /// Makes an owner of the installation, with a link that signs in once, if there is no operator
     /// yet; for the first start on a developer's machine.
+    #[instrument(name = "operators.invite_first", target = TRACE, level = "error", skip_all)]
     pub async fn invite_first(&self, name: OperatorName) -> Result<Option<Invited>, StoreError> {
         if !self.operators.list().await?.is_empty() {
             return Ok(None);
@@ -68,6 +71,7 @@ impl ManageOperators {
     }
 
     /// The operators whom the caller may see: those of projects whose team they see, or all.
+    #[instrument(name = "operators.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<Operator>, ManageError> {
         self.control.admit(by, Command::ListOperators, None)?;
         let mut operators = self.operators.list().await?;
@@ -80,11 +84,13 @@ impl ManageOperators {
     }
 
     /// The operator of this name.
+    #[instrument(name = "operators.named", target = TRACE, level = "error", skip_all)]
     pub async fn named(&self, name: &str) -> Result<Operator, ManageError> {
         self.operators.find_by_name(named(name)?).await?.ok_or(NO_OPERATOR)
     }
 
     /// Until when the links of these operators work, of those who were invited and have one.
+    #[instrument(name = "operators.invitations", target = TRACE, level = "error", skip_all)]
     pub async fn invitations(
         &self,
         by: &By,
@@ -103,6 +109,7 @@ impl ManageOperators {
     ///
     /// # Errors
     /// [`ManageError::Conflict`] for somebody who has been in.
+    #[instrument(name = "operators.renew_invitation", target = TRACE, level = "error", skip_all)]
     pub async fn renew_invitation(
         &self,
         by: &By,
@@ -121,6 +128,7 @@ impl ManageOperators {
     }
 
     /// Changes what an operator may do, from their very next request on.
+    #[instrument(name = "operators.change_access", target = TRACE, level = "error", skip_all)]
     pub async fn change_access(
         &self,
         by: &By,
@@ -140,6 +148,7 @@ impl ManageOperators {
     ///
     /// # Errors
     /// Those of [`ManageOperators::change_access`].
+    #[instrument(name = "operators.admit_access", target = TRACE, level = "error", skip_all)]
     pub async fn admit_access(
         &self,
         by: &By,
@@ -157,6 +166,7 @@ impl ManageOperators {
     ///
     /// # Errors
     /// [`ManageError::Forbidden`] for everybody but the command line.
+    #[instrument(name = "operators.reset", target = TRACE, level = "error", skip_all)]
     pub async fn reset(&self, by: &By, operator: OperatorId) -> Result<Invited, ManageError> {
         self.control.admit(by, Command::ResetOperator, None)?;
         let mut operator = self.find(by, operator).await?;
@@ -174,6 +184,7 @@ impl ManageOperators {
     }
 
     /// Removes an operator, and ends their sessions. Tokens they made stay.
+    #[instrument(name = "operators.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(&self, by: &By, operator: OperatorId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RemoveOperator, None)?;
         let before = self.find(by, operator).await?;

@@ -1,10 +1,11 @@
 use crate::{AccountError, AuditedChange, Present, SignIn, SignInError, SignedIn};
-use dwar_kernel::{Digest, OperatorId, Purpose, StoreError};
+use dwar_kernel::{Digest, OperatorId, Purpose, StoreError, TRACE};
 use dwar_operator::{
     Action, By, Challenge, Client, Facts, Operator, OperatorName, Passkey, PasskeyAdded,
     PasskeyMade, PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
 };
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Operators' passkeys: adds them, removes them, and lets operators in by them.
 pub struct Passkeys {
@@ -31,11 +32,13 @@ impl Passkeys {
     }
 
     /// The passkeys of an operator, oldest first.
+    #[instrument(name = "passkeys.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError> {
         self.passkeys.passkeys(operator).await
     }
 
     /// Adds a passkey to the caller's account, once they have shown their password again.
+    #[instrument(name = "passkeys.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
         by: &By,
@@ -74,6 +77,7 @@ impl Passkeys {
     }
 
     /// Removes a passkey of the caller, and ends every other session of theirs.
+    #[instrument(name = "passkeys.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,
         by: &By,
@@ -95,6 +99,7 @@ impl Passkeys {
 
     /// Lets an operator in by a passkey, in place of password and second factor. A signature is not
     /// a guess: nothing is counted, and a lock of their password does not block it.
+    #[instrument(name = "passkeys.sign_in", target = TRACE, level = "error", skip_all)]
     pub async fn sign_in(
         &self,
         site: PasskeySite<'_>,

@@ -1,5 +1,5 @@
 use crate::{AuditedChange, Control, ManageError, SmsPreview, sms_preview};
-use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, TRACE, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
@@ -7,6 +7,7 @@ use dwar_project::{
 };
 use dwar_wallet::{Amount, Credit, Reference, WalletStore};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Makes and changes projects and their keys.
 #[derive(Clone)]
@@ -36,6 +37,7 @@ pub struct CreatedProject {
 
 impl ManageProjects {
     /// Makes a project with a key per mode and an opening balance.
+    #[instrument(name = "projects.create", target = TRACE, level = "error", skip_all)]
     pub async fn create(
         &self,
         by: &By,
@@ -53,6 +55,7 @@ impl ManageProjects {
 
     /// As [`ManageProjects::create`], on behalf of the person who started the service, but only if
     /// the store holds no project yet.
+    #[instrument(name = "projects.create_first", target = TRACE, level = "error", skip_all)]
     pub async fn create_first(
         &self,
         name: &ProjectName,
@@ -77,6 +80,7 @@ impl ManageProjects {
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if the present key is another one.
+    #[instrument(name = "projects.regenerate_key", target = TRACE, level = "error", skip_all)]
     pub async fn regenerate_key(
         &self,
         by: &By,
@@ -106,6 +110,7 @@ impl ManageProjects {
     ///
     /// # Errors
     /// [`ManageError::Invalid`] for a setting that the project cannot have.
+    #[instrument(name = "projects.change", target = TRACE, level = "error", skip_all)]
     pub async fn change(
         &self,
         by: &By,
@@ -127,6 +132,7 @@ impl ManageProjects {
     /// Archives a project: its API keys are refused from the very next request on, on every instance.
     /// Nothing else changes, and [`ManageProjects::restore`] takes it back. To archive it again changes
     /// nothing.
+    #[instrument(name = "projects.archive", target = TRACE, level = "error", skip_all)]
     pub async fn archive(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
         let found = self.control.project(by, Command::ArchiveProject, project).await?;
         let at = found.archived_at.unwrap_or_else(|| self.control.tools.now());
@@ -134,6 +140,7 @@ impl ManageProjects {
     }
 
     /// Restores a project: its API keys are accepted again, from the very next request on.
+    #[instrument(name = "projects.restore", target = TRACE, level = "error", skip_all)]
     pub async fn restore(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
         let found = self.control.project(by, Command::RestoreProject, project).await?;
         self.set_archived(by, found, Action::ProjectRestored, None).await
@@ -157,6 +164,7 @@ impl ManageProjects {
     }
 
     /// What a project would send if this were changed; changes nothing.
+    #[instrument(name = "projects.preview", target = TRACE, level = "error", skip_all)]
     pub async fn preview(
         &self,
         by: &By,
@@ -170,6 +178,7 @@ impl ManageProjects {
     }
 
     /// The projects that the caller may know of, oldest first.
+    #[instrument(name = "projects.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<Project>, ManageError> {
         self.control.admit(by, Command::ListProjects, None)?;
         let mut all = self.control.projects.list().await?;
@@ -179,6 +188,7 @@ impl ManageProjects {
 
     /// Those of them that are in use and whose settings cannot work, each with the cause: a provider may
     /// have been taken out of the configuration since its name was checked.
+    #[instrument(name = "projects.unfit", target = TRACE, level = "error", skip_all)]
     pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
         let mut in_use = self.list(by).await?;
         in_use.retain(|project| project.archived_at.is_none());
@@ -190,11 +200,13 @@ impl ManageProjects {
     }
 
     /// One project.
+    #[instrument(name = "projects.show", target = TRACE, level = "error", skip_all)]
     pub async fn show(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
         self.control.project(by, Command::ShowProject, project).await
     }
 
     /// The present keys of a project, live first.
+    #[instrument(name = "projects.keys", target = TRACE, level = "error", skip_all)]
     pub async fn keys(&self, by: &By, project: ProjectId) -> Result<Vec<KeyRecord>, ManageError> {
         self.control.project(by, Command::ListKeys, project).await?;
         Ok(self.control.projects.keys(project).await?)

@@ -1,9 +1,10 @@
 use crate::{Control, ManageError};
 use dwar_activity::{FiguresStore, Overview, Period, Progress, SETTLED_AFTER, Span};
-use dwar_kernel::{KeyMode, ProjectId};
+use dwar_kernel::{KeyMode, ProjectId, TRACE};
 use dwar_operator::{By, Command};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 /// How much longer than usual it may take to settle before a page says that older figures are
 /// still being counted.
@@ -31,6 +32,7 @@ pub struct Figures {
 
 impl ReadFigures {
     /// The period up to now and the one before it, from a bounded number of figures.
+    #[instrument(name = "read_figures.overview", target = TRACE, level = "error", skip_all)]
     pub async fn overview(
         &self,
         by: &By,

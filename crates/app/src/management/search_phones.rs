@@ -1,9 +1,10 @@
 use crate::{AuditedChange, Control, ManageError};
-use dwar_kernel::{KeyMode, Phone, ProjectId};
+use dwar_kernel::{KeyMode, Phone, ProjectId, TRACE};
 use dwar_operator::{
     Action, By, Facts, Permission, PhoneSearch, SearchAdmission, SearchAllowance, SearchStore,
 };
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Bounds the searches of those who see phone numbers masked, and records each: trying all values
 /// of the four hidden digits reveals the number.
@@ -23,6 +24,7 @@ impl SearchPhones {
     ///
     /// # Errors
     /// [`ManageError::SearchedTooMuch`].
+    #[instrument(name = "search_phones.admit", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,
         by: &By,

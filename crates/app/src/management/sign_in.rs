@@ -1,5 +1,5 @@
 use crate::{Audit, AuditedChange, Toolbox};
-use dwar_kernel::{OperatorId, Purpose, StoreError, Timestamp, Vault};
+use dwar_kernel::{OperatorId, Purpose, StoreError, TRACE, Timestamp, Vault};
 use dwar_operator::{
     Action, Admission, Attempt, BrowserToken, By, Client, EndSessions, InvalidPassword, Link,
     LinkKind, LinkSecret, Network, Operator, OperatorName, OperatorSession, OperatorStore, Origin,
@@ -8,6 +8,7 @@ use dwar_operator::{
 };
 use std::net::IpAddr;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Lets operators in and out.
 pub struct SignIn {
@@ -117,6 +118,7 @@ impl SignIn {
     ///
     /// # Errors
     /// [`SignInError::CodeNeeded`] where the password is right and [`SignIn::enter_code`] has to follow.
+    #[instrument(name = "sign_in.sign_in", target = TRACE, level = "error", skip_all)]
     pub async fn sign_in(
         &self,
         credentials: Credentials<'_>,
@@ -155,6 +157,7 @@ impl SignIn {
     ///
     /// # Errors
     /// [`SignInError::TooLate`] where the sign-in has to begin anew.
+    #[instrument(name = "sign_in.enter_code", target = TRACE, level = "error", skip_all)]
     pub async fn enter_code(
         &self,
         typed: TypedCode<'_>,
@@ -204,6 +207,7 @@ impl SignIn {
     }
 
     /// Whom a link is for, without using it up.
+    #[instrument(name = "sign_in.read_link", target = TRACE, level = "error", skip_all)]
     pub async fn read_link(&self, secret: &str) -> Result<Welcome, SignInError> {
         let (link, operator) = self.link(secret).await?;
         Ok(Welcome { name: operator.name, kind: link.kind, expires_at: link.expires_at })
@@ -211,6 +215,7 @@ impl SignIn {
 
     /// Uses a link up and lets its operator in: with the password they choose if the link is for
     /// that, and without one if it signs in.
+    #[instrument(name = "sign_in.follow_link", target = TRACE, level = "error", skip_all)]
     pub async fn follow_link(
         &self,
         secret: &str,
@@ -242,6 +247,7 @@ impl SignIn {
     }
 
     /// Whom a session belongs to, if it is valid; notes the request, once a minute at most.
+    #[instrument(name = "sign_in.session", target = TRACE, level = "error", skip_all)]
     pub async fn session(&self, token: &str) -> Result<Option<Present>, StoreError> {
         let Some(mut present) = self.present(token).await? else { return Ok(None) };
         let now = self.tools.now();
@@ -252,6 +258,7 @@ impl SignIn {
     }
 
     /// As [`SignIn::session`], for a page that polls: it does not keep a session from going idle.
+    #[instrument(name = "sign_in.present", target = TRACE, level = "error", skip_all)]
     pub async fn present(&self, token: &str) -> Result<Option<Present>, StoreError> {
         let Ok(token) = token.parse::<SessionToken>() else { return Ok(None) };
         let (now, digest) = (self.tools.now(), token.digest(self.tools.vault.as_ref()));
@@ -261,6 +268,7 @@ impl SignIn {
     }
 
     /// The valid sessions of an operator, newest first.
+    #[instrument(name = "sign_in.sessions", target = TRACE, level = "error", skip_all)]
     pub async fn sessions(&self, operator: OperatorId) -> Result<Vec<OperatorSession>, StoreError> {
         let now = self.tools.now();
         let mut sessions = self.operators.sessions(operator).await?;
@@ -269,6 +277,7 @@ impl SignIn {
     }
 
     /// Ends sessions of the caller: this one, or all; gives how many ended.
+    #[instrument(name = "sign_in.sign_out", target = TRACE, level = "error", skip_all)]
     pub async fn sign_out(
         &self,
         present: &Present,

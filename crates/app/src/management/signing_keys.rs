@@ -1,10 +1,11 @@
 use crate::calls::whole_second;
 use crate::{AuditedChange, Control, ManageError};
-use dwar_kernel::{StoreError, Timestamp};
+use dwar_kernel::{StoreError, TRACE, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::instrument;
 
 /// Makes, rotates and lists signing keys (docs/contract.md, Access tokens).
 #[derive(Clone)]
@@ -35,6 +36,7 @@ impl ManageSigningKeys {
     ///
     /// An empty store gets one that signs at once; after a change of the algorithm, a successor
     /// takes over when verifiers have seen it.
+    #[instrument(name = "signing_keys.ensure", target = TRACE, level = "error", skip_all)]
     pub async fn ensure(&self) -> Result<(), StoreError> {
         let now = self.control.tools.now();
         let keys = self.keys.keys(now).await?;
@@ -56,6 +58,7 @@ impl ManageSigningKeys {
 
     /// Publishes a new key now, which takes over once verifiers have seen it. If none signs yet, it
     /// first makes one that does.
+    #[instrument(name = "signing_keys.rotate", target = TRACE, level = "error", skip_all)]
     pub async fn rotate(&self, by: &By) -> Result<SigningKey, ManageError> {
         self.control.admit(by, Command::RotateSigningKey, None)?;
         let key = self.successor()?;
@@ -81,6 +84,7 @@ impl ManageSigningKeys {
     }
 
     /// Every key that is not gone, oldest first, with its state.
+    #[instrument(name = "signing_keys.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<(SigningKey, KeyState)>, ManageError> {
         self.control.admit(by, Command::ListSigningKeys, None)?;
         let now: Timestamp = self.control.tools.now();

@@ -1,8 +1,9 @@
 use crate::{AuditedChange, Control, Limits, ManageError};
-use dwar_kernel::{KeyMode, Phone, ProjectId};
+use dwar_kernel::{KeyMode, Phone, ProjectId, TRACE};
 use dwar_operator::{Action, By, Command};
 use dwar_otp::{GuessBudget, OtpStore, SendPace};
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Lifts the limits that wrong codes put on a phone (`dwar project unlock`); live keys only, since
 /// test keys have no guess budget.
@@ -29,6 +30,7 @@ impl UnlockPhone {
     /// Forgets the wrong codes of `phone`, in a row and in the period, from the very next send on.
     ///
     /// A code that is locked stays locked until it expires or a new one takes its place.
+    #[instrument(name = "unlock_phone.unlock", target = TRACE, level = "error", skip_all)]
     pub async fn unlock(
         &self,
         by: &By,

@@ -1,5 +1,5 @@
 use crate::{AuditedChange, Control, ManageError};
-use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, TRACE};
 use dwar_operator::{Action, By, Command, Facts, masked};
 use dwar_wallet::{
     Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, LedgerStore, Paise,
@@ -7,6 +7,7 @@ use dwar_wallet::{
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tracing::instrument;
 
 /// Pays into wallets and reads them.
 #[derive(Clone)]
@@ -38,6 +39,7 @@ impl ManageWallets {
     /// Pays in; `false`, with nothing changed, if `reference` was used before.
     ///
     /// Without a reference every call pays in.
+    #[instrument(name = "wallets.credit", target = TRACE, level = "error", skip_all)]
     pub async fn credit(
         &self,
         by: &By,
@@ -61,6 +63,7 @@ impl ManageWallets {
 
     /// Gives back what was charged for a send, once; gives how much, or `None` if it had come back
     /// before.
+    #[instrument(name = "wallets.refund", target = TRACE, level = "error", skip_all)]
     pub async fn refund(
         &self,
         by: &By,
@@ -81,6 +84,7 @@ impl ManageWallets {
 
     /// Corrects a balance; `reference` says why. `false`, with nothing changed, if it was used
     /// before.
+    #[instrument(name = "wallets.adjust", target = TRACE, level = "error", skip_all)]
     pub async fn adjust(
         &self,
         by: &By,
@@ -103,12 +107,14 @@ impl ManageWallets {
     }
 
     /// The wallet as it stands.
+    #[instrument(name = "wallets.balance", target = TRACE, level = "error", skip_all)]
     pub async fn balance(&self, by: &By, project: ProjectId) -> Result<Balance, ManageError> {
         self.control.project(by, Command::ShowWallet, project).await?;
         Ok(self.wallets.balance(project).await?)
     }
 
     /// The wallets of those of these existing projects whose money the caller may see.
+    #[instrument(name = "wallets.balances", target = TRACE, level = "error", skip_all)]
     pub async fn balances(
         &self,
         by: &By,
@@ -119,6 +125,7 @@ impl ManageWallets {
     }
 
     /// Recomputes every wallet from its ledger.
+    #[instrument(name = "wallets.audit", target = TRACE, level = "error", skip_all)]
     pub async fn audit(&self, by: &By) -> Result<dwar_wallet::Audit, ManageError> {
         self.control.admit(by, Command::ProveWallets, None)?;
         Ok(self.wallets.audit().await?)
