@@ -29,7 +29,7 @@ struct Scraped(BTreeMap<String, f64>);
 
 impl Scraped {
     async fn of(service: &Service) -> Self {
-        let answer = Client::new().get(address(service)).send().await.unwrap();
+        let answer = Client::new().get(service.metrics()).send().await.unwrap();
         let text = answer.error_for_status().unwrap().text().await.unwrap();
         assert!(text.ends_with("# EOF\n"));
         let series = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
@@ -65,13 +65,6 @@ impl Scraped {
         let of = |series: &str| series.split('{').next() == Some(family);
         self.0.iter().filter(|(series, _)| of(series)).map(|(_, value)| value).sum()
     }
-}
-
-fn address(service: &Service) -> String {
-    const SAID: &str = "metrics are on ";
-    let logged = service.stderr();
-    let line = logged.iter().find_map(|line| Some(line.split_once(SAID)?.1));
-    line.unwrap().split('"').next().unwrap().to_owned()
 }
 
 fn requests(route: &str, method: &str, status: &str, code: &str) -> String {
@@ -207,7 +200,7 @@ async fn whoever_reaches_the_address_from_elsewhere_shows_a_token() {
     }
     let token = "6c1f0e7ab29d4835";
     let service = Service::start_in(open.with("DWAR__METRICS__TOKEN", token));
-    let address = address(&service).replace("0.0.0.0", "127.0.0.1");
+    let address = service.metrics().replace("0.0.0.0", "127.0.0.1");
     let ask = |token: &str| Client::new().get(&address).bearer_auth(token).send();
     assert_eq!(ask("6c1f0e7ab29d4836").await.unwrap().status(), StatusCode::UNAUTHORIZED);
     assert_eq!(ask(token).await.unwrap().status(), StatusCode::OK);

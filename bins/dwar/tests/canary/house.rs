@@ -1,8 +1,8 @@
 //! The service of a run, with a secret in every setting that takes one, and all who deal with it.
 
 use crate::common::{
-    Answer, Database, Endpoint, PASSWORD, Play, Project, Service, TOKEN, Vendor, World, note_run,
-    taken_apart,
+    Answer, Collector, Database, Endpoint, PASSWORD, Play, Project, Service, TOKEN, Vendor, World,
+    note_run, taken_apart,
 };
 use crate::echo::{self, Echo};
 use crate::secrets::Secrets;
@@ -19,11 +19,14 @@ pub const VERIFY_TOKEN: &str = "verify-token-Jx4RkP9s";
 pub const TWILIO_TOKEN: &str = "twilio-token-Nb3VyC8f";
 pub const MSG91_TOKEN: &str = "msg91-receipts-Tq6ZwH1d";
 pub const GUPSHUP_TOKEN: &str = "gupshup-receipts-Xe5KuM2a";
+pub const METRICS_TOKEN: &str = "metrics-token-Wd4LoP9c";
 /// The number at WhatsApp that receipts have to be about.
 pub const NUMBER: &str = "1065403522";
 
 /// Settings that hold a secret.
 const CREDENTIALS: &[(&str, &str)] = &[
+    ("METRICS__TOKEN", METRICS_TOKEN),
+    ("TRACES__HEADER", "Authorization: Bearer collector-token-Mi7QaV5h"),
     ("SECRETS__MASTER_KEY", MASTER_KEY),
     ("SECRETS__LOOKUP_KEY", LOOKUP_KEY),
     ("GATEWAYS__WHATSAPP_CLOUD__ACCESS_TOKEN", "meta-access-Gp9YtE4v"),
@@ -42,6 +45,8 @@ const SETTINGS: &[(&str, &str)] = &[
     // Whatever commands are about is sent by SMS alone, and so is paid for at once.
     ("GATEWAYS__WHATSAPP", ""),
     ("DASHBOARD__ADDRESS", "127.0.0.1:0"),
+    ("METRICS__ADDRESS", "127.0.0.1:0"),
+    ("TRACES__RATIO", "1"),
     ("EVENTS__ALLOW_PRIVATE", "true"),
     ("GATEWAYS__GENERIC_FILES", "wa.toml,text.toml,echo.toml"),
     ("GATEWAYS__CALL_TIMEOUT_MS", "2000"),
@@ -74,6 +79,7 @@ pub struct House {
     pub vendor: Vendor,
     pub echo: Echo,
     pub endpoint: Endpoint,
+    pub collector: Collector,
     secrets: Mutex<Secrets>,
 }
 
@@ -82,6 +88,7 @@ impl House {
         let port = reserved_port();
         let vendor = Vendor::start(port, play).await;
         let (echo, endpoint) = (Echo::start().await, Endpoint::start().await);
+        let collector = Collector::start().await;
         let url = format!("http://127.0.0.1:{port}");
         let mut world = vendor.carry(World::new(database));
         for (name, value) in SETTINGS.iter().chain(CREDENTIALS) {
@@ -93,6 +100,7 @@ impl House {
         echo.describe(world.database.folder());
         let world = world
             .with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"))
+            .with("DWAR__TRACES__ENDPOINT", &collector.url)
             .with("DWAR__GATEWAYS__PUBLIC_URL", &url);
         let stage = Stage::of(Service::start_in(world)).await;
         let [carried, echoed] = ["1000", "1000"].map(|rupees| stage.service.world.project(rupees));
@@ -105,7 +113,7 @@ impl House {
             secrets.add(name, secret);
         }
         let secrets = Mutex::new(secrets);
-        let house = Self { stage, carried, echoed, vendor, echo, endpoint, secrets };
+        let house = Self { stage, carried, echoed, vendor, echo, endpoint, collector, secrets };
         house.furnish();
         house
     }

@@ -1,7 +1,7 @@
 //! Everything that a run wrote down for others to read.
 
-use crate::common::{Ear, Run};
-use crate::house::House;
+use crate::common::{Ear, Run, Wire};
+use crate::house::{House, METRICS_TOKEN};
 
 /// Commands whose answer is a secret, which nobody sees again.
 const SHOWN_ONCE: [&str; 8] = [
@@ -26,6 +26,8 @@ pub fn all(house: &House, ear: &Ear) -> Vec<Source> {
     let mut sources = vec![
         ("the log".to_owned(), house.service().stderr().join("\n").into_bytes()),
         ("standard output".to_owned(), stdout.join("\n").into_bytes()),
+        spans(house),
+        metrics(house),
     ];
     for run in ear.runs() {
         let place = |stream: &str| format!("{stream} of `dwar {}`", run.arguments);
@@ -35,6 +37,25 @@ pub fn all(house: &House, ear: &Ear) -> Vec<Source> {
         }
     }
     sources
+}
+
+/// Spans, as they came to the collector.
+fn spans(house: &House) -> Source {
+    let calls: Vec<Vec<u8>> = house.collector.calls().into_iter().map(|call| call.body).collect();
+    assert!(!calls.is_empty(), "nothing is traced");
+    ("a span".to_owned(), calls.join(&b'\n'))
+}
+
+fn metrics(house: &House) -> Source {
+    let address = house.service().metrics();
+    let (base, path) = address.split_at(address.rfind('/').unwrap());
+    let mut wire = Wire::to(base);
+    wire.write(&format!(
+        "GET {path} HTTP/1.1\r\nHost: dwar\r\nAuthorization: Bearer {METRICS_TOKEN}\r\nConnection: close\r\n\r\n"
+    ));
+    let scraped = wire.read_to_end();
+    assert!(scraped.contains("dwar_sends_total{"), "{scraped}");
+    ("a metric".to_owned(), scraped.into_bytes())
 }
 
 /// Whether it is what the command is there for.

@@ -279,6 +279,13 @@ impl Service {
         self.stderr.lock().unwrap().clone()
     }
 
+    /// Where its metrics are, where they are on.
+    pub fn metrics(&self) -> String {
+        let logged = self.stderr();
+        let line = logged.iter().find_map(|line| Some(line.split_once("metrics are on ")?.1));
+        line.unwrap().split('"').next().unwrap().to_owned()
+    }
+
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base))
     }
