@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Attacks the public API and the admin API by their own OpenAPI documents with schemathesis: every phase, every
-# check, on SQLite and on PostgreSQL. What is not as the documents say fails it.
+# check, on SQLite and on PostgreSQL at once. What is not as the documents say fails it.
 #
 # Needs python3 with venv, which it installs as root on Debian or Ubuntu, and for PostgreSQL its programs. Schemathesis
 # itself goes into the target folder.
@@ -19,10 +19,10 @@ attacks=$PWD/tests/attack
 scratch=$(mktemp -d)
 chmod 755 "$scratch"
 postgres=""
-service=""
 
 stop() {
-    [ -z "$service" ] || kill "$service" 2>/dev/null || true
+    kill $(jobs -p) 2>/dev/null || true
+    wait
     [ -z "$postgres" ] || stop_postgres "$postgres" "$scratch/pg"
     rm -rf "$scratch"
 }
@@ -79,32 +79,39 @@ member() {
 # attack WHAT DOCUMENT CONFIGURATION HEADER EXAMPLES: so many generated requests per operation.
 attack() {
     echo "attack-api.sh: $1"
-    export ATTACK_TALLY=$scratch/tally.json
-    (cd "$scratch" && SCHEMATHESIS_HOOKS=hooks PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$attacks "$tools/bin/st" --config-file "$attacks/$3.toml" \
+    export ATTACK_TALLY=$PWD/tally.json
+    SCHEMATHESIS_HOOKS=hooks PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$attacks "$tools/bin/st" --config-file "$attacks/$3.toml" \
         run "$2" --phases examples,coverage,fuzzing,stateful --continue-on-failure --request-timeout 30 --seed 1 \
-        --max-examples "$5" --header "$4")
+        --max-examples "$5" --header "$4"
     python3 "$attacks/tally.py" "$ATTACK_TALLY"
 }
 
-attack_both() {
+# attack_both DATABASE URL: both APIs on it, in a shell of its own.
+attack_both() (
+    service=""
+    trap 'kill "$service" 2>/dev/null || true' EXIT
     start "$scratch/$1" "$2"
+    cd "$scratch/$1"
     attack "the public API on $1" "$ATTACK_PUBLIC/openapi.json" public "X-Api-Key: $ATTACK_TEST_KEY" 400
     attack "the admin API on $1" "$ATTACK_ADMIN/admin/v1/openapi.json" admin "Authorization: Bearer $ATTACK_TOKEN" 70
-    kill "$service"
-    wait "$service" || true
-    service=""
-}
+)
 
 if ! install_schemathesis; then
     leave_out "everything; python3 with venv and an index of packages are wanted"
     exit 0
 fi
-attack_both SQLite sqlite://dwar.db
+attack_both SQLite sqlite://dwar.db >"$scratch/SQLite.out" 2>&1 &
+attacks_running=$!
 postgres=$(find_postgres)
 if [ -n "$postgres" ]; then
     port=$(free_port)
     start_postgres "$postgres" "$scratch/pg" "$port" "-c fsync=off"
-    attack_both PostgreSQL "postgres://dwar@127.0.0.1:$port/postgres"
+    attack_both PostgreSQL "postgres://dwar@127.0.0.1:$port/postgres" >"$scratch/PostgreSQL.out" 2>&1 &
+    attacks_running+=" $!"
 else
     leave_out "PostgreSQL; its programs are wanted"
 fi
+failed=0
+for one in $attacks_running; do wait "$one" || failed=1; done
+cat "$scratch"/*.out
+exit "$failed"
