@@ -30,14 +30,18 @@ pub(crate) async fn traced<T>(
     done
 }
 
-/// The module and the method that wrote a closure, such as `session.rotate`; of other types the modules that
-/// they stand in, such as `login.redeem`.
+/// What a type of what is done is called: a closure by the crate of the port and the method that wrote it, such as
+/// `session.rotate`, or by module and method where no port is implemented; another type by the modules that it stands
+/// in, such as `login.prepare`.
 ///
 /// How the compiler writes types is its own affair: were that to change, spans would have other names.
 fn operation(who: &str) -> String {
+    let port = who.strip_prefix('<').and_then(|rest| rest.split_once(" as dwar_"));
+    let area = port.and_then(|(_, path)| path.split("::").next());
     let path = without_brackets(who);
     let is_named = |part: &&str| part.starts_with(|first: char| first.is_ascii_lowercase());
-    let mut parts: Vec<&str> = path.split("::").skip(1).filter(is_named).collect();
+    let parts = path.split("::").skip(1).filter(is_named);
+    let mut parts: Vec<&str> = area.into_iter().chain(parts).collect();
     parts.drain(..parts.len().saturating_sub(2));
     parts.join(".")
 }
@@ -93,7 +97,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_is_named_after_the_method_that_makes_it() {
-        assert_eq!(Store.step().await, "tests.step");
+        let us = env!("CARGO_PKG_NAME").trim_start_matches("dwar-");
+        assert_eq!(Store.step().await, format!("{us}.step"));
+        let rotate = "<dwar_sqlite::SqliteStore as dwar_session::ports::SessionStore>::rotate::{{closure}}::{{closure}}";
+        assert_eq!(operation(rotate), "session.rotate");
     }
 
     #[test]
