@@ -72,12 +72,14 @@ async fn run(database: Database, ear: &Ear) {
     learned::add(&house, ear).await;
     coverage::assert_whole(&house);
     broken::walk(&house).await;
+    let metrics = sources::metrics(&house);
     house.service().terminate();
     assert!(house.stage.service.wait(STOPPED).is_some(), "it does not stop");
 
     let secrets = house.secrets().clone();
     let search = secrets.search();
-    let sources = sources::all(&house, ear);
+    let mut sources = sources::all(&house, ear);
+    sources.push(metrics);
     let leaks: Vec<String> =
         sources.iter().flat_map(|(place, text)| search.leaks(place, text)).collect();
     let shown = leaks.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("\n");

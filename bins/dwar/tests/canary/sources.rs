@@ -27,7 +27,6 @@ pub fn all(house: &House, ear: &Ear) -> Vec<Source> {
         ("the log".to_owned(), house.service().stderr().join("\n").into_bytes()),
         ("standard output".to_owned(), stdout.join("\n").into_bytes()),
         spans(house),
-        metrics(house),
     ];
     for run in ear.runs() {
         let place = |stream: &str| format!("{stream} of `dwar {}`", run.arguments);
@@ -46,7 +45,8 @@ fn spans(house: &House) -> Source {
     ("a span".to_owned(), calls.join(&b'\n'))
 }
 
-fn metrics(house: &House) -> Source {
+/// What Prometheus is told; only while the service runs.
+pub fn metrics(house: &House) -> Source {
     let address = house.service().metrics();
     let (base, path) = address.split_at(address.rfind('/').unwrap());
     let mut wire = Wire::to(base);
