@@ -1,11 +1,13 @@
-use dwar_otlp::trace_id;
+use dwar_otlp::{is_traced, trace_id};
 use std::fmt;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::{Format, Writer};
-use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Lines for people, which begin with the id of their trace if they have one.
+/// Lines for people. Where there are traces, a line begins with the id of its trace, and does not show the spans
+/// of traces, which the format of the library would.
 pub struct Pretty {
     pub format: Format,
     /// Whether there are traces.
@@ -23,10 +25,28 @@ where
         mut line: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let current = if self.traced { context.lookup_current() } else { None };
-        if let Some(id) = current.as_ref().and_then(trace_id) {
+        if !self.traced {
+            return self.format.format_event(context, line, event);
+        }
+        let about = event.metadata();
+        let named = event.parent().and_then(|span| context.span(span));
+        let within = named.or_else(|| context.lookup_current());
+        if let Some(id) = within.as_ref().and_then(trace_id) {
             write!(line, "trace_id={id} ")?;
         }
-        self.format.format_event(context, line, event)
+        SystemTime.format_time(&mut line)?;
+        write!(line, " {:>5} ", about.level())?;
+        let around = within.iter().flat_map(|span| span.scope().from_root());
+        for span in around.filter(|span| !is_traced(span.metadata())) {
+            line.write_str(span.name())?;
+            let known = span.extensions();
+            if let Some(fields) = known.get::<FormattedFields<N>>().filter(|it| !it.is_empty()) {
+                write!(line, "{{{fields}}}")?;
+            }
+            line.write_str(": ")?;
+        }
+        write!(line, "{}: ", about.target())?;
+        context.format_fields(line.by_ref(), event)?;
+        line.write_char('\n')
     }
 }
