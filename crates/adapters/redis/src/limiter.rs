@@ -5,7 +5,8 @@ use dwar_kernel::{StoreError, TRACE, Timestamp};
 use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, RequestScope};
 use redis::{RedisError, Script, ServerErrorKind};
 use std::time::Duration;
-use tracing::instrument;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 const HIT: &str = include_str!("hit.lua");
 /// What traces call it.
@@ -44,14 +45,29 @@ impl RedisRequestLimiter {
         self.judge("dwar:requests:{probe}", quota, now).await.map(drop)
     }
 
-    #[instrument(
-        name = "store call",
-        target = TRACE,
-        level = "error",
-        skip_all,
-        fields(otel.kind = "client", otel.name = HITS, db.system.name = "redis", db.operation.name = HITS)
-    )]
     async fn judge(
+        &self,
+        log: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Admission, StoreError> {
+        let span = tracing::error_span!(
+            target: TRACE,
+            "store call",
+            otel.kind = "client",
+            otel.name = HITS,
+            db.system.name = "redis",
+            db.operation.name = HITS,
+            error.r#type = Empty,
+        );
+        let judged = self.asked(log, quota, now).instrument(span.clone()).await;
+        if judged.is_err() {
+            span.record("error.type", "unavailable");
+        }
+        judged
+    }
+
+    async fn asked(
         &self,
         log: &str,
         quota: Quota,
