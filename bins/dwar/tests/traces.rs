@@ -4,9 +4,15 @@
 
 mod common;
 
-use common::{Collector, Database, Endpoint, Manner, Service, World, answer, attribute};
+use common::{
+    Collector, Database, Endpoint, Manner, Play, Program, Service, Vendor, World, answer,
+    attribute, delivered,
+};
+use dwar_testkit::{RedisServer, reserved_port};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -14,6 +20,8 @@ use std::time::{Duration, Instant};
 on_both_databases! {
     a_request_is_a_trace_from_its_head_to_the_database;
     a_caller_with_a_key_says_which_trace_it_is_part_of;
+    nobody_else_says_so_and_no_provider_hears_of_it;
+    what_fails_says_why;
     an_event_begins_a_trace_of_its_own;
     a_collector_that_hangs_or_is_away_delays_nothing;
 }
@@ -216,6 +224,92 @@ async fn a_caller_with_a_key_says_which_trace_it_is_part_of(database: Database) 
     }
 }
 
+/// With all that callers may say about traces.
+fn claiming(call: RequestBuilder) -> RequestBuilder {
+    call.header("traceparent", format!("00-{TRACE}-{SPAN}-01"))
+        .header("tracestate", "vendor=of-the-caller")
+        .header("baggage", "user=of-the-caller")
+}
+
+async fn nobody_else_says_so_and_no_provider_hears_of_it(database: Database) {
+    let (collector, port) = (Collector::start().await, reserved_port());
+    let vendor = Vendor::start(port, |_, _| Play::Accept).await;
+    let world = vendor
+        .carry(world(database, &collector.url, "1"))
+        .with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"))
+        .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0");
+    let mut service = Service::start_in(world);
+    let project = service.world.project("100");
+    let body = json!({ "phone": service.world.phone() });
+    answer(claiming(service.call(&project.live, "/v1/otp/send", &body))).await.ok();
+    let taken = vendor.taken().remove(0);
+    for word in [TRACE, SPAN, "traceparent", "tracestate", "baggage", "of-the-caller"] {
+        assert!(!taken.head.contains(word), "{}", taken.head);
+    }
+    // They show a token, and no key.
+    let report = delivered(&service.client, &service.base, &taken);
+    assert!(claiming(report).send().await.unwrap().status().is_success());
+    let owner = Program::owner(&service);
+    answer(claiming(owner.request(Method::GET, "/projects"))).await.ok();
+    let applied = collector.hears(|span| span.name == "apply_receipt").await;
+    stop(&mut service);
+
+    let spans = collector.spans();
+    let send = request(&spans, "POST /v1/otp/send");
+    assert_eq!((hex(&send.trace_id).as_str(), hex(&send.parent_span_id).as_str()), (TRACE, SPAN));
+    let called = within(&spans, send);
+    assert!(called.iter().any(|span| attribute(span, "dwar.provider") == "wa"), "{called:?}");
+    let reported = request(&spans, "POST /webhooks/{provider}");
+    let asked = request(&spans, "GET /admin/v1/projects");
+    for first in [reported, asked, &applied] {
+        assert_ne!(hex(&first.trace_id), TRACE, "{}", first.name);
+        assert!(first.parent_span_id.is_empty(), "{}", first.name);
+    }
+    assert_ne!(applied.trace_id, reported.trace_id);
+    for (first, use_case) in [(reported, "receive_webhook"), (asked, "projects.list")] {
+        let part = within(&spans, first).into_iter().find(|span| span.name == use_case);
+        assert_eq!(part.unwrap().parent_span_id, first.span_id);
+    }
+    assert_not_stored(&service.world.database, TRACE).await;
+}
+
+/// Looks into every file beside the service, and on PostgreSQL into every row.
+async fn assert_not_stored(database: &Database, trace: &str) {
+    let mut places = Vec::new();
+    for file in std::fs::read_dir(database.folder()).unwrap() {
+        let path = file.unwrap().path();
+        places.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+    }
+    let rows = database.rows().await.into_iter();
+    places.extend(rows.map(|(table, rows)| (table, rows.into_bytes())));
+    let bytes: Vec<u8> =
+        (0..32).step_by(2).map(|at| u8::from_str_radix(&trace[at..at + 2], 16).unwrap()).collect();
+    for (place, text) in places {
+        for form in [trace.as_bytes(), &bytes] {
+            assert!(!text.windows(form.len()).any(|it| it == form), "{place}");
+        }
+    }
+}
+
+async fn what_fails_says_why(database: Database) {
+    let collector = Collector::start().await;
+    let mut service = Service::start_in(world(database, &collector.url, "1"));
+    let (project, phone) = (service.world.project("100"), service.world.phone());
+    service.send(&project.live, &phone).await.ok();
+    service.world.database.lose("guess_budgets").await;
+    service.verify(&project.live, &phone, "000000").await.refused(500, "INTERNAL_ERROR");
+    stop(&mut service);
+    let spans = collector.spans();
+    let verify = request(&spans, "POST /v1/otp/verify");
+    assert_eq!(attribute(verify, "error.type"), "INTERNAL_ERROR");
+    let failed = within(&spans, verify).into_iter();
+    let failed = failed.filter(|span| attribute(span, "error.type") == "failed");
+    for span in failed.clone().chain([verify]) {
+        assert_eq!(span.status.as_ref().unwrap().code, StatusCode::Error as i32, "{}", span.name);
+    }
+    assert_eq!(failed.count(), 1);
+}
+
 async fn an_event_begins_a_trace_of_its_own(database: Database) {
     let collector = Collector::start().await;
     let service = Service::start_in(world(database, &collector.url, "1"));
@@ -296,6 +390,43 @@ async fn none_is_kept_that_is_not_asked_for() {
     assert!(lines_of(&service, "answered")[0].get("trace_id").is_none());
     stop(&mut service);
     assert!(collector.calls().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_REDIS_URL"]
+async fn a_call_to_redis_is_a_span_that_says_why_it_failed() {
+    let (collector, mut redis) = (Collector::start().await, RedisServer::start());
+    let world = world(Database::sqlite(), &collector.url, "1");
+    let mut service = Service::start_in(world.with("DWAR__REDIS__URL", &redis.url("")));
+    let project = service.world.project("0");
+    let token = json!("x");
+    service.validate(&project.test, &token).await.refused(401, "INVALID_ACCESS_TOKEN");
+    redis.kill();
+    service.validate(&project.test, &token).await.refused(401, "INVALID_ACCESS_TOKEN");
+    stop(&mut service);
+    let spans = collector.spans();
+    let calls = spans.iter().filter(|span| attribute(span, "db.system.name") == "redis");
+    let within_requests = calls.filter(|span| !span.parent_span_id.is_empty());
+    let ends: BTreeSet<String> =
+        within_requests.map(|span| attribute(span, "error.type")).collect();
+    assert_eq!(ends, BTreeSet::from([String::new(), "unavailable".to_owned()]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_for_people_begins_with_its_trace_and_shows_no_span_of_it() {
+    let collector = Collector::start().await;
+    let world = world(Database::sqlite(), &collector.url, "1").with("DWAR__LOG__FORMAT", "pretty");
+    let mut service = Service::start_in(world);
+    let project = service.world.project("100");
+    service.send(&project.live, &service.world.phone()).await.ok();
+    let lines = service.stderr();
+    stop(&mut service);
+    let spans = collector.spans();
+    let trace = hex(&request(&spans, "POST /v1/otp/send").trace_id);
+    let line = lines.iter().find(|line| line.contains("provider answered")).unwrap();
+    assert!(line.starts_with(&format!("trace_id={trace} 20")), "{line}");
+    let told = "  INFO request{request_id=";
+    assert!(line.contains(told) && line.contains("}: dwar_app::calls::deliver: "), "{line}");
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Vendor {
 /// A message that the vendor was asked to carry.
 #[derive(Clone, Debug)]
 pub struct Taken {
+    /// The head of the call, in lower case.
+    pub head: String,
     pub provider: String,
     pub to: String,
     pub text: String,
@@ -128,12 +130,14 @@ async fn serve(
     plays: &(dyn Fn(&str, &str) -> Play + Send + Sync),
     taken: &Mutex<Vec<Taken>>,
 ) {
-    while let Some((path, body)) = read(&mut stream).await {
+    while let Some((head, body)) = read(&mut stream).await {
         let text = |field: &str| body[field].as_str().unwrap().to_owned();
+        let path = head.split_whitespace().nth(1).unwrap();
         let (provider, to) = (path.trim_start_matches('/').to_owned(), text("to"));
         let play = plays(&provider, &to);
         let attempt = text("attempt");
         taken.lock().unwrap().push(Taken {
+            head,
             provider: provider.clone(),
             to,
             text: text("text"),
@@ -189,7 +193,7 @@ pub fn delivered(client: &reqwest::Client, base: &str, taken: &Taken) -> reqwest
     client.post(url).json(&json!({ "reference": reference, "status": "delivered" }))
 }
 
-/// The next request's path and JSON body; `None` when the connection is over.
+/// The next request's head in lower case, and its JSON body; `None` when the connection is over.
 async fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();
     let head = loop {
@@ -207,8 +211,7 @@ async fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
             return None;
         }
     }
-    let path = text.split_whitespace().nth(1)?.to_owned();
-    Some((path, serde_json::from_slice(&bytes[head..head + length]).ok()?))
+    Some((text, serde_json::from_slice(&bytes[head..head + length]).ok()?))
 }
 
 /// Reports as vendors do: again and again until it is taken, and once more for good measure.

@@ -41,6 +41,7 @@ mod send_otp;
 mod send_otp_fallback;
 mod send_otp_project;
 mod sign_in;
+mod spans;
 mod states;
 mod sweep;
 mod tally;
