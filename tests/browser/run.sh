@@ -11,9 +11,25 @@ CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || com
 export DWAR CHROMIUM
 cd "$here"
 npm ci --silent --no-audit --no-fund
-echo "the dashboard in a browser, on SQLite"
-node --test --test-concurrency=1 ./*.test.mjs
+
+# on DATABASE [SERVER]
+on() {
+    echo "the dashboard in a browser, on $1"
+    BROWSER_POSTGRES_URL=${2:-} node --test --test-concurrency=1 ./*.test.mjs
+}
+
+failed=0
+other=""
 if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ] && command -v psql >/dev/null; then
-    echo "the dashboard in a browser, on PostgreSQL"
-    BROWSER_POSTGRES_URL=$DWAR_TEST_POSTGRES_URL node --test --test-concurrency=1 ./*.test.mjs
+    # At the same time: a browser waits more than it works.
+    said=$(mktemp)
+    on PostgreSQL "$DWAR_TEST_POSTGRES_URL" >"$said" 2>&1 &
+    other=$!
 fi
+on SQLite || failed=1
+if [ -n "$other" ]; then
+    wait "$other" || failed=1
+    cat "$said"
+    rm "$said"
+fi
+exit "$failed"
