@@ -40,8 +40,7 @@ where
         event.record(&mut object);
         object.written?;
         write!(line, ",\"target\":\"{}\"", about.target())?;
-        let named = event.parent().and_then(|span| context.span(span));
-        let mut within = named.or_else(|| context.lookup_current());
+        let mut within = context.parent_span();
         if self.traced {
             if let Some(id) = within.as_ref().and_then(trace_id) {
                 write!(line, ",\"trace_id\":\"{id}\"")?;

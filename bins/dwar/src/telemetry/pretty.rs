@@ -29,8 +29,7 @@ where
             return self.format.format_event(context, line, event);
         }
         let about = event.metadata();
-        let named = event.parent().and_then(|span| context.span(span));
-        let within = named.or_else(|| context.lookup_current());
+        let within = context.parent_span();
         if let Some(id) = within.as_ref().and_then(trace_id) {
             write!(line, "trace_id={id} ")?;
         }
