@@ -60,7 +60,8 @@ pub(crate) async fn guard(
     request.set_payload(body);
     let method = request.method().clone();
     // Who signs in here has no key, so nobody's word is taken for which trace this is part of.
-    let trace = RequestTrace::begin(&method, None);
+    let known = known_method(&method);
+    let trace = RequestTrace::begin(known, None);
     let bodiless = method == Method::HEAD;
     if bodiless {
         // Answered as GET is, and without the body (RFC 9110 section 9.3.2).
@@ -86,7 +87,7 @@ pub(crate) async fn guard(
     trace.surround(|| {
         tracing::info!(
             target: "dwar::dashboard",
-            method = known_method(&method),
+            method = known,
             route = route.as_deref().unwrap_or("none"),
             status = response.status().as_u16(),
             request_id = api.as_ref().map(admin_api::AdminRequestId::as_str),

@@ -2,10 +2,9 @@ use crate::ErrorCode;
 use crate::call::Trail;
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::http::Method;
 use actix_web::http::StatusCode;
 use dwar_app::{Answered, Observer};
-use dwar_wire::{TraceEnd, known_method};
+use dwar_wire::TraceEnd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,8 +28,12 @@ pub(crate) struct Line {
 impl Line {
     /// Begins the line; it is written when this is dropped, so that a request whose client hung
     /// up first, and which therefore has no status, has one too.
-    pub(crate) fn begin(method: &Method, trail: Rc<Trail>, observer: Arc<dyn Observer>) -> Self {
-        let (began, method) = (Instant::now(), known_method(method));
+    pub(crate) fn begin(
+        method: &'static str,
+        trail: Rc<Trail>,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        let began = Instant::now();
         Self { observer, began, method, trail, status: None, code: None, bytes: 0 }
     }
 

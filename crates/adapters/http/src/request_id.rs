@@ -11,7 +11,7 @@ use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpMessage, HttpResponse};
 use dwar_app::{Answered, Toolbox};
-use dwar_wire::{REQUEST_ID, Refused, RequestTrace, begun, fresh_id, request_id};
+use dwar_wire::{REQUEST_ID, Refused, RequestTrace, begun, fresh_id, known_method, request_id};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
@@ -32,10 +32,11 @@ pub(crate) async fn identify(
     let id = request_id(request.headers(), tools.entropy.as_ref(), tools.now());
     let observer = Arc::clone(&tools.observer);
     let (connection, payload) = begun(&mut request);
-    let trace = RequestTrace::begin(request.method(), Some(request.headers()));
+    let method = known_method(request.method());
+    let trace = RequestTrace::begin(method, Some(request.headers()));
     let trail = Rc::new(Trail::new(id, payload, trace));
     request.extensions_mut().insert(Rc::clone(&trail));
-    let mut line = Line::begin(request.method(), Rc::clone(&trail), observer);
+    let mut line = Line::begin(method, Rc::clone(&trail), observer);
     // At the highest level, so that no filter takes the id away from lines that carry it.
     let phone = tracing::field::Empty;
     let begin = || tracing::error_span!("request", request_id = trail.request_id(), phone);

@@ -1,6 +1,5 @@
-use crate::known_method;
+use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, HeaderName};
-use actix_web::http::{Method, StatusCode};
 use dwar_kernel::{KeyMode, PARENT_AWAITED, ProjectId, TRACE_BEGINS};
 use std::cell::Cell;
 use tracing::field::{Empty, display};
@@ -32,10 +31,10 @@ pub struct TraceEnd<'request> {
 }
 
 impl RequestTrace {
-    /// Begins the trace of a request. Of its headers, if it may show a key, one is read: `traceparent`.
-    pub fn begin(method: &Method, headers: Option<&HeaderMap>) -> Self {
+    /// Begins the trace of a request. `method` is one of the [known words](crate::known_method). Of its headers,
+    /// if it may show a key, one is read: `traceparent`.
+    pub fn begin(method: &'static str, headers: Option<&HeaderMap>) -> Self {
         let claimed = || headers.and_then(Self::claimed);
-        let method = known_method(method);
         let span = tracing::error_span!(
             target: TRACE_BEGINS,
             "request",
@@ -59,11 +58,6 @@ impl RequestTrace {
         let mut values = headers.get_all(TRACEPARENT);
         let (first, more) = (values.next()?, values.next());
         first.to_str().ok().filter(|_| more.is_none()).map(str::to_owned)
-    }
-
-    /// Whether this one is kept; if not, nothing has to be found out for it.
-    pub fn is_kept(&self) -> bool {
-        !self.span.is_disabled()
     }
 
     /// Does something as part of the trace.
@@ -92,7 +86,7 @@ impl RequestTrace {
 
     /// Ends the span; work that its client does not wait for may go on within the trace.
     pub fn end(&self, end: &TraceEnd<'_>) {
-        if !self.is_kept() {
+        if self.span.is_disabled() {
             return;
         }
         self.settle();
