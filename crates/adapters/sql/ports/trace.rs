@@ -20,9 +20,6 @@ pub(crate) async fn traced<T>(
         db.operation.name = operation(who),
         error.r#type = Empty,
     );
-    if span.is_disabled() {
-        return call.await;
-    }
     let done = call.instrument(span.clone()).await;
     if let Err(cause) = &done {
         span.record("error.type", word(cause));
