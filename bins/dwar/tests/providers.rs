@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Database, Play, Service, Vendor, World, answer};
+use common::{Database, Play, RECEIPTS, Service, TOKEN, Vendor, World, answer};
 use dwar_testkit::reserved_port;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -17,8 +17,6 @@ on_both_databases! {
     what_a_provider_echoes_is_nowhere_afterwards;
     a_provider_that_hangs_leaves_room_for_the_next;
 }
-
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 /// A provider that answers each message with its own number and code, each time in another place.
 struct Echo {
@@ -78,14 +76,7 @@ url = "http://127.0.0.1:{port}/{{phone_national}}"
 json = '''{{"to":"{{phone_national}}","code":"{{code}}"}}'''
 [answer]
 reference = "/id"
-[receipts]
-secret = "webhook_token"
-secret_in = {{ query = "token" }}
-payload = "json"
-reference = "/reference"
-status = "/status"
-delivered = ["delivered"]
-"#
+{RECEIPTS}"#
         );
         std::fs::write(world.database.folder().join("echo.toml"), description).unwrap();
         world

@@ -1,5 +1,6 @@
 //! Somebody who answers each request with the request itself, as an error, a success or nonsense.
 
+use crate::common::{RECEIPTS, TOKEN};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -56,15 +57,8 @@ headers = [["Authorization", "Bearer {{secret.api_key}}"]]
 json = '''{{"to":"{{phone_national}}","code":"{{code}}","text":"{{text}}"}}'''
 [answer]
 reference = "/id"
-[receipts]
-secret = "webhook_token"
-secret_in = {{ query = "token" }}
-payload = "json"
-reference = "/reference"
-status = "/status"
-delivered = ["delivered"]
-"#,
-            token = crate::common::TOKEN
+{RECEIPTS}"#,
+            token = TOKEN
         );
         std::fs::write(folder.join("echo.toml"), description).unwrap();
     }

@@ -30,7 +30,7 @@ pub use staff::{PASSWORD, Person, Program};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use tap::{Counted, Tap};
 #[allow(unused_imports, reason = "each test file uses its part")]
-pub use vendor::{Play, TOKEN, Taken, Vendor, delivered, stray};
+pub use vendor::{Play, RECEIPTS, TOKEN, Taken, Vendor, delivered, stray};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use wire::Wire;
 

@@ -7,6 +7,15 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// What its reports are known by.
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+/// How a provider that a file describes reports, by this token.
+pub const RECEIPTS: &str = r#"[receipts]
+secret = "webhook_token"
+secret_in = { query = "token" }
+payload = "json"
+reference = "/reference"
+status = "/status"
+delivered = ["delivered"]
+"#;
 
 /// A provider on loopback that does with each message what the test says.
 #[derive(Clone)]
@@ -108,14 +117,7 @@ reference = "/id"
 [[answer.reasons]]
 status = 409
 reason = "not_on_channel"
-[receipts]
-secret = "webhook_token"
-secret_in = {{ query = "token" }}
-payload = "json"
-reference = "/reference"
-status = "/status"
-delivered = ["delivered"]
-[[receipts.failed]]
+{RECEIPTS}[[receipts.failed]]
 values = ["failed"]
 reason = "blocked"
 "#,
