@@ -171,6 +171,8 @@ fn text_of(project: &Project) -> String {
         ("Archived", project.archived_at.map_or_else(|| "no".to_owned(), instant)),
         ("Identity lookup", switch(project.identity_lookup)),
         ("Identity deletion", switch(project.identity_delete)),
+        ("Relay with the live key", switch(project.relay.live)),
+        ("Relay with the test key", switch(project.relay.test)),
         ("WhatsApp price", or(price(project.prices.whatsapp), AS_CONFIGURED)),
         ("SMS price", or(price(project.prices.sms), AS_CONFIGURED)),
         ("WhatsApp providers", or(list(&routing.whatsapp), AS_CONFIGURED)),

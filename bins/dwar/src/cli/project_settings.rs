@@ -20,6 +20,12 @@ pub struct Settings {
     /// Allow DELETE /v1/identity
     #[arg(long, value_name = "on|off", value_parser = switch())]
     identity_delete: Option<bool>,
+    /// Allow POST /v1/otp/relay with the live key
+    #[arg(long, value_name = "on|off", value_parser = switch())]
+    relay_live: Option<bool>,
+    /// Allow POST /v1/otp/relay with the test key
+    #[arg(long, value_name = "on|off", value_parser = switch())]
+    relay_test: Option<bool>,
     /// Price per code by WhatsApp in paise, or `default`
     #[arg(long, value_name = "PAISE")]
     whatsapp_price_paise: Option<OrDefault<i64>>,
@@ -100,6 +106,8 @@ impl From<Settings> for ProjectChange {
             name: given.name,
             identity_lookup: given.identity_lookup,
             identity_delete: given.identity_delete,
+            relay_live: given.relay_live,
+            relay_test: given.relay_test,
             whatsapp_price: price(given.whatsapp_price_paise),
             sms_price: price(given.sms_price_paise),
             brand: own(given.brand),

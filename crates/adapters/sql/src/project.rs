@@ -4,7 +4,7 @@ use crate::schema::{api_keys, projects};
 use crate::{At, Id, Row, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::{Paise, ProjectId, StoreError};
-use dwar_project::{Caller, KeyRecord, Messages, Prices, Project, Routing, Used};
+use dwar_project::{Caller, KeyRecord, Messages, Prices, Project, Relay, Routing, Used};
 
 /// A project; lists of providers are separated by commas.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -28,6 +28,8 @@ pub struct ProjectRow {
     pub fallback_seconds: Option<i32>,
     pub low_balance: Option<i64>,
     pub archived_at: Option<At>,
+    pub relay_live: bool,
+    pub relay_test: bool,
 }
 
 /// A project, and the key by which it was found.
@@ -90,6 +92,8 @@ impl From<Project> for ProjectRow {
             fallback_seconds: project.routing.fallback_seconds.map(stored_count),
             low_balance: project.low_balance.map(|paise| paise.0),
             archived_at: project.archived_at.map(Into::into),
+            relay_live: project.relay.live,
+            relay_test: project.relay.test,
         }
     }
 }
@@ -105,6 +109,7 @@ impl TryFrom<ProjectRow> for Project {
             name: row.name,
             identity_lookup: row.identity_lookup,
             identity_delete: row.identity_delete,
+            relay: Relay { live: row.relay_live, test: row.relay_test },
             prices: Prices {
                 whatsapp: row.whatsapp_price.map(Paise),
                 sms: row.sms_price.map(Paise),

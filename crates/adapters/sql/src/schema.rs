@@ -22,6 +22,8 @@ diesel::table! {
         fallback_seconds -> Nullable<Integer>,
         low_balance -> Nullable<BigInt>,
         archived_at -> Nullable<At>,
+        relay_live -> Bool,
+        relay_test -> Bool,
     }
 }
 

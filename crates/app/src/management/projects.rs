@@ -301,6 +301,8 @@ fn of_project(project: &Project) -> Facts {
         .text("name", &project.name)
         .flag("identity_lookup", project.identity_lookup)
         .flag("identity_delete", project.identity_delete)
+        .flag("relay_live", project.relay.live)
+        .flag("relay_test", project.relay.test)
         .maybe_number("whatsapp_price_paise", project.prices.whatsapp.map(|paise| paise.0))
         .maybe_number("sms_price_paise", project.prices.sms.map(|paise| paise.0))
         .maybe("brand", messages.brand.as_deref())

@@ -12,5 +12,5 @@ pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;
 pub use project::{
     Caller, Changed, InvalidSetting, Messages, NewProject, Prices, Project, ProjectChange,
-    ProjectRules, Routing,
+    ProjectRules, Relay, Routing,
 };

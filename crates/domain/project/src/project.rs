@@ -12,6 +12,8 @@ pub struct Project {
     pub identity_lookup: bool,
     /// Whether `DELETE /v1/identity/…` deletes.
     pub identity_delete: bool,
+    /// In which modes `POST /v1/otp/relay` sends.
+    pub relay: Relay,
     /// Prices that differ from the configured ones.
     pub prices: Prices,
     /// How its messages read.
@@ -41,6 +43,25 @@ pub struct Messages {
     pub domain: Option<String>,
     /// The 11 characters that let an Android app read the code (SMS Retriever).
     pub app_hash: Option<String>,
+}
+
+/// In which modes a project has codes that somebody else made delivered; in none to begin with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relay {
+    /// With the live key.
+    pub live: bool,
+    /// With the test key.
+    pub test: bool,
+}
+
+impl Relay {
+    /// Whether it is switched on for this mode.
+    pub const fn is_on(self, mode: KeyMode) -> bool {
+        match mode {
+            KeyMode::Live => self.live,
+            KeyMode::Test => self.test,
+        }
+    }
 }
 
 /// Which providers carry a project's messages; `None` means as configured.
@@ -94,6 +115,10 @@ pub struct ProjectChange {
     pub identity_lookup: Option<bool>,
     /// Whether `DELETE /v1/identity/…` deletes.
     pub identity_delete: Option<bool>,
+    /// Whether `POST /v1/otp/relay` sends with the live key.
+    pub relay_live: Option<bool>,
+    /// Whether it does with the test key.
+    pub relay_test: Option<bool>,
     /// What a code delivered over WhatsApp costs.
     pub whatsapp_price: Option<Option<Paise>>,
     /// What a code delivered over SMS costs.
@@ -181,6 +206,7 @@ impl NewProject {
             name: self.name,
             identity_lookup: false,
             identity_delete: false,
+            relay: Relay::default(),
             prices: Prices::default(),
             messages: Messages::default(),
             routing: Routing::default(),
@@ -207,6 +233,8 @@ impl Project {
         set(&mut self.name, change.name);
         set(&mut self.identity_lookup, change.identity_lookup);
         set(&mut self.identity_delete, change.identity_delete);
+        set(&mut self.relay.live, change.relay_live);
+        set(&mut self.relay.test, change.relay_test);
         set(&mut self.prices.whatsapp, change.whatsapp_price);
         set(&mut self.prices.sms, change.sms_price);
         set(&mut self.messages.brand, change.brand);

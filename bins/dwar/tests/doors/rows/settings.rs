@@ -72,6 +72,10 @@ pub fn change() -> Row {
                     &[("identity_lookup", "on")],
                 )
             },
+            |it| {
+                it.right()?;
+                form(format!("/p/{}/settings/relay", it.project()), &[("relay_test", "on")])
+            },
         ]),
         cli: Door::Ways(vec![
             |it| {

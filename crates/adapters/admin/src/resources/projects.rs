@@ -77,6 +77,8 @@ struct Settings {
     name: Option<String>,
     identity_lookup: Option<bool>,
     identity_delete: Option<bool>,
+    relay_live: Option<bool>,
+    relay_test: Option<bool>,
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>)]
     brand: Option<Option<String>>,
@@ -186,6 +188,8 @@ impl From<Settings> for ProjectChange {
             name: body.name,
             identity_lookup: body.identity_lookup,
             identity_delete: body.identity_delete,
+            relay_live: body.relay_live,
+            relay_test: body.relay_test,
             brand: body.brand,
             language: body.language,
             sms_text: body.sms_text,

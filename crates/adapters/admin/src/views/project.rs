@@ -30,6 +30,10 @@ pub struct ProjectSettings {
     identity_lookup: bool,
     /// Whether `DELETE /v1/identity` deletes.
     identity_delete: bool,
+    /// Whether `POST /v1/otp/relay` sends with the live key.
+    relay_live: bool,
+    /// Whether it does with the test key.
+    relay_test: bool,
     whatsapp_price_paise: Option<i64>,
     sms_price_paise: Option<i64>,
     brand: Option<String>,
@@ -106,6 +110,8 @@ impl From<&Project> for ProjectSettings {
             name: project.name.clone(),
             identity_lookup: project.identity_lookup,
             identity_delete: project.identity_delete,
+            relay_live: project.relay.live,
+            relay_test: project.relay.test,
             whatsapp_price_paise: paise(project.prices.whatsapp),
             sms_price_paise: paise(project.prices.sms),
             brand: messages.brand.clone(),

@@ -152,6 +152,7 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .service(form("/settings/archive", "/settings", settings_project::archive))
         .service(form("/settings/restore", "/settings", settings_project::restore))
         .service(form("/settings/identities", "/settings", settings::switches))
+        .service(form("/settings/relay", "/settings", settings::relay))
         .service(form("/settings/routing", "/settings", settings_routing::save))
         .service(form("/settings/money", "/settings", settings::money))
         .service(form("/settings/messages", "/settings", settings_messages::save))

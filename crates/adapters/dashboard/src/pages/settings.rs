@@ -26,6 +26,24 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, request: HttpRequest)
 }
 
 #[derive(Deserialize)]
+pub(crate) struct RelayForm {
+    relay_live: Option<String>,
+    relay_test: Option<String>,
+}
+
+/// `POST /p/{project}/settings/relay`: whether codes of somebody else are delivered, by mode.
+pub(crate) async fn relay(posted: Posted<RelayForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, Command::ChangeProject).await?;
+    let change = ProjectChange {
+        relay_live: Some(form.relay_live.is_some()),
+        relay_test: Some(form.relay_test.is_some()),
+        ..ProjectChange::default()
+    };
+    apply(&visit, &project, "relay", change).await
+}
+
+#[derive(Deserialize)]
 pub(crate) struct SwitchesForm {
     identity_lookup: Option<String>,
     identity_delete: Option<String>,
@@ -126,6 +144,7 @@ pub(crate) async fn page(
             (messages)
             (routing::card(visit, project, refused))
             (switches_card(visit, project, refused))
+            (relay_card(visit, project, refused))
             (money_card(visit, project, refused))
             (webhooks::card(visit, project, &endpoints, refused))
             (own::archive_section(visit, project))
@@ -141,6 +160,7 @@ fn jump(project: &Project, visit: &Visit) -> Markup {
         ("messages", texts::MESSAGES.0),
         ("routing", texts::ROUTING.0),
         ("identities", texts::IDENTITIES.0),
+        ("relay", texts::RELAY.0),
         ("money", texts::MONEY.0),
         ("webhooks", texts::WEBHOOKS.0),
     ];
@@ -185,6 +205,18 @@ fn switches_card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>
             div.checks {
                 (form.check("identity_lookup", texts::LOOKUP, texts::LOOKUP_HINT, lookup))
                 (form.check("identity_delete", texts::DELETE, texts::DELETE_HINT, delete))
+            }
+        }
+    })
+}
+
+fn relay_card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+    let form = ("relay", Command::ChangeProject);
+    card(visit, project, form, texts::RELAY, refused, |form| {
+        html! {
+            div.checks {
+                (form.check("relay_live", texts::RELAY_LIVE, texts::RELAY_LIVE_HINT, project.relay.live))
+                (form.check("relay_test", texts::RELAY_TEST, texts::RELAY_TEST_HINT, project.relay.test))
             }
         }
     })

@@ -56,6 +56,14 @@ pub(crate) const LOOKUP_HINT: &str = "GET /v1/identity returns the phone number 
 pub(crate) const DELETE: &str = "Allow deletion";
 pub(crate) const DELETE_HINT: &str =
     "DELETE /v1/identity erases a person permanently and ends all their sessions.";
+pub(crate) const RELAY: Words = (
+    "Relay",
+    "Deliver codes that another system makes and checks, with POST /v1/otp/relay. Off by default.",
+);
+pub(crate) const RELAY_LIVE: &str = "Allow with the live key";
+pub(crate) const RELAY_LIVE_HINT: &str = "Each code costs what a login code costs.";
+pub(crate) const RELAY_TEST: &str = "Allow with the test key";
+pub(crate) const RELAY_TEST_HINT: &str = "The codes go to the sandbox.";
 pub(crate) const ROUTING: Words = (
     "Delivery",
     "Providers that send live messages, in order, and when to fall back to SMS. Leave empty for the installation default.",
