@@ -1,0 +1,46 @@
+// The program that puts a client under test to work: one line of JSON for each call, one for each answer.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const TIME_LIMIT_MS = 60_000;
+
+export class Adapter {
+  #child;
+  #lines;
+  #waiting = Promise.resolve();
+
+  constructor([program, ...words]) {
+    this.#child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"] });
+    this.#child.on("error", (error) => this.#child.emit("fault", error));
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    this.printed = "";
+    this.#child.stderr.on("data", (chunk) => (this.printed += chunk));
+  }
+
+  /** One at a time: a second call waits for the answer to the first. */
+  ask(message) {
+    const answer = this.#waiting.then(() => this.#ask(message));
+    this.#waiting = answer.catch(() => {});
+    return answer;
+  }
+
+  async #ask(message) {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error("the adapter did not answer")), TIME_LIMIT_MS);
+    });
+    try {
+      const { value, done } = await Promise.race([this.#lines.next(), late]);
+      if (done) throw new Error(`the adapter ended: ${this.printed}`);
+      return JSON.parse(value);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  stop() {
+    this.#child.stdin.end();
+    this.#child.kill();
+  }
+}

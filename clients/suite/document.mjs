@@ -1,0 +1,76 @@
+// What docs/openapi.json says, as samples and as cases: a client has to know every operation under /v1/, every field
+// and every code.
+import { readFileSync } from "node:fs";
+
+const DOCUMENT = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url)));
+const SCHEMAS = DOCUMENT.components.schemas;
+
+/** An object of this schema with all of its fields. */
+export function sample(name) {
+  return sampleOf(SCHEMAS[name]);
+}
+
+function sampleOf(schema) {
+  if (schema.$ref) return sample(schema.$ref.split("/").at(-1));
+  if (schema.properties) {
+    return Object.fromEntries(Object.entries(schema.properties).map(([name, field]) => [name, sampleOf(field)]));
+  }
+  if (schema.items) return [sampleOf(schema.items)];
+  if (schema.enum) return schema.enum[0];
+  if (schema.examples || schema.example !== undefined) return schema.examples?.[0] ?? schema.example;
+  if (schema.pattern === "^[0-9]{6}$") return "123456";
+  if (schema.pattern?.includes("[6-9][0-9]{9}")) return "+919876543210";
+  const [type] = [schema.type].flat();
+  return { string: "text", integer: schema.minimum ?? 1, boolean: true }[type];
+}
+
+export function operations() {
+  return Object.entries(DOCUMENT.paths)
+    .filter(([path]) => path.startsWith("/v1/"))
+    .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+}
+
+/** One case for each operation and for each code. */
+export function documentCases() {
+  return [...operations().map(operationCase), ...codes().map(codeCase)];
+}
+
+function operationCase({ path, method, operation }) {
+  const given = (operation.parameters ?? []).filter(({ in: place }) => place === "path" || place === "query");
+  const args = Object.fromEntries(given.map(({ name, schema }) => [name, sampleOf(schema)]));
+  const body = operation.requestBody && sampleOf(operation.requestBody.content["application/json"].schema);
+  const answer = sampleOf(operation.responses["200"].content["application/json"].schema);
+  const real = path.replace(/\{(\w+)\}/g, (_, name) => args[name]);
+  const query = given.filter(({ in: place }) => place === "query").map(({ name }) => `${name}=${encodeURIComponent(args[name])}`);
+  const is = `${method.toUpperCase()} ${real}`;
+  return {
+    name: `document: ${operation.operationId}`,
+    server: "fake",
+    fake: { [is]: [{ body: answer }] },
+    steps: [
+      { call: operation.operationId, args: { ...args, ...body }, expect: { result: answer } },
+      { requests: [{ is, path: [real, ...query].join("?"), headers: { "x-api-key": "$test_key" }, ...(body && { body }) }] },
+    ],
+  };
+}
+
+function codes() {
+  return SCHEMAS.Refused.properties.code.enum;
+}
+
+/** Sent once, whatever the code: logout is not repeated. */
+function codeCase(code) {
+  return {
+    name: `document: ${code}`,
+    server: "fake",
+    fake: { "POST /v1/session/logout": [{ error: code, status: 418, retry_after: 7 }] },
+    steps: [
+      {
+        call: "logoutSession",
+        args: { access_token: "at_1" },
+        expect: { error: { code, status: 418, request_id: "fake-1", retry_after: 7 } },
+      },
+      { requests: [{ is: "POST /v1/session/logout" }] },
+    ],
+  };
+}

@@ -1,0 +1,82 @@
+// A service that answers as a case says, for what the real one cannot play. It keeps what it was asked.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { sample } from "./document.mjs";
+import { jwks } from "./tokens.mjs";
+
+export class Fake {
+  #server = createServer((request, response) => void this.#serve(request, response));
+  #answers = {};
+  #requests = [];
+  #events = [];
+
+  async start() {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.url = `http://127.0.0.1:${this.#server.address().port}`;
+  }
+
+  stop() {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  /** Answers per "METHOD /path", in order; the last one is repeated. */
+  play(answers = {}) {
+    this.#answers = structuredClone(answers);
+    this.#requests = [];
+  }
+
+  /** What was asked since the last look. */
+  takeRequests() {
+    return this.#requests.splice(0);
+  }
+
+  /** The first event that the real service has delivered and `wanted` accepts. */
+  async event(wanted) {
+    for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+      const event = this.#events.find(({ body }) => wanted(JSON.parse(body)));
+      if (event) return event;
+    }
+    throw new Error("the event did not come");
+  }
+
+  async #serve(request, response) {
+    const at = performance.now();
+    const body = Buffer.concat(await request.toArray()).toString();
+    if (request.url === "/events") {
+      this.#events.push({ headers: request.headers, body });
+      response.writeHead(204).end();
+      return;
+    }
+    const is = `${request.method} ${request.url.split("?")[0]}`;
+    this.#requests.push({ is, at, path: request.url, headers: request.headers, body: body && JSON.parse(body) });
+    const answers = this.#answers[is] ?? [{ error: "NOT_FOUND", status: 404 }];
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer.delay_ms) await new Promise((resolve) => setTimeout(resolve, answer.delay_ms));
+    write(response, answer);
+  }
+}
+
+function write(response, answer) {
+  if (answer.hang) return;
+  if (answer.cut === "before") return response.socket.destroy();
+  const headers = { "content-type": "application/json", "x-request-id": "fake-1", ...answer.headers };
+  if (answer.retry_after !== undefined) headers["retry-after"] = String(answer.retry_after);
+  const text = textOf(answer);
+  if (answer.cut === "body") {
+    response.writeHead(200, { ...headers, "content-length": Buffer.byteLength(text) });
+    response.write(text.slice(0, text.length / 2));
+    setTimeout(() => response.socket?.destroy(), 20);
+    return;
+  }
+  response.writeHead(answer.status ?? 200, headers).end(text);
+}
+
+function textOf({ text, like, error, jwks: keys, ...answer }) {
+  if (text !== undefined) return text;
+  if (like) return JSON.stringify({ ...sample(like), ...answer.with });
+  if (error) return JSON.stringify({ error: "A sentence.", code: error, request_id: "fake-1" });
+  if (keys) return JSON.stringify(jwks(keys));
+  return JSON.stringify(answer.body ?? {});
+}

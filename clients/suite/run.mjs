@@ -1,0 +1,92 @@
+#!/usr/bin/env node
+// Runs every case against the client that COMMAND puts to work:
+//   node run.mjs [--only TEXT] COMMAND [WORD…]
+// Prints a line for each case and exits with 1 if one failed. The real service is DWAR_BIN.
+import { readFileSync, readdirSync } from "node:fs";
+import { Adapter } from "./adapter.mjs";
+import { Case } from "./case.mjs";
+import { documentCases } from "./document.mjs";
+import { Fake } from "./fake.mjs";
+import { serve } from "./serve.mjs";
+
+const FAKE = {
+  test_key: "svc_test_fakefakefakefakefakefakefakefake",
+  live_key: "svc_live_fakefakefakefakefakefakefakefake",
+  closed_key: "svc_test_closedclosedclosedclosedclosed",
+};
+
+function cases(only) {
+  const folder = new URL("cases/", import.meta.url);
+  const files = readdirSync(folder).sort().map((name) => JSON.parse(readFileSync(new URL(name, folder))));
+  const all = [...files.flat(), ...documentCases()];
+  const names = new Set(all.map(({ name }) => name));
+  if (names.size !== all.length) throw new Error("two cases have the same name");
+  return all.filter(({ name }) => name.includes(only));
+}
+
+/** The services that cases have asked for so far. */
+class Services {
+  #running = new Map();
+  #fake;
+
+  constructor(fake) {
+    this.#fake = fake;
+  }
+
+  async variables(server) {
+    if (server === "fake") return { ...FAKE, url: this.#fake.url };
+    if (!this.#running.has(server)) {
+      const service = await serve(server, `${this.#fake.url}/events`);
+      this.#running.set(server, service);
+      const { paths } = await (await fetch(`${service.variables.url}/openapi.json`)).json();
+      service.paths = Object.keys(paths);
+    }
+    return this.#running.get(server).variables;
+  }
+
+  lacks(server, path) {
+    return path !== undefined && server !== "fake" && !this.#running.get(server).paths.includes(path);
+  }
+
+  async stop() {
+    for (const service of this.#running.values()) await service.stop();
+  }
+}
+
+async function main(words) {
+  const only = words[0] === "--only" ? words.splice(0, 2)[1] : "";
+  const chosen = cases(only);
+  const fake = new Fake();
+  await fake.start();
+  const services = new Services(fake);
+  const adapters = [new Adapter(words), new Adapter(words)];
+  const count = { ok: 0, "not ok": 0, skipped: 0 };
+  let number = 0;
+  try {
+    for (const one of chosen) {
+      const phone = String(9100000000 + Math.floor(Math.random() * 8e6) * 100 + number++ % 100);
+      const outcome = await play(one, phone, services, adapters, fake);
+      count[outcome.word]++;
+      console.log(`${outcome.word.padEnd(7)} ${one.name}${outcome.reason ? `\n        ${outcome.reason}` : ""}`);
+    }
+  } finally {
+    for (const adapter of adapters) adapter.stop();
+    fake.stop();
+    await services.stop();
+  }
+  console.log(`${count.ok} passed, ${count["not ok"]} failed, ${count.skipped} skipped`);
+  return count["not ok"] === 0 && count.ok > 0 ? 0 : 1;
+}
+
+async function play(one, phone, services, adapters, fake) {
+  try {
+    const variables = { ...(await services.variables(one.server)), phone };
+    if (services.lacks(one.server, one.needs)) return { word: "skipped", reason: `the service lacks ${one.needs}` };
+    await new Case(one, variables, adapters, fake).play();
+    return { word: "ok" };
+  } catch (error) {
+    return { word: "not ok", reason: error.message };
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,91 @@
+// Starts the real service (DWAR_BIN) with a project of its own, on a free port of loopback. On its own,
+// `node serve.mjs [PROFILE]` prints its address and keys and runs until it is interrupted.
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** One for all services of a run, since on PostgreSQL they share a database. */
+const MASTER_KEY = randomBytes(32).toString("base64");
+
+/** Settings beside those of every profile. */
+const PROFILES = {
+  real: { LIMITS__TEST__GENERAL_PER_MINUTE: 100_000, LIMITS__TEST__VALIDATE_PER_MINUTE: 100_000 },
+  /** Tokens that expire while a case waits. */
+  short: { SESSION__ACCESS_SECONDS: 1, SESSION__REFRESH_SECONDS: 2 },
+  /** A limit of requests that a case reaches. */
+  tight: { LIMITS__TEST__GENERAL_PER_MINUTE: 2 },
+};
+
+/**
+ * The running service and what cases call it by: `url`, `test_key`, `live_key`, `project_id`, `closed_key` of a project
+ * without look-up and deletion, and `webhook_secret` if events go to `eventsUrl`.
+ */
+export async function serve(profile, eventsUrl) {
+  const binary = process.env.DWAR_BIN;
+  if (!binary) throw new Error("DWAR_BIN must be the path of the service's binary");
+  const folder = mkdtempSync(join(tmpdir(), "dwar-suite-"));
+  const settings = {
+    DEMO: false,
+    DATABASE__URL: process.env.DWAR_SUITE_DATABASE_URL ?? `sqlite://${join(folder, "dwar.db")}`,
+    SECRETS__MASTER_KEY: MASTER_KEY,
+    HTTP__ADDRESS: "127.0.0.1:0",
+    DASHBOARD__ADDRESS: "",
+    METRICS__ADDRESS: "off",
+    EVENTS__ALLOW_PRIVATE: true,
+    LIMITS__TEST__SEND: 5,
+    LIMITS__TEST__VERIFY_ATTEMPTS: 3,
+    LOG__FORMAT: "json",
+    ...PROFILES[profile],
+  };
+  const own = Object.entries(settings).map(([name, value]) => [`DWAR__${name}`, String(value)]);
+  const options = { cwd: folder, env: { PATH: process.env.PATH, ...Object.fromEntries(own) } };
+  const cli = async (...words) => JSON.parse((await run(binary, [...words, "--json"], options)).stdout);
+  const project = await cli("project", "create", "--name", "Suite", "--balance-rupees", "100");
+  await cli("project", "set", "--project", project.project_id, "--identity-lookup", "on", "--identity-delete", "on");
+  const closed = await cli("project", "create", "--name", "Closed");
+  const add = ["webhook", "add", "--project", project.project_id, "--url", eventsUrl];
+  const webhook = eventsUrl ? await cli(...add) : {};
+  const service = spawn(binary, ["serve"], { ...options, stdio: ["ignore", "ignore", "pipe"] });
+  const url = await address(service);
+  return {
+    variables: {
+      url,
+      test_key: project.test_key,
+      live_key: project.live_key,
+      project_id: project.project_id,
+      closed_key: closed.test_key,
+      webhook_secret: webhook.secret,
+    },
+    async stop() {
+      service.kill();
+      await once(service, "exit");
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function address(service) {
+  let log = "";
+  for await (const chunk of service.stderr.iterator({ destroyOnReturn: false })) {
+    log += chunk;
+    const found = /listening on (http:[^"]+)/.exec(log);
+    if (found) {
+      service.stderr.resume();
+      return found[1];
+    }
+  }
+  throw new Error(`the service did not start:\n${log}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const service = await serve(process.argv[2] ?? "real");
+  console.log(JSON.stringify(service.variables, null, 2));
+  process.once("SIGINT", () => void service.stop());
+}

@@ -1,0 +1,153 @@
+import { DwarError } from "./error.js";
+import { Transport, type TransportOptions } from "./transport.js";
+import type {
+  CheckedCode,
+  CodeStatus,
+  DeletedIdentity,
+  EndedSession,
+  Identity,
+  LiveSession,
+  PublicKeys,
+  RelayBody,
+  SandboxMessages,
+  SendBody,
+  SentCode,
+  Tokens,
+  VerifyBody,
+} from "./types.js";
+
+export interface DwarOptions extends TransportOptions {
+  /** `svc_live_…` or `svc_test_…`. It belongs on a server, never in a page or an app. */
+  apiKey: string;
+}
+
+export interface Repetition {
+  /**
+   * 1 to 255 visible ASCII characters, the same for every repetition of one intent. Without it each call makes its own
+   * and uses it for its own repetitions.
+   */
+  idempotencyKey?: string;
+}
+
+/**
+ * Calls a Dwar service. Every method rejects with a `DwarError`.
+ *
+ * What may be repeated is sent up to three times within the time limit, after `Retry-After` or a quarter and half a
+ * second: reads, `validate`, and `send`, `relay` and `refresh` with the same `Idempotency-Key`. `verify`, `check`,
+ * `logout` and `deleteIdentity` are sent once, since a lost answer may have taken effect.
+ */
+export class Dwar {
+  readonly #transport: Transport;
+  readonly #apiKey: string;
+
+  constructor({ apiKey, ...options }: DwarOptions) {
+    if ("document" in globalThis) throw new TypeError("an API key does not belong in a page; use dwar-client/form");
+    this.#apiKey = visibleAscii("apiKey", apiKey);
+    this.#transport = new Transport(options);
+  }
+
+  /** Sends a fresh code, which replaces the phone's current one. */
+  async send(body: SendBody, { idempotencyKey }: Repetition = {}): Promise<SentCode> {
+    return this.#write("/v1/otp/send", phoned(body), "otp_id", idempotencyKey ?? crypto.randomUUID());
+  }
+
+  /** Sends a code that you made yourself and check yourself. */
+  async relay(body: RelayBody, { idempotencyKey }: Repetition = {}): Promise<SentCode> {
+    return this.#write("/v1/otp/relay", phoned(body), "otp_id", idempotencyKey ?? crypto.randomUUID());
+  }
+
+  /** What became of a send so far. */
+  async status(otpId: string): Promise<CodeStatus> {
+    return this.#call("GET", `/v1/otp/status/${encodeURIComponent(otpId)}`, "otp_id");
+  }
+
+  /** Checks the code that the person entered. The right one works once and starts a session. */
+  async verify(body: VerifyBody): Promise<Tokens> {
+    return this.#write("/v1/otp/verify", phoned(body), "access_token");
+  }
+
+  /** Checks the code that the person entered, without a session. The right one works once. */
+  async check(body: VerifyBody): Promise<CheckedCode> {
+    return this.#write("/v1/otp/check", phoned(body), "verified");
+  }
+
+  /** Asks the service whether an access token is valid now. It rejects unless it is. */
+  async validate(accessToken: string): Promise<LiveSession> {
+    const path = "/v1/session/validate";
+    return this.#call("POST", path, "valid", { body: { access_token: accessToken }, repeatable: true });
+  }
+
+  /**
+   * Exchanges a refresh token for a new pair; both old tokens end at once. `Session` does this for you, once however
+   * many calls wait.
+   */
+  async refresh(refreshToken: string, { idempotencyKey }: Repetition = {}): Promise<Tokens> {
+    const key = idempotencyKey ?? crypto.randomUUID();
+    return this.#write("/v1/session/refresh", { refresh_token: refreshToken }, "access_token", key);
+  }
+
+  /** Ends the session of an access token, both of its tokens at once. */
+  async logout(accessToken: string): Promise<EndedSession> {
+    return this.#write("/v1/session/logout", { access_token: accessToken }, "revoked");
+  }
+
+  async identity(id: string): Promise<Identity> {
+    return this.#call("GET", `/v1/identity/${encodeURIComponent(id)}`, "id");
+  }
+
+  async identityByPhone(phone: string): Promise<Identity> {
+    return this.#call("GET", `/v1/identity?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "id");
+  }
+
+  /** Erases a person, the sessions included. */
+  async deleteIdentity(id: string): Promise<DeletedIdentity> {
+    return this.#call("DELETE", `/v1/identity/${encodeURIComponent(id)}`, "deleted");
+  }
+
+  /** With a test key: what would have been sent to this phone, newest first, at most 50. */
+  async sandboxMessages(phone: string): Promise<SandboxMessages> {
+    return this.#call("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "messages");
+  }
+
+  /** The public keys of access tokens; `TokenVerifier` caches them. */
+  async keys(): Promise<PublicKeys> {
+    return this.#transport.send(KEYS);
+  }
+
+  async #write<Answer>(path: string, body: object, answers: string, idempotencyKey?: string): Promise<Answer> {
+    if (idempotencyKey === undefined) return this.#call("POST", path, answers, { body });
+    const headers = { "Idempotency-Key": visibleAscii("idempotencyKey", idempotencyKey) };
+    return this.#call("POST", path, answers, { body, headers, repeatable: true });
+  }
+
+  async #call<Answer>(
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    answers: string,
+    { body, headers, repeatable = method === "GET" }: { body?: object; headers?: Record<string, string>; repeatable?: boolean } = {},
+  ): Promise<Answer> {
+    return this.#transport.send({
+      method,
+      path,
+      answers,
+      repeatable,
+      headers: { "X-Api-Key": this.#apiKey, ...headers },
+      ...(body && { body }),
+    });
+  }
+}
+
+/** The one operation that needs no API key. */
+export const KEYS = { method: "GET", path: "/.well-known/jwks.json", answers: "keys", repeatable: true } as const;
+
+/** Refuses what cannot be a number before anything is sent; which numbers there are, the service knows. */
+function phoned<Body extends { phone: string }>(body: Body): Body {
+  if (!/^\+?[0-9]+$/.test(body.phone)) throw new DwarError("INVALID_PHONE", "a phone number is digits alone, with or without +91");
+  return body;
+}
+
+/** The message does not show the value: it may be a key with a line break at its end. */
+function visibleAscii(name: string, value: string): string {
+  if (!/^[!-~]{1,255}$/.test(value)) throw new TypeError(`${name} must be 1 to 255 visible ASCII characters`);
+  return value;
+}

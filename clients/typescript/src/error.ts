@@ -1,0 +1,86 @@
+/** Every code that the service answers with. */
+const SERVICE_CODES = [
+  "MISSING_API_KEY",
+  "INVALID_API_KEY",
+  "RATE_LIMITED",
+  "INVALID_PHONE",
+  "INVALID_OTP_CODE",
+  "OTP_RATE_LIMITED",
+  "INSUFFICIENT_BALANCE",
+  "SMS_FAILED",
+  "OTP_REQUEST_NOT_FOUND",
+  "OTP_NOT_FOUND",
+  "INVALID_OTP",
+  "VERIFY_RATE_LIMITED",
+  "RELAY_DISABLED",
+  "INVALID_FIELD",
+  "MISSING_ACCESS_TOKEN",
+  "MISSING_REFRESH_TOKEN",
+  "INVALID_ACCESS_TOKEN",
+  "SESSION_EXPIRED",
+  "IDENTITY_LOOKUP_DISABLED",
+  "IDENTITY_DELETE_DISABLED",
+  "IDENTITY_NOT_FOUND",
+  "INVALID_REQUEST",
+  "NOT_FOUND",
+  "METHOD_NOT_ALLOWED",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "IDEMPOTENCY_CONFLICT",
+  "IDEMPOTENCY_KEY_REUSED",
+  "INTERNAL_ERROR",
+  "SERVICE_UNAVAILABLE",
+  "WEBHOOK_UNAUTHENTICATED",
+] as const;
+
+export type ServiceCode = (typeof SERVICE_CODES)[number];
+export type ErrorCode = ServiceCode | "NETWORK_ERROR" | "UNKNOWN_ERROR";
+
+export interface ErrorDetails {
+  status?: number | undefined;
+  requestId?: string | undefined;
+  retryAfter?: number | undefined;
+  remaining?: number | undefined;
+  raw?: string | undefined;
+}
+
+/**
+ * Why a call failed. Switch on `code`; `message` is a sentence for people.
+ *
+ * An error that the client raised itself has no `status`: `INVALID_PHONE` (the text cannot be a number; nothing was
+ * sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier` and
+ * `WEBHOOK_UNAUTHENTICATED` of `verifyEvent`. `UNKNOWN_ERROR` has the status of an answer that this version of the
+ * client does not understand.
+ */
+export class DwarError extends Error {
+  override readonly name = "DwarError";
+  readonly code: ErrorCode;
+  /** HTTP status of the answer. */
+  readonly status: number | undefined;
+  /** Identifies the request in the service's log. */
+  readonly requestId: string | undefined;
+  /** Seconds to wait before the next try. */
+  readonly retryAfter: number | undefined;
+  /** Guesses or sends that are left, from `RateLimit-Remaining`. */
+  readonly remaining: number | undefined;
+  readonly #raw: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message);
+    this.code = code;
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfter = details.retryAfter;
+    this.remaining = details.remaining;
+    this.#raw = details.raw;
+  }
+
+  /** The body of the answer, for `UNKNOWN_ERROR`. It is not printed with the error, since it may hold a token. */
+  get raw(): string | undefined {
+    return this.#raw;
+  }
+}
+
+export function isServiceCode(code: unknown): code is ServiceCode {
+  return SERVICE_CODES.includes(code as ServiceCode);
+}

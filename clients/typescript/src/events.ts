@@ -1,0 +1,83 @@
+import { fromBase64, hmacKey, utf8 } from "./encoding.js";
+import { DwarError } from "./error.js";
+
+/** What happened. A later version of the service may add types and fields: ignore what you do not know. */
+export interface DwarEvent {
+  /** The header `webhook-id`: an event that comes again has the same. */
+  id: string;
+  type: string;
+  /** When it happened, RFC 3339 in UTC. */
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+export interface SignedRequest {
+  headers: Headers | Record<string, string | string[] | undefined>;
+  /** The raw body, before it is parsed. */
+  body: string | Uint8Array<ArrayBuffer>;
+}
+
+export interface EventOptions {
+  /** `whsec_…`; while a secret is being replaced, both. */
+  secret: string | readonly string[];
+  /** How old or how far ahead the request may be, in seconds; 300 by default. */
+  toleranceSeconds?: number;
+  /** Milliseconds since 1970; `Date.now` by default. */
+  now?: () => number;
+}
+
+/** The event of a request that the service signed (Standard Webhooks). Otherwise `WEBHOOK_UNAUTHENTICATED`. */
+export async function verifyEvent(request: SignedRequest, options: EventOptions): Promise<DwarEvent> {
+  const { secret, toleranceSeconds = 300, now = Date.now } = options;
+  const id = header(request, "webhook-id");
+  const timestamp = header(request, "webhook-timestamp");
+  if (!/^[0-9]{1,12}$/.test(timestamp) || Math.abs(now() / 1000 - Number(timestamp)) > toleranceSeconds) {
+    throw unauthenticated("its time is too far off");
+  }
+  const body = typeof request.body === "string" ? utf8(request.body) : request.body;
+  const signed = new Uint8Array([...utf8(`${id}.${timestamp}.`), ...body]);
+  const signatures = header(request, "webhook-signature").split(" ");
+  for (const key of await Promise.all([secret].flat().map(keyOf))) {
+    for (const signature of signatures) {
+      if (await matches(key, signature, signed)) return parse(id, body);
+    }
+  }
+  throw unauthenticated("no signature is right");
+}
+
+async function keyOf(secret: string): Promise<CryptoKey> {
+  try {
+    if (!secret.startsWith("whsec_")) throw new TypeError();
+    return await hmacKey(fromBase64(secret.slice("whsec_".length)));
+  } catch {
+    throw new TypeError("secret must be whsec_ and base64");
+  }
+}
+
+async function matches(key: CryptoKey, signature: string, signed: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  if (!signature.startsWith("v1,")) return false;
+  try {
+    return await crypto.subtle.verify("HMAC", key, fromBase64(signature.slice("v1,".length)), signed);
+  } catch {
+    return false;
+  }
+}
+
+function parse(id: string, body: Uint8Array<ArrayBuffer>): DwarEvent {
+  try {
+    const { type, timestamp, data } = JSON.parse(new TextDecoder().decode(body));
+    return { id, type, timestamp, data };
+  } catch {
+    throw unauthenticated("it is not JSON");
+  }
+}
+
+function header({ headers }: SignedRequest, name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  if (typeof value !== "string" || value === "") throw unauthenticated(`no ${name}`);
+  return value;
+}
+
+function unauthenticated(reason: string): DwarError {
+  return new DwarError("WEBHOOK_UNAUTHENTICATED", `the request is not from the service: ${reason}`);
+}

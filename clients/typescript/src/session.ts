@@ -1,0 +1,117 @@
+import type { Dwar } from "./client.js";
+import { hmacKey, toHex, utf8 } from "./encoding.js";
+import { DwarError } from "./error.js";
+import { withoutSecrets } from "./secrecy.js";
+import type { Tokens } from "./types.js";
+
+/** A token pair as your store keeps it. `JSON.stringify` writes all of it, so seal it where others can read. */
+export interface StoredTokens extends Tokens {
+  /** When the access token expires, in seconds since 1970 by the clock of your backend. */
+  expires_at: number;
+}
+
+export interface SessionOptions {
+  /** Reads the pair of this session from the store that your processes share. */
+  load: () => Promise<StoredTokens | undefined>;
+  /** Replaces it there. */
+  save: (tokens: StoredTokens) => Promise<void>;
+  /**
+   * A secret of your backend, 32 characters or more, the same in all its processes. It makes the `Idempotency-Key` of a
+   * refresh, so that processes that refresh at once get the same pair, and a thief of the refresh token does not.
+   */
+  secret: string;
+  /** Milliseconds since 1970; `Date.now` by default. */
+  now?: () => number;
+}
+
+/** An access token with less time left than this is refreshed before it is used. */
+const EARLY_SECONDS = 10;
+
+/**
+ * The session of one person. It refreshes an expired access token once however many calls wait, in other processes too
+ * if they share store and secret. When the session is over, calls reject with `SESSION_EXPIRED`: log in again.
+ */
+export class Session {
+  readonly #dwar: Dwar;
+  readonly #load: SessionOptions["load"];
+  readonly #save: SessionOptions["save"];
+  readonly #secret: string;
+  readonly #now: () => number;
+  #renewal: Promise<StoredTokens> | undefined;
+
+  constructor(dwar: Dwar, { load, save, secret, now = Date.now }: SessionOptions) {
+    if (!(secret.length >= 32)) throw new TypeError("secret must have 32 characters or more");
+    this.#dwar = dwar;
+    this.#load = load;
+    this.#save = save;
+    this.#secret = secret;
+    this.#now = now;
+  }
+
+  /** Keeps the tokens of a login. */
+  async begin(tokens: Tokens): Promise<void> {
+    await this.#keep(tokens);
+  }
+
+  /** An access token that has not expired. */
+  async accessToken(): Promise<string> {
+    const tokens = await this.#stored();
+    if (this.#seconds() < tokens.expires_at - EARLY_SECONDS) return tokens.access_token;
+    return (await this.#renew(tokens.access_token)).access_token;
+  }
+
+  /**
+   * Calls with an access token, and once more with a fresh one if the first is refused:
+   * `session.call((token) => dwar.validate(token))`.
+   */
+  async call<Answer>(use: (accessToken: string) => Promise<Answer>): Promise<Answer> {
+    const token = await this.accessToken();
+    try {
+      return await use(token);
+    } catch (error) {
+      if (!(error instanceof DwarError && error.code === "INVALID_ACCESS_TOKEN")) throw error;
+    }
+    return use((await this.#renew(token)).access_token);
+  }
+
+  #renew(stale: string): Promise<StoredTokens> {
+    this.#renewal ??= this.#exchange(stale).finally(() => (this.#renewal = undefined));
+    return this.#renewal;
+  }
+
+  /** Whoever was first has stored another pair; a used refresh token that is presented later ends the session. */
+  async #exchange(stale: string): Promise<StoredTokens> {
+    const tokens = await this.#stored();
+    if (tokens.access_token !== stale) return tokens;
+    try {
+      const idempotencyKey = await this.#idempotencyKey(tokens.refresh_token);
+      return await this.#keep(await this.#dwar.refresh(tokens.refresh_token, { idempotencyKey }));
+    } catch (error) {
+      if (!(error instanceof DwarError && error.code === "SESSION_EXPIRED")) throw error;
+      const newer = await this.#stored();
+      if (newer.access_token === stale) throw error;
+      return newer;
+    }
+  }
+
+  async #stored(): Promise<StoredTokens> {
+    const tokens = await this.#load();
+    if (!tokens) throw new DwarError("SESSION_EXPIRED", "no session is stored");
+    return tokens;
+  }
+
+  async #keep(tokens: Tokens): Promise<StoredTokens> {
+    const stored = withoutSecrets({ ...tokens, expires_at: this.#seconds() + tokens.expires_in });
+    await this.#save(stored);
+    return stored;
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#now() / 1000);
+  }
+
+  /** HMAC-SHA-256 in hexadecimal: clients in other languages make the same. */
+  async #idempotencyKey(refreshToken: string): Promise<string> {
+    return toHex(await crypto.subtle.sign("HMAC", await hmacKey(utf8(this.#secret)), utf8(refreshToken)));
+  }
+}

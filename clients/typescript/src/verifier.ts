@@ -1,0 +1,115 @@
+import { KEYS } from "./client.js";
+import { fromBase64Url, utf8 } from "./encoding.js";
+import { DwarError } from "./error.js";
+import { KeySet, type Algorithm } from "./keys.js";
+import { Transport, type TransportOptions } from "./transport.js";
+import type { PublicKeys } from "./types.js";
+
+export interface VerifierOptions extends TransportOptions {
+  /** The project's id. */
+  audience: string;
+  /** The service's setting `tokens.issuer`; `dwar` by default. */
+  issuer?: string;
+  /** `live` by default: a token of the sandbox proves nothing. */
+  mode?: "live" | "test";
+  /** The service's setting `tokens.algorithm`; ES256 alone by default. */
+  algorithms?: readonly Algorithm[];
+  /** How far the clocks of service and verifier may differ, in seconds, at most 300; 30 by default. */
+  leewaySeconds?: number;
+  /** Milliseconds since 1970; `Date.now` by default. */
+  now?: () => number;
+}
+
+/** Claims of an access token (RFC 9068). `iat` and `exp` are seconds since 1970. */
+export interface AccessClaims {
+  iss: string;
+  aud: string;
+  /** The person: `identity_id`. */
+  sub: string;
+  client_id: string;
+  /** The session: `session_id`. */
+  sid: string;
+  jti: string;
+  mode: "live" | "test";
+  iat: number;
+  exp: number;
+}
+
+/**
+ * Verifies access tokens without a call per token. It notices a logout or a refresh only when the token expires; where
+ * that matters use `Dwar.validate`.
+ *
+ * Keep one for the life of the process: it caches the public keys for five minutes, asks at most once a minute for a
+ * `kid` that it does not know, and goes on with the keys it has while the service is out of reach.
+ */
+export class TokenVerifier {
+  readonly #expected: Pick<AccessClaims, "iss" | "aud" | "client_id" | "mode">;
+  readonly #algorithms: readonly string[];
+  readonly #leewaySeconds: number;
+  readonly #now: () => number;
+  readonly #keys: KeySet;
+
+  constructor(options: VerifierOptions) {
+    const { audience, issuer = "dwar", mode = "live", algorithms = ["ES256"], leewaySeconds = 30, now = Date.now } = options;
+    if (!audience) throw new TypeError("audience must be the project's id");
+    if (!(leewaySeconds >= 0 && leewaySeconds <= 300)) throw new TypeError("leewaySeconds must lie between 0 and 300");
+    const transport = new Transport(options);
+    this.#expected = { iss: issuer, aud: audience, client_id: audience, mode };
+    this.#algorithms = algorithms;
+    this.#leewaySeconds = leewaySeconds;
+    this.#now = now;
+    this.#keys = new KeySet(() => transport.send<PublicKeys>(KEYS), now);
+  }
+
+  /**
+   * The claims of a token that is valid now. Rejects with `INVALID_ACCESS_TOKEN` and no status for any other token, with
+   * `NETWORK_ERROR` or the service's refusal if there are no keys yet.
+   */
+  async verify(token: string): Promise<AccessClaims> {
+    const [header = "", payload = "", signature = "", ...rest] = token.split(".", 4);
+    if (rest.length > 0 || token.length > 4096) throw invalid("not a JWT");
+    const { alg, typ, kid, crit } = decode(header);
+    if (typeof alg !== "string" || !this.#algorithms.includes(alg)) throw invalid("another algorithm");
+    if (typ !== "at+jwt" || crit !== undefined) throw invalid("not an access token");
+    const key = typeof kid === "string" ? await this.#keys.find(kid) : undefined;
+    if (!key || key.alg !== alg) throw invalid("no such key");
+    if (!(await key.verifies(bytes(signature), utf8(`${header}.${payload}`)))) throw invalid("a wrong signature");
+    return this.#checked(decode(payload));
+  }
+
+  #checked(claims: Record<string, unknown>): AccessClaims {
+    for (const [name, value] of Object.entries(this.#expected)) {
+      if (claims[name] !== value) throw invalid(`another ${name}`);
+    }
+    for (const name of ["sub", "sid", "jti"]) {
+      if (typeof claims[name] !== "string") throw invalid(`no ${name}`);
+    }
+    const { iat, exp } = claims;
+    const now = this.#now() / 1000;
+    if (typeof exp !== "number" || exp <= now - this.#leewaySeconds) throw invalid("expired");
+    if (typeof iat !== "number" || iat > now + this.#leewaySeconds) throw invalid("issued in the future");
+    return claims as unknown as AccessClaims;
+  }
+}
+
+function invalid(reason: string): DwarError {
+  return new DwarError("INVALID_ACCESS_TOKEN", `the access token is not valid: ${reason}`);
+}
+
+function bytes(part: string): Uint8Array<ArrayBuffer> {
+  try {
+    return fromBase64Url(part);
+  } catch {
+    throw invalid("not a JWT");
+  }
+}
+
+function decode(part: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes(part)));
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Refused below, as any other value that is no object.
+  }
+  throw invalid("not a JWT");
+}
