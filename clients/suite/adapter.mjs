@@ -4,16 +4,21 @@ import { createInterface } from "node:readline";
 
 const TIME_LIMIT_MS = 60_000;
 
+/** No further case can be played. */
+export class AdapterEnded extends Error {}
+
 export class Adapter {
   #child;
   #lines;
   #waiting = Promise.resolve();
+  /** What it wrote to standard error. */
+  printed = "";
 
   constructor([program, ...words]) {
     this.#child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"] });
-    this.#child.on("error", (error) => this.#child.emit("fault", error));
+    this.#child.on("error", ({ message }) => (this.printed += message));
+    this.#child.stdin.on("error", ({ message }) => (this.printed += message));
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
-    this.printed = "";
     this.#child.stderr.on("data", (chunk) => (this.printed += chunk));
   }
 
@@ -32,7 +37,7 @@ export class Adapter {
     });
     try {
       const { value, done } = await Promise.race([this.#lines.next(), late]);
-      if (done) throw new Error(`the adapter ended: ${this.printed}`);
+      if (done) throw new AdapterEnded(`the adapter ended: ${this.printed}`);
       return JSON.parse(value);
     } finally {
       clearTimeout(timer);

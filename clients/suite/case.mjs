@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { differences, requestDifferences } from "./match.mjs";
 import { mint } from "./tokens.mjs";
 
@@ -34,7 +35,8 @@ export class Case {
       }
       for (const [index, step] of steps.entries()) {
         await this.#step(step).catch((error) => {
-          throw new Error(`step ${index + 1}: ${error.message}`);
+          error.message = `step ${index + 1}: ${error.message}`;
+          throw error;
         });
       }
       claim(requestDifferences(this.#fake.takeRequests(), []));
@@ -43,19 +45,22 @@ export class Case {
     }
   }
 
-  async #step(step) {
+  async #step({ after_ms, ...step }) {
+    if (after_ms) await sleep(after_ms);
     const adapter = this.#adapters[(step.process ?? 1) - 1];
     if (step.together) return void (await Promise.all(step.together.map((one) => this.#step(one))));
-    if (step.wait_ms) return new Promise((resolve) => setTimeout(resolve, step.wait_ms));
+    if (step.wait_ms) return sleep(step.wait_ms);
     if (step.requests) return claim(requestDifferences(this.#fake.takeRequests(), this.#filled(step.requests)));
     if (step.mint) return void (this.#variables[step.save] = mint(this.#filled(step.mint)));
     if (step.event) return void (this.#variables[step.save] = await this.#event(step.event));
     if (step.equal) return claim(differences(...this.#filled(step.equal)));
-    if (step.clock !== undefined) {
-      for (const one of this.#adapters) await one.ask({ do: "clock", seconds: step.clock });
-      return;
-    }
+    if (step.clock_at) return this.#setClock(step.clock_at - Math.floor(Date.now() / 1000));
+    if (step.clock !== undefined) return this.#setClock(step.clock);
     return this.#tell(adapter, step);
+  }
+
+  async #setClock(seconds) {
+    for (const adapter of this.#adapters) await adapter.ask({ do: "clock", seconds });
   }
 
   async #event(type) {

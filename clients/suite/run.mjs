@@ -3,7 +3,7 @@
 //   node run.mjs [--only TEXT] COMMAND [WORD…]
 // Prints a line for each case and exits with 1 if one failed. The real service is DWAR_BIN.
 import { readFileSync, readdirSync } from "node:fs";
-import { Adapter } from "./adapter.mjs";
+import { Adapter, AdapterEnded } from "./adapter.mjs";
 import { Case } from "./case.mjs";
 import { documentCases } from "./document.mjs";
 import { Fake } from "./fake.mjs";
@@ -68,6 +68,7 @@ async function main(words) {
       const outcome = await play(one, phone, services, adapters, fake);
       count[outcome.word]++;
       console.log(`${outcome.word.padEnd(7)} ${one.name}${outcome.reason ? `\n        ${outcome.reason}` : ""}`);
+      if (outcome.final) break;
     }
   } finally {
     for (const adapter of adapters) adapter.stop();
@@ -85,7 +86,7 @@ async function play(one, phone, services, adapters, fake) {
     await new Case(one, variables, adapters, fake).play();
     return { word: "ok" };
   } catch (error) {
-    return { word: "not ok", reason: error.message };
+    return { word: "not ok", reason: error.message, final: error instanceof AdapterEnded };
   }
 }
 

@@ -8,12 +8,22 @@ const KEYS = {
   rsa: key("RS256", generateKeyPairSync("rsa", { modulusLength: 2048 })),
 };
 
+/** Published, but of no use: of a later kind, and one that cannot be read. */
+const USELESS = {
+  later: { kty: "AKP", alg: "ML-DSA-44", pub: "AAAA" },
+  broken: { kty: "EC", alg: "ES256", crv: "P-256", x: "AAAA", y: "AAAA" },
+};
+
 function key(alg, { publicKey, privateKey }) {
   return { alg, privateKey, publicKey, jwk: publicKey.export({ format: "jwk" }) };
 }
 
 export function jwks(names) {
-  return { keys: names.map((kid) => ({ ...KEYS[kid].jwk, kid, use: "sig", alg: KEYS[kid].alg })) };
+  return { keys: names.map((kid) => ({ ...(USELESS[kid] ?? published(KEYS[kid])), kid, use: "sig" })) };
+}
+
+function published({ alg, jwk }) {
+  return { ...jwk, alg };
 }
 
 /**

@@ -17,7 +17,7 @@ interface VerifyingKey {
   verifies(signature: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>): Promise<boolean>;
 }
 
-/** The published keys, fetched once however many callers wait. */
+/** The published keys, fetched once however many callers wait. Keys that cannot be used are left out. */
 export class KeySet {
   readonly #fetch: () => Promise<PublicKeys>;
   readonly #now: () => number;
@@ -49,7 +49,8 @@ export class KeySet {
   async #replace(): Promise<void> {
     try {
       const { keys } = await this.#fetch();
-      this.#keys = new Map(await Promise.all(keys.filter(isUsable).map(imported)));
+      const all = await Promise.all(keys.filter(isUsable).map((key) => imported(key).catch(() => undefined)));
+      this.#keys = new Map(all.filter((key) => key !== undefined));
       this.#fetchAgainAt = this.#now() + CACHED_MS;
     } catch (error) {
       if (!this.#keys) throw error;

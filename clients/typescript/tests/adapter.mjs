@@ -61,7 +61,7 @@ const CALLS = {
 async function outcome(action) {
   try {
     const result = await action();
-    return { result, printed: inspect(result) };
+    return { result, printed: typeof result === "string" ? "" : inspect(result) };
   } catch (error) {
     return { error: described(error), printed: inspect(error) };
   }
@@ -69,7 +69,7 @@ async function outcome(action) {
 
 function described(error) {
   if (error instanceof TypeError) return { code: "ARGUMENT", message: error.message };
-  if (!(error instanceof DwarError)) throw error;
+  if (!(error instanceof DwarError)) return { code: "UNEXPECTED", message: String(error) };
   const { code, message, status, requestId, retryAfter, remaining, raw } = error;
   return { code, message, status, request_id: requestId, retry_after: retryAfter, remaining, raw };
 }
