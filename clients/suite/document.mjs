@@ -30,6 +30,34 @@ export function operations() {
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
 }
 
+/** Every code of a refusal. */
+export function codes() {
+  return SCHEMAS.Refused.properties.code.enum;
+}
+
+/**
+ * Samples of the schemas that operations under /v1/ and the public keys use, for clients whose types can be checked:
+ * each with all fields, and once more for each value of an enumeration.
+ */
+export function samples() {
+  const text = JSON.stringify([...operations().map(({ operation }) => operation), DOCUMENT.paths["/.well-known/jwks.json"]]);
+  const found = new Set();
+  const follow = (json) => {
+    for (const [, name] of json.matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      if (found.has(name) || name === "Refused") continue;
+      found.add(name);
+      follow(JSON.stringify(SCHEMAS[name]));
+    }
+  };
+  follow(text);
+  return [...found].flatMap((schema) => variants(schema).map((sample) => ({ schema, sample })));
+}
+
+function variants(name) {
+  const values = Object.entries(SCHEMAS[name].properties).flatMap(([field, { enum: all = [] }]) => all.map((value) => ({ [field]: value })));
+  return [sample(name), ...values.map((changed) => ({ ...sample(name), ...changed }))];
+}
+
 /** One case for each operation and for each code. */
 export function documentCases() {
   return [...operations().map(operationCase), ...codes().map(codeCase)];
@@ -52,10 +80,6 @@ function operationCase({ path, method, operation }) {
       { requests: [{ is, path: [real, ...query].join("?"), headers: { "x-api-key": "$test_key" }, ...(body && { body }) }] },
     ],
   };
-}
-
-function codes() {
-  return SCHEMAS.Refused.properties.code.enum;
 }
 
 /** Sent once, whatever the code: logout is not repeated. */

@@ -1,6 +1,7 @@
 import { DwarError } from "./error.js";
 import { Transport, type TransportOptions } from "./transport.js";
 import type {
+  AccessBody,
   CheckedCode,
   CodeStatus,
   DeletedIdentity,
@@ -8,6 +9,7 @@ import type {
   Identity,
   LiveSession,
   PublicKeys,
+  RefreshBody,
   RelayBody,
   SandboxMessages,
   SendBody,
@@ -73,8 +75,8 @@ export class Dwar {
 
   /** Asks the service whether an access token is valid now. It rejects unless it is. */
   async validate(accessToken: string): Promise<LiveSession> {
-    const path = "/v1/session/validate";
-    return this.#call("POST", path, "valid", { body: { access_token: accessToken }, repeatable: true });
+    const body: AccessBody = { access_token: accessToken };
+    return this.#call("POST", "/v1/session/validate", "valid", { body, repeatable: true });
   }
 
   /**
@@ -82,13 +84,14 @@ export class Dwar {
    * many calls wait.
    */
   async refresh(refreshToken: string, { idempotencyKey }: Repetition = {}): Promise<Tokens> {
-    const key = idempotencyKey ?? crypto.randomUUID();
-    return this.#write("/v1/session/refresh", { refresh_token: refreshToken }, "access_token", key);
+    const body: RefreshBody = { refresh_token: refreshToken };
+    return this.#write("/v1/session/refresh", body, "access_token", idempotencyKey ?? crypto.randomUUID());
   }
 
   /** Ends the session of an access token, both of its tokens at once. */
   async logout(accessToken: string): Promise<EndedSession> {
-    return this.#write("/v1/session/logout", { access_token: accessToken }, "revoked");
+    const body: AccessBody = { access_token: accessToken };
+    return this.#write("/v1/session/logout", body, "revoked");
   }
 
   async identity(id: string): Promise<Identity> {

@@ -17,6 +17,14 @@ export interface VerifyBody {
   otp_id?: string | null;
 }
 
+export interface AccessBody {
+  access_token: string;
+}
+
+export interface RefreshBody {
+  refresh_token: string;
+}
+
 export interface RelayBody {
   phone: string;
   /** 4 to 10 digits. */

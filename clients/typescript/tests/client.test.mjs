@@ -1,0 +1,43 @@
+// What is of this language alone; everything else is in the suite.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { Dwar, verifyEvent } from "../dist/index.js";
+
+const options = { url: "https://otp.example.com", apiKey: "svc_test_1" };
+
+test("a key is refused in a page", () => {
+  globalThis.document = {};
+  try {
+    assert.throws(() => new Dwar(options), TypeError);
+  } finally {
+    delete globalThis.document;
+  }
+});
+
+test("another fetch is called", async () => {
+  const seen = [];
+  const fetch = async (url, { headers }) => {
+    seen.push([url, headers["X-Api-Key"]]);
+    return Response.json({ id: "i1" });
+  };
+  assert.deepEqual(await new Dwar({ ...options, fetch }).identity("i1"), { id: "i1" });
+  assert.deepEqual(seen, [["https://otp.example.com/v1/identity/i1", "svc_test_1"]]);
+});
+
+test("tokens are complete as JSON, though they are not printed", async () => {
+  const tokens = { access_token: "at_1", refresh_token: "svc_rt_1" };
+  const dwar = new Dwar({ ...options, fetch: async () => Response.json(tokens) });
+  assert.equal(JSON.stringify(await dwar.refresh("svc_rt_0")), JSON.stringify(tokens));
+});
+
+test("an event is taken from a Request and from the bytes of a body", async () => {
+  const secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+  const headers = new Headers({
+    "webhook-id": "msg_1",
+    "webhook-timestamp": "1674087231",
+    "webhook-signature": "v1,hiSfYKchzkhTeg8BCiooMdjDn0ct8IPJUznfEFWq7Ao=",
+  });
+  const body = new TextEncoder().encode('{"test": 2432232314}');
+  const event = await verifyEvent({ headers, body }, { secret, now: () => 1674087231000 });
+  assert.equal(event.id, "msg_1");
+});
