@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs every case against the client that COMMAND puts to work:
-//   node run.mjs [--only TEXT] COMMAND [WORD…]
-// Prints a line for each case and exits with 1 if one failed. The real service is DWAR_BIN.
+//   node run.mjs [--real] [--only TEXT] COMMAND [WORD…]
+// Prints a line for each case and exits with 1 if one failed. The real service is DWAR_BIN; --real plays its cases alone.
 import { readFileSync, readdirSync } from "node:fs";
 import { Adapter, AdapterEnded } from "./adapter.mjs";
 import { Case } from "./case.mjs";
@@ -15,13 +15,13 @@ const FAKE = {
   closed_key: "svc_test_closedclosedclosedclosedclosed",
 };
 
-function cases(only) {
+function cases(real, only) {
   const folder = new URL("cases/", import.meta.url);
   const files = readdirSync(folder).sort().map((name) => JSON.parse(readFileSync(new URL(name, folder))));
   const all = [...files.flat(), ...documentCases()];
   const names = new Set(all.map(({ name }) => name));
   if (names.size !== all.length) throw new Error("two cases have the same name");
-  return all.filter(({ name }) => name.includes(only));
+  return all.filter(({ name, server }) => name.includes(only) && !(real && server === "fake"));
 }
 
 /** The services that cases have asked for so far. */
@@ -54,8 +54,9 @@ class Services {
 }
 
 async function main(words) {
+  const real = words[0] === "--real" && words.shift() !== undefined;
   const only = words[0] === "--only" ? words.splice(0, 2)[1] : "";
-  const chosen = cases(only);
+  const chosen = cases(real, only);
   const fake = new Fake();
   await fake.start();
   const services = new Services(fake);
