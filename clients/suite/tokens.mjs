@@ -19,7 +19,7 @@ function key(alg, { publicKey, privateKey }) {
 }
 
 export function jwks(names) {
-  return { keys: names.map((kid) => ({ ...(USELESS[kid] ?? published(KEYS[kid])), kid, use: "sig" })) };
+  return { keys: names.map((kid) => kid && { ...(USELESS[kid] ?? published(KEYS[kid])), kid, use: "sig" }) };
 }
 
 function published({ alg, jwk }) {

@@ -1,3 +1,4 @@
+import { DwarError } from "./error.js";
 import type { PublicKey, PublicKeys } from "./types.js";
 
 export type Algorithm = "ES256" | "EdDSA" | "RS256";
@@ -34,11 +35,15 @@ export class KeySet {
   /** Rejects only while no set was ever fetched. */
   async find(kid: string): Promise<VerifyingKey | undefined> {
     if (!this.#keys || this.#now() >= this.#fetchAgainAt) await this.#refresh();
-    if (!this.#keys?.has(kid) && this.#now() >= this.#unknownAgainAt) {
-      this.#unknownAgainAt = this.#now() + ASKED_AGAIN_MS;
-      await this.#refresh();
-    }
+    if (!this.#keys?.has(kid)) await this.#askForUnknown();
     return this.#keys?.get(kid);
+  }
+
+  /** Whoever comes while the set is being fetched waits for it, since it may have the key. */
+  async #askForUnknown(): Promise<void> {
+    if (this.#now() < this.#unknownAgainAt) return this.#fetching;
+    this.#unknownAgainAt = this.#now() + ASKED_AGAIN_MS;
+    return this.#refresh();
   }
 
   #refresh(): Promise<void> {
@@ -49,6 +54,7 @@ export class KeySet {
   async #replace(): Promise<void> {
     try {
       const { keys } = await this.#fetch();
+      if (!Array.isArray(keys)) throw new DwarError("UNKNOWN_ERROR", "the answer is no key set", { status: 200 });
       const all = await Promise.all(keys.filter(isUsable).map((key) => imported(key).catch(() => undefined)));
       this.#keys = new Map(all.filter((key) => key !== undefined));
       this.#fetchAgainAt = this.#now() + CACHED_MS;
@@ -59,8 +65,8 @@ export class KeySet {
   }
 }
 
-function isUsable({ alg, use }: PublicKey): boolean {
-  return Object.hasOwn(PARAMETERS, alg) && use === "sig";
+function isUsable(key: PublicKey | null): key is PublicKey {
+  return Object.hasOwn(PARAMETERS, key?.alg ?? "") && key?.use === "sig";
 }
 
 async function imported({ kid, alg, kty, crv, x, y, n, e }: PublicKey): Promise<[string, VerifyingKey]> {

@@ -4,7 +4,7 @@ import { withoutSecrets } from "./secrecy.js";
 export interface TransportOptions {
   /** Address of the service, such as `https://otp.example.com`; plain http only on loopback. */
   url: string;
-  /** The longest that one call may take in milliseconds, repetitions and waits included. 30,000 by default. */
+  /** The longest that one call may take in milliseconds, repetitions and waits included: 30,000 by default. */
   timeoutMs?: number;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
@@ -95,8 +95,13 @@ function refusal(response: Response, answer: Record<string, unknown> | undefined
   };
   const code = answer?.["code"];
   return response.status >= 400 && isServiceCode(code)
-    ? new DwarError(code, String(answer?.["error"]), details)
+    ? new DwarError(code, sentence(answer), details)
     : new DwarError("UNKNOWN_ERROR", "an answer that this version of the client does not know", { ...details, raw });
+}
+
+function sentence(answer: Record<string, unknown> | undefined): string {
+  const error = answer?.["error"];
+  return typeof error === "string" ? error : "the service refused";
 }
 
 function wholeNumber(header: string | null): number | undefined {

@@ -6,6 +6,8 @@ import { Transport, type TransportOptions } from "./transport.js";
 import type { PublicKeys } from "./types.js";
 
 export interface VerifierOptions extends TransportOptions {
+  /** The longest that fetching the keys may take in milliseconds: 5,000 by default. */
+  timeoutMs?: number;
   /** The project's id. */
   audience: string;
   /** The service's setting `tokens.issuer`; `dwar` by default. */
@@ -53,7 +55,7 @@ export class TokenVerifier {
     const { audience, issuer = "dwar", mode = "live", algorithms = ["ES256"], leewaySeconds = 30, now = Date.now } = options;
     if (!audience) throw new TypeError("audience must be the project's id");
     if (!(leewaySeconds >= 0 && leewaySeconds <= 300)) throw new TypeError("leewaySeconds must lie between 0 and 300");
-    const transport = new Transport(options);
+    const transport = new Transport({ timeoutMs: 5000, ...options });
     this.#expected = { iss: issuer, aud: audience, client_id: audience, mode };
     this.#algorithms = algorithms;
     this.#leewaySeconds = leewaySeconds;
