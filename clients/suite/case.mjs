@@ -65,7 +65,10 @@ export class Case {
 
   async #event(type) {
     const { body, headers } = await this.#fake.event((event) => event.type === type);
-    return { body, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("webhook-"))) };
+    return {
+      body,
+      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("webhook-"))),
+    };
   }
 
   async #tell(adapter, step) {
@@ -87,7 +90,9 @@ export class Case {
       throw new Error("the answers differ");
     }
     for (const [name, path] of Object.entries(step.save ?? {})) {
-      this.#variables[name] = path.split(".").reduce((value, field) => (field ? value[field] : value), outcomes[0].result);
+      this.#variables[name] = path
+        .split(".")
+        .reduce((value, field) => (field ? value[field] : value), outcomes[0].result);
     }
   }
 

@@ -40,7 +40,10 @@ export function codes() {
  * each with all fields, and once more for each value of an enumeration.
  */
 export function samples() {
-  const text = JSON.stringify([...operations().map(({ operation }) => operation), DOCUMENT.paths["/.well-known/jwks.json"]]);
+  const text = JSON.stringify([
+    ...operations().map(({ operation }) => operation),
+    DOCUMENT.paths["/.well-known/jwks.json"],
+  ]);
   const found = new Set();
   const follow = (json) => {
     for (const [, name] of json.matchAll(/#\/components\/schemas\/(\w+)/g)) {
@@ -54,7 +57,9 @@ export function samples() {
 }
 
 function variants(name) {
-  const values = Object.entries(SCHEMAS[name].properties).flatMap(([field, { enum: all = [] }]) => all.map((value) => ({ [field]: value })));
+  const values = Object.entries(SCHEMAS[name].properties).flatMap(([field, { enum: all = [] }]) =>
+    all.map((value) => ({ [field]: value })),
+  );
   return [sample(name), ...values.map((changed) => ({ ...sample(name), ...changed }))];
 }
 
@@ -69,7 +74,9 @@ function operationCase({ path, method, operation }) {
   const body = operation.requestBody && sampleOf(operation.requestBody.content["application/json"].schema);
   const answer = sampleOf(operation.responses["200"].content["application/json"].schema);
   const real = path.replace(/\{(\w+)\}/g, (_, name) => args[name]);
-  const query = given.filter(({ in: place }) => place === "query").map(({ name }) => `${name}=${encodeURIComponent(args[name])}`);
+  const query = given
+    .filter(({ in: place }) => place === "query")
+    .map(({ name }) => `${name}=${encodeURIComponent(args[name])}`);
   const is = `${method.toUpperCase()} ${real}`;
   return {
     name: `document: ${operation.operationId}`,
@@ -77,7 +84,11 @@ function operationCase({ path, method, operation }) {
     fake: { [is]: [{ body: answer }] },
     steps: [
       { call: operation.operationId, args: { ...args, ...body }, expect: { result: answer } },
-      { requests: [{ is, path: [real, ...query].join("?"), headers: { "x-api-key": "$test_key" }, ...(body && { body }) }] },
+      {
+        requests: [
+          { is, path: [real, ...query].join("?"), headers: { "x-api-key": "$test_key" }, ...(body && { body }) },
+        ],
+      },
     ],
   };
 }

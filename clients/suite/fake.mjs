@@ -62,7 +62,12 @@ function write(response, answer) {
   if (answer.hang) return;
   if (answer.cut === "before") return response.socket.destroy();
   // HTTP libraries repeat a request by themselves if a connection that they used before is cut.
-  const headers = { connection: "close", "content-type": "application/json", "x-request-id": "fake-1", ...answer.headers };
+  const headers = {
+    connection: "close",
+    "content-type": "application/json",
+    "x-request-id": "fake-1",
+    ...answer.headers,
+  };
   if (answer.retry_after !== undefined) headers["retry-after"] = String(answer.retry_after);
   const text = textOf(answer);
   if (answer.cut === "body") {

@@ -27,7 +27,12 @@ export function requestDifferences(requests, expected) {
   const unexpected = requests.filter(({ is }) => !expected.some((one) => one.is === is));
   return [
     ...unexpected.map(({ is }) => `an unexpected ${is}`),
-    ...expected.flatMap((one) => oneDifferences(requests.filter(({ is }) => is === one.is), one)),
+    ...expected.flatMap((one) =>
+      oneDifferences(
+        requests.filter(({ is }) => is === one.is),
+        one,
+      ),
+    ),
   ];
 }
 

@@ -17,7 +17,9 @@ const FAKE = {
 
 function cases(real, only) {
   const folder = new URL("cases/", import.meta.url);
-  const files = readdirSync(folder).sort().map((name) => JSON.parse(readFileSync(new URL(name, folder))));
+  const files = readdirSync(folder)
+    .sort()
+    .map((name) => JSON.parse(readFileSync(new URL(name, folder))));
   const all = [...files.flat(), ...documentCases()];
   const names = new Set(all.map(({ name }) => name));
   if (names.size !== all.length) throw new Error("two cases have the same name");
@@ -65,7 +67,7 @@ async function main(words) {
   let number = 0;
   try {
     for (const one of chosen) {
-      const phone = String(9100000000 + Math.floor(Math.random() * 8e6) * 100 + number++ % 100);
+      const phone = String(9100000000 + Math.floor(Math.random() * 8e6) * 100 + (number++ % 100));
       const outcome = await play(one, phone, services, adapters, fake);
       count[outcome.word]++;
       console.log(`${outcome.word.padEnd(7)} ${one.name}${outcome.reason ? `\n        ${outcome.reason}` : ""}`);

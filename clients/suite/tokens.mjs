@@ -44,7 +44,10 @@ function signature(alg, { privateKey, publicKey }, text) {
   const data = Buffer.from(text);
   if (alg === "none") return Buffer.alloc(0);
   // The forgery that works where a verifier takes the algorithm from the token: the public key as an HMAC secret.
-  if (alg === "HS256") return createHmac("sha256", publicKey.export({ format: "pem", type: "spki" })).update(data).digest();
+  if (alg === "HS256")
+    return createHmac("sha256", publicKey.export({ format: "pem", type: "spki" }))
+      .update(data)
+      .digest();
   if (alg === "EdDSA") return sign(null, data, privateKey);
   return createSign("sha256").update(data).sign({ key: privateKey, dsaEncoding: "ieee-p1363" });
 }

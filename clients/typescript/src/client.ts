@@ -1,5 +1,5 @@
 import { DwarError } from "./error.js";
-import { Transport, type TransportOptions } from "./transport.js";
+import { Transport, type Operation, type TransportOptions } from "./transport.js";
 import type {
   AccessBody,
   CheckedCode,
@@ -124,19 +124,13 @@ export class Dwar {
   }
 
   async #call<Answer>(
-    method: "GET" | "POST" | "DELETE",
+    method: Operation["method"],
     path: string,
     answers: string,
-    { body, headers, repeatable = method === "GET" }: { body?: object; headers?: Record<string, string>; repeatable?: boolean } = {},
+    more: Partial<Operation> = {},
   ): Promise<Answer> {
-    return this.#transport.send({
-      method,
-      path,
-      answers,
-      repeatable,
-      headers: { "X-Api-Key": this.#apiKey, ...headers },
-      ...(body && { body }),
-    });
+    const headers = { "X-Api-Key": this.#apiKey, ...more.headers };
+    return this.#transport.send({ method, path, answers, repeatable: method === "GET", ...more, headers });
   }
 }
 
@@ -145,7 +139,8 @@ export const KEYS = { method: "GET", path: "/.well-known/jwks.json", answers: "k
 
 /** Refuses what cannot be a number before anything is sent; which numbers there are, the service knows. */
 function phoned<Body extends { phone: string }>(body: Body): Body {
-  if (!/^\+?[0-9]+$/.test(body.phone)) throw new DwarError("INVALID_PHONE", "a phone number is digits alone, with or without +91");
+  if (!/^\+?[0-9]+$/.test(body.phone))
+    throw new DwarError("INVALID_PHONE", "a phone number is digits alone, with or without +91");
   return body;
 }
 

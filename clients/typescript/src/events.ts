@@ -73,7 +73,10 @@ function parse(id: string, body: Uint8Array<ArrayBuffer>): DwarEvent {
 }
 
 function header({ headers }: SignedRequest, name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  const value =
+    headers instanceof Headers
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   if (typeof value !== "string" || value === "") throw unauthenticated(`no ${name}`);
   return value;
 }

@@ -10,7 +10,8 @@ export function withoutSecrets<Answer extends object>(answer: Answer): Answer {
   }
   if (SECRETS.some((name) => name in answer)) {
     Object.defineProperty(answer, Symbol.for("nodejs.util.inspect.custom"), {
-      value: () => Object.fromEntries(Object.entries(answer).map(([k, v]) => [k, SECRETS.includes(k) ? "[secret]" : v])),
+      value: () =>
+        Object.fromEntries(Object.entries(answer).map(([k, v]) => [k, SECRETS.includes(k) ? "[secret]" : v])),
     });
   }
   return answer;

@@ -25,7 +25,13 @@ const TRIES = 3;
 const FIRST_WAIT_MS = 250;
 const REPEATED_STATUSES = [409, 429, 500, 502, 503, 504];
 /** A 429 or 409 that is not one of these is an answer for the person, or final. */
-const REPEATED_CODES = ["RATE_LIMITED", "IDEMPOTENCY_CONFLICT", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "UNKNOWN_ERROR"];
+const REPEATED_CODES = [
+  "RATE_LIMITED",
+  "IDEMPOTENCY_CONFLICT",
+  "INTERNAL_ERROR",
+  "SERVICE_UNAVAILABLE",
+  "UNKNOWN_ERROR",
+];
 
 /** Sends operations to one service, within a time limit, and repeats what may be repeated. */
 export class Transport {

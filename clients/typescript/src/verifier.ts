@@ -52,7 +52,14 @@ export class TokenVerifier {
   readonly #keys: KeySet;
 
   constructor(options: VerifierOptions) {
-    const { audience, issuer = "dwar", mode = "live", algorithms = ["ES256"], leewaySeconds = 30, now = Date.now } = options;
+    const {
+      audience,
+      issuer = "dwar",
+      mode = "live",
+      algorithms = ["ES256"],
+      leewaySeconds = 30,
+      now = Date.now,
+    } = options;
     if (!audience) throw new TypeError("audience must be the project's id");
     if (!(leewaySeconds >= 0 && leewaySeconds <= 300)) throw new TypeError("leewaySeconds must lie between 0 and 300");
     const transport = new Transport({ timeoutMs: 5000, ...options });

@@ -26,7 +26,12 @@ function store(path) {
 const MAKE = {
   client: ({ url, api_key, timeout_ms }) => new Dwar({ url, apiKey: api_key, timeoutMs: timeout_ms }),
   verifier: ({ timeout_ms, leeway_seconds, ...options }) =>
-    new TokenVerifier({ ...options, timeoutMs: timeout_ms, ...(leeway_seconds !== undefined && { leewaySeconds: leeway_seconds }), now }),
+    new TokenVerifier({
+      ...options,
+      timeoutMs: timeout_ms,
+      ...(leeway_seconds !== undefined && { leewaySeconds: leeway_seconds }),
+      now,
+    }),
   session: ({ client, store: path, secret }) => new Session(objects[client], { ...store(path), secret, now }),
 };
 

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
-const compilerOptions = { strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: "ES2022", module: "NodeNext", types: [] };
+const compilerOptions = {
+  strict: true,
+  noEmit: true,
+  exactOptionalPropertyTypes: true,
+  target: "ES2022",
+  module: "NodeNext",
+  types: [],
+};
 
 /** Its complaints, empty if there are none. */
 export function complaints(program) {

@@ -12,7 +12,9 @@ test("the types are those of the document", () => {
   const known = Object.fromEntries([...codes(), ...ANNOUNCED].map((code) => [code, true]));
   const program = [
     `import type * as dwar from "dwar-client";`,
-    ...samples().map(({ schema, sample }, index) => `export const c${index}: dwar.${schema} = ${JSON.stringify(sample)};`),
+    ...samples().map(
+      ({ schema, sample }, index) => `export const c${index}: dwar.${schema} = ${JSON.stringify(sample)};`,
+    ),
     `export const codes: Record<dwar.ServiceCode, true> = ${JSON.stringify(known)};`,
   ];
   assert.equal(complaints(program.join("\n")), "");
