@@ -76,7 +76,16 @@ function write(response, answer) {
     setTimeout(() => response.socket?.destroy(), 20);
     return;
   }
-  response.writeHead(answer.status ?? 200, headers).end(text);
+  response.writeHead(answer.status ?? 200, headers);
+  if (answer.drip_ms) return drip(response, text, answer.drip_ms);
+  response.end(text);
+}
+
+/** One character at a time: each comes soon, the whole does not. */
+function drip(response, text, everyMs) {
+  let sent = 0;
+  const timer = setInterval(() => (sent < text.length ? response.write(text[sent++]) : response.end()), everyMs);
+  response.on("close", () => clearInterval(timer));
 }
 
 function textOf({ text, like, error, jwks: keys, ...answer }) {

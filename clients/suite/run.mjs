@@ -93,4 +93,5 @@ async function play(one, phone, services, adapters, fake) {
   }
 }
 
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 process.exitCode = await main(process.argv.slice(2));

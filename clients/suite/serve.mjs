@@ -53,6 +53,9 @@ export async function serve(profile, eventsUrl) {
   const add = ["webhook", "add", "--project", project.project_id, "--url", eventsUrl];
   const webhook = eventsUrl ? await cli(...add) : {};
   const service = spawn(binary, ["serve"], { ...options, stdio: ["ignore", "ignore", "pipe"] });
+  // Also when the run ends by an error.
+  const end = () => service.kill();
+  process.once("exit", end);
   const url = await address(service);
   return {
     variables: {
@@ -64,7 +67,8 @@ export async function serve(profile, eventsUrl) {
       webhook_secret: webhook.secret,
     },
     async stop() {
-      service.kill();
+      process.off("exit", end);
+      end();
       await once(service, "exit");
       rmSync(folder, { recursive: true });
     },
@@ -87,5 +91,5 @@ async function address(service) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const service = await serve(process.argv[2] ?? "real");
   console.log(JSON.stringify(service.variables, null, 2));
-  process.once("SIGINT", () => void service.stop());
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void service.stop());
 }
