@@ -14,6 +14,11 @@ test("a key is refused in a page", () => {
   }
 });
 
+test("a time limit of nothing is refused", () => {
+  for (const timeoutMs of [0, -1, Number.NaN, Infinity])
+    assert.throws(() => new Dwar({ ...options, timeoutMs }), TypeError);
+});
+
 test("another fetch is called", async () => {
   const seen = [];
   const fetch = async (url, { headers }) => {
